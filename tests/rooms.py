@@ -18,15 +18,15 @@ core/study/base core/study/judge core/study/localize core/study/steps core/study
 core/study/import core/study/page
 core/portfolio
 fs/tree fs/routes fs/kernel
-tools
+tools tools/store tools/recipe tools/draft tools/solver tools/measure tools/study tools/migrate
 """.split()
 
 
 def room_of(path):
     parts = path.split("/")
     if parts[0] == "tools":
-        return "tools"
-    return "/".join(parts[:3] if parts[1] == "study" else parts[:2])
+        return "/".join(parts[:2] if len(parts) > 2 else parts[:1])
+    return "/".join(parts[:3] if parts[:2] == ["core", "study"] else parts[:2])
 
 
 def main():

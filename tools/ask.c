@@ -1,6 +1,5 @@
 #include "ask.h"
 
-#include "core/engine/ask.h"
 #include "core/run/slot.h"
 
 struct state {
@@ -34,8 +33,6 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
                 print_next(s);
         return output_broken() ? -EPIPE : 0;
 }
-
-/* -- progress -- */
 
 struct looking {
         bool seeks_build; /* else any job */
@@ -109,21 +106,38 @@ static int show(void *user, const struct ask_progress *p)
         return output_broken() ? -EPIPE : 0;
 }
 
-void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t least, uint64_t most)
+void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t ahead)
 {
         struct looking l = {.seeks_build = true};
         const char *more = "";
         char text[512], waiting[WAITING];
+        bool is_estimated = p->estimated;
 
         engine_each_job(p->engine, look_at_job, &l);
         if (l.found > 0)
                 more = l.what;
         else if (l.running == 0 && p->open > 0) {
                 more = what_for(p->engine, waiting);
-                least = most = 0;
+                is_estimated = false;
+                ahead = 0;
         }
         snprintf(text, sizeof(text), "%s%s%s", what, *more ? "; " : "", more);
-        progress_show(text, p->answered, total, least, most);
+        progress_show(text, p->answered, total, ahead + (is_estimated ? p->least_ns : 0), is_estimated ? ahead + p->most_ns : 0);
+}
+
+int ask_round(struct asking *a, int (*progress)(void *user, const struct ask_progress *p))
+{
+        a->progress = progress;
+        return ask_many(common.engine, a, PRIORITY_BATCH, common.signals);
+}
+
+int ask_end(int r, const char *kept)
+{
+        progress_clear();
+        if (r != -ECANCELED || !command_interrupted())
+                return r;
+        note("stopping%s", kept);
+        return -EINTR;
 }
 
 int command_ask_all(const struct command_asking *a)
@@ -136,15 +150,10 @@ int command_ask_all(const struct command_asking *a)
         int r;
 
         command_engine();
-        if (a->columns)
-                table_heading(&heading, a->columns, a->n_columns);
+        if (a->columns && !common.json)
+                table_heading(&heading, a->columns);
         output_write(&heading);
-        r = ask_many(common.engine, &asking, a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, common.signals);
-        if (r == -ECANCELED && command_interrupted()) {
-                note("stopping");
-                r = -EINTR;
-        }
-        progress_clear();
+        r = ask_end(ask_many(common.engine, &asking, a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, common.signals), "");
         while (s.n_printed < a->n) /* also print finished items that follow an interrupted one */
                 print_next(&s);
         return r < 0 ? fail(r) : STATUS_OK;
@@ -152,10 +161,7 @@ int command_ask_all(const struct command_asking *a)
 
 void command_ask(const struct command_asking *a)
 {
-        int status = command_ask_all(a);
-
-        if (status != STATUS_OK)
-                command_end(status);
+        command_ok(command_ask_all(a));
 }
 
 int command_build(uint32_t commit, bool again, struct build_record **ret)

@@ -2,15 +2,13 @@
 #pragma once
 
 #include "command.h"
-
-struct ask_progress;
+#include "core/engine/ask.h"
 
 struct command_asking {
         size_t n;
         bool again;
         const char *title; /* "run" */
-        const struct column *columns; /* of a table; its heading comes before all answers; NULL: no table */
-        size_t n_columns;
+        const struct column *columns; /* of a table, whose heading comes before all answers without --json; NULL: no table */
         /* The query of item i; 0 or -errno, which becomes its answer. */
         int (*make)(void *user, size_t i, struct query **ret);
         /* Called in the main thread, once for each item, in any order. The text that it adds to `to` is printed in the items' order. */
@@ -28,6 +26,12 @@ void command_ask(const struct command_asking *a);
 /* Builds a commit of common.solver, by the open engine, as a person asks for it; -errno. */
 int command_build(uint32_t commit, bool again, struct build_record **ret);
 
+/* For work that asks round after round, where each asking follows from the answers before (a comparison, a localization): asks one round, as a batch.
+ * 0 or -errno. */
+int ask_round(struct asking *a, int (*progress)(void *user, const struct ask_progress *p));
+/* Behind the last round. `r` is what the rounds came to; -EINTR where a signal ended them, and a note says so: `kept` is the rest of it. */
+int ask_end(int r, const char *kept);
+
 /* Shows progress in the caller's own words and counts: `what`, and the build that runs, if any. When nothing runs it says what is waited for, and shows
- * no time left (`least` and `most`, as for progress_show()), since nobody knows how long others keep the cores. */
-void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t least, uint64_t most);
+ * no time left, since nobody knows how long others keep the cores. `ahead`: nanoseconds of work besides what is asked. */
+void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t ahead);

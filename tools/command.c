@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 
 #include "core/report/outfile.h"
 
@@ -18,6 +17,40 @@ void command_write_file(const char *path, int r, const struct buffer *text)
 }
 
 /* -- the end ---------------------------------------------------------------------------------------------------- */
+
+int command_scratch(const char *purpose, char ret[PATH_SIZE])
+{
+        const char *parent = getenv("TMPDIR");
+
+        if (snprintf(ret, PATH_SIZE, "%s/solverfs-%s-XXXXXX", parent && *parent == '/' ? parent : "/tmp", purpose) >= PATH_SIZE)
+                return errorf(-ENAMETOOLONG, "path too long: %.200s", parent);
+        if (!mkdtemp(ret))
+                return errorf(-errno, "cannot make a folder like %s: %s", ret, strerror(errno));
+        common.scratch = ret;
+        return 0;
+}
+
+int command_with_scratch_store(int (*fn)(void *user), void *user)
+{
+        const struct common outer = common;
+        char dir[PATH_SIZE];
+        int r = command_scratch("try", dir), status;
+
+        if (r < 0)
+                return fail_as(STATUS_SYSTEM, r);
+        common.workspace = NULL;
+        common.solver = NULL;
+        common.engine = NULL;
+        r = workspace_create(dir);
+        if (r == 0)
+                r = workspace_open(dir, 0, &common.workspace);
+        status = r < 0 ? fail(r) : fn(user);
+        command_close();
+        common.workspace = outer.workspace;
+        common.solver = outer.solver;
+        common.engine = outer.engine;
+        return status;
+}
 
 void command_close(void)
 {
@@ -36,24 +69,27 @@ void command_end(int status)
         exit(output_end(status));
 }
 
+void command_ok(int status)
+{
+        if (status != STATUS_OK)
+                command_end(status);
+}
+
 int command_must(int r)
 {
-        if (r < 0)
-                command_end(fail(r));
+        command_ok(r < 0 ? fail(r) : STATUS_OK);
         return r;
 }
 
 int command_must_as(enum status status, int r)
 {
-        if (r < 0)
-                command_end(fail_as(status, r));
+        command_ok(r < 0 ? fail_as(status, r) : STATUS_OK);
         return r;
 }
 
 int command_must_usage(int r)
 {
-        if (r < 0)
-                command_end(fail_usage(r));
+        command_ok(r < 0 ? fail_usage(r) : STATUS_OK);
         return r;
 }
 
@@ -91,12 +127,10 @@ void command_need_store(const char *dir)
 {
         int r = workspace_find(dir);
 
-        if (r != -ENOENT) {
-                command_must(r);
-                return;
-        }
-        command_refuse(STATUS_ABSENT, "no store at %s: make one with 'solverfs %s%s%sinit'", dir, common.store ? "--store " : "",
-                       common.store ? common.store : "", common.store ? " " : "");
+        if (r == -ENOENT)
+                command_refuse(STATUS_ABSENT, "no store at %s: make one with 'solverfs %s%s%sinit'", dir, common.store ? "--store " : "",
+                               common.store ?: "", common.store ? " " : "");
+        command_must(r);
 }
 
 void command_open(int store_flags)
@@ -112,10 +146,10 @@ void command_open(int store_flags)
         command_must_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT : r == -ENOENT ? STATUS_ABSENT : STATUS_SYSTEM, r);
 }
 
-void command_run_on(const char *place)
+void command_run_on(const char *cluster)
 {
-        if (place)
-                command_must_as(STATUS_USAGE, workspace_run_on(common.workspace, place));
+        if (cluster)
+                command_must_as(STATUS_USAGE, workspace_run_on(common.workspace, cluster));
 }
 
 void command_engine(void)
@@ -174,7 +208,7 @@ void command_stoppable(void)
 
 bool command_stopped(void)
 {
-        return stopped || (common.signals >= 0 && command_interrupted());
+        return stopped || command_interrupted();
 }
 
 static bool is_stopped(void *user)

@@ -24,7 +24,7 @@ struct common {
         bool json;          /* --json, of the commands that have it */
 
         struct workspace *workspace; /* command_open() */
-        const char *scratch;         /* a folder that command_close() deletes; NULL: none */
+        const char *scratch;         /* a folder that command_close() deletes: command_scratch(); NULL: none */
         struct solver *solver;       /* the one that the command is about: command_open_solver() */
         struct engine *engine;       /* command_engine() */
         int signals;                 /* a signalfd: command_signals(); -1: none */
@@ -43,8 +43,7 @@ command_fn cmd_compare, cmd_export, cmd_history, cmd_import, cmd_init, cmd_solve
         cmd_case_list, cmd_case_remove, cmd_set_add, cmd_set_list, cmd_set_remove, cmd_mount, cmd_unmount, cmd_build,
         cmd_reduce, cmd_report, cmd_run, cmd_fuzz, cmd_generate, cmd_transform, cmd_incompleteness, cmd_findings, cmd_watch, cmd_alarms, cmd_noise,
         cmd_localize, cmd_steps, cmd_triage, cmd_status, cmd_portfolio_add, cmd_portfolio_list, cmd_portfolio_show,
-        cmd_portfolio_run, cmd_portfolio_reset, cmd_portfolio_remove, cmd_portfolio_features, cmd_fsck,
-        cmd_gc, cmd_doctor, cmd_version, cmd_worker;
+        cmd_portfolio_run, cmd_portfolio_reset, cmd_portfolio_remove, cmd_portfolio_features, cmd_fsck, cmd_gc, cmd_doctor, cmd_version, cmd_worker;
 
 /* -- the end ----------------------------------------------------------------------------------------------------
  *
@@ -57,10 +56,16 @@ _Noreturn void command_end(int status);
 int command_must(int r);
 int command_must_as(enum status status, int r);
 int command_must_usage(int r); /* fail_usage() */
+void command_ok(int status);   /* ends the command unless this is STATUS_OK */
 /* Complains, and ends the command. */
 _Noreturn void command_refuse(enum status status, const char *format, ...) printf_like(2, 3);
 /* Something went wrong, and the command goes on: common.status is at least this one. */
 void command_worse(int status);
+/* Makes common.scratch: a folder of its own for a piece of work, below $TMPDIR or /tmp. -errno with a sentence. */
+int command_scratch(const char *purpose, char ret[PATH_SIZE]);
+/* Calls fn, which returns a status, with a store of its own in the place of the command's, below $TMPDIR, which is deleted behind it; also where fn ends
+ * the command (command_end()). A status; where the store cannot be made, why is said. */
+int command_with_scratch_store(int (*fn)(void *user), void *user);
 /* Closes the engine, the solver and the store, as far as they are open. */
 void command_close(void);
 
@@ -69,9 +74,9 @@ void command_close(void);
 void command_store_dir(char ret[PATH_SIZE]); /* absolute */
 void command_need_store(const char *dir);    /* there is one at `dir` */
 void command_open(int store_flags);
-/* Of an option --on, before a solver is looked up: runs of this process are done at `place`, 'local' or a cluster of the config; NULL: as the config
+/* Of an option --on, before a solver is looked up: runs of this process are done by `cluster`, a name of the config or 'local'; NULL: as the config
  * says. */
-void command_run_on(const char *place);
+void command_run_on(const char *cluster);
 /* An engine with the settings of the store's config, where there is none yet. */
 void command_engine(void);
 

@@ -10,43 +10,25 @@ delayed_first:
         .cfi_startproc
         .cfi_def_cfa_offset 16
         endbr64
-        push %rax
-        push %rdi
-        push %rsi
-        push %rdx
-        push %rcx
-        push %r8
-        push %r9
+        .irp register, rax, rdi, rsi, rdx, rcx, r8, r9
+        push %\register
+        .endr
         sub $136, %rsp
         .cfi_def_cfa_offset 208
-        movups %xmm0, (%rsp)
-        movups %xmm1, 16(%rsp)
-        movups %xmm2, 32(%rsp)
-        movups %xmm3, 48(%rsp)
-        movups %xmm4, 64(%rsp)
-        movups %xmm5, 80(%rsp)
-        movups %xmm6, 96(%rsp)
-        movups %xmm7, 112(%rsp)
+        .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+        movups %xmm\n, 16 * \n(%rsp)
+        .endr
         mov 192(%rsp), %rdi
         call delayed_bind
         mov %rax, %r11
-        movups (%rsp), %xmm0
-        movups 16(%rsp), %xmm1
-        movups 32(%rsp), %xmm2
-        movups 48(%rsp), %xmm3
-        movups 64(%rsp), %xmm4
-        movups 80(%rsp), %xmm5
-        movups 96(%rsp), %xmm6
-        movups 112(%rsp), %xmm7
+        .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+        movups 16 * \n(%rsp), %xmm\n
+        .endr
         add $136, %rsp
         .cfi_def_cfa_offset 72
-        pop %r9
-        pop %r8
-        pop %rcx
-        pop %rdx
-        pop %rsi
-        pop %rdi
-        pop %rax
+        .irp register, r9, r8, rcx, rdx, rsi, rdi, rax
+        pop %\register
+        .endr
         add $8, %rsp
         .cfi_def_cfa_offset 8
         jmp *%r11

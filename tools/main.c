@@ -88,18 +88,6 @@ static const char top_end[] =
         "  141  standard output was closed\n\n"
         "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs.";
 
-/* The words of one level: the options of every command, then the first word that is not an option, whose index is looked for. */
-static error_t parse_level(int key, char *arg, struct argp_state *state)
-{
-        int *ret_next = state->input;
-
-        if (key != ARGP_KEY_ARG)
-                return ARGP_ERR_UNKNOWN;
-        *ret_next = state->next - 1;
-        state->next = state->argc; /* what follows is the subcommand's */
-        return 0;
-}
-
 /* The commands whose names begin with `prefix` ("", "solver "), a line each. */
 static void list_commands(const char *prefix, struct buffer *to)
 {
@@ -116,28 +104,26 @@ static void list_commands(const char *prefix, struct buffer *to)
 static int dispatch(const char *prefix, int argc, char **argv)
 {
         cleanup_buffer struct buffer doc = {0};
-        int next = argc; /* there is none */
-        char name[80], called[96];
+        char name[80], called[96], help[] = "--help";
         const bool top = *prefix == '\0';
+        int next;
 
-        buffer_adds(&doc, top ? "Browse the history of a solver as files, and measure any commit on any case.\vCommands:\n"
-                              : "One of the commands below.\vCommands:\n");
+        buffer_addf(&doc, "%s.\vCommands:\n", top ? "Browse the history of a solver as files, and measure any commit on any case"
+                    : "One of the commands below");
         list_commands(prefix, &doc);
         if (top)
                 buffer_addf(&doc, "\n%s", top_end);
-        command_parse_level(&(struct argp){.parser = parse_level, .args_doc = "COMMAND [ARGUMENT...]", .doc = doc.data}, argc,
-                            argv, &next);
+        next = command_parse_level(argc, argv, doc.data);
         if (next == argc)
                 command_refuse(STATUS_USAGE, "no command given; 'solverfs %s--help' lists them", prefix);
         snprintf(name, sizeof(name), "%s%s", prefix, argv[next]);
         snprintf(called, sizeof(called), "solverfs %s", name);
         if (top && strcmp(name, "help") == 0) { /* as git and others have it: `help run` is `run --help` */
-                char help[] = "--help",
-                     *words[] = {argv[0], argv[next + 1], argv[next + 1] ? argv[next + 2] : NULL, NULL};
+                char *words[5] = {argv[0]};
                 int n = 1;
 
-                while (words[n])
-                        n++;
+                for (; n < 3 && argv[next + n]; n++)
+                        words[n] = argv[next + n];
                 words[n] = help;
                 return dispatch("", n + 1, words);
         }
@@ -147,11 +133,11 @@ static int dispatch(const char *prefix, int argc, char **argv)
                         commands[i].run(argc - next, argv + next);
                         return common.status;
                 }
-        strncat(name, " ", sizeof(name) - strlen(name) - 1);
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-                if (top && strncmp(commands[i].name, name, strlen(name)) == 0)
+                if (top && strncmp(commands[i].name, name, strlen(name)) == 0 && commands[i].name[strlen(name)] == ' ') {
+                        strncat(name, " ", sizeof(name) - strlen(name) - 1);
                         return dispatch(name, argc - next, argv + next);
-        name[strlen(name) - 1] = '\0';
+                }
         command_refuse(STATUS_USAGE, "no command '%s'; 'solverfs %s--help' lists them", name, prefix);
 }
 

@@ -48,6 +48,16 @@ uint64_t command_duration(const char *what, const char *text)
         return ns;
 }
 
+static double ratio_of(const char *what, const char *text)
+{
+        char *end;
+        double ratio = strtod(text, &end);
+
+        if (end == text || *end != '\0' || !(ratio >= 1 && ratio <= 1e6))
+                command_usage("%s must be a ratio from 1 on, such as 1.5, not '%s'", what, text);
+        return ratio;
+}
+
 /* Which one of "wall|cpu". */
 static unsigned choice_of(const char *what, const char *text, const char *words)
 {
@@ -101,6 +111,8 @@ static void set(const struct command_option *o, char *text)
                 *o->ns = command_duration(what, text);
         else if (o->seconds)
                 *o->seconds = (double)command_duration(what, text) / NSEC_PER_SEC;
+        else if (o->ratio)
+                *o->ratio = ratio_of(what, text);
         else if (o->choice)
                 *o->choice = choice_of(what, text, o->argument);
         else if (o->parse)
@@ -119,71 +131,40 @@ char *word_next(struct words *w)
 
 /* -- options that all commands have ------------------------------------------------------------------------------- */
 
-enum {
-        KEY_STORE = 0x1000,
-        KEY_WAIT,
-}; /* long only */
-
-static const struct argp_option common_argp_options[] = {
-        {"store", KEY_STORE, "DIR", 0, "The store (default: $SOLVERFS_STORE, else ~/.local/share/solverfs)", -2},
-        {"wait", KEY_WAIT, "TIME", 0, "Give up (status 75) where no core has been free for TIME, 0: at once (default: wait)", -2},
-        {"quiet", 'q', NULL, 0, "No notes and no progress, only results and errors", -2},
-        {"verbose", 'v', NULL, 0, "Say more; twice: everything", -2},
-        {NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1},
-        {0},
-};
-
-static error_t parse_common(int key, char *arg, struct argp_state *state)
+static void parse_store(void *, const char *text)
 {
-        switch (key) {
-        case KEY_STORE:
-                if (*arg == '\0')
-                        command_usage("--store needs the name of a folder");
-                common.store = arg;
-                return 0;
-        case 'h': /* argp's own is -?, which nobody types */
-                argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-                return 0;
-        case KEY_WAIT:
-                common.gives_up = true;
-                common.wait_ns = strcmp(arg, "0") == 0 ? 0 : command_duration("--wait", arg);
-                return 0;
-        case 'q':
-                common.quiet = true;
-                return 0;
-        case 'v':
-                common.verbose++;
-                return 0;
-        default:
-                return ARGP_ERR_UNKNOWN;
-        }
+        if (*text == '\0')
+                command_usage("--store needs the name of a folder");
+        common.store = text;
 }
 
-static const struct argp common_argp = {.options = common_argp_options, .parser = parse_common};
-static const struct argp_child common_options[] = {{&common_argp, 0, NULL, 0}, {0}};
-
-static void parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *input)
+static void parse_wait(void *, const char *text)
 {
-        struct argp with_common = *argp;
-        int e;
-
-        called = argv[0];
-        with_common.children = common_options;
-        e = argp_parse(&with_common, argc, argv, flags, NULL, input);
-        if (e != 0) {
-                complain("cannot read the command line: %s", strerror(e));
-                exit(STATUS_SYSTEM);
-        }
-        output_quiet(common.quiet, common.verbose);
+        common.gives_up = true;
+        common.wait_ns = strcmp(text, "0") == 0 ? 0 : command_duration("--wait", text);
 }
+
+static void parse_verbose(void *, const char *)
+{
+        common.verbose++;
+}
+
+static const struct command_option options_common[] = {
+        {"store", 0, "DIR", "The store (default: $SOLVERFS_STORE, else ~/.local/share/solverfs)", .parse = parse_store},
+        {"wait", 0, "TIME", "Give up (status 75) where no core has been free for TIME, 0: at once (default: wait)", .parse = parse_wait},
+        {"quiet", 'q', NULL, "No notes and no progress, only results and errors", .on = &common.quiet},
+        {"verbose", 'v', NULL, "Say more; twice: everything", .parse = parse_verbose},
+        {0}};
 
 /* -- the command line --------------------------------------------------------------------------------------------- */
 
-const struct command_option options_json[] = {{"json", 'j', NULL, "Print a JSON object for each, a line each", .on = &common.json}, {0}};
+const struct command_option options_json[] = {OPTION_JSON("Print a JSON object for each, a line each"), {0}};
 
 struct parsing {
-        const struct command_option *options;
-        bool takes_words, is_other_use;
+        const struct command_option *rows[OPTIONS_MOST]; /* the command's, and those of all */
+        int n;
+        bool takes_words, is_level, is_other_use;
+        int next; /* of a level */
         struct words words;
 };
 
@@ -195,13 +176,47 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
                 p->words = (struct words){state->argv + state->next, (size_t)(state->argc - state->next)};
                 return 0;
         }
-        for (int i = 0; p->options[i].help || p->options[i].is_alias; i++)
-                if (key == (p->options[i].letter ? p->options[i].letter : KEY_ROW + i)) {
-                        set(&p->options[i], arg);
-                        p->is_other_use |= p->options[i].is_other_use;
+        if (key == ARGP_KEY_ARG && p->is_level) {
+                p->next = state->next - 1;
+                state->next = state->argc; /* what follows is the subcommand's */
+                return 0;
+        }
+        if (key == 'h') /* argp's own is -?, which nobody types */
+                argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        for (int i = 0; i < p->n; i++)
+                if (key == (p->rows[i]->letter ? p->rows[i]->letter : KEY_ROW + i)) {
+                        set(p->rows[i], arg);
+                        p->is_other_use |= p->rows[i]->is_other_use;
                         return 0;
                 }
-        return ARGP_ERR_UNKNOWN;
+        return key == 'h' ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+static void add_rows(struct parsing *p, struct argp_option *table, const struct command_option *options, int group)
+{
+        for (const struct command_option *o = options; o && (o->help || o->is_alias); o++) {
+                assert(p->n < OPTIONS_MOST);
+                table[p->n] = (struct argp_option){o->name, o->is_alias ? 0 : o->letter ? o->letter : KEY_ROW + p->n, o->argument,
+                                                   o->is_alias ? OPTION_ALIAS : 0, o->help, group};
+                p->rows[p->n++] = o;
+        }
+}
+
+static void parse(struct parsing *p, unsigned flags, int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options)
+{
+        struct argp_option table[OPTIONS_MOST + 2] = {0};
+        int e;
+
+        called = argv[0];
+        add_rows(p, table, options, 0);
+        add_rows(p, table, options_common, -2);
+        table[p->n] = (struct argp_option){NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1};
+        e = argp_parse(&(struct argp){table, parse_row, arguments, doc}, argc, argv, flags, NULL, p);
+        if (e != 0) {
+                complain("cannot read the command line: %s", strerror(e));
+                exit(STATUS_SYSTEM);
+        }
+        output_quiet(common.quiet, common.verbose);
 }
 
 /* How many words "NAME [CASE...]" asks for: one at least. */
@@ -221,24 +236,18 @@ static void check_words(const char *arguments, const struct words *words)
 
 struct words command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options)
 {
-        static const struct command_option none[] = {{0}};
-        struct argp_option table[OPTIONS_MOST + 1] = {0};
-        struct parsing p = {options ? options : none, .takes_words = arguments && *arguments};
+        struct parsing p = {.takes_words = arguments && *arguments};
 
-        for (int i = 0; p.options[i].help || p.options[i].is_alias; i++) {
-                const struct command_option *o = &p.options[i];
-
-                assert(i < OPTIONS_MOST);
-                table[i] = (struct argp_option){o->name, o->is_alias ? 0 : o->letter ? o->letter : KEY_ROW + i, o->argument,
-                                                o->is_alias ? OPTION_ALIAS : 0, o->help, 0};
-        }
-        parse(&(struct argp){table, parse_row, arguments, doc}, 0, argc, argv, &p);
+        parse(&p, 0, argc, argv, arguments, doc, options);
         if (p.takes_words && !p.is_other_use && !strchr(arguments, '\n') && !strstr(arguments, "--"))
                 check_words(arguments, &p.words);
         return p.words;
 }
 
-void command_parse_level(const struct argp *argp, int argc, char **argv, void *input)
+int command_parse_level(int argc, char **argv, const char *doc)
 {
-        parse(argp, ARGP_IN_ORDER, argc, argv, input);
+        struct parsing p = {.is_level = true, .next = argc};
+
+        parse(&p, ARGP_IN_ORDER, argc, argv, "COMMAND [ARGUMENT...]", doc, NULL);
+        return p.next;
 }

@@ -26,6 +26,7 @@ struct command_option {
         uint64_t least, most;
         uint64_t *ns;         /* a duration that is greater than zero */
         double *seconds;      /* the same */
+        double *ratio;        /* from 1 to a million */
         unsigned *choice;     /* which one of the words in `argument`, "wall|cpu", beginning from 0 */
         void (*parse)(void *to, const char *text); /* what no other says; it calls command_usage() */
         void *to;
@@ -35,6 +36,14 @@ struct command_option {
         bool is_other_use; /* with it the command takes other words than its `arguments` say */
 };
 
+/* Rows that many commands have in the same words. */
+#define OPTION_JSON(help)       {"json", 'j', NULL, help, .on = &common.json}
+#define OPTION_ON(text_)        {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &(text_)}
+#define OPTION_TIMEOUT(ns_)     {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &(ns_)}
+#define OPTION_FROM(text_)      {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &(text_)}
+#define OPTION_TO(text_)        {"to", 'o', "REV", "End here; HEAD unless given", .text = &(text_)}
+#define OPTION_SEED(n, given, help) {"seed", 's', "N", help, .big_number = &(n), .most = UINT32_MAX, .is_given = &(given)}
+
 /* The options of a command that has --json alone. */
 extern const struct command_option options_json[];
 
@@ -43,8 +52,8 @@ extern const struct command_option options_json[];
  * is one line of words, such as "NAME [CASE...]", it also says how many there must be: brackets hold those that may be missing, "..." means any number
  * more. */
 struct words command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options);
-/* The same for a level that only looks for the next word: options behind it are not its own. `argp` takes its words. */
-void command_parse_level(const struct argp *argp, int argc, char **argv, void *input);
+/* The same for a level that only looks for the next word: options behind it are not its own. Returns the word's index; argc: there is none. */
+int command_parse_level(int argc, char **argv, const char *doc);
 /* Says what is wrong with the words, and where help is; ends the process. */
 _Noreturn void command_usage(const char *format, ...) printf_like(1, 2);
 

@@ -1,19 +1,21 @@
 #include "output.h"
 
-#include "cache/base/lost.h"
-
+#include <ctype.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 
+#include "cache/base/lost.h"
+#include "command.h"
+
 /* How often the bar is drawn, and how often a plain line tells how far it is. */
 #define BAR_EVERY   (100 * NSEC_PER_MSEC)
 #define LINE_EVERY  (10 * NSEC_PER_SEC)
-#define PHASE_EVERY NSEC_PER_SEC
 
 /* Tables on a terminal. */
 #define COLUMNS_MOST 20
+#define RANKS         8
 #define GAP           2
 #define LAST_LEAST    8 /* of a last column that has no width of its own */
 #define COMMIT_DIGITS 40
@@ -27,7 +29,6 @@ static struct {
         pthread_mutex_t lock;
         bool drawn;          /* under lock: a bar stands on the terminal */
         uint64_t told;       /* under lock: when a bar or line was last written */
-        char what[256];      /* under lock: of the last bar or line */
         uint64_t begun;      /* under lock: when output_progress first said `beginning` */
         char beginning[256]; /* under lock */
 } out = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -96,8 +97,7 @@ void output_quiet(bool quiet, unsigned verbose)
         log_set(quiet          ? LOG_LEVEL_ERROR
                 : verbose == 0 ? LOG_LEVEL_WARNING
                 : verbose == 1 ? LOG_LEVEL_INFO
-                               : LOG_LEVEL_DEBUG,
-                NULL);
+                               : LOG_LEVEL_DEBUG, NULL);
 }
 
 __attribute__((format(printf, 2, 0))) static void say(const char *before, const char *format, va_list args, const char *after)
@@ -154,39 +154,26 @@ void alarm_line(const char *format, ...)
         va_end(args);
 }
 
+const char *plural(uint64_t n)
+{
+        return n == 1 ? "" : "s";
+}
+
 enum status status_of(int r)
 {
-        switch (-r) {
-        case ENOENT:
-        case ENOTUNIQ:
-                return STATUS_ABSENT;
-        case EPROTONOSUPPORT:
-                return STATUS_FORMAT;
-        case EAGAIN:
-                return STATUS_BUSY;
-        case EINTR:
-        case ECANCELED:
-                return STATUS_INTERRUPTED;
-        case EPIPE:
-                return STATUS_PIPE;
-        case EKEYREJECTED:
-                return STATUS_OTHER;
-        case EACCES:
-        case EBADMSG:
-        case EIO:
-        case EMFILE:
-        case ENFILE:
-        case ENODEV:
-        case ENOMEM:
-        case ENOSPC:
-        case EPERM:
-        case EROFS:
-        case ESTALE:
-        case ETIMEDOUT:
-                return STATUS_SYSTEM;
-        default:
-                return STATUS_FAILED;
-        }
+        static const struct {
+                int error;
+                enum status status;
+        } known[] = {{ENOENT, STATUS_ABSENT},    {ENOTUNIQ, STATUS_ABSENT},       {EPROTONOSUPPORT, STATUS_FORMAT}, {EAGAIN, STATUS_BUSY},
+                     {EINTR, STATUS_INTERRUPTED}, {ECANCELED, STATUS_INTERRUPTED}, {EPIPE, STATUS_PIPE},             {EKEYREJECTED, STATUS_OTHER},
+                     {EACCES, STATUS_SYSTEM},    {EBADMSG, STATUS_SYSTEM},        {EIO, STATUS_SYSTEM},             {EMFILE, STATUS_SYSTEM},
+                     {ENFILE, STATUS_SYSTEM},    {ENODEV, STATUS_SYSTEM},         {ENOMEM, STATUS_SYSTEM},          {ENOSPC, STATUS_SYSTEM},
+                     {EPERM, STATUS_SYSTEM},     {EROFS, STATUS_SYSTEM},          {ESTALE, STATUS_SYSTEM},          {ETIMEDOUT, STATUS_SYSTEM}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+                if (known[i].error == -r)
+                        return known[i].status;
+        return STATUS_FAILED;
 }
 
 enum status status_of_value(int r)
@@ -229,6 +216,11 @@ void output_write(const struct buffer *b)
         r = b->failed ? -ENOMEM : write_all(STDOUT_FILENO, b->data, b->size);
         if (r < 0)
                 out.output_error = -r;
+}
+
+void output_bytes(const char *text)
+{
+        output_write(&(struct buffer){.data = (char *)text, .size = strlen(text)});
 }
 
 bool output_broken(void)
@@ -288,29 +280,19 @@ unsigned output_lines(void)
         return out.output_terminal ? terminal_size(STDOUT_FILENO).ws_row : UINT_MAX;
 }
 
-static unsigned width_of(const struct column *columns, size_t n, const bool *left_out)
+/* Columns of the highest ranks are left out until the others fit: the highest rank that stays. */
+static unsigned highest_rank(const struct column *columns, unsigned width)
 {
-        unsigned width = 0;
+        unsigned rank = RANKS, used;
 
-        for (size_t i = 0; i < n; i++)
-                if (!left_out[i])
-                        width += (i > 0 ? GAP : 0) + (columns[i].width > 0 ? columns[i].width : LAST_LEAST);
-        return width;
-}
-
-/* Leaves out columns, all those of the highest rank first, until the others fit. */
-static void choose_columns(const struct column *columns, size_t n, unsigned width, bool *left_out)
-{
-        while (width_of(columns, n, left_out) > width) {
-                unsigned highest = 0;
-
-                for (size_t i = 0; i < n; i++)
-                        highest = left_out[i] ? highest : MAX(highest, columns[i].rank);
-                if (highest == 0)
-                        return;
-                for (size_t i = 0; i < n; i++)
-                        left_out[i] |= columns[i].rank == highest;
-        }
+        do {
+                used = 0;
+                rank--;
+                for (size_t i = 0; columns[i].name; i++)
+                        if (columns[i].rank <= rank)
+                                used += (i > 0 ? GAP : 0) + (columns[i].width > 0 ? columns[i].width : LAST_LEAST);
+        } while (used > width && rank > 0);
+        return rank;
 }
 
 /* The text as a terminal may have it, with each whole name of a commit cut to COMMIT_SHOWN digits; free(). */
@@ -350,155 +332,135 @@ static void add_within(struct buffer *to, const char *text, unsigned width)
         buffer_adds(to, "…");
 }
 
-static void table_row_aligned(struct buffer *to, const struct column *columns, size_t n, const char *const *cells)
+static void add_aligned(struct buffer *to, const struct column *columns, const char *const *cells)
 {
-        const unsigned width = terminal_size(STDOUT_FILENO).ws_col;
-        bool left_out[COLUMNS_MOST] = {0};
+        const unsigned width = terminal_size(STDOUT_FILENO).ws_col, rank = highest_rank(columns, width);
         unsigned at = 0;
 
-        assert(n <= COLUMNS_MOST);
-        choose_columns(columns, n, width, left_out);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; columns[i].name; i++) {
+                const bool is_last = !columns[i + 1].name;
                 cleanup_free char *shown = shown_text(cells[i]);
-                unsigned used, pad;
+                unsigned used = columns_of(shown), pad = used < columns[i].width ? columns[i].width - used : 0;
 
-                if (left_out[i])
+                if (columns[i].rank > rank)
                         continue;
-                if (at > 0)
-                        buffer_addf(to, "%*s", GAP, "");
+                buffer_addf(to, "%*s", (at > 0 ? GAP : 0) + (columns[i].right ? (int)pad : 0), "");
                 at += at > 0 ? GAP : 0;
-                used = columns_of(shown);
-                pad = used < columns[i].width ? columns[i].width - used : 0;
-                if (columns[i].right)
-                        buffer_addf(to, "%*s", (int)pad, "");
-                if (i + 1 == n && columns[i].width == 0 && at + LAST_LEAST <= width)
+                if (is_last && columns[i].width == 0 && at + LAST_LEAST <= width)
                         add_within(to, shown, width - at);
                 else
                         buffer_adds(to, shown);
-                if (!columns[i].right && i + 1 < n)
-                        buffer_addf(to, "%*s", (int)pad, "");
+                buffer_addf(to, "%*s", columns[i].right || is_last ? 0 : (int)pad, "");
                 at += used + pad;
         }
         buffer_adds(to, "\n");
 }
 
-void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells)
+static void add_row(struct buffer *to, const struct column *columns, const char *const *cells)
 {
         if (out.output_terminal) {
-                table_row_aligned(to, columns, n, cells);
+                add_aligned(to, columns, cells);
                 return;
         }
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; columns[i].name; i++) {
                 buffer_adds(to, i > 0 ? "\t" : "");
                 buffer_add_safe(to, cells[i], strlen(cells[i]));
         }
         buffer_adds(to, "\n");
 }
 
-void table_heading(struct buffer *to, const struct column *columns, size_t n)
+void table_heading(struct buffer *to, const struct column *columns)
 {
         const char *names[COLUMNS_MOST];
+        size_t n = 0;
 
-        assert(n <= COLUMNS_MOST);
-        if (!out.output_terminal)
-                return;
-        for (size_t i = 0; i < n; i++)
-                names[i] = columns[i].name;
-        table_row(to, columns, n, names);
+        for (; columns[n].name; n++) {
+                assert(n < COLUMNS_MOST);
+                names[n] = columns[n].name;
+        }
+        if (out.output_terminal && *columns[0].name)
+                add_row(to, columns, names);
 }
 
-void output_rowf(const struct column *columns, size_t n, const char *format, ...)
+/* Before the first row of a table. */
+static void head(struct buffer *to, const struct column *columns)
 {
         static const struct column *headed;
+
+        if (headed != columns)
+                table_heading(to, columns);
+        headed = columns;
+}
+
+void output_rowf(const struct column *columns, const char *format, ...)
+{
         cleanup_buffer struct buffer b = {0};
         cleanup_free char *line = NULL;
         const char *cells[COLUMNS_MOST];
         va_list args;
         char *rest;
 
-        if (headed != columns && *columns[0].name)
-                table_heading(&b, columns, n);
-        headed = columns;
+        head(&b, columns);
         va_start(args, format);
         if (vasprintf(&line, format, args) < 0)
                 line = copy_string("");
         va_end(args);
         rest = line;
-        for (size_t i = 0; i < n; i++)
-                cells[i] = (i + 1 < n ? strsep(&rest, "\t") : rest) ?: "";
-        table_row(&b, columns, n, cells);
+        for (size_t i = 0; columns[i].name; i++)
+                cells[i] = (columns[i + 1].name ? strsep(&rest, "\t") : rest) ?: "";
+        add_row(&b, columns, cells);
         output_write(&b);
 }
 
-/* -- whole tables ------------------------------------------------------------------------------------------------ */
+static const struct column remark[] = {{"", 1}, {0}};
 
-/* Takes the next line off *text, which is cut up, and its tab-separated cells; how many there are. */
-static size_t table_cells(char **text, const char **cells, size_t most)
+void output_rows(const struct column *columns, const char *before, const char *text)
 {
-        char *line = strsep(text, "\n");
-        size_t n = 0;
-
-        while (line && n < most)
-                cells[n++] = strsep(&line, "\t");
-        return n;
-}
-
-static bool is_number(const char *text)
-{
-        return text[strspn(text, "0123456789.-+e")] == '\0';
-}
-
-/* A column is as wide as its widest cell, and at the right where all below the heading are numbers. A line of one cell is a remark. */
-static void measure_columns(const char *text, struct column columns[COLUMNS_MOST])
-{
-        cleanup_free char *copy = copy_string(text);
-        const char *cells[COLUMNS_MOST];
-        char *rest = copy;
-
-        for (size_t line = 0; rest && *rest; line++) {
-                size_t n = table_cells(&rest, cells, COLUMNS_MOST);
-
-                for (size_t i = 0; n > 1 && i < n; i++) {
-                        cleanup_free char *shown = shown_text(cells[i]);
-
-                        columns[i].name = "";
-                        columns[i].width = MAX(columns[i].width, columns_of(shown));
-                        columns[i].right = line == 0 || (columns[i].right && is_number(cells[i]));
-                }
+        for (size_t n; *text; text += n + (text[n] == '\n')) {
+                n = strcspn(text, "\n");
+                if (memchr(text, '\t', n) || !columns[1].name)
+                        output_rowf(columns, "%s%s%.*s", before, *before ? "\t" : "", (int)n, text);
+                else /* a remark */
+                        output_rowf(remark, "%.*s", (int)n, text);
         }
 }
 
-void output_table(const char *text)
+void output_table(const struct column *columns, const char *text)
 {
-        struct column columns[COLUMNS_MOST] = {0};
-        cleanup_buffer struct buffer b = {0};
-        cleanup_free char *copy = NULL;
-        char *rest;
+        const char *rows = strchr(text, '\n');
 
-        buffer_add_safe(&b, text, strlen(text));
-        if (!out.output_terminal || b.failed) {
-                output_write(&b);
-                return;
-        }
-        measure_columns(b.data, columns);
-        rest = copy = steal_pointer(b.data);
-        b = (struct buffer){0};
-        while (rest && *rest) {
-                const char *cells[COLUMNS_MOST];
-                size_t n = table_cells(&rest, cells, COLUMNS_MOST);
-
-                if (n > 1)
-                        table_row(&b, columns, n, cells);
-                else
-                        buffer_addf(&b, "%s\n", cells[0]);
-        }
-        output_write(&b);
+        output_rows(columns, "", out.output_terminal && rows ? rows + 1 : text);
 }
 
-void json_row(struct buffer *to, json_t *j)
-{
-        cleanup_free char *text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+/* -- objects ----------------------------------------------------------------------------------------------------- */
 
+static char *cell_of(const struct column *c, const json_t *j)
+{
+        char key[40] = ".";
+        const json_t *v;
+
+        snprintf(key + 1, sizeof(key) - 1, "%.*s", (int)strcspn(c->key ?: c->name, " "), c->key ?: c->name);
+        for (char *p = key; *p; p++)
+                *p = (char)tolower((unsigned char)*p);
+        v = json_object_get(j, key) ?: json_object_get(j, key + 1);
+        if (json_is_integer(v))
+                return format_string("%" JSON_INTEGER_FORMAT, json_integer_value(v));
+        if (json_is_real(v))
+                return format_string("%.6f", json_real_value(v));
+        return copy_string(json_string_value(v) ?: "-");
+}
+
+static void add_json(struct buffer *to, json_t *j)
+{
+        cleanup_free char *text = NULL;
+        const char *key;
+        json_t *v;
+        void *next;
+
+        json_object_foreach_safe(j, next, key, v)
+                if (*key == '.')
+                        json_object_del(j, key);
+        text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
         json_decref(j);
         if (text)
                 buffer_addf(to, "%s\n", text);
@@ -506,11 +468,37 @@ void json_row(struct buffer *to, json_t *j)
                 to->failed = true;
 }
 
+void add_object(struct buffer *to, const struct column *columns, json_t *j)
+{
+        char *cells[COLUMNS_MOST];
+
+        if (common.json || !j) {
+                add_json(to, j);
+                return;
+        }
+        for (size_t i = 0; columns[i].name; i++)
+                cells[i] = cell_of(&columns[i], j);
+        add_row(to, columns, (const char *const *)cells);
+        for (size_t i = 0; columns[i].name; i++)
+                free(cells[i]);
+        json_decref(j);
+}
+
+void output_object(const struct column *columns, json_t *j)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        if (!common.json)
+                head(&b, columns);
+        add_object(&b, columns, j);
+        output_write(&b);
+}
+
 void output_json(json_t *j)
 {
         cleanup_buffer struct buffer b = {0};
 
-        json_row(&b, j);
+        add_json(&b, j);
         output_write(&b);
 }
 
@@ -528,6 +516,15 @@ char *printable(const char *name)
         return b.data;
 }
 
+json_t *json_printable(const char *name)
+{
+        cleanup_free char *text = name ? printable(name) : NULL;
+
+        return text ? json_string(text) : json_null();
+}
+
+/* -- progress --------------------------------------------------------------------------------------------------- */
+
 /* "3m 20s", for people. */
 static void format_span(uint64_t ns, char ret[32])
 {
@@ -543,28 +540,19 @@ static void format_span(uint64_t ns, char ret[32])
                 snprintf(ret, 32, "%llu days", s / 86400);
 }
 
-/* -- progress --------------------------------------------------------------------------------------------------- */
-
 /* "[######......] 12/240  " before and "about 3m 20s left" behind; `what` takes the room between. */
 static void draw_locked(const char *what, uint64_t done, uint64_t total, const char *left)
 {
+        static const char full[] = "########################", empty[] = "........................", begin[] = "\r\033[K";
         cleanup_buffer struct buffer b = {0};
-        unsigned width = terminal_size(STDERR_FILENO).ws_col, used = 0;
-        const unsigned cells = width >= 100 ? 24 : 12;
+        const unsigned width = terminal_size(STDERR_FILENO).ws_col;
+        const int cells = width >= 100 ? 24 : 12, filled = total > 0 ? (int)(MIN(done, total) * (unsigned)cells / total) : 0;
+        unsigned used;
 
-        buffer_adds(&b, "\r\033[K");
-        if (total > 0) {
-                unsigned full = (unsigned)(MIN(done, total) * cells / total);
-                char counts[64];
-
-                buffer_adds(&b, "[");
-                for (unsigned i = 0; i < cells; i++)
-                        buffer_adds(&b, i < full ? "#" : ".");
-                snprintf(counts, sizeof(counts), "] %llu/%llu  ", (unsigned long long)done, (unsigned long long)total);
-                buffer_adds(&b, counts);
-                used = 1 + cells + (unsigned)strlen(counts);
-        }
-        used += (unsigned)strlen(left) + 2;
+        buffer_adds(&b, begin);
+        if (total > 0)
+                buffer_addf(&b, "[%.*s%.*s] %" PRIu64 "/%" PRIu64 "  ", filled, full, cells - filled, empty, done, total);
+        used = (unsigned)(b.size - strlen(begin) + strlen(left) + 2);
         for (const char *p = what; *p && used + 1 < width; p++) {
                 buffer_add(&b, p, 1);
                 used += ((unsigned char)p[1] & 0xc0) != 0x80;
@@ -572,8 +560,7 @@ static void draw_locked(const char *what, uint64_t done, uint64_t total, const c
         if (*left && used < width)
                 buffer_addf(&b, "  %s", left);
         lost_output();
-        if (!b.failed)
-                (void)!write(STDERR_FILENO, b.data, b.size);
+        (void)!write(STDERR_FILENO, b.data, b.size);
         out.drawn = true;
 }
 
@@ -597,50 +584,28 @@ static void format_left(uint64_t least, uint64_t most, char ret[80])
                 snprintf(ret, 80, "%s to %s left", from, to);
 }
 
-/* Counts that move are no other phase. */
-static bool same_but_for_numbers(const char *a, const char *b)
-{
-        static const char digits[] = "0123456789";
-
-        for (;; a++, b++) {
-                a += strspn(a, digits);
-                b += strspn(b, digits);
-                if (*a != *b)
-                        return false;
-                if (*a == '\0')
-                        return true;
-        }
-}
-
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most)
 {
         cleanup_free char *shown = NULL;
-        char text[80], counts[64] = "", phase[sizeof(out.what)];
+        char left[80], counts[64] = "";
         uint64_t now = now_ns();
-        bool is_new, is_due = false;
+        bool is_due;
 
         if (out.quiet)
                 return;
-        format_left(least, most, text);
+        format_left(least, most, left);
         shown = printable(what);
-        snprintf(phase, sizeof(phase), "%s", shown);
         pthread_mutex_lock(&out.lock);
-        is_new = !same_but_for_numbers(out.what, phase);
-        if (out.told == 0) {
-                out.told = now; /* what is over at once shows nothing */
-        } else if (out.terminal && now - out.told >= BAR_EVERY) {
-                draw_locked(shown, done, total, text);
+        is_due = out.told > 0 && now - out.told >= (out.terminal ? BAR_EVERY : LINE_EVERY);
+        if (is_due && out.terminal)
+                draw_locked(shown, done, total, left);
+        if (is_due || out.told == 0) /* what is over at once shows nothing */
                 out.told = now;
-        } else if (!out.terminal && now - out.told >= (is_new ? PHASE_EVERY : LINE_EVERY)) {
-                is_due = true;
-                out.told = now;
-                strcpy(out.what, phase);
-        }
         pthread_mutex_unlock(&out.lock);
         if (total > 0)
-                snprintf(counts, sizeof(counts), ": %llu of %llu", (unsigned long long)done, (unsigned long long)total);
-        if (is_due) /* without the lock: the stream takes it */
-                fprintf(stderr, "%s%s%s%s\n", shown, counts, *text ? ", " : "", text);
+                snprintf(counts, sizeof(counts), ": %" PRIu64 " of %" PRIu64, done, total);
+        if (is_due && !out.terminal) /* without the lock: the stream takes it */
+                fprintf(stderr, "%s%s%s%s\n", shown, counts, *left ? ", " : "", left);
 }
 
 void progress_clear(void)

@@ -5,6 +5,7 @@
  * Threads: the progress functions may be called from any thread; the rest is the main thread's. */
 #pragma once
 
+#include <inttypes.h>
 #include <jansson.h>
 
 #include "cache/base/util.h"
@@ -32,6 +33,7 @@ void note(const char *format, ...) printf_like(1, 2);       /* not with -q */
 void complain(const char *format, ...) printf_like(1, 2);   /* always, behind "solverfs: " */
 __attribute__((format(printf, 1, 0))) void vcomplain(const char *format, va_list args);
 void alarm_line(const char *format, ...) printf_like(1, 2); /* the same, red on a terminal: for what must not be overlooked */
+const char *plural(uint64_t n);                             /* "" for one, else "s" */
 
 enum status status_of(int r); /* of a -errno */
 enum status status_of_value(int r); /* of a value that could not be computed */
@@ -42,32 +44,40 @@ int fail_usage(int r); /* fail(); of what the user asked for, so that -EINVAL, -
 /* -- results ---------------------------------------------------------------------------------------------------- */
 
 /* Rows: tab-separated and bare, or aligned below a heading when standard output is a terminal. There a commit is shortened to what names it,
- * the last column ends at the terminal's edge, and a terminal too narrow for all columns shows those that matter most. */
+ * the last column ends at the terminal's edge, and a terminal too narrow for all columns shows those that matter most. A list of columns ends with {0}. */
 struct column {
         const char *name;
         unsigned width; /* on a terminal; 0: as it comes (the last) */
         bool right;
         unsigned rank; /* columns of the highest rank are left out first; 0: always shown */
+        const char *key; /* of the object that has its cells; NULL: its name in lower case, up to a blank */
 };
-void table_heading(struct buffer *to, const struct column *columns, size_t n); /* nothing unless on a terminal */
-void table_row(struct buffer *to, const struct column *columns, size_t n, const char *const *cells);
-void json_row(struct buffer *to, json_t *j); /* an object on a line of its own; takes the reference */
-void output_write(const struct buffer *b);   /* to standard output; an error is kept for output_end() */
-void output_text(const char *text);          /* and a new line; on a terminal broken between words, the next lines indented */
-unsigned output_lines(void);                 /* of the terminal that standard output is; UINT_MAX where it is none */
-/* A whole table of tab-separated lines, the first of which names the columns: as it is, or aligned on a terminal. */
-void output_table(const char *text);
+/* An object, on a line of its own with --json, else as a row: a text, a number, a real number with six decimals, "-" for null and for what is not there. A
+ * key that begins with a dot is for the row alone: ".time" comes before "time" there. Takes the reference. Numbers of 64 bits may be packed by "I" as they
+ * are. */
+void output_object(const struct column *columns, json_t *j);
+void add_object(struct buffer *to, const struct column *columns, json_t *j); /* without a heading */
 /* Prints a row of cells that a format makes, a tab between two of them: "%u\t%s". What could have a tab in it is printable(), or the last, which has
  * all that is left. A heading precedes it when the columns are others than before. */
-void output_rowf(const struct column *columns, size_t n, const char *format, ...) printf_like(3, 4);
-bool output_broken(void);    /* nothing more can be printed */
-bool output_has_room(void);  /* PIPE_BUF bytes can be printed without waiting for whoever reads */
-void output_json(json_t *j); /* a json_row() */
+void output_rowf(const struct column *columns, const char *format, ...) printf_like(2, 3);
+/* The rows of a tab-separated text, with `before` as a cell in front of each where it is not ""; a line without a tab is a remark. */
+void output_rows(const struct column *columns, const char *before, const char *text);
+/* The same of a text whose first line names the columns; it is printed but on a terminal, where the table has a heading of its own. */
+void output_table(const struct column *columns, const char *text);
+void table_heading(struct buffer *to, const struct column *columns); /* nothing unless on a terminal */
+void output_json(json_t *j);               /* an object on a line of its own; takes the reference */
+void output_write(const struct buffer *b); /* to standard output; an error is kept for output_end() */
+void output_bytes(const char *text);       /* the same of a text as it is */
+void output_text(const char *text);        /* and a new line; on a terminal broken between words, the next lines indented */
+unsigned output_lines(void);               /* of the terminal that standard output is; UINT_MAX where it is none */
+bool output_broken(void);                  /* nothing more can be printed */
+bool output_has_room(void);                /* PIPE_BUF bytes can be printed without waiting for whoever reads */
 /* The status a process ends with: `status`, unless standard output could not be written. */
 int output_end(int status);
 
 /* buffer_add_printable(); free(). For names that may hold a tab or a new line. Other control characters are shown by no table and no message. */
 char *printable(const char *name);
+json_t *json_printable(const char *name); /* the same; null for NULL */
 
 /* -- progress --------------------------------------------------------------------------------------------------- */
 

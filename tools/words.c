@@ -15,19 +15,14 @@ int find_solver(const char *name, struct solver **ret)
 
 void command_solver(const char *name, struct solver **ret)
 {
-        int status = find_solver(name, ret);
-
-        if (status != STATUS_OK)
-                command_end(status);
+        command_ok(find_solver(name, ret));
 }
 
 void command_find_program(const char *text, struct solver **ret, uint32_t *ret_commit)
 {
         int r = program_commit(common.workspace, text, ret, ret_commit);
 
-        if (r == -EINVAL || r == -EACCES || r == -ENOEXEC)
-                command_must_as(STATUS_USAGE, r);
-        command_must(r);
+        command_must_as(r == -EINVAL || r == -EACCES || r == -ENOEXEC ? STATUS_USAGE : status_of(r), r);
 }
 
 void command_program(const char **word)
@@ -44,12 +39,12 @@ void command_program(const char **word)
         *word = common.names[strings_count(common.names) - 1];
 }
 
-void command_open_versions(const char *place, struct words *words)
+void command_open_versions(const char *cluster, struct words *words)
 {
         const char *solver = program_is_text(words->list[0]) ? RECIPE_PROGRAMS : word_next(words);
 
         command_open(0);
-        command_run_on(place);
+        command_run_on(cluster);
         for (size_t i = 0; i < words->n && strcmp(solver, RECIPE_PROGRAMS) == 0; i++)
                 command_program((const char **)&words->list[i]);
         command_solver(solver, &common.solver);
@@ -62,35 +57,20 @@ void command_need_history(void)
                                              "'solverfs run'");
 }
 
-void command_open_solver(int store_flags, const char *place, const char *name)
+void command_open_solver(int store_flags, const char *cluster, const char *name)
 {
         command_open(store_flags);
-        command_run_on(place);
+        command_run_on(cluster);
         command_solver(name, &common.solver);
 }
 
-void command_seed(const struct solver *s, bool is_asked)
+void command_seed(const struct solver *s, uint32_t commit, bool is_asked)
 {
-        if (is_asked && !s->recipe->seed && !s->recipe->is_programs) /* of which each commit has its own say: command_seed_at() */
-                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
-}
-
-void command_seed_at(const struct solver *s, uint32_t commit, bool is_asked)
-{
-        char name[COMMIT_NAME_SIZE];
-
-        command_seed(s, is_asked);
-        if (!is_asked || !s->recipe->is_programs || solver_recipe_at(s, commit)->seed)
+        if (!is_asked || (s->recipe->is_programs ? solver_recipe_at(s, commit) : s->recipe)->seed)
                 return;
-        program_name_at(s, commit, name);
-        command_refuse(STATUS_USAGE, "%s cannot be told a seed: write where it stands with {n}, as in 'exec:PATH --seed={n}'", name);
-}
-
-bool is_file(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+        if (!s->recipe->is_programs)
+                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
+        command_refuse(STATUS_USAGE, "%s cannot be told a seed: write where it stands with {n}, as in 'exec:PATH --seed={n}'", commit_label(s, commit).s);
 }
 
 bool is_folder(const char *path)
@@ -103,7 +83,7 @@ bool is_folder(const char *path)
 static void parse_measure_among(enum judge_measure *to, const char *text, unsigned allowed, const char *names)
 {
         for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
-                if ((allowed & 1u << m) && strcmp(text, m == JUDGE_PACE ? "seconds-per-effort" : judge_measure_name(m)) == 0) {
+                if ((allowed & 1U << m) && strcmp(text, m == JUDGE_PACE ? "seconds-per-effort" : judge_measure_name(m)) == 0) {
                         *to = m;
                         return;
                 }
@@ -112,17 +92,30 @@ static void parse_measure_among(enum judge_measure *to, const char *text, unsign
 
 void parse_measure(void *to, const char *text)
 {
-        parse_measure_among(to, text, 1u << JUDGE_TIME | 1u << JUDGE_MEMORY | 1u << JUDGE_EFFORT, "time, memory or effort");
+        parse_measure_among(to, text, 1U << JUDGE_TIME | 1U << JUDGE_MEMORY | 1U << JUDGE_EFFORT, "time, memory or effort");
 }
 
 void parse_any_measure(void *to, const char *text)
 {
-        parse_measure_among(to, text, ~0u, "time, cpu, memory, effort or seconds-per-effort");
+        parse_measure_among(to, text, ~0U, "time, cpu, memory, effort or seconds-per-effort");
 }
 
 void seconds_text(double seconds, char ret[32])
 {
         snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
+}
+
+json_t *json_number(double number)
+{
+        return isfinite(number) ? json_real(number) : json_null();
+}
+
+struct commit_label commit_brief(const struct commit_sha *sha)
+{
+        struct commit_label brief;
+
+        snprintf(brief.s, sizeof(brief.s), "%.12s", sha->s);
+        return brief;
 }
 
 struct commit_label commit_label(const struct solver *s, uint32_t commit)
@@ -131,6 +124,29 @@ struct commit_label commit_label(const struct solver *s, uint32_t commit)
 
         program_name_at(s, commit, name.s);
         return name;
+}
+
+void unbuildable_text(struct solver *s, uint32_t commit, const struct build_record *build, struct buffer *ret)
+{
+        const char *name = s->recipe->name, *reason = build && build->reason ? build->reason : "no reason is known";
+        const struct commit_label label = commit_label(s, commit);
+
+        buffer_addf(ret, "%s %s cannot be built: %s; see 'solverfs build --log %s %s'", name, label.s, reason, name, label.s);
+}
+
+void command_tell_wrong(const struct cell *cell, const struct fact *f)
+{
+        cleanup_buffer struct buffer line = {0};
+
+        wrong_line(cell, f, &line);
+        command_worse(STATUS_FAILED);
+        alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
+}
+
+void command_note_passed_over(size_t n)
+{
+        if (n > 0)
+                note("%zu case%s passed over: %s takes %s", n, plural(n), common.solver->recipe->name, format_notation(common.solver->recipe->format));
 }
 
 static int select_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret)
@@ -155,10 +171,8 @@ int find_commit(struct solver *s, const char *option, const char *word, uint32_t
 
         if (r < 0)
                 return fail(r);
-        if (one.n != 1) {
-                complain("%s takes one commit; '%s' stands for %zu", option, word, one.n);
-                return STATUS_USAGE;
-        }
+        if (one.n != 1)
+                return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s takes one commit; '%s' stands for %zu", option, word, one.n));
         *ret = one.list[0];
         return STATUS_OK;
 }
@@ -166,34 +180,25 @@ int find_commit(struct solver *s, const char *option, const char *word, uint32_t
 uint32_t command_commit(struct solver *s, const char *option, const char *word)
 {
         uint32_t commit = COMMIT_NONE;
-        int status = find_commit(s, option, word, &commit);
 
-        if (status != STATUS_OK)
-                command_end(status);
+        command_ok(find_commit(s, option, word, &commit));
         return commit;
 }
 
 int command_finding(const char *word, struct observation **ret)
 {
-        const char *slash = strchr(word, '/');
-        char *end;
-        unsigned long number;
-        int r;
+        char folder[32];
+        unsigned number;
+        int end = 0, r;
 
-        if (!slash || slash[1] < '1' || slash[1] > '9')
+        if (sscanf(word, "%31[a-z-]/%9u%n", folder, &number, &end) != 2 || word[end] != '\0' || !strchr("123456789", strchr(word, '/')[1]))
                 return 0;
-        number = strtoul(slash + 1, &end, 10);
-        if (*end != '\0' || number > UINT32_MAX)
-                return 0;
-        for (int kind = 0; kind < N_FINDING_KINDS; kind++) {
-                const char *folder = observation_folder((enum observation_kind)kind);
-
-                if (strlen(folder) != (size_t)(slash - word) || strncmp(folder, word, (size_t)(slash - word)) != 0)
+        for (enum observation_kind k = 0; k < N_FINDING_KINDS; k++) {
+                if (strcmp(folder, observation_folder(k)) != 0)
                         continue;
-                r = observation_get(common.workspace, OF_CAMPAIGNS, common.solver->number, (uint32_t)number, ret);
+                r = observation_get(common.workspace, OF_CAMPAIGNS, common.solver->number, number, ret);
                 if (r == 0 && strcmp(observation_folder((*ret)->kind), folder) != 0)
-                        r = errorf(-ENOENT, "finding %lu stands in %s/, not in %s/", number, observation_folder((*ret)->kind),
-                                   folder);
+                        r = errorf(-ENOENT, "finding %u stands in %s/, not in %s/", number, observation_folder((*ret)->kind), folder);
                 return r < 0 ? r : 1;
         }
         return 0;
@@ -275,22 +280,24 @@ static bool names_a_revision(char *word)
         return revisions_select(common.solver, &word, 1, &r, NULL) == 0;
 }
 
-static _Noreturn void refuse_word(const char *word)
+/* For a word that is neither; of a file the choice of cases says what to do. */
+static void refuse_word(const char *word)
 {
-        command_refuse(STATUS_ABSENT, "'%s' is no revision of %s, and no case: 'solverfs case list' shows those", word, common.solver->recipe->name);
+        struct stat st;
+
+        if (stat(word, &st) < 0 || !S_ISREG(st.st_mode))
+                command_refuse(STATUS_ABSENT, "'%s' is no revision of %s, and no case: 'solverfs case list' shows those", word,
+                               common.solver->recipe->name);
 }
 
 size_t command_revisions_and_cases(char *const *words, size_t n, struct revisions *ret_revisions, struct case_selection *ret_cases)
 {
-        size_t i;
+        size_t i = 1;
 
-        for (i = 1; i + 1 < n && !names_a_case(words[i]); i++) {
-                if (names_a_revision(words[i]))
-                        continue;
-                if (is_file(words[i]))
-                        break; /* the sentence about files says what to do */
+        while (i + 1 < n && !names_a_case(words[i]) && names_a_revision(words[i]))
+                i++;
+        if (i + 1 < n && !names_a_case(words[i]))
                 refuse_word(words[i]);
-        }
         command_revisions(common.solver, words, i, ret_revisions);
         command_cases(words + i, n - i, ret_cases);
         return i;
@@ -303,11 +310,11 @@ bool command_begins_with_case(char *const *words, size_t n)
 
 size_t command_known_words(char *const *words, size_t n, struct revisions *ret_revisions)
 {
-        size_t i;
+        size_t i = 0;
 
-        for (i = 0; i < n && names_a_revision(words[i]) && (i == 0 || !names_a_case(words[i])); i++)
-                ;
-        if (i < n && !names_a_case(words[i]) && !is_file(words[i]))
+        while (i < n && names_a_revision(words[i]) && (i == 0 || !names_a_case(words[i])))
+                i++;
+        if (i < n && !names_a_case(words[i]))
                 refuse_word(words[i]);
         if (i > 0)
                 command_revisions(common.solver, words, i, ret_revisions);

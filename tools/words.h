@@ -17,14 +17,13 @@ void command_find_program(const char *text, struct solver **ret, uint32_t *ret_c
 void command_program(const char **word);
 /* Opens the store, and common.solver: the first word. Where that is a program of the machine, the solver is theirs, and all words are revisions and
  * cases. */
-void command_open_versions(const char *place, struct words *words);
+void command_open_versions(const char *cluster, struct words *words);
 /* For commands that follow a history, which programs have not. */
 void command_need_history(void);
 /* command_open(), command_run_on() and command_solver(): common.solver. */
-void command_open_solver(int store_flags, const char *place, const char *name);
-/* Can its recipe be told a seed, where one `is_asked` for? */
-void command_seed(const struct solver *s, bool is_asked);
-void command_seed_at(const struct solver *s, uint32_t commit, bool is_asked); /* and the commit? */
+void command_open_solver(int store_flags, const char *cluster, const char *name);
+/* Can the recipe be told a seed, where one `is_asked` for? Of programs each commit has its own say. */
+void command_seed(const struct solver *s, uint32_t commit, bool is_asked);
 void command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 void command_cases(char *const *words, size_t n, struct case_selection *ret);
 /* "spr/3": a finding of common.solver. 1: it is one; 0: the word is none; -errno. */
@@ -47,7 +46,6 @@ size_t command_revisions_and_cases(char *const *words, size_t n, struct revision
 
 /* Is the first word a case, and no revision of common.solver? */
 bool command_begins_with_case(char *const *words, size_t n);
-
 /* [REV...] [CASE...], of what is known of common.solver: both may be missing. A first word that is a revision is one; behind it the cases begin with
  * the first word that names one. Returns how many words are revisions. */
 size_t command_known_words(char *const *words, size_t n, struct revisions *ret_revisions);
@@ -59,11 +57,19 @@ void parse_any_measure(void *to, const char *text);
 /* Notes how many of the commits were built with tools that are not what they were. */
 void command_note_tools(struct solver *s, const uint32_t *list, size_t n);
 
-bool is_file(const char *path);
+/* "z3 v1 cannot be built: why; see 'solverfs build --log z3 v1'". `build` may be NULL. */
+void unbuildable_text(struct solver *s, uint32_t commit, const struct build_record *build, struct buffer *ret);
+/* The alarm of an answer that is wrong. */
+void command_tell_wrong(const struct cell *cell, const struct fact *f);
+/* Notes that so many cases are left out, as common.solver does not take their format; 0: none. */
+void command_note_passed_over(size_t n);
+
 bool is_folder(const char *path);
 
 void seconds_text(double seconds, char ret[32]); /* "broken" where there is no such number */
+json_t *json_number(double number);              /* null where there is no such number */
 struct commit_label {
         char s[COMMIT_NAME_SIZE];
 };
+struct commit_label commit_brief(const struct commit_sha *sha); /* twelve digits */
 struct commit_label commit_label(const struct solver *s, uint32_t commit); /* for a sentence: twelve digits; a program's name */

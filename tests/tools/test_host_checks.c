@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "core/run/host.h"
-#include "tools/host_checks.h"
+#include "tools/store/host_checks.h"
 
 /* A machine made up in the folder "root", of which a check sees the files given. */
 static void put(const char *path, const char *text)

@@ -1,180 +1,198 @@
 /* A build of the draft: by the query that every build goes by, with one more command that collects what it made. */
-#include "tools/draft/draft.h"
+#include "draft.h"
 
 #include <sys/stat.h>
 
 #include "core/query/held.h"
 #include "tools/ask.h"
-#include "tools/build_failure.h"
+#include "tools/recipe/build_failure.h"
 
-int draft_commit_tree(struct draft *d, uint32_t commit, git_tree **ret)
+/* What compilers and linkers of today refuse, and the option with which they do not, by their own words. */
+struct remedy {
+        const char *words; /* in the log */
+        bool is_cxx;
+        const char *flag, *why; /* flag NULL: shared libraries of the project */
+};
+static const struct remedy remedies[] = {
+        {"[-fpermissive]", true, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
+        {"ISO C++17 does not allow", true, "-std=gnu++14", "These sources are older than C++17, the compiler's default"},
+        {"[-Wnarrowing]", true, "-Wno-narrowing", "The compiler takes these sources with -Wno-narrowing only"},
+        {"multiple definition of", false, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
+        {"[-Wincompatible-pointer-types]", false, "-Wno-incompatible-pointer-types", "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
+        {"[-Wimplicit-function-declaration]", false, "-Wno-implicit-function-declaration", "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
+        {"attempted static link of dynamic object", false, NULL, "Without shared libraries of its own it wants static ones of the system, which are not there"},
+};
+
+static void compiler_flags_done(struct compiler_flags *f)
 {
-        cleanup(git_commit_freep) git_commit *c = NULL;
-        struct commit known;
-        int r = history_commit(common.solver->history, commit, &known);
-
-        if (r < 0)
-                return r;
-        r = git_commit_lookup(&c, d->git, &known.oid);
-        if (r == 0)
-                r = git_commit_tree(ret, c);
-        return r < 0 ? errorf(git_errno(r), "cannot read the tree of %s: %s", git_oid_tostr_s(&known.oid), git_error_text()) : 0;
+        buffer_done(&f->c);
+        buffer_done(&f->cxx);
 }
 
-/* -- the recipe of an attempt ----------------------------------------------------------------------------------- */
+/* Is that on a line that is an error? The same words may only warn. */
+static bool is_error(struct slice log, const char *words)
+{
+        const char *at = log.data, *end = at + log.size, *hit;
+
+        while (at < end && (hit = memmem(at, (size_t)(end - at), words, strlen(words)))) {
+                const char *begin = memrchr(log.data, '\n', (size_t)(hit - (const char *)log.data)), *newline = memchr(hit, '\n', (size_t)(end - hit));
+
+                begin = begin ? begin + 1 : log.data;
+                if (!strstr(words, "[-W") || memmem(begin, (size_t)((newline ?: end) - begin), "error:", strlen("error:")))
+                        return true;
+                at = newline ?: end;
+        }
+        return false;
+}
+
+/* Adds the flag that the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
+static const char *compiler_flags_learn(struct compiler_flags *f, struct slice log)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(remedies); i++) {
+                const struct remedy *m = &remedies[i];
+                struct buffer *b = m->is_cxx ? &f->cxx : &f->c;
+
+                if (f->taken & (1U << i) || log.size == 0 || !is_error(log, m->words))
+                        continue;
+                f->taken |= 1U << i;
+                f->shared |= !m->flag;
+                if (m->flag)
+                        buffer_addf(b, "%s %s", b->size > 0 ? "" : m->is_cxx ? "g++" : "gcc", m->flag);
+                return m->why;
+        }
+        return NULL;
+}
+
+git_tree *draft_commit_tree(struct draft *d, uint32_t commit)
+{
+        cleanup(git_commit_freep) git_commit *c = NULL;
+        git_tree *tree = NULL;
+        struct commit known;
+        int r;
+
+        command_must(history_commit(common.solver->history, commit, &known));
+        r = git_commit_lookup(&c, d->git, &known.oid);
+        if (r == 0)
+                r = git_commit_tree(&tree, c);
+        command_must(r < 0 ? errorf(git_errno(r), "cannot read the tree of %s: %s", git_oid_tostr_s(&known.oid), git_error_text()) : 0);
+        return tree;
+}
 
 static void attempt_text(char *const *commands, char *const *submodules, struct buffer *ret)
 {
         buffer_adds(ret, "[solver]\n");
-        for (size_t i = 0; submodules && submodules[i]; i++)
-                draft_line(ret, "submodule", submodules[i]);
-        for (size_t i = 0; commands && commands[i]; i++)
-                draft_line(ret, "build", commands[i]);
+        draft_lines(ret, "submodule", submodules);
+        draft_lines(ret, "build", commands);
         draft_line(ret, "build", programs_command);
         draft_line(ret, "output", programs_archive);
         draft_line(ret, "run", "{bin} {case}");
 }
 
-static int use_recipe(struct draft *d, const char *text)
+/* From now on it is the recipe of common.solver. */
+static void use_recipe(const struct buffer *text)
 {
         struct recipe **list = NULL;
         size_t n = 0;
-        int r = recipe_parse(text, "the draft", DRAFT_NAME, &list, &n);
 
-        if (r == 0)
-                r = workspace_replace_recipe(common.workspace, list, n);
+        command_must(recipe_parse(text->data, "the draft", DRAFT_NAME, &list, &n));
+        command_must(workspace_replace_recipe(common.workspace, list, n));
         recipe_list_free(list, n);
-        if (r == 0) {
-                workspace_look_again(common.workspace);
-                common.solver = solver_unref(common.solver);
-                r = workspace_solver(common.workspace, DRAFT_NAME, &common.solver);
-        }
-        return r;
+        workspace_look_again(common.workspace);
+        common.solver = solver_unref(common.solver);
+        command_must(workspace_solver(common.workspace, DRAFT_NAME, &common.solver));
 }
 
-int draft_fetch_submodules(struct draft *d)
+void draft_fetch_submodules(struct draft *d)
 {
         cleanup_buffer struct buffer text = {0};
         int r;
 
         if (!d->keys.submodules)
-                return 0;
+                return;
         attempt_text(NULL, d->keys.submodules, &text);
-        r = buffer_error(&text);
-        if (r == 0)
-                r = use_recipe(d, text.data);
-        if (r == 0)
-                r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
+        use_recipe(&text);
+        r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
         progress_clear();
-        if (r == 0 || r == -ECANCELED || r == -EINTR)
-                return r;
+        if (r == -ECANCELED || r == -EINTR)
+                command_must(r);
+        if (r == 0)
+                return;
         buffer_addf(&d->about_submodules, "Its submodules are not built with it, as one could not be fetched: %s\n", error_message(r));
         note("a submodule could not be fetched, so the build is tried without: %s", error_message(r));
         strings_free(steal_pointer(d->keys.submodules));
-        return buffer_error(&d->about_submodules);
 }
 
-/* -- the build -------------------------------------------------------------------------------------------------- */
-
 /* What was made, copied out of the store's programs. */
-static int take_made(struct draft *d, const git_tree *tree, const struct build_record *record, struct made_list *ret)
+static void take_made(struct draft *d, const git_tree *tree, const struct build_record *record, struct made_list *ret)
 {
         cleanup_held struct held held = {0};
         char folder[PATH_SIZE];
-        int r = held_build(common.workspace, record, &held);
 
-        if (r == 0)
-                r = path_join(folder, workspace_dir(common.workspace), "draft");
-        if (r == 0)
-                r = remove_tree(folder);
-        if (r == 0)
-                r = make_dirs(folder, 0755);
-        return r == 0 ? made_list_read(held.list[0].path, tree, folder, ret) : r;
+        command_must(held_build(common.workspace, record, &held));
+        command_must(path_join(folder, workspace_dir(common.workspace), "draft"));
+        command_must(remove_tree(folder));
+        command_must(make_dirs(folder, 0755));
+        made_list_read(held.list[0].path, tree, folder, ret);
 }
 
-static void note_failure(struct draft *d, const char *by, const struct build_record *record)
+static struct build_record *build_commit(uint32_t commit)
 {
-        const struct build_failure f = build_failure_of(SLICE(record->log.data, record->log.size));
+        struct build_record *record = NULL;
+        int r = command_build(commit, false, &record);
 
-        buffer_addf(&d->failed, "by %s it could not be built: %s\n", by, record->reason);
-        build_failure_text(&f, &d->failed);
-        if (d->failed.size > 0 && d->failed.data[d->failed.size - 1] != '\n')
-                buffer_adds(&d->failed, "\n");
-}
-
-/* 1: it was built. 0: not, and *ret_why is what the compiler asks for, or NULL. */
-static int build_once(struct draft *d, uint32_t commit, const char *by, char *const *commands, char *const *submodules,
-                      struct compiler_flags *flags, const char **ret_why, struct build_record **ret)
-{
-        cleanup(build_record_unrefp) struct build_record *whole = NULL;
-        cleanup_buffer struct buffer text = {0};
-        int r;
-
-        attempt_text(commands, submodules, &text);
-        r = buffer_error(&text);
-        if (r == 0)
-                r = use_recipe(d, text.data);
-        note("building by %s%s%s", by, flags->taken ? " with " : "", flags->cxx.size > 0 ? flags->cxx.data : flags->c.data ?: flags->shared ? "shared libraries" : "");
-        if (r == 0)
-                r = command_build(commit, false, ret);
         progress_clear();
-        if (r < 0 || (*ret)->ok)
-                return r < 0 ? r : 1;
-        r = build_find(common.workspace, common.solver, commit, true, &whole);
-        if (r < 0)
-                return r;
-        *ret_why = compiler_flags_learn(flags, SLICE(whole->log.data, whole->log.size));
-        if (!*ret_why)
-                note_failure(d, by, whole);
-        return 0;
+        command_must(r);
+        return record;
 }
 
-int draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys)
+bool draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup_buffer struct buffer text = {0};
-        int r;
 
         draft_section(d, keys, &text);
-        r = use_recipe(d, text.data);
-        if (r == 0)
-                r = command_build(commit, false, &record);
-        progress_clear();
-        return r < 0 ? r : record->ok;
+        use_recipe(&text);
+        record = build_commit(commit);
+        return record->ok;
 }
 
-int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret)
+bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret)
 {
         cleanup(compiler_flags_done) struct compiler_flags flags = {0};
-        cleanup(git_tree_freep) git_tree *tree = NULL;
-        cleanup_buffer struct buffer by = {0};
+        cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
         bool with_switches = true;
-        const char *why;
-        int r = draft_commit_tree(d, commit, &tree);
 
-        way_name(way, &by);
-        if (r == 0)
-                r = buffer_error(&by);
-        if (r < 0)
-                return r;
-        do {
-                cleanup(build_record_unrefp) struct build_record *record = NULL;
+        for (;;) {
+                cleanup(build_record_unrefp) struct build_record *record = NULL, *whole = NULL;
+                cleanup_buffer struct buffer text = {0};
+                const char *why; /* what it is built with the next time, by what the compiler asks for */
 
-                why = NULL;
-                strings_free(steal_pointer(keys->build));
-                r = way_commands(way, &flags, with_switches, &keys->build);
-                if (r == 0)
-                        r = build_once(d, commit, by.data, keys->build, keys->submodules, &flags, &why, &record);
-                if (r == 1) {
-                        r = take_made(d, tree, record, ret);
-                        return r < 0 ? r : 1;
+                strings_free(keys->build);
+                keys->build = way_commands(way, &flags, with_switches);
+                attempt_text(keys->build, keys->submodules, &text);
+                use_recipe(&text);
+                note("building by %s%s%s", way->name, flags.taken ? " with " : "",
+                     flags.cxx.size > 0 ? flags.cxx.data : flags.c.data ?: (flags.shared ? "shared libraries" : ""));
+                record = build_commit(commit);
+                if (record->ok) {
+                        take_made(d, tree, record, ret);
+                        return true;
                 }
-                if (r == 0 && !why && with_switches && way->switches) {
+                command_must(build_find(common.workspace, common.solver, commit, true, &whole));
+                why = compiler_flags_learn(&flags, SLICE(whole->log.data, whole->log.size));
+                if (!why) {
+                        const struct build_failure f = build_failure_of(SLICE(whole->log.data, whole->log.size));
+
+                        buffer_addf(&d->failed, "by %s it could not be built: %s\n", way->name, whole->reason);
+                        build_failure_text(&f, &d->failed);
+                        buffer_adds(&d->failed, d->failed.data[d->failed.size - 1] == '\n' ? "" : "\n");
+                }
+                if (!why && with_switches && way->switches) {
                         why = "It is not built without its tests, examples and the like, as that failed";
                         with_switches = false;
                 }
-                if (why)
-                        buffer_addf(&keys->about_build, "%s.\n", why);
-        } while (r == 0 && why);
-        return r;
+                if (!why)
+                        return false;
+                buffer_addf(&keys->about_build, "%s.\n", why);
+        }
 }

@@ -1,7 +1,6 @@
 /* A draft from beginning to end, in a store of its own. */
-#include "scratch_store.h"
-#include "tools/draft/draft.h"
-#include "words.h"
+#include "draft.h"
+#include "tools/words.h"
 
 /* "mine" of ~/src/mine/, https://example.org/mine.git */
 static char *name_of(const char *repository)
@@ -17,21 +16,24 @@ static char *name_of(const char *repository)
                 n--;
         for (begin = repository + n; begin > repository && begin[-1] != '/' && begin[-1] != ':';)
                 begin--;
-        return strndup(begin, n - (size_t)(begin - repository));
+        return copy_prefix(begin, n - (size_t)(begin - repository));
 }
 
-static int add_source(const char *repository)
+static void add_source(const char *repository)
 {
         static const char text[] = "[solver]\nbuild = true\noutput = program\nrun = {bin} {case}\n";
         struct recipe **list = NULL;
         size_t n = 0;
-        int r = recipe_parse(text, "the draft", DRAFT_NAME, &list, &n);
+        int r;
 
-        if (r == 0)
-                r = workspace_add_solver(common.workspace, list, n, repository, &command_progress);
+        command_must(recipe_parse(text, "the draft", DRAFT_NAME, &list, &n));
+        r = workspace_add_solver(common.workspace, list, n, repository, &command_progress);
         recipe_list_free(list, n);
         progress_clear();
-        return r == 0 ? workspace_solver(common.workspace, DRAFT_NAME, &common.solver) : r;
+        if (r != -ECANCELED)
+                command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
+        command_must(r);
+        command_must(workspace_solver(common.workspace, DRAFT_NAME, &common.solver));
 }
 
 struct submodules {
@@ -44,130 +46,86 @@ static int note_submodule(void *user, const char *path, const char *url)
 {
         struct submodules *s = user;
         cleanup(git_tree_entry_freep) git_tree_entry *e = NULL;
-        cleanup_buffer struct buffer line = {0};
+        cleanup_free char *line = format_string("%s=%s", path, url);
 
         if (git_tree_entry_bypath(&e, s->tree, path) < 0 || git_tree_entry_type(e) != GIT_OBJECT_COMMIT)
                 return 0;
         for (char **p = s->draft->keys.submodules; p && *p; p++)
                 if (recipe_submodule(*p, NULL) == strlen(path) && strncmp(*p, path, strlen(path)) == 0)
                         return 0;
-        buffer_addf(&line, "%s=%s", path, url);
-        return buffer_error(&line) < 0 ? -ENOMEM : strings_add(&s->draft->keys.submodules, line.data);
+        return strings_add(&s->draft->keys.submodules, line);
 }
 
-/* 1: it gives a program that answers. *ret_reached: how far it came, 0: it was not built, 1: it made no program, 2: none that answers. */
-static int try_way(struct draft *d, const struct way *way, struct draft_keys *keys, unsigned *ret_reached)
-{
-        cleanup(made_list_done) struct made_list made = {0};
-        struct draft_program program;
-        int r = draft_build(d, d->commit, way, keys, &made);
-
-        *ret_reached = r == 1 ? 1 + (made.n > 0) : 0;
-        if (r == 1)
-                r = draft_choose(d, way, keys, &made, &program);
-        if (r == 1) {
-                r = draft_options(&program, keys);
-                r = r < 0 ? r : 1;
-        }
-        return r;
-}
-
-/* In each way until one gives a program that answers. 1, 0 or -errno; *ret_way is the number of the way. The draft has the keys of the one that
- * came farthest. */
-static int try_ways(struct draft *d, const struct way *ways, size_t n, size_t *ret_way)
+/* Tries each way until one gives a program that answers; its number, or -1. The draft has the keys of the one that came farthest: which was built, and
+ * made a program. */
+static int try_ways(struct draft *d, const struct way_list *ways)
 {
         char **submodules = steal_pointer(d->keys.submodules);
         unsigned farthest = 0;
-        int r = 0;
+        int taken = -1;
 
-        for (size_t i = 0; r == 0 && i < n; i++) {
+        for (size_t i = 0; taken < 0 && i < ways->n; i++) {
+                const struct way *way = &ways->list[i];
                 cleanup(draft_keys_done) struct draft_keys keys = {.submodules = submodules};
-                unsigned reached = 0;
+                cleanup(made_list_done) struct made_list made = {0};
+                struct draft_program program;
+                unsigned reached = draft_build(d, d->commit, way, &keys, &made);
 
-                r = try_way(d, &ways[i], &keys, &reached);
+                reached += made.n > 0;
+                if (reached > 0 && draft_choose(d, way, &keys, &made, &program)) {
+                        draft_options(&program, &keys);
+                        taken = (int)i;
+                }
                 keys.submodules = NULL;
-                if (r == 1 || i == 0 || reached > farthest) {
+                if (taken >= 0 || i == 0 || reached > farthest) {
                         const struct draft_keys kept = keys;
 
                         keys = d->keys;
                         d->keys = kept;
                         farthest = reached;
-                        *ret_way = i;
                 }
         }
         d->keys.submodules = submodules;
-        return r;
+        return taken;
 }
 
-static int draft_commit(struct draft *d)
+/* True: a program answers. */
+static bool draft_commit(struct draft *d)
 {
-        cleanup(git_tree_freep) git_tree *tree = NULL;
-        struct way *ways = NULL;
-        size_t n = 0, left = 0, taken = 0;
-        int r = draft_commit_tree(d, d->commit, &tree);
+        cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, d->commit);
+        cleanup_ways struct way_list ways = {0};
+        int taken;
 
-        if (r == 0)
-                r = history_submodules(common.solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree});
-        if (r == 0)
-                r = draft_fetch_submodules(d);
-        if (r == 0)
-                r = ways_find(d->git, tree, &ways, &n, &left);
-        if (r == 0 && n == 0)
+        command_must(history_submodules(common.solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree}));
+        draft_fetch_submodules(d);
+        ways = ways_find(d->git, tree, false);
+        if (ways.n == 0)
                 buffer_adds(&d->failed, "neither the root nor a folder in it has a CMakeLists.txt, configure, meson.build, configure.ac or Makefile\n");
-        if (r == 0)
-                r = try_ways(d, ways, n, &taken);
-        if (r == 0 && left > 0)
-                buffer_addf(&d->failed, "%zu more folders were not looked into\n", left);
-        if (r == 1 && (r = draft_paths(d, d->commit, &d->keys)) == 0) {
-                r = draft_eras(d, &ways[taken]);
-                r = r < 0 ? r : 1;
-        }
-        ways_free(ways, n);
-        return r;
+        taken = try_ways(d, &ways);
+        if (taken < 0 && ways.left > 0)
+                buffer_addf(&d->failed, "%zu more folders were not looked into\n", ways.left);
+        if (taken < 0)
+                return false;
+        draft_paths(d, d->commit, &d->keys);
+        draft_eras(d, &ways.list[taken]);
+        return true;
 }
 
-/* Does a log speak of something that the machine lacks? */
-static bool misses_something(const struct buffer *failed)
+static void say_none(const struct draft *d, const struct draft_request *q)
 {
-        static const char *const words[] = {"not found", "ould NOT find", "ould not find", "o such file", "cannot find", "is missing", "not installed", "is required"};
+        static const char *const lacks[] = {"not found", "ould NOT find", "ould not find", "o such file", "cannot find", "is missing", "not installed", "is required"};
+        cleanup_free char *shown = printable(q->shown);
+        const char *log = d->failed.data ?: "";
+        bool lacks_something = false;
 
-        for (size_t i = 0; failed->size > 0 && i < ARRAY_SIZE(words); i++)
-                if (strstr(failed->data, words[i]))
-                        return true;
-        return false;
-}
-
-/* Says why there is none. */
-static int end_draft(struct draft *d, const struct draft_request *q, int r, struct buffer *ret)
-{
-        if (r < 0)
-                return r == -ECANCELED ? STATUS_INTERRUPTED : fail(r);
-        if (r == 0) {
-                cleanup_free char *shown = printable(q->shown);
-
-                complain("no recipe was found for %s%s", shown, q->force ? "; the draft has what was found, and is to be completed" : "");
-                note("%.*s", (int)d->failed.size - (d->failed.size > 0), d->failed.data ?: "");
-                if (misses_something(&d->failed))
-                        note("%s", "install what is not found (a header or library is in a package that ends in -dev) and give the command again; builds have no "
-                                   "network");
-                note("%s", "write one by hand: docs/recipes.md, solverfs-recipe(5)");
-        }
-        if (r == 1 || q->force) {
-                int written = draft_text(d, ret);
-
-                if (written < 0)
-                        return fail(written);
-        }
-        return r == 1 ? STATUS_OK : STATUS_FAILED;
-}
-
-static void draft_done(struct draft *d)
-{
-        git_repository_free(d->git);
-        draft_keys_done(&d->keys);
-        buffer_done(&d->eras);
-        buffer_done(&d->failed);
-        buffer_done(&d->about_submodules);
+        complain("no recipe was found for %s%s", shown, q->force ? "; the draft has what was found, and is to be completed" : "");
+        note("%.*s", (int)d->failed.size - (d->failed.size > 0), log);
+        for (size_t i = 0; i < ARRAY_SIZE(lacks); i++)
+                lacks_something |= strstr(log, lacks[i]) != NULL;
+        if (lacks_something)
+                note("install what is not found (a header or library is in a package that ends in -dev) and give the command again; builds have no "
+                     "network");
+        note("write one by hand: docs/recipes.md, solverfs-recipe(5)");
 }
 
 struct job {
@@ -180,22 +138,27 @@ static int make_draft(void *user)
         const struct job *j = user;
         const struct draft_request *q = j->request;
         cleanup_free char *name = name_of(q->shown);
-        struct draft d = {.repository = q->repository, .name = name ?: "", .try_eras = q->eras};
-        int status = STATUS_OK, r = add_source(q->repository);
+        struct draft d = {.repository = q->repository, .name = name, .try_eras = q->eras};
+        bool is_found;
 
-        if (r < 0)
-                status = r == -ECANCELED ? STATUS_INTERRUPTED : fail_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
-        if (status == STATUS_OK) {
-                d.commit = command_commit(common.solver, "REV", q->revision ?: "HEAD");
-                command_engine();
-                r = history_repository(common.solver->history, &d.git);
-                status = end_draft(&d, q, r == 0 ? draft_commit(&d) : r, j->text);
-        }
-        draft_done(&d);
-        return status;
+        add_source(q->repository);
+        d.commit = command_commit(common.solver, "REV", q->revision ?: "HEAD");
+        command_engine();
+        command_must(history_repository(common.solver->history, &d.git));
+        is_found = draft_commit(&d);
+        if (!is_found)
+                say_none(&d, q);
+        if (is_found || q->force)
+                draft_text(&d, j->text);
+        git_repository_free(d.git);
+        draft_keys_done(&d.keys);
+        buffer_done(&d.eras);
+        buffer_done(&d.failed);
+        buffer_done(&d.about_submodules);
+        return is_found ? STATUS_OK : STATUS_FAILED;
 }
 
 int recipe_draft(const struct draft_request *q, struct buffer *ret)
 {
-        return with_scratch_store(make_draft, &(struct job){.request = q, .text = ret});
+        return command_with_scratch_store(make_draft, &(struct job){.request = q, .text = ret});
 }

@@ -2,9 +2,9 @@
  * of it are run on small formulas whose answer is known, and what was seen to work is written down.
  *
  * Nothing here knows a solver. What is known: build systems and their usual commands (ways.c), what compilers of today refuse and the option with
- * which they do not (flags.c), and how options and statistics are usually called (options.c).
+ * which they do not (build.c), and how options and statistics are usually called (options.c).
  *
- * Functions return 0 or -errno with a sentence, unless they say otherwise. -ECANCELED: a signal came. */
+ * Where something fails that is not the sources' own doing (the disk, git, a signal), the command ends there (command_must()). */
 #pragma once
 
 #include "core/git/git.h"
@@ -16,8 +16,7 @@
 /* What may stand in a name that a recipe has: no control bytes, and no placeholder of ours. */
 bool draft_name_is_plain(const char *name);
 
-/* -- draft.c: all of it ------------------------------------------------------------------------------------------ */
-
+/* -- draft.c: all of it -- */
 struct draft_request {
         const char *repository; /* a path or a URL */
         const char *shown;      /* as the user wrote it */
@@ -28,8 +27,7 @@ struct draft_request {
 /* Drafts a recipe in a store of its own. A status; when it is not STATUS_OK, why is said, and *ret has what was found where `force` asks for it. */
 int recipe_draft(const struct draft_request *q, struct buffer *ret);
 
-/* -- ways.c: how a tree is usually built ------------------------------------------------------------------------ */
-
+/* -- ways.c: how a tree is usually built -- */
 enum build_system {
         SYSTEM_CMAKE,
         SYSTEM_CONFIGURE, /* a committed `configure`, by autoconf or by hand */
@@ -40,47 +38,41 @@ enum build_system {
 struct way {
         enum build_system system;
         char *folder;      /* one down from the root; "" in the root */
-        char *file;        /* by which it was seen: "CMakeLists.txt" */
+        char *name;        /* the file by which it was seen: "src/CMakeLists.txt" */
         char *first;       /* what makes or calls `configure`: "autoconf", "sh ./configure"; or NULL */
         const char *out;   /* CMake, meson: the folder that it builds in, which the tree does not have; static */
         char **switches;   /* that the sources declare and that leave out what no solver needs: "-DBUILD_TESTS=OFF"; NULL: none */
         char **variables;  /* that the Makefile includes by and does not set: "ROOT=.."; NULL: none */
 };
-/* The ways of a tree, the most usual first: those of its root; of its folders where the root has none. *ret is to be freed with
- * ways_free(). *ret_left: folders that were not looked at, as there are too many. */
-int ways_find(git_repository *git, const git_tree *tree, struct way **ret, size_t *ret_n, size_t *ret_left);
-void ways_free(struct way *list, size_t n);
+struct way_list {
+        struct way *list;
+        size_t n;
+        size_t left; /* folders that were not looked at, as there are too many */
+};
+/* The ways of a tree, the most usual first: those of its root; of its folders where the root has none. `names_only`: what their commands need is not read. */
+struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only);
+void ways_done(struct way_list *l);
+#define cleanup_ways cleanup(ways_done)
 /* The commands, a recipe's `build` lines, with the switches or without. */
-struct compiler_flags;
-int way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches, char ***ret);
-/* Where a program of that name usually lies when it was built so. */
-void way_usual_output(const struct way *w, const char *program, struct buffer *ret);
-/* The name of `way` where the tree can be built in it, else of the tree's first way; nothing when it has none. */
-int way_kept(git_repository *git, const git_tree *tree, const struct way *way, struct buffer *ret);
-/* "src/CMakeLists.txt" */
-void way_name(const struct way *w, struct buffer *ret);
-const struct way *way_named(const struct way *list, size_t n, const char *name); /* NULL: none is called so */
-
-/* -- switches.c ------------------------------------------------------------------------------------------------- */
-
-/* Adds the switches for the build system whose file is `file` in the folder `tree`. */
-int switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret);
-/* Adds values of variables for the Makefile `file` of `folder`, "" for the root. */
-int makefile_variables(git_repository *git, const git_tree *root, const git_tree *tree, const char *folder, const git_tree_entry *file, char ***ret);
-
-/* -- flags.c: what older sources want of today's compilers ------------------------------------------------------ */
-
 struct compiler_flags {
         unsigned taken;    /* bits: which of the table */
         struct buffer c, cxx; /* "gcc -fcommon"; empty: the usual compiler */
         bool shared;          /* the project's own libraries are shared ones */
 };
-void compiler_flags_done(struct compiler_flags *f);
-/* Adds the flag that the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
-const char *compiler_flags_learn(struct compiler_flags *f, struct slice log);
+char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches);
+/* Where a program of that name usually lies when it was built so; free(). */
+char *way_usual_output(const struct way *w, const char *program);
+/* The name of `way` where the tree can be built in it, else of the tree's first way; "" when it has none; free(). */
+char *way_kept(git_repository *git, const git_tree *tree, const struct way *way);
+const struct way *way_named(const struct way_list *l, const char *name); /* NULL: none is called so */
 
-/* -- programs.c: what a build made ------------------------------------------------------------------------------ */
+/* -- switches.c -- */
+/* Adds the switches for the build system whose file is `file` in the folder `tree`. */
+void switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret);
+/* Adds values of variables for the Makefile `file` of `folder`, "" for the root. */
+void makefile_variables(git_repository *git, const git_tree *root, const git_tree *tree, const char *folder, const git_tree_entry *file, char ***ret);
 
+/* -- programs.c: what a build made -- */
 struct made {
         char *path; /* in the tree of the build */
         char *host; /* a copy of it */
@@ -94,13 +86,12 @@ void made_list_done(struct made_list *m);
 /* The built files among the archive that programs_command makes, which is at `archive`; copies go into `folder`. Files of the commit itself are
  * left out. */
 extern const char programs_command[], programs_archive[];
-int made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret);
+void made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret);
 /* The programs in the order in which they are tried: that called `name` first, then short paths. */
 void made_list_sort(struct made_list *m, const char *name);
 const struct made *made_list_library(const struct made_list *m, const char *name); /* NULL: it was not built */
 
-/* -- the keys --------------------------------------------------------------------------------------------------- */
-
+/* -- the keys -- */
 struct draft_keys {
         char **paths, **build, **outputs, **environment, **submodules; /* NULL-terminated */
         enum format format;
@@ -121,27 +112,24 @@ struct draft {
         struct buffer failed; /* what was tried and did not work, for people */
         struct buffer about_submodules;
 };
-int draft_commit_tree(struct draft *d, uint32_t commit, git_tree **ret);
+git_tree *draft_commit_tree(struct draft *d, uint32_t commit);
 
-/* -- build.c ---------------------------------------------------------------------------------------------------- */
-
+/* -- build.c -- */
 /* Gets what d->keys.submodules name; where that cannot be, they are taken out, and the draft says so. */
-int draft_fetch_submodules(struct draft *d);
-/* Builds a commit in this way, with more flags where the compiler asks for them. 1: it was built, and *ret has what was made; the keys have how.
- * 0: it was not, and d->failed has why. */
-int draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret);
+void draft_fetch_submodules(struct draft *d);
+/* Builds a commit in this way, with more flags where the compiler asks for them. True: it was built, *ret has what was made, and the keys have how.
+ * False: it was not, and d->failed has why. */
+bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret);
 
-/* Builds a commit by the recipe that these keys are. 1: it was built; 0: not. */
-int draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys);
+/* Builds a commit by the recipe that these keys are. */
+bool draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys);
 
-/* -- paths.c ---------------------------------------------------------------------------------------------------- */
-
+/* -- paths.c -- */
 /* Fills `paths` of the keys, by which the commit is built: leaves out what lies in its root and the build did not ask for, when it is built
  * without. */
-int draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k);
+void draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k);
 
-/* -- runs.c ----------------------------------------------------------------------------------------------------- */
-
+/* -- runs.c -- */
 /* The program that is being looked at, with the libraries it was seen to need. */
 struct draft_program {
         const struct made_list *made;
@@ -151,34 +139,27 @@ struct draft_program {
         const struct formula_pair *pair; /* that it answers */
 };
 /* One run of it by these keys; a library that the build made and the loader misses is added, and it is run again. */
-int draft_run(struct draft_program *p, const struct draft_keys *keys, const char *text, bool has_seed, uint64_t seed, struct run_result *ret);
-/* Are both formulas of its pair answered right? 1, 0 or -errno. */
-int draft_answers(struct draft_program *p, const struct draft_keys *keys, bool has_seed, uint64_t seed);
-/* Finds the program that answers, and how it is run: fills outputs, environment, format and run. 1, 0 or -errno. */
-int draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret);
+void draft_run(struct draft_program *p, const struct draft_keys *keys, const char *text, bool has_seed, uint64_t seed, struct run_result *ret);
+/* Are both formulas of its pair answered right? */
+bool draft_answers(struct draft_program *p, const struct draft_keys *keys, bool has_seed, uint64_t seed);
+/* Finds the program that answers, and how it is run: fills outputs, environment, format and run. */
+bool draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret);
 
-/* -- options.c -------------------------------------------------------------------------------------------------- */
-
+/* -- options.c -- */
 /* Looks for `seed` and `effort` in what the program says of itself. */
-int draft_options(struct draft_program *p, struct draft_keys *keys);
+void draft_options(struct draft_program *p, struct draft_keys *keys);
 
-/* -- counter.c -------------------------------------------------------------------------------------------------- */
-
-/* A pattern for a counter that both outputs have with the same number, other than zero. False: there is none. *ret_number points into `a`. */
-bool counter_find(struct slice a, struct slice b, struct buffer *ret_pattern, struct slice *ret_number);
-
-/* -- eras.c ----------------------------------------------------------------------------------------------------- */
-
+/* -- eras.c -- */
 /* Writes d->eras: where along the first parents the tree was built in another way. */
-int draft_eras(struct draft *d, const struct way *way);
+void draft_eras(struct draft *d, const struct way *way);
 
-/* -- text.c ----------------------------------------------------------------------------------------------------- */
-
-void draft_line(struct buffer *b, const char *key, const char *value);   /* "    key = value" */
-void draft_comment(struct buffer *b, const char *indent, const char *text); /* wrapped; nothing in it ends the comment */
+/* -- text.c -- */
+void draft_line(struct buffer *b, const char *key, const char *value); /* "    key = value"; nothing where the value is NULL */
+void draft_lines(struct buffer *b, const char *key, char *const *values);
+void draft_comment(struct buffer *b, const char *indent, const char *text); /* wrapped; nothing in it ends the comment; nothing of NULL */
 /* The [solver] section without comments, with these limits, for a trial. */
-int draft_trial_text(const struct draft_keys *k, struct buffer *ret);
+void draft_trial_text(const struct draft_keys *k, struct buffer *ret);
 /* The [solver] section. */
 void draft_section(const struct draft *d, const struct draft_keys *k, struct buffer *ret);
 /* All of it. */
-int draft_text(struct draft *d, struct buffer *ret);
+void draft_text(struct draft *d, struct buffer *ret);

@@ -1,8 +1,9 @@
 /* Options of the program, as its help has them: a seed, and statistics that have a counter. Each is tried. */
 #include <ctype.h>
 
-#include "tools/draft/draft.h"
-#include "tools/formulas.h"
+#include "core/recipe/pattern.h"
+#include "draft.h"
+#include "tools/recipe/formulas.h"
 
 #define OPTION_SIZE 64
 #define HELP_MAX    (1 << 20)
@@ -10,94 +11,73 @@
 /* -- the help --------------------------------------------------------------------------------------------------- */
 
 /* The longest answer to the usual ways of asking for it. */
-static int get_help(struct draft_program *p, const struct draft_keys *keys, struct buffer *ret)
+static void get_help(struct draft_program *p, const struct draft_keys *keys, struct buffer *ret)
 {
         static const char *const asked[] = {"{bin} --help {case}", "{bin} -h {case}", "{bin} -help {case}"};
         struct draft_keys k = *keys;
-        int r = 0;
 
         k.seed = k.effort = NULL;
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(asked); i++) {
-                struct run_result x = {0};
+        for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+                cleanup(run_result_done) struct run_result x = {0};
 
                 k.run = (char *)asked[i];
-                r = draft_run(p, &k, p->pair->sat, false, 0, &x);
-                if (r == 0 && x.run.out.size + x.run.err.size > ret->size) {
-                        buffer_done(ret);
-                        *ret = (struct buffer){0};
-                        buffer_add(ret, x.run.out.data, MIN(x.run.out.size, (size_t)HELP_MAX));
-                        buffer_adds(ret, "\n");
-                        buffer_add(ret, x.run.err.data, MIN(x.run.err.size, (size_t)HELP_MAX));
-                        buffer_adds(ret, "\n");
-                }
-                run_result_done(&x);
+                draft_run(p, &k, p->pair->sat, false, 0, &x);
+                if (x.run.out.size + x.run.err.size <= ret->size)
+                        continue;
+                buffer_done(ret);
+                *ret = (struct buffer){0};
+                buffer_add(ret, x.run.out.data, MIN(x.run.out.size, (size_t)HELP_MAX));
+                buffer_adds(ret, "\n");
+                buffer_add(ret, x.run.err.data, MIN(x.run.err.size, (size_t)HELP_MAX));
         }
-        return r == 0 ? buffer_error(ret) : r;
 }
 
 /* The next option in a line from *at on: "--seed", "-st". What follows it is at *at. */
-static bool next_option(const char **at, const char *end, char ret[OPTION_SIZE])
+static bool next_option(const char **at, char ret[OPTION_SIZE])
 {
-        for (const char *p = *at; p < end; p++) {
-                const char *q = p;
-                size_t n;
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:";
 
-                if (*p != '-' || (p > *at && !strchr(" \t,[(|'\"`/", p[-1])))
-                        continue;
-                while (q < end && *q == '-')
-                        q++;
-                if (q - p > 2 || q == end || !isalpha((unsigned char)*q)) {
-                        p = q - 1;
+        for (const char *p = *at; (p = strchr(p, '-'));) {
+                size_t dashes = strspn(p, "-"), n = dashes + strspn(p + dashes, letters);
+
+                if ((p > *at && !strchr(" \t,[(|'\"`/", p[-1])) || dashes > 2 || !isalpha((unsigned char)p[dashes])) {
+                        p += dashes;
                         continue;
                 }
-                while (q < end && (isalnum((unsigned char)*q) || *q == '-' || *q == '_' || *q == '.' || *q == ':'))
-                        q++;
-                n = (size_t)(q - p);
-                *at = q;
-                if (n >= OPTION_SIZE || q[-1] == '.' || q[-1] == ':')
+                *at = p + n;
+                if (n >= OPTION_SIZE || p[n - 1] == '.' || p[n - 1] == ':')
                         n = MIN(n, (size_t)OPTION_SIZE) - 1;
-                memcpy(ret, p, n);
-                ret[n] = '\0';
+                snprintf(ret, OPTION_SIZE, "%.*s", (int)n, p);
                 return true;
         }
         return false;
 }
 
-static bool has_word(const char *line, const char *end, const char *word)
+/* Calls fn with each option of each line, with the line and what stands behind the option, until it returns true. */
+static bool each_option(const struct buffer *help, bool (*fn)(void *user, const char *option, const char *line, const char *behind), void *user)
 {
-        for (size_t n = strlen(word); line + n <= end; line++)
-                if (strncasecmp(line, word, n) == 0)
-                        return true;
-        return false;
+        cleanup_free char *copy = copy_string(help->data ?: "");
+        char *rest = copy, option[OPTION_SIZE];
+        bool is_done = false;
+
+        for (char *line; !is_done && (line = strsep(&rest, "\n"));)
+                for (const char *p = line; !is_done && next_option(&p, option);)
+                        is_done = fn(user, option, line, p);
+        return is_done;
 }
 
-/* Calls fn with each option of each line, with the line, until it returns other than 0. */
-typedef int (*option_fn)(void *user, const char *option, const char *line, const char *end, const char *behind);
-static int each_option(const struct buffer *help, option_fn fn, void *user)
-{
-        const char *at = help->data, *end = at + help->size;
-        int r = 0;
-
-        while (r == 0 && at < end) {
-                const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ?: end, *p = at;
-                char option[OPTION_SIZE];
-
-                while (r == 0 && next_option(&p, stop, option))
-                        r = fn(user, option, at, stop, p);
-                at = stop + 1;
-        }
-        return r;
-}
-
-/* "{bin} WORD {case}" */
-static void with_word(const char *run, const char *word, struct buffer *ret)
+/* "{bin} WORD {case}"; free() */
+static char *with_word(const char *run, const char *word)
 {
         const char *at = strstr(run, " {case}") ?: strstr(run, " " RECIPE_INPUT);
 
-        if (*word)
-                buffer_addf(ret, "%.*s %s%s", (int)(at - run), run, word, at);
-        else
-                buffer_adds(ret, run);
+        return *word ? format_string("%.*s %s%s", (int)(at - run), run, word, at) : copy_string(run);
+}
+
+static void replace(char **text, const char *with)
+{
+        free(*text);
+        *text = copy_string(with);
 }
 
 /* -- the seed --------------------------------------------------------------------------------------------------- */
@@ -108,188 +88,169 @@ struct seeking {
         unsigned turn; /* 0: options called seed; 1: others of that name; 2: options whose line speaks of a seed; 3: not in the help */
 };
 
-static bool is_seed_option(const struct seeking *s, const char *option, const char *line, const char *end)
+static bool is_seed_option(const struct seeking *s, const char *option, const char *line)
 {
         const char *name = option + strspn(option, "-");
-        bool called = has_word(name, name + strlen(name), "seed"), exactly = strcasecmp(name, "seed") == 0;
+        bool called = strcasestr(name, "seed"), exactly = strcasecmp(name, "seed") == 0;
 
         if (strncmp(name, "no-", 3) == 0)
                 return false;
-        return s->turn == 0 ? exactly : s->turn == 1 ? called && !exactly : !called && has_word(line, end, "random seed");
+        return s->turn == 0 ? exactly : s->turn == 1 ? called && !exactly : !called && strcasestr(line, "random seed");
 }
 
-/* 1: the program answers with seeds given so. */
-static int try_seed(struct seeking *s, const char *option, const char *between)
+/* Does the program answer with seeds given so? */
+static bool try_seed(struct seeking *s, const char *option, const char *between)
 {
-        static const uint64_t numbers[] = {1, 30};
         struct draft_keys k = *s->keys;
-        cleanup_buffer struct buffer seed = {0}, run = {0};
-        int r;
+        cleanup_free char *seed = format_string("%s%s{n}", option, between), *run = with_word(k.run, "{seed}");
 
-        buffer_addf(&seed, "%s%s{n}", option, between);
-        with_word(k.run, "{seed}", &run);
-        if (buffer_error(&seed) < 0 || buffer_error(&run) < 0)
-                return -ENOMEM;
-        k.seed = seed.data;
-        k.run = run.data;
-        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-                r = draft_answers(s->program, &k, true, numbers[i]);
-                if (r <= 0)
-                        return r;
-        }
-        s->keys->seed = strdup(seed.data);
-        free(s->keys->run);
-        s->keys->run = strdup(run.data);
+        k.seed = seed;
+        k.run = run;
+        if (!draft_answers(s->program, &k, true, 1) || !draft_answers(s->program, &k, true, 30))
+                return false;
+        replace(&s->keys->seed, seed);
+        replace(&s->keys->run, run);
         buffer_addf(&s->keys->about_seed, "%s; with 1 and 30 for {n} sat and unsat are answered as without.\n",
                     s->turn < 3 ? "The program's help has it" : "The program's help does not have it, and options that it does not know are refused");
-        return s->keys->seed && s->keys->run ? 1 : -ENOMEM;
+        return true;
 }
 
-static int seek_seed(void *user, const char *option, const char *line, const char *end, const char *behind)
+static bool seek_seed(void *user, const char *option, const char *line, const char *behind)
 {
         struct seeking *s = user;
-        bool equals;
-        int r;
+        bool equals = behind[strspn(behind, " ")] == '=';
 
-        if (!is_seed_option(s, option, line, end))
-                return 0;
-        while (behind < end && *behind == ' ')
-                behind++;
-        equals = behind < end && *behind == '=';
-        r = try_seed(s, option, equals ? "=" : " ");
-        return r == 0 ? try_seed(s, option, equals ? " " : "=") : r;
+        return is_seed_option(s, option, line) && (try_seed(s, option, equals ? "=" : " ") || try_seed(s, option, equals ? " " : "="));
 }
 
-/* 1: the program does not answer with an option that it cannot know. Then it says something that it answers with another one. */
-static int refuses_unknown(struct draft_program *p, const struct draft_keys *keys)
-{
-        struct draft_keys k = *keys;
-        cleanup_buffer struct buffer run = {0};
-        int r;
-
-        with_word(k.run, "--no-such-option=1", &run);
-        r = buffer_error(&run);
-        k.run = run.data;
-        if (r == 0)
-                r = draft_answers(p, &k, false, 0);
-        return r < 0 ? r : !r;
-}
-
-static int find_seed(struct draft_program *p, struct draft_keys *keys, const struct buffer *help)
+static void find_seed(struct draft_program *p, struct draft_keys *keys, const struct buffer *help)
 {
         struct seeking s = {.program = p, .keys = keys};
-        int r = 0;
+        struct draft_keys k = *keys;
+        cleanup_free char *run = with_word(keys->run, "--no-such-option=1");
 
-        for (; r == 0 && s.turn < 3 && help->size > 0; s.turn++)
-                r = each_option(help, seek_seed, &s);
-        if (r == 0 && (r = refuses_unknown(p, keys)) == 1) {
-                r = try_seed(&s, "--seed", "=");
-                if (r == 0)
-                        r = try_seed(&s, "--seed", " ");
-        }
-        return r;
+        for (; s.turn < 3; s.turn++)
+                if (each_option(help, seek_seed, &s))
+                        return;
+        k.run = run; /* one that answers with an option that it cannot know says nothing when it answers with another one */
+        if (!draft_answers(p, &k, false, 0) && !try_seed(&s, "--seed", "="))
+                try_seed(&s, "--seed", " ");
 }
 
 /* -- effort ----------------------------------------------------------------------------------------------------- */
 
+/* The best first: conflicts are few and say most of the work. */
+static const char *const labels[] = {"conflicts", "conflict", "rlimit-count", "resource", "decisions", "propagations"};
+
+/* "conflicts ..: 123" at `at`, the label's place: the pattern for that line. False: nothing of that kind follows. */
+static bool make_pattern(const char *label, const char *at, struct buffer *ret)
+{
+        const char *begin = at + strlen(label), *p = begin;
+        size_t n;
+
+        buffer_done(ret);
+        *ret = (struct buffer){0};
+        buffer_adds(ret, label);
+        for (; *p && strchr(" \t:=|", *p); p += MAX(n, 1)) {
+                n = strspn(p, " \t");
+                if (n > 0)
+                        buffer_adds(ret, memchr(p, '\t', n) ? "[[:space:]]+" : " +");
+                else
+                        buffer_addf(ret, *p == '|' ? "[%c]" : "%c", *p);
+        }
+        n = strspn(p, "0123456789");
+        buffer_adds(ret, "([0-9]+)");
+        return p > begin && n > 0 && !isalnum((unsigned char)p[n]) && (p[n] == '\0' || !strchr(".,%", p[n]));
+}
+
+/* Have both the same number, other than zero, where runs look for it: the last match counts? */
+static bool matches_alike(const char *text, struct slice a, struct slice b, struct slice *ret)
+{
+        cleanup_pattern struct pattern *p = NULL;
+        struct slice other;
+
+        return pattern_new(text, &p) == 0 && pattern_last(p, a, ret) && pattern_last(p, b, &other) && strspn(ret->data, "0") < ret->size &&
+               ret->size == other.size && memcmp(ret->data, other.data, other.size) == 0;
+}
+
+/* A pattern for a counter that both outputs have with the same number, other than zero. *ret_number points into `a`. */
+static bool counter_find(struct slice a, struct slice b, struct buffer *ret_pattern, struct slice *ret_number)
+{
+        cleanup_free char *text = a.size > 0 && b.size > 0 ? copy_prefix(a.data, a.size) : copy_string("");
+
+        for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+                for (const char *at = text; (at = strstr(at, labels[i])); at += strlen(labels[i])) {
+                        bool is_whole = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_' || at[-1] == '-');
+
+                        if (is_whole && make_pattern(labels[i], at, ret_pattern) && matches_alike(ret_pattern->data, a, b, ret_number))
+                                return true;
+                }
+        return false;
+}
+
 struct counting {
         struct draft_program *program;
         struct draft_keys *keys;
-        struct buffer formula;
+        const char *formula;
         bool verbose; /* the turn of options that make it talk; before, those of statistics */
 };
 
-static struct slice words_of(const struct run_result *x, bool err)
+/* True: in two runs a counter was seen, and the keys have it. */
+static bool try_counting(struct counting *c, const char *option)
 {
-        return err ? SLICE(x->run.err.data, x->run.err.size) : SLICE(x->run.out.data, x->run.out.size);
-}
-
-/* 1: in two runs a counter was seen, and the keys have it. */
-static int compare_runs(struct counting *c, const char *run, const char *option, const struct run_result *a, const struct run_result *b)
-{
+        cleanup(run_result_done) struct run_result a = {0}, b = {0};
+        struct draft_keys k = *c->keys;
+        cleanup_free char *run = with_word(k.run, option);
         cleanup_buffer struct buffer pattern = {0};
         struct slice number;
-        bool found = a->verdict == VERDICT_UNSAT && b->verdict == VERDICT_UNSAT;
 
-        /* Runs look into standard output only where standard error has no match. */
-        found = found && (counter_find(words_of(a, true), words_of(b, true), &pattern, &number) || counter_find(words_of(a, false), words_of(b, false), &pattern, &number));
-        if (!found)
-                return 0;
-        c->keys->effort = strdup(pattern.data);
+        k.run = run;
+        draft_run(c->program, &k, c->formula, false, 0, &a);
+        draft_run(c->program, &k, c->formula, false, 0, &b);
+        if (a.verdict != VERDICT_UNSAT || b.verdict != VERDICT_UNSAT)
+                return false;
+        /* runs look into standard output only where standard error has no match */
+        if (!counter_find(SLICE(a.run.err.data, a.run.err.size), SLICE(b.run.err.data, b.run.err.size), &pattern, &number) &&
+            !counter_find(SLICE(a.run.out.data, a.run.out.size), SLICE(b.run.out.data, b.run.out.size), &pattern, &number))
+                return false;
+        replace(&c->keys->effort, pattern.data);
+        replace(&c->keys->run, run);
         buffer_addf(&c->keys->about_effort, "%.*s in two runs on a formula that takes some work.\n", (int)number.size, (const char *)number.data);
-        if (*option) {
-                free(c->keys->run);
-                c->keys->run = strdup(run);
+        if (*option)
                 buffer_addf(&c->keys->about_run, "%s makes it print what 'effort' reads.\n", option);
-        }
-        return c->keys->effort && c->keys->run ? 1 : -ENOMEM;
+        return true;
 }
 
-static int try_counting(struct counting *c, const char *option)
+static bool is_statistics(const char *name)
 {
-        struct run_result x[2] = {0};
-        struct draft_keys k = *c->keys;
-        cleanup_buffer struct buffer run = {0};
-        int r;
-
-        with_word(k.run, option, &run);
-        r = buffer_error(&run);
-        k.run = run.data;
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(x); i++)
-                r = draft_run(c->program, &k, c->formula.data, false, 0, &x[i]);
-        if (r == 0)
-                r = compare_runs(c, run.data, option, &x[0], &x[1]);
-        for (size_t i = 0; i < ARRAY_SIZE(x); i++)
-                run_result_done(&x[i]);
-        return r;
-}
-
-static bool is_statistics(const char *option)
-{
-        const char *name = option + strspn(option, "-"), *at = strstr(name, "stat");
+        const char *at = strstr(name, "stat");
 
         return strncmp(name, "no-", 3) != 0 && (strcmp(name, "st") == 0 || (at && strncmp(at, "static", 6) != 0 && strncmp(at, "state", 5) != 0));
 }
 
-static bool is_verbose(const char *option)
+static bool is_verbose(const char *name)
 {
-        const char *name = option + strspn(option, "-");
-
         return strcmp(name, "v") == 0 || strcmp(name, "verbose") == 0;
 }
 
-static int seek_counter(void *user, const char *option, const char *, const char *, const char *)
+static bool seek_counter(void *user, const char *option, const char *, const char *)
 {
         struct counting *c = user;
 
-        return (c->verbose ? is_verbose(option) : is_statistics(option)) ? try_counting(c, option) : 0;
+        return (c->verbose ? is_verbose : is_statistics)(option + strspn(option, "-")) && try_counting(c, option);
 }
 
-static int find_effort(struct draft_program *p, struct draft_keys *keys, const struct buffer *help)
+void draft_options(struct draft_program *p, struct draft_keys *keys)
 {
+        cleanup_buffer struct buffer help = {0}, formula = {0};
         struct counting c = {.program = p, .keys = keys};
-        int r;
 
-        formula_pigeons(FORMULA_HOLES, p->pair->logic, &c.formula);
-        r = buffer_error(&c.formula);
-        if (r == 0)
-                r = try_counting(&c, "");
-        for (int turn = 0; r == 0 && turn < 2; turn++) {
-                c.verbose = turn == 1;
-                r = each_option(help, seek_counter, &c);
-        }
-        buffer_done(&c.formula);
-        return r;
-}
-
-int draft_options(struct draft_program *p, struct draft_keys *keys)
-{
-        cleanup_buffer struct buffer help = {0};
-        int r = get_help(p, keys, &help);
-
-        if (r == 0)
-                r = find_seed(p, keys, &help);
-        if (r >= 0)
-                r = find_effort(p, keys, &help);
-        return r < 0 ? r : 0;
+        get_help(p, keys, &help);
+        find_seed(p, keys, &help);
+        formula_pigeons(FORMULA_HOLES, p->pair->logic, &formula);
+        c.formula = formula.data;
+        if (try_counting(&c, "") || each_option(&help, seek_counter, &c))
+                return;
+        c.verbose = true;
+        each_option(&help, seek_counter, &c);
 }

@@ -1,53 +1,45 @@
 /* What of the tree a build reads: its own list of what it asked for says. */
 #include "core/git/paths.h"
 #include "core/query/query.h"
-#include "tools/draft/draft.h"
+#include "draft.h"
 
 static void note_name(void *user, const char *name)
 {
         strings_add(user, name);
 }
 
-/* Git's own files stay: attributes say how the others are checked out. */
-static bool may_be_left_out(const git_tree_entry *e)
-{
-        const char *name = git_tree_entry_name(e);
-
-        return git_tree_entry_type(e) != GIT_OBJECT_COMMIT && strncmp(name, ".git", strlen(".git")) != 0 && draft_name_is_plain(name);
-}
-
+/* All in the root that is not used, but for git's own files: attributes say how the others are checked out. */
 static void leave_out(const git_tree *tree, char *const *used, char ***ret)
 {
         for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
                 const git_tree_entry *e = git_tree_entry_byindex(tree, i);
-                cleanup_free char *line = format_string(":!%s", git_tree_entry_name(e));
-                bool is_used = false;
+                const char *name = git_tree_entry_name(e);
+                cleanup_free char *line = format_string(":!%s", name);
+                bool stays = git_tree_entry_type(e) == GIT_OBJECT_COMMIT || strncmp(name, ".git", strlen(".git")) == 0 || !draft_name_is_plain(name);
 
                 for (char *const *p = used; p && *p; p++)
-                        is_used |= strcmp(*p, git_tree_entry_name(e)) == 0;
-                if (!is_used && may_be_left_out(e))
+                        stays |= strcmp(*p, name) == 0;
+                if (!stays)
                         strings_add(ret, line);
         }
 }
 
-int draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k)
+void draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k)
 {
-        cleanup(git_tree_freep) git_tree *tree = NULL;
+        cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
         char **used = NULL;
-        int r = draft_commit_tree(d, commit, &tree);
+        bool is_built;
 
-        note("%s", "building again, to see what of the tree it reads");
-        if (r == 0)
-                r = draft_build_keys(d, commit, k);
-        if (r == 1 && commit_sources_used(common.workspace, common.solver, commit, note_name, &used) == 0) {
+        note("building again, to see what of the tree it reads");
+        is_built = draft_build_keys(d, commit, k);
+        if (is_built && commit_sources_used(common.workspace, common.solver, commit, note_name, &used) == 0) {
                 leave_out(tree, used, &k->paths);
                 if (k->paths)
-                        r = draft_build_keys(d, commit, k);
+                        is_built = draft_build_keys(d, commit, k);
         }
         strings_free(used);
-        if (r == 0)
+        if (!is_built)
                 strings_free(steal_pointer(k->paths));
         buffer_adds(&k->about_paths, k->paths ? "The build does not read these: commits that differ in them alone share a build."
                                               : "Builds see the whole tree, so that every commit is a build of its own: 'paths = :!doc' leaves a folder out.");
-        return MIN(r, 0);
 }

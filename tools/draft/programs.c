@@ -1,5 +1,5 @@
 /* What a build made: programs and shared libraries, out of the sandbox in one archive. */
-#include "tools/draft/draft.h"
+#include "draft.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -40,81 +40,60 @@ static bool is_library(const char *path)
         return at && (at[3] == '\0' || at[3] == '.');
 }
 
-static bool is_committed(const git_tree *tree, const char *path)
+static _Noreturn void refuse(struct archive *a)
 {
-        cleanup(git_tree_entry_freep) git_tree_entry *e = NULL;
-
-        return git_tree_entry_bypath(&e, tree, path) == 0;
+        command_refuse(STATUS_SYSTEM, "cannot read what the build made: %s", archive_error_string(a));
 }
 
-/* 1: it is an ELF file, and copied. */
-static int copy_program(struct archive *a, const char *host)
+/* Is it an ELF file? Then it is copied. */
+static bool copy_program(struct archive *a, const char *host)
 {
         cleanup_close int fd = -1;
+        const void *block;
+        la_int64_t offset;
+        size_t size;
+        int r;
 
-        for (;;) {
-                const void *block;
-                la_int64_t offset;
-                size_t size;
-                int r = archive_read_data_block(a, &block, &size, &offset);
-
-                if (r == ARCHIVE_EOF)
-                        return fd >= 0;
-                if (r != ARCHIVE_OK)
-                        return errorf(-EIO, "cannot read what the build made: %s", archive_error_string(a));
+        while ((r = archive_read_data_block(a, &block, &size, &offset)) == ARCHIVE_OK) {
                 if (fd < 0 && (offset != 0 || size < 4 || memcmp(block, "\177ELF", 4) != 0))
-                        return 0;
+                        return false;
                 if (fd < 0)
                         fd = open(host, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
                 if (fd < 0 || fchmod(fd, 0755) < 0)
-                        return errorf(-errno, "cannot make %s: %s", host, strerror(errno));
+                        command_must(errorf(-errno, "cannot make %s: %s", host, strerror(errno)));
                 if (pwrite(fd, block, size, offset) != (ssize_t)size)
-                        return errorf(-ENOSPC, "cannot write %s: the disk may be full", host);
+                        command_must(errorf(-ENOSPC, "cannot write %s: the disk may be full", host));
         }
+        if (r != ARCHIVE_EOF)
+                refuse(a);
+        return fd >= 0;
 }
 
-static int add_made(struct archive *a, struct archive_entry *e, const git_tree *tree, const char *folder, struct made_list *ret)
-{
-        const char *path = archive_entry_pathname(e);
-        cleanup_free char *host = NULL;
-        int r;
-
-        while (path && strncmp(path, "./", 2) == 0)
-                path += 2;
-        if (!path || !draft_name_is_plain(path) || archive_entry_filetype(e) != AE_IFREG || is_committed(tree, path))
-                return 0;
-        if (asprintf(&host, "%s/%zu", folder, ret->n) < 0) {
-                host = NULL;
-                return -ENOMEM;
-        }
-        r = copy_program(a, host);
-        if (r <= 0)
-                return r;
-        r = list_grow(ret->list, ret->n);
-        if (r < 0)
-                return r;
-        ret->list[ret->n] = (struct made){.path = strdup(path), .host = steal_pointer(host), .is_library = is_library(path)};
-        return ret->list[ret->n++].path ? 0 : -ENOMEM;
-}
-
-int made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret)
+void made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret)
 {
         struct archive *a = archive_read_new();
         struct archive_entry *e;
-        int r = a ? 0 : -ENOMEM, k = ARCHIVE_OK;
+        int r;
 
-        if (a && (archive_read_support_format_tar(a) != ARCHIVE_OK || archive_read_open_filename(a, archive, 1 << 16) != ARCHIVE_OK))
-                r = errorf(-EIO, "cannot read what the build made: %s", archive_error_string(a));
-        while (r == 0 && (k = archive_read_next_header(a, &e)) >= ARCHIVE_WARN && k != ARCHIVE_EOF)
-                r = add_made(a, e, tree, folder, ret);
-        if (r == 0 && k != ARCHIVE_EOF)
-                r = errorf(-EIO, "cannot read what the build made: %s", archive_error_string(a));
-        if (a)
-                archive_read_free(a);
-        return r;
+        if (archive_read_support_format_tar(a) != ARCHIVE_OK || archive_read_open_filename(a, archive, 1 << 16) != ARCHIVE_OK)
+                refuse(a);
+        while ((r = archive_read_next_header(a, &e)) >= ARCHIVE_WARN && r != ARCHIVE_EOF) {
+                const char *path = archive_entry_pathname(e) ?: "";
+                cleanup_free char *host = format_string("%s/%zu", folder, ret->n);
+                cleanup(git_tree_entry_freep) git_tree_entry *committed = NULL;
+
+                while (strncmp(path, "./", 2) == 0)
+                        path += 2;
+                if (!*path || !draft_name_is_plain(path) || archive_entry_filetype(e) != AE_IFREG ||
+                    git_tree_entry_bypath(&committed, tree, path) == 0 || !copy_program(a, host))
+                        continue;
+                list_grow(ret->list, ret->n);
+                ret->list[ret->n++] = (struct made){.path = copy_string(path), .host = steal_pointer(host), .is_library = is_library(path)};
+        }
+        if (r != ARCHIVE_EOF)
+                refuse(a);
+        archive_read_free(a);
 }
-
-/* -- order ------------------------------------------------------------------------------------------------------ */
 
 /* 0: the program is called so. 1: one name begins with the other, as yices_smt2 of yices2 does but for the number. 2: neither. */
 static unsigned likeness(const char *program, const char *name)
@@ -137,32 +116,19 @@ static unsigned depth(const char *path)
         return n;
 }
 
-struct ranked {
-        struct made made;
-        unsigned likeness, depth;
-};
-
-static int compare_ranked(const void *a, const void *b)
+static int compare_made(const void *a, const void *b, void *name)
 {
-        const struct ranked *x = a, *y = b;
-        size_t m = strlen(basename(x->made.path)), n = strlen(basename(y->made.path));
+        const struct made *x = a, *y = b;
+        int likes = (int)likeness(basename(x->path), name) - (int)likeness(basename(y->path), name), deeper = (int)depth(x->path) - (int)depth(y->path);
+        int longer = (int)strlen(basename(x->path)) - (int)strlen(basename(y->path));
 
-        if (x->likeness != y->likeness)
-                return x->likeness < y->likeness ? -1 : 1;
-        if (x->depth != y->depth)
-                return x->depth < y->depth ? -1 : 1;
-        return m != n ? (m < n ? -1 : 1) : strcmp(x->made.path, y->made.path);
+        return likes ?: deeper ?: longer ?: strcmp(x->path, y->path);
 }
 
 void made_list_sort(struct made_list *m, const char *name)
 {
-        cleanup_free struct ranked *ranked = calloc(m->n + 1, sizeof(*ranked));
-
-        for (size_t i = 0; ranked && i < m->n; i++)
-                ranked[i] = (struct ranked){.made = m->list[i], .likeness = likeness(basename(m->list[i].path), name), .depth = depth(m->list[i].path)};
-        sort_list(ranked, ranked ? m->n : 0, sizeof(*ranked), compare_ranked);
-        for (size_t i = 0; ranked && i < m->n; i++)
-                m->list[i] = ranked[i].made;
+        if (m->n > 0)
+                qsort_r(m->list, m->n, sizeof(*m->list), compare_made, (void *)name);
 }
 
 const struct made *made_list_library(const struct made_list *m, const char *name)

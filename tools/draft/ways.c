@@ -1,5 +1,5 @@
 /* How a tree is usually built: by the files in its root, or one folder down. */
-#include "tools/draft/draft.h"
+#include "draft.h"
 
 #define FOLDERS_MAX 16 /* that are looked at where the root has nothing */
 
@@ -21,18 +21,15 @@ static const git_tree_entry *find_file(const git_tree *tree, const char *name)
         return e && git_tree_entry_type(e) == GIT_OBJECT_BLOB ? e : NULL;
 }
 
-static bool is_executable(const git_tree_entry *e)
+static char *call_of(const git_tree_entry *e, const char *before, const char *name)
 {
-        return git_tree_entry_filemode(e) == GIT_FILEMODE_BLOB_EXECUTABLE;
-}
+        bool is_executable = git_tree_entry_filemode(e) == GIT_FILEMODE_BLOB_EXECUTABLE;
 
-static int call_of(const git_tree_entry *e, const char *before, const char *name, char **ret)
-{
-        return asprintf(ret, "%s%s./%s", before, is_executable(e) ? "" : "sh ", name) < 0 ? -ENOMEM : 0;
+        return format_string("%s%s./%s", before, is_executable ? "" : "sh ", name);
 }
 
 /* What makes `configure`. */
-static int configure_maker(const git_tree *tree, char **ret)
+static char *configure_maker(const git_tree *tree)
 {
         static const char *const scripts[] = {"autogen.sh", "bootstrap", "bootstrap.sh"};
 
@@ -40,167 +37,127 @@ static int configure_maker(const git_tree *tree, char **ret)
                 const git_tree_entry *e = find_file(tree, scripts[i]);
 
                 if (e)
-                        return call_of(e, "NOCONFIGURE=1 ", scripts[i], ret);
+                        return call_of(e, "NOCONFIGURE=1 ", scripts[i]);
         }
-        *ret = strdup(find_file(tree, "Makefile.am") ? "autoreconf -fi" : "autoconf");
-        return *ret ? 0 : -ENOMEM;
+        return copy_string(find_file(tree, "Makefile.am") ? "autoreconf -fi" : "autoconf");
 }
 
-static const char *free_name(const git_tree *root)
+void ways_done(struct way_list *l)
 {
-        static const char *const names[] = {"build", "_build", "build-release", "solverfs-build"};
-
-        for (size_t i = 0; i + 1 < ARRAY_SIZE(names); i++)
-                if (!git_tree_entry_byname(root, names[i]))
-                        return names[i];
-        return names[ARRAY_SIZE(names) - 1];
-}
-
-void ways_free(struct way *list, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                free(list[i].folder);
-                free(list[i].file);
-                free(list[i].first);
-                strings_free(list[i].switches);
-                strings_free(list[i].variables);
+        for (size_t i = 0; i < l->n; i++) {
+                free(l->list[i].folder);
+                free(l->list[i].name);
+                free(l->list[i].first);
+                strings_free(l->list[i].switches);
+                strings_free(l->list[i].variables);
         }
-        free(list);
+        free(l->list);
 }
 
 struct looking {
         git_repository *git;
         const git_tree *root;
         bool names_only; /* their commands are not asked for */
-        struct way *list;
-        size_t n;
+        const char *out; /* a name that the root does not have */
+        struct way_list ways;
 };
 
-static int add_way(struct looking *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
+static void add_way(struct looking *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
 {
-        struct way *w;
-        int r = list_grow(f->list, f->n);
+        struct way w = {.system = s->system, .folder = copy_string(folder), .out = f->out};
 
-        if (r < 0)
-                return r;
-        w = &f->list[f->n];
-        *w = (struct way){.system = s->system, .folder = strdup(folder), .file = strdup(s->file), .out = free_name(f->root)};
-        f->n++;
-        if (!w->folder || !w->file)
-                return -ENOMEM;
-        if (f->names_only)
-                return 0;
-        if (s->system == SYSTEM_CONFIGURE)
-                r = call_of(e, "", s->file, &w->first);
-        else if (s->system == SYSTEM_AUTOCONF)
-                r = configure_maker(tree, &w->first);
-        if (r == 0 && s->system == SYSTEM_MAKE)
-                r = makefile_variables(f->git, f->root, tree, folder, e, &w->variables);
-        return r == 0 ? switches_find(f->git, tree, s->system, e, &w->switches) : r;
+        w.name = format_string("%s%s%s", folder, *folder ? "/" : "", s->file);
+        if (!f->names_only && s->system == SYSTEM_CONFIGURE)
+                w.first = call_of(e, "", s->file);
+        if (!f->names_only && s->system == SYSTEM_AUTOCONF)
+                w.first = configure_maker(tree);
+        if (!f->names_only && s->system == SYSTEM_MAKE)
+                makefile_variables(f->git, f->root, tree, folder, e, &w.variables);
+        if (!f->names_only)
+                switches_find(f->git, tree, s->system, e, &w.switches);
+        list_grow(f->ways.list, f->ways.n);
+        f->ways.list[f->ways.n++] = w;
 }
 
-static bool has_system(const struct looking *f, size_t from, enum build_system system)
+static bool has_system(const struct way_list *l, size_t from, enum build_system system)
 {
-        for (size_t i = from; i < f->n; i++)
-                if (f->list[i].system == system)
+        for (size_t i = from; i < l->n; i++)
+                if (l->list[i].system == system)
                         return true;
         return false;
 }
 
-static int look_into(struct looking *f, const git_tree *tree, const char *folder)
+static void look_into(struct looking *f, const git_tree *tree, const char *folder)
 {
-        size_t from = f->n;
-        int r = 0;
+        size_t from = f->ways.n;
 
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(signs); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
                 const git_tree_entry *e = find_file(tree, signs[i].file);
+                bool is_made = signs[i].system == SYSTEM_AUTOCONF && has_system(&f->ways, from, SYSTEM_CONFIGURE);
 
-                if (e && !has_system(f, from, signs[i].system) && !(signs[i].system == SYSTEM_AUTOCONF && has_system(f, from, SYSTEM_CONFIGURE)))
-                        r = add_way(f, tree, folder, &signs[i], e);
+                if (e && !is_made && !has_system(&f->ways, from, signs[i].system))
+                        add_way(f, tree, folder, &signs[i], e);
         }
-        return r;
 }
 
 /* "src" is where sources usually are, so its turn is the first. */
-static int look_into_folders(struct looking *f, size_t *ret_left)
+static void look_into_folders(struct looking *f)
 {
         size_t n = git_tree_entrycount(f->root), looked = 0;
-        int r = 0;
 
-        for (int turn = 0; turn < 2; turn++)
-                for (size_t i = 0; r == 0 && i < n; i++) {
-                        const git_tree_entry *e = git_tree_entry_byindex(f->root, i);
-                        cleanup(git_tree_freep) git_tree *tree = NULL;
-                        const char *name = git_tree_entry_name(e);
+        for (size_t i = 0; i < 2 * n; i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(f->root, i % n);
+                cleanup(git_tree_freep) git_tree *tree = NULL;
+                const char *name = git_tree_entry_name(e);
 
-                        if (git_tree_entry_type(e) != GIT_OBJECT_TREE || (strcmp(name, "src") == 0) != (turn == 0) || !draft_name_is_plain(name) ||
-                            git_tree_lookup(&tree, f->git, git_tree_entry_id(e)) < 0)
-                                continue;
-                        if (looked++ < FOLDERS_MAX)
-                                r = look_into(f, tree, name);
-                        else
-                                ++*ret_left;
-                }
-        return r;
-}
-
-/* Those of the root; of its folders where the root has none. */
-static int look_at_all(struct looking *f, size_t *ret_left)
-{
-        int r = look_into(f, f->root, "");
-
-        *ret_left = 0;
-        return r == 0 && f->n == 0 ? look_into_folders(f, ret_left) : r;
-}
-
-int ways_find(git_repository *git, const git_tree *tree, struct way **ret, size_t *ret_n, size_t *ret_left)
-{
-        struct looking f = {.git = git, .root = tree};
-        int r = look_at_all(&f, ret_left);
-
-        if (r < 0) {
-                ways_free(f.list, f.n);
-                return r;
+                if (git_tree_entry_type(e) != GIT_OBJECT_TREE || (strcmp(name, "src") == 0) != (i < n) || !draft_name_is_plain(name) ||
+                    git_tree_lookup(&tree, f->git, git_tree_entry_id(e)) < 0)
+                        continue;
+                if (looked++ < FOLDERS_MAX)
+                        look_into(f, tree, name);
+                else
+                        f->ways.left++;
         }
-        *ret = f.list;
-        *ret_n = f.n;
-        return 0;
 }
 
-void way_name(const struct way *w, struct buffer *ret)
+struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only)
 {
-        buffer_addf(ret, "%s%s%s", w->folder, *w->folder ? "/" : "", w->file);
+        static const char *const names[] = {"build", "_build", "build-release", "solverfs-build"};
+        struct looking f = {.git = git, .root = tree, .names_only = names_only};
+        size_t i = 0;
+
+        while (i + 1 < ARRAY_SIZE(names) && git_tree_entry_byname(tree, names[i]))
+                i++;
+        f.out = names[i];
+        look_into(&f, tree, "");
+        if (f.ways.n == 0)
+                look_into_folders(&f);
+        return f.ways;
 }
 
-const struct way *way_named(const struct way *list, size_t n, const char *name)
+const struct way *way_named(const struct way_list *l, const char *name)
 {
-        for (size_t i = 0; i < n; i++) {
-                cleanup_buffer struct buffer b = {0};
-
-                way_name(&list[i], &b);
-                if (buffer_error(&b) == 0 && strcmp(b.data, name) == 0)
-                        return &list[i];
-        }
+        for (size_t i = 0; i < l->n; i++)
+                if (strcmp(l->list[i].name, name) == 0)
+                        return &l->list[i];
         return NULL;
 }
 
-int way_kept(git_repository *git, const git_tree *tree, const struct way *way, struct buffer *ret)
+char *way_kept(git_repository *git, const git_tree *tree, const struct way *way)
 {
-        struct looking f = {.git = git, .root = tree, .names_only = true};
-        cleanup_buffer struct buffer wanted = {0};
-        size_t left;
-        int r = look_at_all(&f, &left);
+        cleanup_ways struct way_list ways = ways_find(git, tree, true);
 
-        way_name(way, &wanted);
-        if (r == 0)
-                r = buffer_error(&wanted);
-        if (r == 0 && f.n > 0)
-                way_name(way_named(f.list, f.n, wanted.data) ?: f.list, ret);
-        ways_free(f.list, f.n);
-        return r;
+        return copy_string(ways.n > 0 ? (way_named(&ways, way->name) ?: ways.list)->name : "");
 }
 
 /* -- commands --------------------------------------------------------------------------------------------------- */
+
+/* One whose name begins with '-' is no option. */
+static void add_folder(struct buffer *b, const char *name)
+{
+        buffer_adds(b, name[0] == '-' ? "./" : "");
+        buffer_add_plain_word(b, name, "");
+}
 
 /* CC='…' CXX='…', in front of a command; behind `make`, as a Makefile's own variables win over those of the environment. */
 static void add_compilers(struct buffer *b, const struct compiler_flags *flags, const char *before, const char *behind)
@@ -211,19 +168,11 @@ static void add_compilers(struct buffer *b, const struct compiler_flags *flags, 
                 buffer_addf(b, "%sCXX='%s'%s", before, flags->cxx.data, behind);
 }
 
-static void add_folder(struct buffer *b, const char *name)
-{
-        if (name[0] == '-')
-                buffer_add_shell_word(b, name);
-        else
-                buffer_add_plain_word(b, name, "");
-}
-
 static void enter(struct buffer *b, const struct way *w)
 {
         if (!*w->folder)
                 return;
-        buffer_adds(b, *w->folder == '-' ? "cd ./" : "cd ");
+        buffer_adds(b, "cd ");
         add_folder(b, w->folder);
         buffer_adds(b, " && ");
 }
@@ -278,25 +227,23 @@ static void commands_out_of_tree(const struct way *w, const struct compiler_flag
         buffer_addf(b, cmake ? "cmake --build %s -j{jobs}\n" : "ninja -C %s -j{jobs}\n", w->out);
 }
 
-int way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches, char ***ret)
+char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches)
 {
         static void (*const commands[])(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b) = {
                 [SYSTEM_CMAKE] = commands_out_of_tree, [SYSTEM_MESON] = commands_out_of_tree, [SYSTEM_CONFIGURE] = commands_configure,
-                [SYSTEM_AUTOCONF] = commands_configure, [SYSTEM_MAKE] = commands_make,
-        };
+                [SYSTEM_AUTOCONF] = commands_configure, [SYSTEM_MAKE] = commands_make, };
         cleanup_buffer struct buffer lines = {0};
-        int r;
+        char **list = NULL;
 
         commands[w->system](w, flags, with_switches ? w->switches : NULL, &lines);
-        r = buffer_error(&lines);
-        for (char *rest = lines.data; r == 0 && *rest;)
-                r = strings_add(ret, strsep(&rest, "\n"));
-        return r;
+        for (char *rest = lines.data; *rest;)
+                strings_add(&list, strsep(&rest, "\n"));
+        return list;
 }
 
-void way_usual_output(const struct way *w, const char *program, struct buffer *ret)
+char *way_usual_output(const struct way *w, const char *program)
 {
         const char *folder = w->system == SYSTEM_CMAKE || w->system == SYSTEM_MESON ? w->out : w->folder;
 
-        buffer_addf(ret, "%s%s%s", folder, *folder ? "/" : "", program);
+        return format_string("%s%s%s", folder, *folder ? "/" : "", program);
 }

@@ -1,0 +1,248 @@
+/* solverfs run: measures commits on cases, or says what is known. */
+#include "tools/ask.h"
+#include "core/query/cell_answer.h"
+#include "core/run/cell_file.h"
+#include "core/query/programs.h"
+#include "tools/words.h"
+
+#define COLUMNS_ALWAYS 8
+#define COLUMNS_MOST   11
+
+struct running {
+        /* options */
+        const char *machine_name;
+        struct words words; /* REV... CASE... */
+        bool again, print;
+        const char *on; /* NULL: as the config says */
+        enum cell_file file; /* to print */
+        struct cell cell;    /* seed, limit and machine of all */
+
+        struct revisions revisions;
+        struct case_selection cases;
+        size_t n_revisions; /* words of those */
+        size_t n_wrong;
+        bool *unbuildable; /* [revisions.n] told once for each */
+        bool *disputed;    /* [cases.n] the same */
+        struct column columns[COLUMNS_MOST + 1];
+        struct buffer *subjects; /* [revisions.n] when there is such a column; filled when first shown */
+};
+
+static void parse_print(void *to, const char *text)
+{
+        if (!cell_file_find(text, to))
+                command_usage("--print takes time, cputime, memory, result, effort, stdout, stderr or run.json, not '%s'", text);
+}
+
+static bool has_effort(void)
+{
+        return common.solver->recipe->effort[0];
+}
+
+/* The first eight are always there, in these places. */
+static void choose_columns(struct running *o)
+{
+        static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},            {"RESULT", 8},               {"TIME (s)", 11, true},
+                                                             {"CPUTIME (s)", 11, true, 5}, {"MEMORY (B)", 11, true, 6}, {"COMMIT", 12, false, 2},
+                                                             {"CHECK", 8},                 {"NAME", 24, false, 1}};
+        size_t n = COLUMNS_ALWAYS;
+
+        memcpy(o->columns, always, sizeof(always));
+        if (has_effort())
+                o->columns[n++] = (struct column){"EFFORT", 12, true, 4};
+        if (o->revisions.n > 1) {
+                o->subjects = allocate(o->revisions.n, sizeof(*o->subjects));
+                o->columns[n++] = (struct column){"SUBJECT", 50, false, 7};
+        }
+        o->columns[n] = (struct column){"DISTURBED", 9, false, 3};
+}
+
+static struct cell cell_of(const struct running *o, size_t i)
+{
+        struct cell cell = o->cell;
+
+        cell.commit = o->revisions.list[i / o->cases.n];
+        cell.info = o->cases.list[i % o->cases.n];
+        return cell;
+}
+
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct running *o = user;
+        struct cell cell = cell_of(o, i);
+
+        return query_run(common.workspace, &cell, ret);
+}
+
+/* -- showing an answer ------------------------------------------------------------------------------------------ */
+
+/* NULL: there is no such column. */
+static const char *subject_of(struct running *o, size_t revision)
+{
+        struct buffer *b = o->subjects ? &o->subjects[revision] : NULL;
+
+        if (b && !b->data)
+                history_subject(common.solver->history, o->revisions.list[revision], b);
+        return b ? b->data ?: "" : NULL;
+}
+
+static json_t *row_of(struct running *o, size_t i, const struct cell *cell, const struct fact *f, bool disputed)
+{
+        cleanup_buffer struct buffer effort = {0}, results = {0};
+        char wall[32] = "-", cpu[32] = "-";
+
+        if (f) {
+                format_seconds(f->wall_ns, wall);
+                format_seconds(f->cpu_ns, cpu);
+        }
+        cell_results(f, &results);
+        if (has_effort())
+                cell_effort(f, &effort);
+        return json_pack("{si ss ss ss so ss ss so ss* ss* ss}", "case", (int)cell->info->id, "result", results.data, "time", wall, "cputime", cpu,
+                         "memory", f ? json_integer((json_int_t)f->memory) : json_null(), "commit", commit_label(common.solver, cell->commit).s, "check",
+                         cell_check(cell, f, disputed), "name", json_printable(cell->info->name), "effort", effort.data, "subject",
+                         subject_of(o, i / o->cases.n), "disturbed", f && f->disturbed ? "disturbed" : "-");
+}
+
+/* Does another cell contradict it, so that nobody knows which one is right? Said once for each case. */
+static bool is_disputed(struct running *o, size_t i, const struct cell *cell, const struct fact *f)
+{
+        bool *told = &o->disputed[i % o->cases.n];
+        cleanup_buffer struct buffer line = {0};
+
+        if (o->cell.machine || !fact_has_answer(f) || f->wrong || dispute_find(common.workspace, cell->info->id, &line) != 1)
+                return false;
+        command_worse(STATUS_FAILED);
+        if (!*told)
+                alarm_line("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
+        *told = true;
+        return true;
+}
+
+static void tell_unbuildable(struct running *o, size_t revision, const struct build_record *build)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        command_worse(STATUS_FAILED);
+        if (o->unbuildable[revision])
+                return;
+        o->unbuildable[revision] = true;
+        unbuildable_text(common.solver, o->revisions.list[revision], build, &text);
+        complain("%s", text.data);
+}
+
+static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
+{
+        struct running *o = user;
+        const struct run_value *run = (const struct run_value *)v;
+        struct cell cell = cell_of(o, i);
+        bool disputed;
+
+        if (r < 0) {
+                complain("%s %s on case %u: %s", common.solver->recipe->name, commit_label(common.solver, cell.commit).s, cell.info->id, reason);
+                command_worse(status_of_value(r));
+                return;
+        }
+        disputed = is_disputed(o, i, &cell, run->fact);
+        if (o->print)
+                cell_file_print(run->fact, o->file, to);
+        else
+                add_object(to, o->columns, common.json ? cell_answer_json(&cell, full_sha(common.solver, cell.commit).s, run->fact, run->build)
+                                                       : row_of(o, i, &cell, run->fact, disputed));
+        if (!run->fact)
+                tell_unbuildable(o, i / o->cases.n, run->build);
+        else if (run->fact->wrong) {
+                command_tell_wrong(&cell, run->fact);
+                o->n_wrong++;
+        }
+}
+
+/* Complains about each case named in a format that the solver does not take; the exit status shows it, too. */
+static void refuse_named(struct running *o)
+{
+        for (size_t i = o->n_revisions; i < o->words.n; i++) {
+                cleanup_case_selection struct case_selection one = {0};
+
+                if (!case_word_is_single(o->words.list[i]))
+                        continue;
+                if (cases_select(common.workspace, &o->words.list[i], 1, &one) == 0 && one.n == 1 &&
+                    !recipe_takes(common.solver->recipe, one.list[0]->format)) {
+                        cleanup_free char *name = printable(one.list[0]->name);
+
+                        complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, name,
+                                 format_notation(common.solver->recipe->format), common.solver->recipe->name);
+                        command_worse(STATUS_FAILED);
+                }
+        }
+}
+
+/* Leaves out cases of the other format, unless no case would be left: then the first answer says why. */
+static void keep_format(struct running *o)
+{
+        const struct recipe *recipe = common.solver->recipe;
+        struct case_selection *s = &o->cases;
+        size_t kept = 0;
+
+        for (size_t i = 0; i < s->n; i++)
+                kept += recipe_takes(recipe, s->list[i]->format);
+        if (kept == 0 || kept == s->n)
+                return;
+        refuse_named(o);
+        command_note_passed_over(case_selection_keep(s, recipe->format));
+}
+
+void cmd_run(int argc, char **argv)
+{
+        static const char doc[] =
+                "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), memory (bytes), "
+                "commit, correct or WRONG (- where the case does not say) or DISPUTED (another solver or commit answers otherwise), name; the "
+                "solver's own count of its effort where the recipe has a pattern for it; with several commits, the first line of the commit's "
+                "message; and 'disturbed' where others kept the run from its core, however often it was taken again.\v"
+                "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
+                "over tags, in the order of the history: 'z3-4.*'.\n"
+                "'exec:PATH ARG...' is a program of this machine, which needs no solver: its arguments, with {case} where the input belongs (else "
+                "last), and {n} in the word that sets a seed.\n"
+                "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: 3-17 (ids), "
+                "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. The cases begin with the first word, "
+                "behind the first REV, that names one.\n"
+                "An answer that contradicts the case's own :status is reported on standard error, and the exit status is 1; so it is when a commit "
+                "cannot be built. A timeout is an answer like any other: status 0.\n\n"
+                "  solverfs run kissat HEAD all\n"
+                "  solverfs run z3 z3-4.8.8 z3-4.8.17 7-12\n"
+                "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s\n"
+                "  solverfs run 'exec:/usr/bin/z3 -st' exec:/usr/bin/cvc5 all";
+        static struct running o;
+        const struct command_option options[] = {
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
+                OPTION_TIMEOUT(o.cell.wall_ns),
+                {"again", 'a', NULL, "Measure once more what is known already; a cell's value is the median of its runs", .on = &o.again},
+                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
+                {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                OPTION_JSON("Print a JSON object for each, a line each, with everything known of the run"),
+                {"print", 'p', "FILE",
+                 "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
+                 .parse = parse_print, .to = &o.file, .is_given = &o.print},
+                {0}};
+
+        o.words = command_parse(argc, argv, "SOLVER REV... CASE...\n'exec:PATH ARG...'... CASE...", doc, options);
+        if (o.words.n < 2 || (o.words.n < 3 && !program_is_text(o.words.list[0])))
+                command_usage("expected SOLVER REV... CASE..., or 'exec:PATH ARG...'... CASE...; CASE may be 'all'");
+        if (common.json && o.print)
+                command_usage("--json and --print exclude each other");
+        if (o.again && o.machine_name)
+                command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
+        command_signals();
+        command_open_versions(o.on, &o.words);
+        o.cell.machine = command_machine(o.machine_name);
+        o.n_revisions = command_revisions_and_cases(o.words.list, o.words.n, &o.revisions, &o.cases);
+        for (size_t i = 0; i < o.revisions.n; i++)
+                command_seed(common.solver, o.revisions.list[i], o.cell.has_seed);
+        o.cell.solver = common.solver;
+        keep_format(&o);
+        o.unbuildable = allocate(o.revisions.n + 1, sizeof(*o.unbuildable));
+        o.disputed = allocate(o.cases.n + 1, sizeof(*o.disputed));
+        choose_columns(&o);
+        command_worse(command_ask_all(&(struct command_asking){.n = o.revisions.n * o.cases.n, .again = o.again, .title = "run",
+                                                               .columns = o.print ? NULL : o.columns, .make = make, .answered = answered, .user = &o}));
+        if (o.n_wrong > 1)
+                alarm_line("%zu WRONG ANSWERS in all", o.n_wrong);
+}

@@ -1,0 +1,429 @@
+#include "recipe_check.h"
+
+#include <sys/stat.h>
+
+#include "build_failure.h"
+#include "core/build/era.h"
+#include "core/git/paths.h"
+#include "core/query/held.h"
+#include "core/run/cell_file.h"
+#include "core/run/runner.h"
+#include "formulas.h"
+#include "tools/ask.h"
+
+enum check_outcome {
+        CHECK_OK,
+        CHECK_PROBLEM, /* `what` says what is wrong, and what to do */
+        CHECK_SKIPPED, /* could not be tried, as something before it is wrong */
+};
+/* Prints a row, and counts a problem. */
+static void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...) printf_like(4, 5);
+static void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...)
+{
+        static const char *const outcomes[] = {"ok", "problem", "skipped"};
+        static const struct column columns[] = {{"CHECK", 13}, {"OUTCOME", 8}, {"WHAT"}, {0}};
+        cleanup_free char *text = NULL;
+        va_list args;
+
+        va_start(args, format);
+        if (vasprintf(&text, format, args) < 0)
+                text = copy_string("out of memory");
+        va_end(args);
+        t->problems += outcome == CHECK_PROBLEM;
+        progress_clear();
+        output_object(columns, json_pack("{ss ss so}", "check", check, "outcome", outcomes[outcome], "what", json_printable(text)));
+}
+
+/* -- before the build ------------------------------------------------------------------------------------------- */
+
+/* Paths of the recipe and of its eras that no commit has. An era that says none has those of the recipe. */
+static void check_paths(struct recipe_check *t)
+{
+        const struct recipe *r = common.solver->recipe;
+        const unsigned before = t->problems;
+
+        for (size_t i = 0; i <= r->n_eras; i++) {
+                const struct recipe *era = i == 0 ? r : r->eras[i - 1];
+                bool is_same = i > 0 && r->paths[0] && era->paths[0] && strcmp(r->paths[0], era->paths[0]) == 0, there = true;
+
+                for (char *const *p = era->paths; *p && !is_same && !(i > 0 && era->file); p++)
+                        if (history_has_path(common.solver->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
+                                check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
+                                          era->range ? " of era " : "", era->range ?: "");
+        }
+        if (t->problems == before)
+                check_say(t, "paths", CHECK_OK, r->paths[0] ? "each is in some commit" : "the whole tree, so that every commit is another build");
+}
+
+/* -- the build -------------------------------------------------------------------------------------------------- */
+
+/* A path of the commit that no build sees, as `paths` leaves it out. */
+struct left_out {
+        struct recipe_check *check;
+        const struct recipe *era;
+        char path[PATH_SIZE];
+};
+
+static bool is_left_out(void *user, const char *path)
+{
+        struct left_out *o = user;
+        bool there = false;
+
+        if (paths_have(o->era->paths, path) || history_has_path(common.solver->history, o->check->commit, path, &there) < 0 || !there)
+                return false;
+        snprintf(o->path, sizeof(o->path), "%s", path);
+        return true;
+}
+
+/* What the log of a failed build points to. */
+static void add_advice(struct recipe_check *t, const struct recipe *era, const struct build_record *record, struct buffer *ret)
+{
+        static const char *const reasons[][2] = {
+                {"programs that it made", "say one of these as 'output'"},
+                {"the build made no ", "is it the right target? the log says what was made"},
+                {"timed out", "raise 'build-timeout'"},
+                {"released binary", "correct 'output', which names files in the archive"}};
+        static const char submodule[] = "(submodule ";
+        const struct build_failure f = build_failure_of(SLICE(record->log.data, record->log.size));
+        struct left_out o = {.check = t, .era = era};
+        cleanup_buffer struct buffer log = {0};
+
+        for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+                if (strstr(record->reason, reasons[i][0])) {
+                        buffer_adds(ret, reasons[i][1]);
+                        return;
+                }
+        build_failure_text(&f, &log);
+        if (build_failure_absent(log.data, is_left_out, &o))
+                buffer_addf(ret, paths_are_chosen(era->paths) ? "the commit has %s, and 'paths' leaves it out: add 'paths = %s'"
+                                                              : "the commit has %s, and 'paths' leaves it out: take out the ':!' of %s", o.path, o.path);
+        else if (record->log.size > strlen(submodule) && memcmp(record->log.data, submodule, strlen(submodule)) == 0)
+                buffer_adds(ret, "the log begins with submodules that are empty folders: 'solver add --submodules' fetches them");
+        else if (strstr(log.data, "not found") || strstr(log.data, "Could NOT find") || strstr(log.data, "No such file"))
+                buffer_adds(ret, "what is not found is not installed here, or not in 'paths' (a build sees nothing else of the repository)");
+        else
+                buffer_adds(ret, "its log, on standard error, says why");
+}
+
+/* 1: it was built. 0: it cannot be, which is said. */
+static int check_build(struct recipe_check *t, const struct recipe *era, struct build_record **ret)
+{
+        cleanup(build_record_unrefp) struct build_record *whole = NULL;
+        cleanup_buffer struct buffer advice = {0};
+        char seconds[32];
+        int r = command_build(t->commit, false, ret);
+
+        if (r == -EIO || r == -EINVAL || r == -ENOENT) {
+                cleanup_free char *why = copy_string(error_message(r));
+
+                check_say(t, "build", CHECK_PROBLEM, "%s", why);
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        if (!(*ret)->ok) {
+                if (build_find(common.workspace, common.solver, t->commit, true, &whole) < 0)
+                        return 0;
+                add_advice(t, era, whole, &advice);
+                check_say(t, "build", CHECK_PROBLEM, "%s: %s", whole->reason, advice.data);
+                build_failure_show(t->commit);
+                return 0;
+        }
+        format_seconds((*ret)->duration_ns, seconds);
+        if (era->file)
+                check_say(t, "build", CHECK_OK, "released binary %s, %" PRIu64 " bytes", basename(era->file), (*ret)->outputs[0].size);
+        else
+                check_say(t, "build", CHECK_OK, "%s s, %s of %" PRIu64 " bytes%s%s%s", seconds, (*ret)->outputs[0].name, (*ret)->outputs[0].size,
+                          era->range ? ", by era \"" : "", era->range ?: "", era->range ? "\"" : "");
+        return 1;
+}
+
+static int check_again(struct recipe_check *t, const struct recipe *era)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r;
+
+        if (t->once || era->file)
+                return 0;
+        r = command_build(t->commit, true, &record);
+        if (r < 0)
+                return r;
+        if (!record->ok)
+                check_say(t, "reproducible", CHECK_PROBLEM, "the second build failed: %s", record->reason);
+        else if (record->differs)
+                check_say(t, "reproducible", CHECK_PROBLEM,
+                          "two clean builds differ: %s; take the time, random number or order of files that got in out of the build", record->differs);
+        else
+                check_say(t, "reproducible", CHECK_OK, "two clean builds gave the same bytes");
+        return 0;
+}
+
+/* -- runs: nothing of them is kept, no case and no fact ----------------------------------------------------------- */
+
+struct running {
+        struct recipe_check *check;
+        const struct recipe *recipe;
+        struct runner *runner;
+        bool *found; /* by pattern of `effort`: in any run */
+        const char *logic; /* of the formulas that it answers; NULL for DIMACS */
+};
+
+/* The first line that says something, of standard error where the run failed, else of standard output. */
+static void first_words(const struct execute_result *x, struct buffer *ret)
+{
+        const struct blob *of = x->err.size > 0 && (x->end != END_EXIT || x->code != 0 || x->out.size == 0) ? &x->err : &x->out;
+        cleanup_free char *text = format_string("%.*s", (int)MIN(of->size, 1 << 16), (const char *)(of->data ?: ""));
+        const char *p = text + strspn(text, " \t\r\n\v\f");
+        size_t n = strcspn(p, "\n");
+
+        if (n == 0)
+                buffer_adds(ret, "it printed nothing");
+        else
+                buffer_addf(ret, "it printed '%.*s'", (int)MIN(n, RUN_WORDS), p);
+}
+
+bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
+{
+        static const char words[] = "error while loading shared libraries: ";
+        const char *at = x->err.size > 0 ? memmem(x->err.data, x->err.size, words, strlen(words)) : NULL;
+        size_t n = 0, left;
+
+        if (!at)
+                return false;
+        at += strlen(words);
+        left = (size_t)((const char *)x->err.data + x->err.size - at);
+        while (n < left && n + 1 < RUN_WORDS && at[n] != ':' && at[n] != '\n')
+                n++;
+        snprintf(ret, RUN_WORDS, "%.*s", (int)n, at);
+        return true;
+}
+
+int recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_away *away, struct runner **ret)
+{
+        char scratch[PATH_SIZE];
+        const struct runner_options options = {.recipe = recipe, .programs = list, .n_programs = n, .limits = recipe->limits, .scratch_parent = scratch,
+                                               .sandbox = workspace_settings(common.workspace)->sandbox, .away = away};
+        int r = path_join(scratch, workspace_dir(common.workspace), "scratch");
+
+        return r == 0 ? runner_open(&options, ret) : r;
+}
+
+/* Does the program start at all? Says so when it does not. */
+static bool has_started(struct running *r, const struct run_result *x)
+{
+        char library[RUN_WORDS];
+
+        if (x->run.end == END_NOEXEC)
+                check_say(r->check, "start", CHECK_PROBLEM, "it cannot be executed: %s; is the first 'output' the program?", strerror(x->run.code));
+        else if (run_lacks_library(&x->run, library))
+                check_say(r->check, "start", CHECK_PROBLEM,
+                          "it lacks %s: link it statically, or name the library as another 'output' and let the program look beside itself "
+                          "(-Wl,-rpath,'$ORIGIN')",
+                          library);
+        else
+                return true;
+        return false;
+}
+
+/* How it ended in place of an answer, and what to do about it. */
+static void say_no_answer(struct running *r, const char *what, const struct run_result *x)
+{
+        cleanup_buffer struct buffer words = {0}, says = {0};
+        char limit[32];
+
+        first_words(&x->run, &words);
+        if (x->run.end == END_TIMEOUT) {
+                format_duration(r->recipe->limits.wall_ns, limit);
+                buffer_addf(&says, "no answer within %s: does it wait for input? {case} stands for the file", limit);
+        } else if (x->run.end == END_MEMORY) {
+                format_size(r->recipe->limits.memory, limit);
+                buffer_addf(&says, "it needs more than %s of memory: raise 'memory'", limit);
+        } else if (x->run.end == END_PROCESSES)
+                buffer_adds(&says, "it needs more processes or threads than it may have: raise 'processes'");
+        else if (x->run.end == END_SIGNAL)
+                buffer_addf(&says, "it was ended by signal %d (%s); %s", x->run.code, strsignal(x->run.code), words.data);
+        else
+                buffer_addf(&says, "no answer was found, status %d, %s: options of 'run' wrong, or not %s?", x->run.code, words.data,
+                            r->recipe->format == FORMAT_CNF ? "a line 's SATISFIABLE' or 's UNSATISFIABLE'" : "a line that is just sat, unsat or unknown");
+        check_say(r->check, "answer", CHECK_PROBLEM, "%s: %s", what, says.data);
+}
+
+/* `text` NULL: the file that the user gave. */
+static int run_one(void *user, const char *text, struct run_result *ret)
+{
+        struct running *r = user;
+        struct run_input input = text ? (struct run_input){.bytes = slice_string(text)} : (struct run_input){.path = r->check->input};
+        int k = runner_run(r->runner, &input, common.signals, ret);
+
+        for (size_t i = 0; k == 0 && i < ret->efforts.n; i++)
+                r->found[i] |= ret->efforts.list[i].found;
+        return k;
+}
+
+static bool has_answered(const struct run_result *x)
+{
+        return x->verdicts.n > 0 || verdict_is_decided(x->verdict);
+}
+
+/* 1: a pair is answered as it is. 0: none, and what is wrong with the first is said. */
+static int try_pairs(struct running *r)
+{
+        cleanup(run_result_done) struct run_result first = {0}, x = {0};
+        enum verdict truth, other;
+        size_t n;
+        const struct formula_pair *pairs = formula_pairs(r->recipe->format, &n);
+        char what[64];
+
+        for (size_t i = 0; i < n; i++) {
+                int k = i == 0 ? formula_pair_try(&pairs[i], run_one, r, &truth, &first) : formula_pair_try(&pairs[i], run_one, r, &other, &x);
+
+                r->logic = pairs[i].logic;
+                if (k == 1)
+                        check_say(r->check, "answer", CHECK_OK, "sat and unsat are read");
+                if (k != 0)
+                        return k;
+        }
+        snprintf(what, sizeof(what), "on a formula that is %s", verdict_name(truth));
+        if (!has_started(r, &first))
+                return 0;
+        if (has_answered(&first))
+                check_say(r->check, "answer", CHECK_PROBLEM, "%s: it says %s; try it on a case of yours", what, verdict_name(first.verdict));
+        else
+                say_no_answer(r, what, &first);
+        return 0;
+}
+
+static int try_input(struct running *r)
+{
+        cleanup(run_result_done) struct run_result x = {0};
+        int k = run_one(r, NULL, &x);
+
+        if (k < 0)
+                return k;
+        k = has_answered(&x);
+        if (k == 1)
+                check_say(r->check, "answer", CHECK_OK, "%s is read", verdict_name(x.verdict));
+        else if (has_started(r, &x))
+                say_no_answer(r, "on this case", &x);
+        return k;
+}
+
+static int check_effort(struct running *r)
+{
+        cleanup(run_result_done) struct run_result x = {0};
+        cleanup_buffer struct buffer formula = {0};
+        bool has_all = true;
+        int k = 0;
+
+        for (size_t i = 0; r->recipe->effort[i]; i++)
+                has_all &= r->found[i];
+        if (!has_all && !r->check->input) { /* some print a count only where they have counted something */
+                formula_pigeons(FORMULA_HOLES, r->logic, &formula);
+                k = run_one(r, formula.data, &x);
+        }
+        for (size_t i = 0; k == 0 && r->recipe->effort[i]; i++)
+                if (r->found[i])
+                        check_say(r->check, "effort", CHECK_OK, "%s", r->recipe->effort[i]);
+                else
+                        check_say(r->check, "effort", CHECK_PROBLEM,
+                                  "'%s' matches nothing that it printed%s: does 'run' ask for statistics? compare with 'solverfs run --print stdout'",
+                                  r->recipe->effort[i], r->check->input ? "" : " on small formulas");
+        return k;
+}
+
+/* A case that is answered without a seed must be answered with one. */
+static int check_seed(struct running *r)
+{
+        size_t n;
+        const char *text = r->check->input ? NULL : formula_pairs(r->recipe->format, &n)->sat;
+        cleanup(run_result_done) struct run_result plain = {0}, seeded = {0};
+        cleanup_buffer struct buffer words = {0};
+        int k = run_one(r, text, &plain);
+
+        runner_set_seed(r->runner, true, 1);
+        if (k == 0)
+                k = run_one(r, text, &seeded);
+        if (k < 0)
+                return k;
+        first_words(&seeded.run, &words);
+        if (seeded.run.end == plain.run.end && seeded.run.code == plain.run.code && has_answered(&seeded) == has_answered(&plain))
+                check_say(r->check, "seed", CHECK_OK, "%s, with 1 for {n}", r->recipe->seed);
+        else
+                check_say(r->check, "seed", CHECK_PROBLEM, "with '%s' and 1 for {n} it ends with status %d, %s: correct 'seed'", r->recipe->seed,
+                          seeded.run.code, words.data);
+        return 0;
+}
+
+static void check_skip(struct recipe_check *t, const struct recipe *recipe, const char *why)
+{
+        if (recipe->effort[0])
+                check_say(t, "effort", CHECK_SKIPPED, "%s", why);
+        if (common.solver->recipe->seed)
+                check_say(t, "seed", CHECK_SKIPPED, "%s", why);
+}
+
+static int run_all(struct running *r)
+{
+        int k = r->check->input ? try_input(r) : try_pairs(r);
+
+        if (k == 0)
+                check_skip(r->check, r->recipe, "it has not answered");
+        if (k <= 0)
+                return k;
+        k = check_effort(r);
+        return k == 0 && r->recipe->seed ? check_seed(r) : k;
+}
+
+static int check_runs(struct recipe_check *t, const struct build_record *record)
+{
+        const struct recipe *recipe = common.solver->recipe;
+        cleanup_free bool *found = allocate(strings_count(recipe->effort) + 1, sizeof(*found));
+        cleanup_held struct held held = {0};
+        struct run_place *place = common.solver->place;
+        struct cluster_slot *away = NULL;
+        struct runner *runner = NULL;
+        int r = held_build(common.workspace, record, &held);
+
+        if (r == 0 && place) /* where the solver's runs are done */
+                r = place_lease(place, recipe->limits.wall_ns, command_progress.stop, t, &away);
+        if (r == 0)
+                r = recipe_runner_open(recipe, held.list, held.n, away ? cluster_slot_away(away) : NULL, &runner);
+        if (r == 0)
+                r = run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
+        runner_close(runner);
+        if (away)
+                place_release(place, away);
+        return r;
+}
+
+/* -- all of it -------------------------------------------------------------------------------------------------- */
+
+int recipe_check(struct recipe_check *t)
+{
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        const struct recipe *era = common.solver->recipe;
+        struct stat st;
+        int r = era_of(common.solver->history, common.solver->recipe, t->commit, &era);
+
+        if (r == -EIO) {
+                cleanup_free char *why = copy_string(error_message(r));
+
+                check_say(t, "era", CHECK_PROBLEM, "%s: correct the revision", why);
+        } else if (r < 0)
+                return r;
+        check_paths(t);
+        for (char *const *p = era->dependencies; *p; p++)
+                if (stat(*p, &st) < 0 || !S_ISDIR(st.st_mode))
+                        check_say(t, "dependency", CHECK_PROBLEM, "there is no folder %s: install it, or change the recipe", *p);
+        r = check_build(t, era, &record);
+        if (r == 0) {
+                check_say(t, "answer", CHECK_SKIPPED, "there is no program to run");
+                check_skip(t, era, "there is no program to run");
+                if (!t->once)
+                        check_say(t, "reproducible", CHECK_SKIPPED, "there is no program to compare");
+        }
+        if (r <= 0)
+                return r;
+        r = check_runs(t, record);
+        return r < 0 ? r : check_again(t, era);
+}

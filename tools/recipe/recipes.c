@@ -1,0 +1,104 @@
+#include "recipes.h"
+
+#include <dirent.h>
+
+#include "config.h"
+#include "core/recipe/recipe.h"
+
+#define SUFFIX ".recipe"
+
+static bool has_suffix(const char *name)
+{
+        size_t n = strlen(name);
+
+        return n > strlen(SUFFIX) && strcmp(name + n - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+/* The folders that have recipes; strings_free(). */
+static char **folders(void)
+{
+        cleanup_free char *given = copy_string(getenv("SOLVERFS_RECIPES") ?: "");
+        char self[PATH_SIZE], *rest = given, **list = NULL;
+        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+        for (char *dir; (dir = strsep(&rest, ":"));)
+                if (*dir)
+                        strings_add(&list, dir);
+        self[MAX(n, (ssize_t)0)] = '\0';
+        strings_add(&list, strncmp(self, SOLVERFS_BUILD_ROOT "/", strlen(SOLVERFS_BUILD_ROOT "/")) == 0 ? SOLVERFS_SOURCE_RECIPES : SOLVERFS_RECIPES);
+        return list;
+}
+
+static int is_recipe(const struct dirent *e)
+{
+        return has_suffix(e->d_name);
+}
+
+void recipes_each(void (*fn)(void *user, const char *name, const char *path), void *user)
+{
+        char **list = folders();
+
+        for (char **dir = list; *dir; dir++) {
+                struct dirent **entries = NULL;
+                int n = scandir(*dir, &entries, is_recipe, alphasort);
+
+                for (int i = 0; i < n; i++) {
+                        char *name = entries[i]->d_name;
+                        cleanup_free char *path = format_string("%s/%s", *dir, name);
+
+                        name[strlen(name) - strlen(SUFFIX)] = '\0';
+                        fn(user, name, path);
+                        free(entries[i]);
+                }
+                free(entries);
+        }
+        strings_free(list);
+}
+
+struct search {
+        const char *name;
+        char *found; /* the file in the first folder that has it */
+        struct buffer names;
+};
+
+static void look(void *user, const char *name, const char *path)
+{
+        struct search *s = user;
+
+        if (!s->found && strcmp(name, s->name) == 0)
+                s->found = copy_string(path);
+        buffer_addf(&s->names, "%s%s", s->names.size > 0 ? ", " : "", name);
+}
+
+int recipes_find(const char *word, char ret[PATH_SIZE])
+{
+        struct search s = {.name = word};
+        cleanup_buffer struct buffer where = {0};
+        cleanup_free char *found = NULL, *names = NULL;
+        char **list;
+
+        if (strchr(word, '/') || has_suffix(word)) {
+                if (access(word, R_OK) < 0)
+                        return errorf(-errno, "cannot read the recipe %s: %s", word, strerror(errno));
+                s.found = copy_string(word);
+        } else
+                recipes_each(look, &s);
+        found = s.found;
+        names = s.names.data;
+        if (found && snprintf(ret, PATH_SIZE, "%s", found) >= PATH_SIZE)
+                return errorf(-ENAMETOOLONG, "path too long: %.200s", found);
+        if (found)
+                return 0;
+        list = folders();
+        for (char **dir = list; *dir; dir++)
+                buffer_addf(&where, "%s%s", where.size > 0 ? ", " : "", *dir);
+        strings_free(list);
+        if (names)
+                return errorf(-ENOENT,
+                              "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe; 'solverfs recipe draft REPO' writes one",
+                              word, where.data, names);
+        return errorf(-ENOENT,
+                      "no recipe '%s', nor any other, in %s: give a file with --recipe FILE ('solverfs recipe draft REPO' writes one), or the "
+                      "folder of your recipes in $SOLVERFS_RECIPES",
+                      word, where.data);
+}

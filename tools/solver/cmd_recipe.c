@@ -1,0 +1,107 @@
+/* solverfs recipe: list and show the recipes that --recipe finds by name; draft, for sources that nobody has written one for. */
+#include "tools/draft/draft.h"
+#include "tools/recipe/recipes.h"
+
+/* With the first comment of the file, which says what solver it is for. */
+static void list_one(void *user, const char *name, const char *path)
+{
+        static const struct column columns[] = {{"RECIPE", 14, .key = "name"}, {"FILE", 40}, {"ABOUT"}, {0}};
+        cleanup_blob struct blob text = {0};
+        cleanup_free char *first = NULL;
+        const char *about = "";
+
+        if (read_file(path, 1 << 20, &text) == 0 && text.size > 0)
+                first = copy_prefix(text.data, text.size);
+        if (first && *first == '#') {
+                first[strcspn(first, "\n")] = '\0';
+                about = first + 1 + strspn(first + 1, " ");
+        }
+        output_object(columns, json_pack("{ss so so so}", "name", name, "file", json_printable(path), "about", json_printable(about), ".about",
+                                         json_printable(*about ? about : NULL)));
+}
+
+void cmd_recipe_list(int argc, char **argv)
+{
+        command_parse(argc, argv, NULL, "List the recipes that 'solver add --recipe' takes by name: name, file, what its first line says.\v"
+                                     "They are looked for in the folders of $SOLVERFS_RECIPES, and where solverfs was installed.", options_json);
+        recipes_each(list_one, NULL);
+}
+
+void cmd_recipe_show(int argc, char **argv)
+{
+        cleanup_blob struct blob text = {0};
+        cleanup_buffer struct buffer shown = {0};
+        struct recipe **list = NULL;
+        char path[PATH_SIZE];
+        size_t n = 0;
+        int r;
+        static const char doc[] =
+                "Print a recipe as it is written, to begin one of your own with, and check it.\v"
+                "Exit status 1 when the recipe has mistakes, which are told. For a solver of the store, 'config' in its folder of "
+                "the mount has the recipe in force.";
+        struct words words = command_parse(argc, argv, "NAME|FILE", doc, NULL);
+
+        r = recipes_find(words.list[0], path);
+        if (r == 0)
+                r = read_file(path, 1 << 20, &text);
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
+        buffer_add(&shown, text.data, text.size);
+        output_write(&shown);
+        command_must_as(STATUS_FAILED, recipe_read(path, NULL, &list, &n));
+        recipe_list_free(list, n);
+}
+
+/* A word is a folder, a URL, or a solver of the store, which stands for its repository there. */
+static void find_repository(const char *word, char ret[PATH_SIZE])
+{
+        cleanup_workspace struct workspace *w = NULL;
+        cleanup_solver struct solver *s = NULL;
+        char dir[PATH_SIZE];
+
+        if (realpath(word, ret))
+                return;
+        if (snprintf(ret, PATH_SIZE, "%s", word) >= PATH_SIZE)
+                command_must(errorf(-ENAMETOOLONG, "path too long: %.200s", word));
+        if (strchr(word, '/') || strchr(word, ':'))
+                return;
+        command_store_dir(dir);
+        if (workspace_find(dir) < 0)
+                command_refuse(STATUS_ABSENT, "there is no folder '%s', and no store that could have a solver of that name", word);
+        if (workspace_open(dir, 0, &w) < 0 || workspace_solver(w, word, &s) < 0)
+                command_refuse(STATUS_ABSENT, "'%s' is neither a folder here nor a solver of the store; 'solverfs solver list' names those", word);
+        if (snprintf(ret, PATH_SIZE, "%s/repos/%s.git", dir, s->repository) >= PATH_SIZE)
+                command_must(errorf(-ENAMETOOLONG, "path too long: %.200s", dir));
+}
+
+void cmd_recipe_draft(int argc, char **argv)
+{
+        static const char doc[] =
+                "Write a recipe for sources that have none: build one commit (default: HEAD) in the ways that are usual for the files in it, run "
+                "what was built on small formulas, and write down what was seen to work.\v"
+                "REPO: a folder of this machine, a URL, or a solver of the store. Known are CMake, a committed configure, meson, autoconf and make, "
+                "in the root or one folder down. Builds and runs are done in a sandbox and a store of their own, deleted behind it. Exit status 1 "
+                "when no recipe was found, and why is said.\n\n"
+                "    solverfs recipe draft ~/src/mine >mine.recipe\n"
+                "    solverfs solver try --recipe mine.recipe ~/src/mine";
+        struct draft_request q = {0};
+        const char *output = NULL;
+        cleanup_buffer struct buffer text = {0};
+        char repository[PATH_SIZE];
+        const struct command_option options[] = {
+                {"output", 'o', "FILE", "Write the recipe to this file (default: standard output)", .text = &output},
+                {"eras", 'e', NULL, "Also find how far back it builds, and how older commits are built", .on = &q.eras},
+                {"force", 'f', NULL, "Write what was found also when no program was seen to answer", .on = &q.force},
+                {0}};
+        struct words words = command_parse(argc, argv, "REPO [REV]", doc, options);
+
+        q.shown = word_next(&words);
+        q.revision = word_next(&words);
+        find_repository(q.shown, repository);
+        q.repository = repository;
+        command_signals();
+        command_worse(recipe_draft(&q, &text));
+        if (text.size > 0 && output)
+                command_write_file(output, 0, &text);
+        else
+                output_write(&text);
+}

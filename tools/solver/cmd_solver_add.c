@@ -1,0 +1,185 @@
+/* solverfs solver add: a solver from its repository, or another recipe for one that is there. */
+#include "tools/words.h"
+#include "core/build/era.h"
+#include "core/git/paths.h"
+#include "tools/store/mounts.h"
+#include "tools/recipe/recipes.h"
+#include "tools/draft/draft.h"
+
+struct add_options {
+        const char *name, *repository, *recipe;
+        bool replace, list, submodules;
+};
+
+static void list_recipe(void *user, const char *name, const char *path)
+{
+        static const struct column columns[] = {{"RECIPE", 14}, {"FILE"}, {0}};
+
+        output_rowf(columns, "%s\t%s", name, path);
+}
+
+/* Is there a solver of this name, which gets another recipe? REPO, where it is given, must be its repository. */
+static bool is_there(const struct add_options *o)
+{
+        cleanup_solver struct solver *s = NULL;
+        cleanup_free char *absolute = o->repository ? realpath(o->repository, NULL) : NULL;
+        const char *given = absolute ? absolute : o->repository;
+
+        if (!o->replace || workspace_solver(common.workspace, o->name, &s) < 0)
+                return false;
+        if (given && s->recipe->repository && strcmp(given, s->recipe->repository) != 0)
+                command_refuse(STATUS_FAILED, "%s comes from %s: to have it from %s, first 'solverfs solver remove %s'", o->name,
+                               s->recipe->repository, o->repository, o->name);
+        return true;
+}
+
+/* A path that no commit has is a slip, or one that is still to come. So is an era of a revision that is not there; then no commit can be built, until it
+ * is. */
+static void check_recipe(struct solver *s)
+{
+        const struct recipe *era;
+        bool there = true;
+
+        for (char *const *p = s->recipe->paths; *p; p++)
+                if (history_has_path(s->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
+                        log_warning("paths = %s: no commit of %s has it%s", *p, s->recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
+        if (s->recipe->n_eras > 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
+                log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
+}
+
+static void say_replaced(struct recipe *const *list, size_t n)
+{
+        cleanup_solver_list struct solver_list *l = NULL;
+
+        note("%s has another recipe; what was measured under the old one is found again by it", list[0]->name);
+        if (workspace_solvers(common.workspace, &l) < 0)
+                return;
+        for (size_t i = 0; i < l->n; i++) {
+                const struct recipe *r = l->list[i]->recipe;
+                bool is_left = r->base && strcmp(r->base, list[0]->name) == 0;
+
+                for (size_t k = 0; k < n; k++)
+                        is_left &= strcmp(list[k]->name, r->name) != 0;
+                if (is_left)
+                        note("its variant %s is not in the recipe, and stays; 'solverfs solver remove %s' takes it out", r->name, r->name);
+        }
+}
+
+static int note_submodule(void *user, const char *path, const char *url)
+{
+        struct recipe *r = user;
+
+        for (char *const *p = r->submodules; *p; p++)
+                if (recipe_submodule(*p, NULL) == strlen(path) && strncmp(*p, path, strlen(path)) == 0)
+                        return 0;
+        return recipe_add_submodule(r, path, url);
+}
+
+/* The recipe gets a line for each submodule that it has none for. */
+static int find_submodules(struct recipe **list, size_t n)
+{
+        cleanup_solver struct solver *s = NULL;
+        int r = workspace_solver(common.workspace, list[0]->name, &s);
+
+        if (r == 0)
+                r = history_submodules(s->history, s->recipe->repository ? s->recipe->repository : "", note_submodule, list[0]);
+        return r == 0 ? workspace_replace_recipe(common.workspace, list, n) : r;
+}
+
+/* Of sources that no recipe is known for: by building and trying. */
+static void draft(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
+{
+        cleanup_free char *absolute = realpath(o->repository, NULL);
+        struct draft_request q = {.repository = absolute ?: o->repository, .shown = o->repository};
+        cleanup_solver struct solver *there = NULL;
+        cleanup_buffer struct buffer text = {0};
+
+        if (!o->replace && workspace_solver(common.workspace, o->name, &there) == 0)
+                command_refuse(STATUS_FAILED, "there is a solver '%s' already; choose another name, or give it another recipe with --replace", o->name);
+        note("no recipe of the name %s is known: drafting one by building HEAD", o->name);
+        command_signals();
+        command_ok(recipe_draft(&q, &text));
+        command_must(recipe_parse(text.data, "the draft", o->name, ret, ret_n));
+        note("the recipe of %s, which stands in the store's config, with what was seen:", o->name);
+        for (char *rest = text.data, *line; (line = strsep(&rest, "\n"));)
+                if (line[strspn(line, " ")] != '\0' && line[strspn(line, " ")] != '#')
+                        note("%s", line);
+}
+
+static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
+{
+        char path[PATH_SIZE];
+        int r = recipes_find(o->recipe ? o->recipe : o->name, path);
+
+        if (r == -ENOENT && !o->recipe && o->repository) {
+                draft(o, ret, ret_n);
+                return;
+        }
+        if (r == 0)
+                r = recipe_read(path, o->name, ret, ret_n);
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
+}
+
+static void add(const struct add_options *o, struct recipe **list, size_t n)
+{
+        bool there = is_there(o);
+        int r = there || !o->repository ? workspace_replace_recipe(common.workspace, list, n)
+                                        : workspace_add_solver(common.workspace, list, n, o->repository, &command_progress);
+
+        if (r == 0 && o->submodules)
+                r = find_submodules(list, n);
+        progress_clear();
+        command_must_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
+        mounts_settle(workspace_dir(common.workspace));
+        if (there)
+                say_replaced(list, n);
+        for (size_t i = 0; !there && i < n; i++) {
+                cleanup_solver struct solver *s = NULL;
+
+                if (workspace_solver(common.workspace, list[i]->name, &s) == 0)
+                        note("added %s: %u commit%s", list[i]->name, history_count(s->history), plural(history_count(s->history)));
+        }
+        command_solver(o->name, &common.solver);
+        check_recipe(common.solver);
+        r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress); /* submodules and downloads */
+        progress_clear();
+        command_must_as(STATUS_FAILED, r);
+}
+
+void cmd_solver_add(int argc, char **argv)
+{
+        static const char doc[] =
+                "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
+                "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
+                "Where there is none, one is drafted: HEAD is built in the ways that are usual for what lies in it, and its programs are run on small "
+                "formulas (solverfs recipe draft). A recipe's variants are added with it.\n\n"
+                "  solverfs solver add mine ~/src/mysolver\n"
+                "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
+                "  solverfs solver add --replace mine --recipe mine.recipe";
+        struct add_options o = {0};
+        struct recipe **list = NULL;
+        size_t n = 0;
+        const struct command_option options[] = {
+                {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)",
+                 .text = &o.recipe},
+                {"replace", 'R', NULL, "Give a solver that is there this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
+                {"submodules", 's', NULL, "Fetch the submodules that its branches and tags name, for its builds", .on = &o.submodules},
+                {"list", 'l', NULL, "List the recipes that come with solverfs", .on = &o.list, .is_other_use = true},
+                {0}};
+        struct words words = command_parse(argc, argv, "NAME REPO", doc, options);
+
+        if (o.list) {
+                recipes_each(list_recipe, NULL);
+                return;
+        }
+        o.name = word_next(&words);
+        o.repository = word_next(&words);
+        if (!o.name || (!o.repository && !o.replace))
+                command_usage("expected NAME REPO");
+        command_stoppable();
+        command_must_as(STATUS_FAILED, recipe_check_name(o.name));
+        command_open(0);
+        get_recipe(&o, &list, &n);
+        add(&o, list, n);
+        recipe_list_free(list, n);
+}

@@ -1,0 +1,98 @@
+/* solverfs solver try: says all that is wrong with a recipe, for a solver of the store or before it is one. */
+#include "tools/recipe/recipes.h"
+#include "tools/recipe/recipe_check.h"
+#include "tools/words.h"
+
+struct try_options {
+        const char *recipe, *name, *revision, *input; /* name: with `recipe` the repository */
+        bool once;
+        char path[PATH_SIZE]; /* of `recipe` */
+};
+
+static int try_solver(const char *name, const struct try_options *o)
+{
+        cleanup_case_selection struct case_selection cases = {0};
+        cleanup_close int fd = -1; /* keeps the case's bytes there */
+        char input[PATH_SIZE];
+        struct recipe_check t = {.once = o->once};
+        int r;
+
+        command_solver(name, &common.solver);
+        t.commit = command_commit(common.solver, "REV", o->revision ?: "HEAD");
+        t.input = o->input ? input : NULL;
+        if (o->input && access(o->input, R_OK) == 0)
+                command_must(realpath(o->input, input) ? 0 : -errno);
+        else if (o->input) {
+                command_cases((char *const *)&o->input, 1, &cases);
+                if (cases.n != 1)
+                        command_refuse(STATUS_USAGE, "'%s' is %zu cases; one is run", o->input, cases.n);
+                command_must(cases_open_bytes(workspace_cases(common.workspace), cases.list[0], &fd, input));
+        }
+        command_engine();
+        r = recipe_check(&t);
+        progress_clear();
+        command_must(r);
+        if (t.problems == 0)
+                note("nothing is wrong");
+        else
+                note("%u problem%s", t.problems, plural(t.problems));
+        return t.problems > 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+static int add_and_try(void *user)
+{
+        const struct try_options *o = user;
+        cleanup_solver struct solver *s = NULL;
+        struct recipe **list = NULL;
+        cleanup_free char *name = copy_prefix(basename(o->path), MIN(strcspn(basename(o->path), "."), (size_t)64)); /* "z3" of z3.recipe */
+        size_t n = 0;
+        int r;
+
+        if (recipe_check_name(name) < 0) {
+                free(name);
+                name = copy_string("solver");
+        }
+        r = recipe_read(o->path, name, &list, &n);
+        if (r == 0)
+                r = workspace_add_solver(common.workspace, list, n, o->name, &command_progress);
+        recipe_list_free(list, n);
+        if (r == 0)
+                r = workspace_solver(common.workspace, name, &s);
+        if (r == 0)
+                r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
+        progress_clear();
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        return try_solver(name, o);
+}
+
+void cmd_solver_try(int argc, char **argv)
+{
+        static const char doc[] =
+                "Say all that is wrong with a recipe in one go: look at its paths and eras, build one commit (default: HEAD), run it, with a seed, "
+                "too, and build it again. Prints for each check: its name, ok, note, problem or skipped, and what to do.\v"
+                "CASE: a file, or a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. Exit status "
+                "1 when there is a problem.\n\n"
+                "    solverfs solver try --recipe my.recipe ~/src/solver v1.0";
+        static struct try_options o;
+        int r;
+        const struct command_option options[] = {
+                {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a store of its own that is deleted behind it",
+                 .text = &o.recipe},
+                {"once", 'o', NULL, "Build once: do not look whether a second build gives the same bytes", .on = &o.once},
+                OPTION_JSON("Print a JSON object for each check, a line each"),
+                {0}};
+        struct words words = command_parse(argc, argv, "NAME|REPO [REV] [CASE]", doc, options);
+
+        o.name = word_next(&words);
+        o.revision = word_next(&words);
+        o.input = word_next(&words);
+        command_signals();
+        if (!o.recipe) {
+                command_open(0);
+                command_worse(try_solver(o.name, &o));
+                return;
+        }
+        r = recipes_find(o.recipe, o.path);
+        command_must_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
+        command_worse(command_with_scratch_store(add_and_try, &o));
+}

@@ -1,0 +1,164 @@
+/* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
+#include "tools/command.h"
+#include "core/workspace/place.h"
+#include "tools/store/host_checks.h"
+#include "mounts.h"
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <linux/magic.h>
+
+#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not begun by then waits in a queue */
+#define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
+
+struct looking {
+        uint64_t patience_ns;
+        char store[PATH_SIZE];
+        size_t n_mounts;
+};
+
+static void show(const char *name, enum check_state state, const char *format, ...) printf_like(3, 4);
+static void show(const char *name, enum check_state state, const char *format, ...)
+{
+        static const struct column columns[] = {{"CHECK", 18}, {"STATE", 7}, {"WHAT"}, {0}};
+        static const char *const names[] = {[CHECK_OK] = "ok", [CHECK_WARNING] = "warning", [CHECK_FAILED] = "failed"};
+        char text[PATH_SIZE + 512];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        if (state == CHECK_FAILED)
+                command_worse(STATUS_FAILED);
+        output_object(columns, json_pack("{ss ss so}", "check", name, "state", names[state], "what", json_printable(text)));
+}
+
+/* -- the store -------------------------------------------------------------------------------------------------- */
+
+static void look_at_disk(const char *store)
+{
+        static const struct {
+                long type;
+                const char *name;
+        } networks[] = {{NFS_SUPER_MAGIC, "NFS"},   {0xfe534d42, "SMB"},    {(long)0xff534d42, "CIFS"},
+                        {CEPH_SUPER_MAGIC, "Ceph"}, {0x0bd00bd0, "Lustre"}, {V9FS_MAGIC, "9p"}};
+        struct statfs fs;
+        struct stat st;
+        uint64_t room;
+
+        if (stat(store, &st) < 0 || statfs(store, &fs) < 0) {
+                show("store-disk", CHECK_FAILED, "cannot look at %s: %s", store, strerror(errno));
+                return;
+        }
+        if (st.st_mode & 077)
+                show("store-mode", CHECK_WARNING, "others may look into %s: 'chmod 700 %s'", store, store);
+        else if (st.st_uid != geteuid())
+                show("store-mode", CHECK_WARNING, "%s belongs to uid %u, and we are uid %u: what we write there may be closed to its owner", store,
+                     (unsigned)st.st_uid, (unsigned)geteuid());
+        else
+                show("store-mode", CHECK_OK, "only we may look into %s", store);
+        for (size_t i = 0; i < ARRAY_SIZE(networks); i++) /* LMDB's locks and map need a local file system; so do OFD locks between two machines */
+                if (networks[i].type == fs.f_type)
+                        show("store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk", store,
+                             networks[i].name);
+        room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+        show("store-room", room < ROOM_WANTED ? CHECK_WARNING : CHECK_OK, "%.1f GiB free at %s%s", (double)room / (double)ROOM_WANTED, store,
+             room < ROOM_WANTED ? ": 'solverfs gc' frees what can be built again" : "");
+        if (fs.f_flags & ST_NOEXEC)
+                show("store-programs", CHECK_FAILED,
+                     "%s is on a file system mounted noexec, so nothing built can be run: mount it without, or move the store", store);
+        if (access(store, W_OK) < 0)
+                show("store-writable", CHECK_WARNING, "nothing new can be kept in %s: %s", store, strerror(errno));
+}
+
+static void look_at_cluster(struct looking *l, struct workspace *w, const struct cluster_settings *s)
+{
+        cleanup_buffer struct buffer worker = {0};
+        cleanup_blob struct blob machine = {0};
+        cleanup_free char *known = NULL;
+        char name[160], key[128];
+        int r;
+
+        snprintf(name, sizeof(name), "cluster %s", s->name);
+        if (store_fetch(workspace_store(w), TABLE_META, slice_string(place_key(s->name, key)), &machine) == 0)
+                known = format_string("%.*s", (int)machine.size, (const char *)machine.data);
+        r = cluster_try(s, known, l->patience_ns, &worker);
+        if (r == 0)
+                show(name, CHECK_OK, "%s", worker.data);
+        else if (r == -EAGAIN)
+                show(name, CHECK_WARNING, "%s: is there a queue before it? Its results begin when it does", error_message(r));
+        else
+                show(name, CHECK_FAILED, "no worker can be had: %s", error_message(r));
+}
+
+static void look_at_store(struct looking *l)
+{
+        cleanup_workspace struct workspace *w = NULL;
+        struct store_stats stats;
+        int r = workspace_find(l->store);
+
+        if (r == 0) {
+                look_at_disk(l->store);
+                r = workspace_open(l->store, STORE_READ_ONLY, &w);
+        }
+        if (r < 0) {
+                show("store", r == -ENOENT ? CHECK_WARNING : CHECK_FAILED, "%s", error_message(r));
+                return;
+        }
+        show("store", CHECK_OK, "%s opens, and its format is known", l->store);
+        r = store_stats(workspace_store(w), &stats);
+        if (r < 0)
+                show("store-database", CHECK_FAILED, "%s: 'solverfs fsck' may repair it", error_message(r));
+        else
+                show("store-database", stats.used_bytes > stats.map_size / 10 * 9 ? CHECK_WARNING : CHECK_OK,
+                     "%" PRIu64 " MiB of %" PRIu64 " MiB used, journal %" PRIu64 " MiB", stats.used_bytes >> 20, stats.map_size >> 20,
+                     stats.journal_bytes >> 20);
+        if (workspace_settings(w)->sandbox == SANDBOX_NONE)
+                show("store-sandbox", CHECK_WARNING,
+                     "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of them are trusted",
+                     l->store);
+        for (size_t i = 0; i < workspace_settings(w)->n_clusters; i++)
+                look_at_cluster(l, w, &workspace_settings(w)->clusters[i]);
+}
+
+/* -- mounts ----------------------------------------------------------------------------------------------------- */
+
+static void look_at_mount(void *user, const char *mountpoint, const char *store, bool alive)
+{
+        struct looking *l = user;
+
+        l->n_mounts++;
+        if (alive)
+                show("mount", CHECK_OK, "%s serves %s", mountpoint, store);
+        else
+                show("mount", CHECK_WARNING, "%s is stale: its daemon is gone; 'solverfs unmount %s' detaches it, mounting again does too", mountpoint,
+                     mountpoint);
+}
+
+static void show_check(void *user, const struct host_check *c)
+{
+        show(user, c->name, c->state, "%s", c->text);
+}
+
+void cmd_doctor(int argc, char **argv)
+{
+        static const char doc[] =
+                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was found and what to do.\v"
+                "Exit status 1 when a check failed; a warning is no failure.";
+        struct looking l = {.patience_ns = LAUNCH_NS};
+        cleanup_free struct host_check *checks = NULL;
+        size_t n;
+        const struct command_option options[] = {
+                {"patience", 'p', "T", "How long a cluster's worker may take to begin before that is a warning; default 30s", .ns = &l.patience_ns},
+                OPTION_JSON("Print a JSON object for each check, a line each"),
+                {0}};
+
+        command_parse(argc, argv, NULL, doc, options);
+        command_store_dir(l.store);
+        host_checks("", show_check, &l);
+        look_at_store(&l);
+        command_must(mounts_each(look_at_mount, &l));
+        if (l.n_mounts == 0)
+                show("mount", CHECK_OK, "nothing is mounted");
+}

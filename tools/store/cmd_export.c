@@ -1,0 +1,295 @@
+/* solverfs export: what is finished, as other tools read it. */
+#include "core/query/cell_answer.h"
+#include "core/query/run_finder.h"
+#include "core/report/export.h"
+#include "core/run/cell_file.h"
+#include "core/run/host.h"
+#include "version.h"
+#include "tools/words.h"
+
+struct exporting {
+        /* options */
+        const char *solver_name, *set, *output, *machine_name;
+        struct words words; /* REV... CASE... */
+        bool has_format;
+        enum export_format format;
+        struct cell cell; /* seed, limit and machine of all */
+
+        char *machine; /* owned; NULL: this one */
+        struct revisions revisions;  /* of SOLVER; none: all commits that anything is known of */
+        bool has_revisions;
+        struct case_selection cases; /* of CASE...; none: all cases that anything is known of */
+        bool has_cases;
+        struct exporter *exporter;
+        struct case_memo *memo;
+        uint64_t rows, unbuildable;
+        struct buffer missing; /* names of the first versions of which nothing is finished */
+        size_t n_missing;
+};
+#define MISSING_NAMED 5
+
+static void parse_format(void *to, const char *text)
+{
+        if (!export_format_find(text, to))
+                command_usage("--format takes " EXPORT_FORMATS ", not '%s'", text);
+}
+
+/* Ends the command where r is a -errno; what was written so far is taken away. */
+static void must(struct exporting *o, int r)
+{
+        int status = STATUS_OK;
+
+        if (r >= 0)
+                return;
+        if (r != -EPIPE || !output_broken()) /* output_end() says so */
+                status = fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
+        export_close(o->exporter);
+        command_end(status);
+}
+
+/* -- a version ----------------------------------------------------------------------------------------------------- */
+
+/* The row of a cell, if it is known. `failed` NULL: the commit is built, and `finder` has its results. */
+static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
+                       const struct build_record *failed)
+{
+        /* csv needs no more than a brief fact, unless the solver counts its effort */
+        const bool has_effort = cell->solver->recipe->effort[0] != NULL, is_brief = o->format == EXPORT_CSV && !has_effort;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        cleanup_buffer struct buffer result = {0}, effort = {0}, dispute = {0};
+        cleanup_free char *name = printable(cell->info->name), *logic = printable(cell->info->logic);
+        char sha[DIGEST_HEX_SIZE];
+        struct export_row row = {.version = v, .id = cell->info->id, .name = name, .logic = logic, .sha256 = sha};
+        bool is_disputed;
+        int r;
+
+        if (!recipe_takes(cell->solver->recipe, cell->info->format))
+                return;
+        r = failed ? 0 : run_finder_get(finder, cell->info, is_brief, &f);
+        if (r == -ENOENT)
+                return;
+        must(o, r);
+        digest_hex(&cell->info->sha256, sha);
+        cell_results(f, &result);
+        if (f && has_effort)
+                cell_effort(f, &effort);
+        row.fact = f;
+        row.result = result.data;
+        row.effort = effort.data ?: "-";
+        row.status = verdict_name(cell->info->status);
+        is_disputed = !o->machine && fact_has_answer(f) && !f->wrong && dispute_find(common.workspace, cell->info->id, &dispute) == 1;
+        row.check = cell_check(cell, f, is_disputed);
+        if (o->format == EXPORT_JSONL)
+                row.answer = cell_answer_json(cell, v->commit, f, failed);
+        else if (f && export_wants_run(o->exporter))
+                row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
+        must(o, export_row(o->exporter, &row));
+        json_decref(row.answer);
+        json_decref(row.run);
+        o->rows++;
+        must(o, output_broken() ? -EPIPE : 0);
+}
+
+/* A commit that cannot be built has a row for each case that was named; without any, the known cases have. */
+static void write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
+{
+        cleanup(build_record_unrefp) struct build_record *build = NULL;
+        cleanup(run_finder_closep) struct run_finder *finder = NULL;
+        cleanup_free struct known_case *known = NULL;
+        size_t n = 0;
+        int r = cell->machine ? -ENOENT : build_find(common.workspace, cell->solver, cell->commit, false, &build);
+        const bool failed = r == 0 && !build->ok;
+
+        must(o, r == -ENOENT ? 0 : r);
+        o->unbuildable += failed;
+        must(o, run_finder_open(common.workspace, cell, &finder));
+        if (!o->has_cases && !failed)
+                must(o, run_finder_cases(finder, o->memo, &known, &n));
+        for (size_t i = 0; i < n; i++) {
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                must(o, case_memo_find(o->memo, &known[i].sha256, &info));
+                cell->info = info;
+                write_cell(o, v, cell, finder, NULL);
+        }
+        for (size_t i = 0; o->has_cases && i < o->cases.n; i++) {
+                cell->info = o->cases.list[i];
+                write_cell(o, v, cell, finder, failed ? build : NULL);
+        }
+}
+
+static void write_version(struct exporting *o, struct solver *s, uint32_t commit, uint32_t place)
+{
+        cleanup_buffer struct buffer subject = {0};
+        const struct commit_sha sha = full_sha(s, commit);
+        struct export_version v = {.solver = s->recipe->name, .commit = sha.s, .place = place, .has_seed = o->cell.has_seed, .seed = o->cell.seed};
+        struct cell cell = o->cell;
+        char machine[PATH_SIZE];
+        struct commit c;
+
+        must(o, history_commit(s->history, commit, &c));
+        cell.solver = s;
+        cell.commit = commit;
+        history_subject(s->history, commit, &subject);
+        v.committed = c.committed;
+        v.subject = subject.data ? subject.data : "";
+        cell_machine(&cell, machine);
+        v.machine = machine;
+        cell_limits(&cell, &v.limits);
+        must(o, export_version(o->exporter, &v));
+        write_cases(o, &v, &cell);
+}
+
+/* -- a solver ------------------------------------------------------------------------------------------------------ */
+
+static int compare_places(const void *a, const void *b, void *user)
+{
+        const uint32_t *places = user; /* of the solver's commits, in the order of its history */
+        uint32_t x = places[*(const uint32_t *)a], y = places[*(const uint32_t *)b];
+
+        return (x > y) - (x < y);
+}
+
+static void write_solver(struct exporting *o, struct solver *s)
+{
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_free uint32_t *known = NULL;
+        const uint32_t *list = o->revisions.list;
+        size_t n = o->revisions.n;
+        char what[80];
+
+        snprintf(what, sizeof(what), "exporting commits of %.40s", s->recipe->name);
+        must(o, history_order(s->history, &order));
+        if (!o->has_revisions) {
+                must(o, commits_known(common.workspace, s, o->machine, &known, &n));
+                while (n > 0 && known[n - 1] >= order->n) /* indexed since */
+                        n--;
+                if (n > 0)
+                        qsort_r(known, n, sizeof(*known), compare_places, order->place);
+                list = known;
+        }
+        for (size_t i = 0; i < n; i++) {
+                uint64_t before = o->rows;
+
+                write_version(o, s, list[i], list[i] < order->n ? order->place[list[i]] : 0);
+                if (o->has_revisions && o->rows == before && o->n_missing++ < MISSING_NAMED)
+                        buffer_addf(&o->missing, "%s%s", o->missing.size > 0 ? ", " : "", commit_label(s, list[i]).s);
+                must(o, progress_step(&command_progress, what, i + 1, n));
+        }
+}
+
+static int write_piece(void *user, const struct buffer *piece)
+{
+        output_write(piece);
+        return output_broken() ? -EPIPE : 0;
+}
+
+static void open_target(struct exporting *o)
+{
+        const bool is_one = o->has_revisions && o->revisions.n <= 1; /* version */
+        struct export_target target = {.path = o->output, .mode = 0666 & ~common.umask, .write = write_piece, .generator = "solverfs " SOLVERFS_VERSION};
+        int r;
+
+        if (o->format == EXPORT_BENCHEXEC && !is_one && !o->output)
+                command_refuse(STATUS_USAGE, "benchexec has a document for each version: name one version, or a folder with -o DIR");
+        target.is_folder = (o->format == EXPORT_BENCHEXEC && !is_one) ||
+                           (o->output && (o->format == EXPORT_ASV || o->output[strlen(o->output) - 1] == '/' || is_folder(o->output)));
+        if (target.is_folder && (o->format == EXPORT_CSV || o->format == EXPORT_JSONL))
+                command_refuse(STATUS_USAGE, "%s is one file, and %s is a folder", o->format == EXPORT_CSV ? "csv" : "jsonl", o->output);
+        r = export_open(o->format, &target, &o->exporter);
+        command_must_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r);
+}
+
+static void choose(struct exporting *o)
+{
+        char *words[] = {(char *)o->set};
+        size_t n_revisions = 0;
+
+        if (o->solver_name)
+                command_solver(o->solver_name, &common.solver);
+        if (common.solver && o->cell.has_seed && !common.solver->recipe->seed)
+                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': nothing is measured under one", o->solver_name);
+        if (common.solver)
+                n_revisions = command_known_words(o->words.list, o->words.n, &o->revisions);
+        o->has_revisions = n_revisions > 0;
+        o->has_cases = o->set || n_revisions < o->words.n;
+        if (o->set && n_revisions < o->words.n)
+                command_refuse(STATUS_USAGE, "--set and CASE... exclude each other");
+        if (o->set)
+                command_cases(words, 1, &o->cases);
+        else if (o->has_cases)
+                command_cases(o->words.list + n_revisions, o->words.n - n_revisions, &o->cases);
+}
+
+static void say(const struct exporting *o, uint64_t left_out)
+{
+        if (o->rows == 0 && o->n_missing == 0)
+                note("nothing is finished of what was asked for; 'solverfs run' measures it");
+        if (left_out > 0)
+                note("%" PRIu64 " result%s left out: hyperfine has no word for a run without a right answer", left_out, plural(left_out));
+        if (o->unbuildable > 0 && !o->has_cases)
+                note("%" PRIu64 " commit%s cannot be built; with CASE... or --set, they have a row for each", o->unbuildable, plural(o->unbuildable));
+}
+
+static void export_all(struct exporting *o)
+{
+        cleanup_solver_list struct solver_list *all = NULL;
+        uint64_t left_out = 0;
+
+        if (common.solver)
+                write_solver(o, common.solver);
+        else
+                must(o, workspace_solvers(common.workspace, &all));
+        for (size_t i = 0; all && i < all->n; i++)
+                write_solver(o, all->list[i]);
+        must(o, export_end(o->exporter, &left_out));
+        export_close(o->exporter);
+        progress_clear();
+        say(o, left_out);
+        if (o->n_missing > 0)
+                command_refuse(STATUS_FAILED, "nothing is finished of %zu of the versions that were asked for: %s%s; 'solverfs run' measures it",
+                               o->n_missing, o->missing.data, o->n_missing > MISSING_NAMED ? ", …" : "");
+}
+
+void cmd_export(int argc, char **argv)
+{
+        static const char doc[] =
+                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that anything is "
+                "known of, in the order of the history; without CASE: all cases with a result.\v"
+                "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML for each "
+                "version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what its --export-json "
+                "writes: one document, or one for each version where -o is a folder (there already, or with a slash at its end).\n"
+                "A file is there whole, or not at all. A version that was named and of which nothing is finished is not in it: exit status 1.\n\n"
+                "  solverfs export --format csv -o results.csv\n"
+                "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
+                "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
+        static struct exporting o;
+        const struct command_option options[] = {
+                {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format, .is_given = &o.has_format},
+                {"set", 0, "SET", "The cases of this set", .text = &o.set},
+                {"machine", 0, "NAME", "What is known of this machine", .text = &o.machine_name},
+                {"output", 'o', "FILE|DIR", "Write here; - is standard output, as without it", .text = &o.output},
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "What was measured under this seed"),
+                {"timeout", 't', "T", "What holds under this time limit; the recipe's unless given", .ns = &o.cell.wall_ns},
+                {0}};
+
+        o.words = command_parse(argc, argv, "[SOLVER [REV...] [CASE...]]", doc, options);
+        if (o.output && !*o.output)
+                command_usage("--output takes a file or a folder, not ''");
+        if (o.output && strcmp(o.output, "-") == 0)
+                o.output = NULL;
+        o.solver_name = word_next(&o.words);
+        if (!o.has_format)
+                command_usage("say which format: --format " EXPORT_FORMATS);
+        if (o.format == EXPORT_ASV && !o.solver_name)
+                command_usage("asv knows one project: name a SOLVER");
+        if (o.format == EXPORT_ASV && !o.output)
+                command_usage("asv's results are a folder: name it with -o DIR");
+        command_open(0);
+        o.cell.machine = o.machine = command_machine(o.machine_name);
+        choose(&o);
+        o.memo = case_memo_new(workspace_cases(common.workspace));
+        open_target(&o); /* opening a pipe waits for its reader; a signal ends that */
+        command_stoppable();
+        export_all(&o);
+}

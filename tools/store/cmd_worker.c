@@ -1,0 +1,61 @@
+/* solverfs worker: runs programs for another machine, over standard input and output. */
+#include "cache/base/lost.h"
+#include "tools/command.h"
+#include "core/remote/walltime.h"
+#include "core/remote/worker.h"
+
+#include <fcntl.h>
+#include <termios.h>
+
+static void parse_keep(void *to, const char *text)
+{
+        if (parse_size(text, to) < 0)
+                command_usage("--keep '%s' is no size, like 8g", text);
+}
+
+/* Standard output is packets alone: whatever else would be printed there goes to standard error. Nothing that is started gets either. */
+static int take_pipes(struct worker_options *o)
+{
+        struct termios terminal;
+        cleanup_close int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+        o->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+        o->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (nothing < 0 || o->in < 0 || o->out < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+                return errorf(-errno, "cannot take standard input and output: %s", strerror(errno));
+        if (tcgetattr(o->out, &terminal) == 0) { /* srun gives one to what it does not buffer: it may change no byte */
+                cfmakeraw(&terminal);
+                tcsetattr(o->out, TCSANOW, &terminal);
+        }
+        return isatty(o->in) ? errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md") : 0;
+}
+
+void cmd_worker(int argc, char **argv)
+{
+        static const char doc[] =
+                "Run programs for a store on another machine, over standard input and output. Started by the line 'launch' of a "
+                "[cluster \"NAME\"] in a store's config, not by hand.";
+        char folder[PATH_SIZE];
+        struct worker_options o = {.folder = folder, .bound = UINT64_C(8) << 30, .left_ns = UINT64_MAX};
+        const char *given = NULL, *tmp = getenv("TMPDIR");
+        bool unknown = false;
+        int r;
+        const struct command_option options[] = {
+                {"folder", 'f', "DIR", "Keep files there (default: $TMPDIR/solverfs-worker-UID)", .text = &given},
+                {"keep", 'k', "SIZE", "Keep at most so many bytes of them (default: 8g)", .parse = parse_keep, .to = &o.bound},
+                {"slots", 'n', "N", "Run so many programs at a time (default: one on each core)", .number = &o.slots, .least = 1, .most = 1024},
+                {"for", 't', "TIME", "It will be ended after so long (default: the end of the Slurm job, else never)", .ns = &o.left_ns},
+                {0}};
+
+        command_parse(argc, argv, NULL, doc, options);
+        lost_output(); /* what was read from the other machine would not come again */
+        if (o.left_ns == UINT64_MAX)
+                o.left_ns = walltime_left(&unknown);
+        if (unknown)
+                complain("squeue does not say on this node when the job of Slurm ends: a run may be cut off by its end and is done again; add --for");
+        if ((given ? snprintf(folder, sizeof(folder), "%s", given)
+                   : snprintf(folder, sizeof(folder), "%s/solverfs-worker-%u", tmp && *tmp ? tmp : "/tmp", (unsigned)getuid())) >= PATH_SIZE)
+                command_refuse(STATUS_SYSTEM, "the path of the worker's folder is too long");
+        r = take_pipes(&o);
+        command_must_as(STATUS_SYSTEM, r == 0 ? worker_serve(&o) : r);
+}

@@ -1,0 +1,196 @@
+#include "mounts.h"
+
+#include <signal.h>
+#include <sys/xattr.h>
+
+#include "cache/base/hash.h"
+#include "cache/base/lock.h"
+#include "cache/base/mount_table.h"
+#include "cache/base/process.h"
+#include "fs/kernel/session.h"
+
+/* -- the lock --------------------------------------------------------------------------------------------------- */
+
+struct mount_lock {
+        char dir[PATH_SIZE], path[PATH_SIZE], name[DIGEST_HEX_SIZE]; /* path: dir/name */
+};
+
+static int find_lock(const char *store, const char *mountpoint, struct mount_lock *ret)
+{
+        struct digest d;
+        int r = path_join(ret->dir, store, "mounts");
+
+        digest_of(mountpoint, strlen(mountpoint), &d);
+        digest_hex(&d, ret->name);
+        ret->name[16] = '\0';
+        return r == 0 ? path_join(ret->path, ret->dir, ret->name) : r;
+}
+
+/* The process that holds the lock, according to the file; 0 when it is free. */
+static pid_t lock_holder(const struct mount_lock *p)
+{
+        cleanup_blob struct blob text = {0};
+
+        if (!lock_is_held(p->dir, p->name) || read_file(p->path, PATH_SIZE + 32, &text) < 0 || text.size == 0)
+                return 0;
+        return (pid_t)MAX(strtol(text.data, NULL, 10), 0L);
+}
+
+/* True for a process that was killed and is about to go: its memory has gone, before its files and its locks; or it has not been scheduled since. */
+static bool is_dying(pid_t pid)
+{
+        char text[8192] = "";
+        unsigned long long pending, all = 0;
+
+        if (pid <= 0 || process_text(pid, "cmdline", text, sizeof(text)) == 0)
+                return pid > 0;
+        process_text(pid, "status", text, sizeof(text));
+        for (const char *line = text; line; line = strchr(line + 1, '\n'))
+                if (sscanf(line, "\nSigPnd: %llx", &pending) == 1 || sscanf(line, "\nShdPnd: %llx", &pending) == 1)
+                        all |= pending;
+        return all & (1ULL << (SIGKILL - 1));
+}
+
+static bool is_mounted_at(const char *mountpoint)
+{
+        char store[PATH_SIZE];
+
+        return mounts_store(mountpoint, store) == 0;
+}
+
+#define LOCK_STEP  20  /* ms */
+#define DEATH_SOON 100 /* steps */
+#define END_SOON   100 /* the same */
+
+int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
+{
+        struct mount_lock p;
+        int r = find_lock(store, mountpoint, &p), holder;
+
+        if (r == 0)
+                r = make_dirs(p.dir, 0700);
+        if (r == 0)
+                r = lock_try(p.dir, p.name, false, ret_fd);
+        /* A daemon that is detached may be about to end, as its last file was closed just now. */
+        for (unsigned i = 0; r == -EAGAIN && i < DEATH_SOON && (is_dying(lock_holder(&p)) || !is_mounted_at(mountpoint)); i++) {
+                usleep(LOCK_STEP * 1000);
+                r = lock_try(p.dir, p.name, false, ret_fd);
+        }
+        if (r == -EAGAIN) /* it may have gone between our last look at the lock and that at its holder */
+                r = lock_try(p.dir, p.name, false, ret_fd);
+        holder = r == -EAGAIN ? (int)lock_holder(&p) : 0;
+        if (r == -EAGAIN && is_mounted_at(mountpoint))
+                return errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint);
+        if (r == -EAGAIN)
+                return errorf(-EBUSY,
+                              "%s was detached, and its daemon, process %d, still serves what is open there: close that, or "
+                              "end the daemon by 'kill -KILL %d'", mountpoint, holder, holder);
+        if (r == 0 && ftruncate(*ret_fd, 0) == 0) /* for people: the lock is what counts */
+                dprintf(*ret_fd, "%d %s\n", (int)getpid(), mountpoint);
+        return r;
+}
+
+void mounts_forget(const char *store, const char *mountpoint)
+{
+        struct mount_lock p;
+
+        if (find_lock(store, mountpoint, &p) == 0)
+                unlink(p.path);
+}
+
+int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon))
+{
+        struct mount_lock p;
+        int fd, r = find_lock(store, mountpoint, &p);
+        pid_t daemon;
+        char comm[32];
+
+        if (r < 0 || access(p.dir, F_OK) < 0)
+                return r;
+        daemon = lock_holder(&p);
+        /* a process number in a file may come from another PID namespace, and name another process here */
+        if (daemon > 0 && process_text(daemon, "comm", comm, sizeof(comm)) > 0 && strcmp(comm, "solverfs\n") == 0)
+                kill(daemon, SIGTERM); /* a last unmount ends it anyway; one where other mount namespaces have a copy does not */
+        for (unsigned i = 0; (r = lock_try(p.dir, p.name, false, &fd)) == -EAGAIN && i < END_SOON; i++)
+                usleep(LOCK_STEP * 1000);
+        if (r == -EAGAIN) {
+                late(mountpoint, daemon);
+                r = lock_wait(p.dir, p.name, false, &fd);
+        }
+        if (r == 0)
+                lock_release_unlink(p.dir, p.name, fd);
+        return r;
+}
+
+pid_t mounts_detached(const char *store, const char *mountpoint)
+{
+        struct mount_lock p;
+
+        if (is_mounted_at(mountpoint) || find_lock(store, mountpoint, &p) < 0)
+                return 0;
+        for (unsigned i = 0; i < DEATH_SOON && lock_is_held(p.dir, p.name); i++)
+                usleep(LOCK_STEP * 1000);
+        return lock_holder(&p);
+}
+
+/* -- the table of mounts ---------------------------------------------------------------------------------------- */
+
+struct looking {
+        const char *mountpoint;
+        char *ret_store;
+        bool found;
+};
+
+static int is_at(void *user, const struct mount_entry *m)
+{
+        struct looking *f = user;
+
+        if (strcmp(m->type, MOUNT_TYPE) == 0 && strcmp(m->path, f->mountpoint) == 0) { /* the last one is on top */
+                f->found = true;
+                snprintf(f->ret_store, PATH_SIZE, "%s", m->source);
+        }
+        return 0;
+}
+
+int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE])
+{
+        struct looking f = {.mountpoint = mountpoint, .ret_store = ret_store};
+        int r = mount_table_each(is_at, &f);
+
+        return r < 0 ? r : f.found ? 0 : errorf(-ENOENT, "nothing of solverfs is mounted at %s", mountpoint);
+}
+
+struct visiting {
+        void (*fn)(void *user, const char *mountpoint, const char *store, bool alive);
+        void *user;
+};
+
+static int visit(void *user, const struct mount_entry *m)
+{
+        struct visiting *v = user;
+        struct mount_lock p;
+
+        /* One whose store we may not look into is another user's, and neither alive nor stale to us. */
+        if (strcmp(m->type, MOUNT_TYPE) == 0 && find_lock(m->source, m->path, &p) == 0 && (access(p.dir, X_OK) == 0 || errno != EACCES))
+                v->fn(v->user, m->path, m->source, lock_is_held(p.dir, p.name) && !is_dying(lock_holder(&p)));
+        return 0;
+}
+
+static void settle(void *user, const char *mountpoint, const char *store, bool alive)
+{
+        if (alive && strcmp(store, user) == 0)
+                lgetxattr(mountpoint, SETTLED_XATTR, NULL, 0); /* one of an older version, or that does not let us in, has none */
+}
+
+void mounts_settle(const char *store)
+{
+        char real[PATH_SIZE];
+
+        if (realpath(store, real))
+                mounts_each(settle, real);
+}
+
+int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user)
+{
+        return mount_table_each(visit, &(struct visiting){fn, user});
+}

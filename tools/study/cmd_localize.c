@@ -1,0 +1,260 @@
+/* solverfs localize: which commits made cases slow. */
+#include "tools/ask.h"
+#include "core/study/localize/localization.h"
+#include "tools/words.h"
+
+struct localizing {
+        /* options */
+        const char *reference, *target, *log;
+        struct words words; /* CASE... */
+        struct localization_options options;
+
+        struct localization *search;
+        struct localized **results; /* [cases]; owns refs; NULL: none */
+        size_t *place;    /* [cases of the search] their places among all cases */
+};
+
+/* -- what is known already -------------------------------------------------------------------------------------- */
+
+static struct localized *find_kept(const struct localizing *o, struct case_info *info)
+{
+        struct localization_options one = o->options;
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r;
+
+        one.cases = &info;
+        one.n = 1;
+        command_must(query_localized(&one, &q));
+        r = q->type->find(q, &v);
+        if (r != -ENOENT)
+                command_must(r);
+        return r == 0 && localized_is_final((struct localized *)v) ? (struct localized *)steal_pointer(v) : NULL;
+}
+
+/* -- searching ---------------------------------------------------------------------------------------------------- */
+
+/* `user` is the search. */
+static int show(void *user, const struct ask_progress *p)
+{
+        struct localization_progress l;
+        char what[160], after[64] = "";
+
+        localization_progress(user, &l);
+        if (l.search.builds_left >= 0.5)
+                snprintf(after, sizeof(after), ", about %.0f %s after these", l.search.builds_left, l.search.builds_left < 1.5 ? "build" : "builds");
+        snprintf(what, sizeof(what), "localize: %zu of %zu cases, %zu of %zu runs%s%s", l.search.finished, l.search.cases, p->answered, l.runs_open,
+                 l.verifying == l.runs_open ? " (verifying)" : "", after);
+        ask_show(p, what, l.runs_open, (uint64_t)(l.search.build_seconds_left * 1e9));
+        return 0;
+}
+
+static int search(const struct localizing *o)
+{
+        struct asking asking;
+        int r;
+
+        command_engine();
+        while ((r = localization_next(o->search, &asking)) > 0 && (r = ask_round(&asking, show)) == 0)
+                ;
+        return ask_end(r, "; what was built and run is kept, and the search goes on from there");
+}
+
+/* Why the search does not begin at the reference. */
+static const char *apart(const struct localizing *o)
+{
+        bool descends = false;
+
+        if (history_descends(o->options.solver->history, o->options.target, o->options.reference, &descends) == 0 && descends)
+                return "is not on the line of first parents of";
+        return "is not an ancestor of";
+}
+
+static void tell_start(const struct localizing *o)
+{
+        const uint32_t at = localization_start(o->search), fork = localization_fork(o->search);
+        const struct commit_sha fork_sha = full_sha(o->options.solver, fork), sha = full_sha(o->options.solver, at);
+
+        if (at == o->options.reference)
+                return;
+        if (at == fork)
+                note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, apart(o), o->target, fork_sha.s);
+        else
+                note("%s %s %s, and %.12s, where the two lines part, cannot be built; the search begins at %.12s, the next commit towards %s",
+                     o->reference, apart(o), o->target, fork_sha.s, sha.s, o->target);
+}
+
+static void tell_unbuildable(const struct localizing *o)
+{
+        const uint32_t fork = localization_fork(o->search), ends[2] = {localization_start(o->search), o->options.target};
+        const struct commit_sha fork_sha = full_sha(common.solver, fork);
+        const char *name = common.solver->recipe->name;
+
+        for (int i = 0; i < 2; i++) {
+                cleanup(build_record_unrefp) struct build_record *record = NULL;
+                const struct commit_sha sha = full_sha(common.solver, ends[i]);
+                const char *reason;
+
+                if (build_find(common.workspace, common.solver, ends[i], false, &record) < 0 || record->ok)
+                        continue;
+                reason = record->reason ?: "no reason is known";
+                if (ends[i] == o->options.target || ends[i] == o->options.reference)
+                        complain("%s %.12s, the %s, cannot be built: %s; see 'solverfs build --log %s %.12s'", name, sha.s,
+                                 ends[i] == o->options.target ? "target" : "reference", reason, name, sha.s);
+                else
+                        complain("%s %s %s, so the search begins where the two lines part, at %.12s, and %s cannot be built: %s; name as "
+                                 "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
+                                 o->reference, apart(o), o->target, fork_sha.s, ends[i] == fork ? "that commit" : "that commit and those behind it", reason,
+                                 fork_sha.s, o->target, name, sha.s);
+        }
+}
+
+/* Searches for all cases whose result is not kept, in one search. */
+static int localize(struct localizing *o, const struct case_selection *cases)
+{
+        cleanup_free struct case_info **open = allocate(cases->n + 1, sizeof(*open));
+        cleanup_buffer struct buffer log = {0};
+        bool unbuildable = false;
+        uint32_t start;
+        int r;
+
+        for (size_t i = 0; i < cases->n; i++) {
+                if (!o->log) /* a log needs a search, not only its result */
+                        o->results[i] = find_kept(o, cases->list[i]);
+                if (o->results[i])
+                        continue;
+                o->place[o->options.n] = i;
+                open[o->options.n++] = cases->list[i];
+        }
+        if (o->options.n == 0)
+                return STATUS_OK;
+        o->options.cases = open;
+        command_must_usage(localization_new(&o->options, &o->search));
+        tell_start(o);
+        start = localization_start(o->search);
+        r = search(o);
+        if (localization_start(o->search) != start)
+                tell_start(o);
+        if (r >= 0)
+                r = localization_keep(o->search);
+        for (size_t i = 0; i < o->options.n; i++) {
+                o->results[o->place[i]] = localization_result(o->search, i);
+                unbuildable |= o->results[o->place[i]]->state == LOCALIZE_UNBUILDABLE_END;
+        }
+        if (unbuildable)
+                tell_unbuildable(o);
+        for (size_t i = 0; r >= 0 && o->log && i < o->options.n; i++)
+                r = localization_log(o->search, i, &log);
+        if (r >= 0 && o->log)
+                command_write_file(o->log, 0, &log);
+        return r < 0 ? fail(r) : STATUS_OK;
+}
+
+/* -- showing ------------------------------------------------------------------------------------------------------ */
+
+static int print(const struct localizing *o, size_t n)
+{
+        static const char *const heads[][2] = {
+                [JUDGE_TIME] = {"BEFORE (s)", "AFTER (s)"}, [JUDGE_MEMORY] = {"BEFORE (B)", "AFTER (B)"}, [JUDGE_EFFORT] = {"BEFORE", "AFTER"}};
+        const char *const *head = heads[o->options.measure];
+        const struct column columns[] = {{"CASE", 6, true}, {"COMMIT", 12}, {head[0], 11, true}, {head[1], 11, true}, {"SUBJECT"}, {0}};
+        cleanup_buffer struct buffer rows = {0};
+        int status = STATUS_OK;
+
+        for (size_t i = 0; i < n; i++) {
+                const struct localized *l = o->results[i];
+
+                if (!l || (l->state == LOCALIZE_OPEN && !common.json))
+                        continue;
+                if (l->state != LOCALIZE_FOUND)
+                        status = STATUS_FAILED;
+                if (common.json)
+                        output_json(localized_json(l));
+                else
+                        command_must(localized_rows(l, &rows));
+        }
+        output_rows(columns, "", rows.data ?: "");
+        return status;
+}
+
+/* A case is there once. */
+static void add_case(struct case_selection *to, struct case_info *info)
+{
+        for (size_t i = 0; i < to->n; i++)
+                if (to->list[i]->id == info->id)
+                        return;
+        list_grow(to->list, to->n);
+        to->list[to->n++] = case_info_ref(info);
+}
+
+/* A word names cases, or a finding, whose input is a case that is not listed. */
+static void choose_cases(const struct localizing *o, struct case_selection *ret)
+{
+        for (size_t i = 0; i < o->words.n; i++) {
+                cleanup_case_selection struct case_selection more = {0};
+                cleanup_observation struct observation *f = NULL;
+                cleanup(case_info_unrefp) struct case_info *input = NULL;
+
+                if (command_must(command_finding(o->words.list[i], &f)) == 1) {
+                        command_must(cases_get(workspace_cases(common.workspace), f->case_id, &input));
+                        add_case(ret, input);
+                } else
+                        command_cases(&o->words.list[i], 1, &more);
+                for (size_t k = 0; k < more.n; k++)
+                        add_case(ret, more.list[k]);
+        }
+}
+
+void cmd_localize(int argc, char **argv)
+{
+        static const char doc[] =
+                "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before it, seconds after it "
+                "(with --measure: bytes, or the solver's count), subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the culprit. A case without a "
+                "culprit has '-' for its commit, its seconds at reference and target, and why.\v"
+                "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
+                "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
+                "used, and an interrupted search goes on where it was.\n"
+                "A FINDING is one such as spr/3: its input.\n"
+                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n\n"
+                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
+                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
+        static struct case_selection cases;
+        static struct localizing o;
+        const char *solver, *on = NULL;
+        unsigned clock = 0;
+        int r, shown;
+        const struct command_option options[] = {
+                {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
+                {"target", 0, "REV", "The later version that is slow", .text = &o.target},
+                {"measure", 0, "NAME", "What became more: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
+                 .to = &o.options.measure},
+                OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
+                OPTION_TIMEOUT(o.options.timeout_ns),
+                {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
+                {"log", 0, "FILE", "Write the search as a git bisect log, for 'git bisect replay'", .text = &o.log},
+                OPTION_ON(on),
+                OPTION_JSON("Print a JSON object for each case, a line each, with everything found"),
+                {0}};
+
+        o.words = command_parse(argc, argv, "SOLVER CASE|FINDING...", doc, options);
+        solver = word_next(&o.words);
+        o.options.is_cpu_time = clock == 1;
+        if (o.options.is_cpu_time && o.options.measure != JUDGE_TIME)
+                command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
+        if (!o.reference || !o.target)
+                command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
+        command_signals();
+        command_open_solver(0, on, solver);
+        command_need_history();
+        o.options.workspace = common.workspace;
+        o.options.solver = common.solver;
+        command_seed(common.solver, COMMIT_NONE, o.options.has_seed);
+        o.options.reference = command_commit(common.solver, "--reference", o.reference);
+        o.options.target = command_commit(common.solver, "--target", o.target);
+        choose_cases(&o, &cases);
+        o.results = allocate(cases.n + 1, sizeof(*o.results));
+        o.place = allocate(cases.n + 1, sizeof(*o.place));
+        r = localize(&o, &cases);
+        shown = print(&o, cases.n); /* also after an interruption: what is finished */
+        command_worse(MAX(r, shown));
+}

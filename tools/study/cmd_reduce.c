@@ -1,0 +1,433 @@
+/* solverfs reduce: a smaller input that still shows the same. */
+#include <sys/stat.h>
+
+#include "core/query/programs.h"
+#include "core/run/host.h"
+#include "core/study/observation/finding_reduced.h"
+#include "core/study/reduce/reduce_command.h"
+#include "tools/ask.h"
+#include "tools/words.h"
+
+#define INPUT_MOST ((size_t)1 << 30)
+
+struct reducing {
+        struct words words; /* SOLVER and the input; or the file */
+        const char *reference, *target, *command, *output;
+        const char *on; /* NULL: as the config says */
+        bool again;
+        struct reduction_options options; /* as given; 0, or INTEREST_ANY: not given */
+
+        struct blob input;
+        char name[NAME_MAX + 1]; /* a name for the input as a file */
+        char file[PATH_SIZE];    /* the file of the mount that has the result; or "" */
+        char names[2][80];       /* the versions as shown to people */
+        uint64_t shown;
+};
+
+static void parse_interest(void *to, const char *text)
+{
+        for (enum interest i = 0; i < INTEREST_IMPLICATION; i++)
+                if (strcmp(text, interest_name(i)) == 0) {
+                        *(enum interest *)to = i;
+                        return;
+                }
+        command_usage("--keep is any, slow, crash or answers, not '%s'", text);
+}
+
+static void check_usage(const struct reducing *o)
+{
+        const bool are_programs = o->words.n == 1 && o->target && program_is_text(o->target) && (!o->reference || program_is_text(o->reference));
+
+        if (o->words.n > 2)
+                command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
+        if (o->command && (o->reference || o->target))
+                command_usage("--command takes the place of versions: give it a FILE alone");
+        if (o->command && o->again)
+                command_usage("--again is for versions: what a command is interested in is not kept");
+        if (o->command && o->on)
+                command_usage("--on is for versions: a command runs on this machine");
+        if (o->command && o->words.n != 1)
+                command_usage("expected FILE --command COMMAND");
+        if (!o->command && o->words.n != 2 && !are_programs)
+                command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
+}
+
+/* -- the input -------------------------------------------------------------------------------------------------- */
+
+static int read_input_file(struct reducing *o, const char *path)
+{
+        struct stat st;
+        int r;
+
+        if (stat(path, &st) < 0)
+                return errorf(-errno, "cannot read %s: %s", path, strerror(errno));
+        if (!S_ISREG(st.st_mode))
+                return errorf(-EINVAL, "%s is not a file", path);
+        r = read_file(path, INPUT_MOST, &o->input);
+        snprintf(o->name, sizeof(o->name), "%s", basename(path));
+        return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
+}
+
+/* A case of the store, or NULL: a file, which was read. */
+static struct case_info *read_word(struct reducing *o, const char *word)
+{
+        cleanup_case_selection struct case_selection cases = {0};
+        int r = cases_select(common.workspace, (char *const *)&word, 1, &cases);
+
+        if (r < 0 && access(word, R_OK) == 0) {
+                command_must_usage(read_input_file(o, word));
+                return NULL;
+        }
+        command_must_usage(r);
+        if (cases.n != 1)
+                command_refuse(STATUS_USAGE, "one case is reduced at a time; '%s' stands for %zu", word, cases.n);
+        snprintf(o->name, sizeof(o->name), "case %u", cases.list[0]->id);
+        return case_info_ref(cases.list[0]);
+}
+
+/* -- what is asked ---------------------------------------------------------------------------------------------- */
+
+static struct version *parse_version(const char *text)
+{
+        struct version *v = NULL;
+
+        command_must_usage((strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &v));
+        return v;
+}
+
+/* A version's text in full, for people. */
+static void name_version(const char *text, char ret[80])
+{
+        cleanup_free char *brief = version_brief(common.solver, text);
+
+        snprintf(ret, 80, "%s", brief ? brief : "?");
+}
+
+/* The query that the options ask for; a finding, unless `f` is NULL, gives what they leave out. */
+static struct query *query_of_options(struct reducing *o, const struct observation *f)
+{
+        struct reduction_options *q = &o->options;
+        const char *from = o->reference ?: (f ? f->reference : ""), *to = o->target ?: (f ? f->target : "");
+        cleanup_version struct version *reference = NULL, *target = NULL;
+        struct query *query = NULL;
+
+        if (!*to)
+                command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
+        target = parse_version(to);
+        reference = *from ? parse_version(from) : NULL;
+        if (q->has_seed && (!target->solver->recipe->seed || (reference && !reference->solver->recipe->seed)))
+                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", common.solver->recipe->name);
+        snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");
+        snprintf(o->names[1], sizeof(o->names[1]), "%s", target->name);
+        q->workspace = common.workspace;
+        q->solver = common.solver;
+        q->what = o->name;
+        q->reference = reference ? reference->text : "";
+        q->target = target->text;
+        q->step = "";
+        q->measure = f ? f->measure : JUDGE_TIME;
+        if (f)
+                q->interest = q->interest == INTEREST_ANY ? finding_interest(f) : q->interest;
+        else {
+                q->ratio = q->ratio > 0 ? q->ratio : REDUCE_RATIO;
+                q->floor = q->floor > 0 ? q->floor : REDUCE_FLOOR;
+        }
+        if (q->timeout <= 0)
+                q->timeout = f ? f->timeout : (double)common.solver->recipe->limits.wall_ns / 1e9;
+        command_must_usage(query_reduced(q, &query));
+        return query;
+}
+
+static struct query *query_of_finding(struct reducing *o, const struct observation *f)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        const bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
+        const struct reduction_options *q = &o->options;
+        /* do the options ask for anything that the finding does not say itself? */
+        const bool has_wishes = o->reference || o->target || q->interest != INTEREST_ANY || q->floor > 0 || q->ratio > 0 || q->timeout > 0 || q->has_seed;
+        struct query *query = NULL;
+
+        snprintf(o->name, sizeof(o->name), "%s/%u", observation_folder(f->kind), f->number);
+        if (!has_wishes) {
+                snprintf(o->file, sizeof(o->file), "%s/%s/reduced.%s", common.solver->recipe->name, o->name,
+                         format_name(observation_format(common.workspace, f)));
+                name_version(is_implied ? f->target : f->reference, o->names[0]);
+                name_version(f->target, o->names[1]);
+                command_must_usage(finding_query_reduced(common.workspace, common.solver, f, o->options.most_ns, o->options.jobs, &query));
+                return query;
+        }
+        if (f->measure != JUDGE_TIME && o->options.floor > 0)
+                command_refuse(STATUS_USAGE, "--floor is a time, and finding %u is by %s", f->number, judge_measure_name(f->measure));
+        if (is_implied)
+                command_refuse(STATUS_USAGE, "finding %u is an implication, which is reduced as it was found: without options", f->number);
+        command_must_usage(cases_get(workspace_cases(common.workspace), f->case_id, &info));
+        o->options.input.info = info;
+        return query_of_options(o, f);
+}
+
+static struct query *make_query(struct reducing *o)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_observation struct observation *f = NULL;
+        const char *word = o->words.list[o->words.n - 1];
+
+        if (command_must_usage(command_finding(word, &f)) == 1)
+                return query_of_finding(o, f);
+        info = read_word(o, word);
+        o->options.input = (struct reduction_input){info, SLICE(o->input.data, o->input.size)};
+        return query_of_options(o, NULL);
+}
+
+/* -- telling ---------------------------------------------------------------------------------------------------- */
+
+static void write_text(const struct reducing *o, const struct buffer *text)
+{
+        if (o->output)
+                command_write_file(o->output, 0, text);
+        else if (!common.json)
+                output_write(text);
+}
+
+/* What both kinds of reduction say: an object, or NULL and a note. */
+static json_t *tell_size(const struct reducing *o, uint64_t before, const struct buffer *text, uint64_t tests, uint64_t taken, double seconds,
+                         bool is_minimal)
+{
+        if (common.json)
+                return json_pack("{sI sI sf sb so* sI sI}", "before", before, "now", (json_int_t)text->size, "seconds", seconds, "minimal",
+                                 (int)is_minimal, "text", o->output ? NULL : json_stringn_nocheck(text->data, text->size), "tests", tests, "taken", taken);
+        note("%zu bytes of %" PRIu64 ", after %" PRIu64 " tests in %.1fs%s", text->size, before, tests, seconds,
+             is_minimal ? "" : "; the same command with a longer --for may make it smaller still");
+        return NULL;
+}
+
+/* -- between versions ------------------------------------------------------------------------------------------- */
+
+/* The result. Of an implication it is the text that the rule makes of the reduced formula. */
+static const struct buffer *result_text(const struct reduction *r)
+{
+        return r->interest == INTEREST_IMPLICATION ? &r->implied : &r->text;
+}
+
+static void tell_json(const struct reducing *o, const struct reduction *r, json_t *j)
+{
+        static const char *const sides[] = {[SIDE_REFERENCE] = "reference", [SIDE_TARGET] = "target"};
+        const bool is_time = r->measure == JUDGE_TIME;
+        const char *amount = is_time ? "seconds" : judge_measure_name(r->measure);
+
+        json_object_set_new(j, "keeps", json_string(interest_name(r->interest)));
+        json_object_set_new(j, is_time ? "clock" : "measure", json_string(!is_time ? judge_measure_name(r->measure) : r->is_cpu_time ? "CPU" : "wall"));
+        for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
+                json_object_set_new(j, sides[side], json_pack("{ss s{ss sf} s{ss sf}}", "version", o->names[side], "input", "verdict",
+                                                              verdict_name(r->input[side].verdict), amount, r->input[side].seconds, "reduced", "verdict",
+                                                              verdict_name(r->reduced[side].verdict), amount, r->reduced[side].seconds));
+        if (r->interest == INTEREST_IMPLICATION)
+                json_object_set_new(j, "decided", json_stringn_nocheck(r->text.data, r->text.size));
+        if (*o->file)
+                json_object_set_new(j, "file", json_string(o->file));
+        output_json(j);
+}
+
+static void tell_answer(const struct reducing *o, const struct reduction *r, int side)
+{
+        const bool is_time = r->measure == JUDGE_TIME;
+        const char *after = is_time ? "after" : "with", *what = !is_time ? judge_measure_name(r->measure) : r->is_cpu_time ? "CPU time" : "wall time";
+        const char *where = r->interest != INTEREST_IMPLICATION ? "" : side == SIDE_TARGET ? " behind the rule" : " before the rule";
+
+        note("%s%s: %s %s %s before, %s %s %s now (%s)", o->names[side], where, verdict_name(r->input[side].verdict), after,
+             judge_amount_text(r->measure, r->input[side].seconds).s, verdict_name(r->reduced[side].verdict), after,
+             judge_amount_text(r->measure, r->reduced[side].seconds).s, what);
+}
+
+static void tell(const struct reducing *o, const struct reduction *r)
+{
+        json_t *j;
+
+        if (!common.json) {
+                note("what is kept: %s", interest_name(r->interest));
+                for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
+                        tell_answer(o, r, side);
+        }
+        j = tell_size(o, r->before, result_text(r), r->tests, r->taken, r->seconds, r->is_minimal);
+        if (j)
+                tell_json(o, r, j);
+        else if (*o->file)
+                note("kept: %s", o->file);
+}
+
+static int refuse(int r)
+{
+        return fail_as(r == -EINVAL ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
+}
+
+struct asked {
+        struct query *query;
+        int r;
+        char *reason;
+        struct value *value; /* a ref */
+};
+
+static void asked_done(struct asked *a)
+{
+        query_unref(a->query);
+        free(a->reason);
+        value_unref(a->value);
+}
+
+static int make(void *user, size_t, struct query **ret)
+{
+        *ret = query_ref(((struct asked *)user)->query);
+        return 0;
+}
+
+static void answered(void *user, size_t, int r, struct value *v, const char *reason, struct buffer *)
+{
+        struct asked *a = user;
+
+        a->r = r;
+        a->reason = copy_string(reason ?: "");
+        a->value = v ? value_ref(v) : NULL;
+}
+
+static int reduce_between(struct reducing *o)
+{
+        cleanup(asked_done) struct asked asked = {0};
+        cleanup_reduction struct reduction rest = {0}; /* the smallest text that an interrupted one has kept */
+        const struct reduction *reduction;
+        int status;
+
+        asked.query = make_query(o);
+        status = command_ask_all(&(struct command_asking){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
+                                                          .user = &asked});
+        common.engine = engine_close(common.engine); /* ends the reduction, which keeps what it has */
+        if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {
+                note("interrupted; the same command goes on from here");
+                if (reduction_find(asked.query, &rest) == 0 && !rest.has_ended && rest.interest != INTEREST_IMPLICATION) /* the rule is applied at the end */
+                        write_text(o, &rest.text);
+                return STATUS_INTERRUPTED;
+        }
+        if (status != STATUS_OK)
+                return status;
+        if (asked.r < 0)
+                return refuse(errorf(asked.r, "%s", *asked.reason ? asked.reason : strerror(-asked.r)));
+        reduction = &((struct reduced_value *)asked.value)->reduction;
+        write_text(o, result_text(reduction));
+        tell(o, reduction);
+        return STATUS_OK;
+}
+
+/* -- by a command ----------------------------------------------------------------------------------------------- */
+
+static void show(void *user, const struct reduce_status *s)
+{
+        struct reducing *o = user;
+        char what[160];
+        uint64_t now = now_ns();
+
+        if (now - o->shown < NSEC_PER_SEC / 5)
+                return;
+        o->shown = now;
+        snprintf(what, sizeof(what), "reduce: %zu of %zu bytes, %" PRIu64 " tests (%s)", s->now, s->before, s->tests, s->stage);
+        progress_show(what, s->before - MIN(s->now, s->before), s->before, 0, 0);
+}
+
+static int reduce_with(struct reducing *o, const struct reduce_test *test)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        uint64_t began = now_ns(), most = o->options.most_ns > 0 ? o->options.most_ns : 900 * NSEC_PER_SEC;
+        struct reduce_options options = {.deadline_ns = began + most, .status = show, .user = o};
+        int r = reduce(SLICE(o->input.data, o->input.size), test, &options, &result);
+        json_t *j;
+
+        progress_clear();
+        if (r < 0 && r != -ECANCELED)
+                return r == -ENODATA ? fail_as(STATUS_FAILED, r) : fail(r);
+        write_text(o, &result.text);
+        j = tell_size(o, o->input.size, &result.text, result.status.tests, result.status.taken, (double)(now_ns() - began) / 1e9, result.is_minimal);
+        if (j)
+                output_json(j);
+        if (r < 0)
+                note("interrupted");
+        return r < 0 ? STATUS_INTERRUPTED : STATUS_OK;
+}
+
+static int reduce_by_command(struct reducing *o)
+{
+        cleanup(reduce_command_closep) struct reduce_command *c = NULL;
+        char folder[PATH_SIZE];
+        int cpus[CPU_SETSIZE], r = read_input_file(o, o->words.list[0]), status;
+        struct reduce_command_options options = {.command = o->command, .name = o->name, .folder = folder, .timeout_ns = (uint64_t)(o->options.timeout * 1e9),
+                                                 .jobs = o->options.jobs ?: MAX(1U, (unsigned)host_cores(cpus, ARRAY_SIZE(cpus)))};
+
+        if (r < 0)
+                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : r == -ENOENT ? fail_as(STATUS_ABSENT, r) : fail(r);
+        command_must(command_scratch("reduce", folder));
+        r = reduce_command_open(&options, SLICE(o->input.data, o->input.size), common.signals, &c);
+        if (r == 0) {
+                const struct reduce_test test = reduce_command_test(c);
+
+                status = reduce_with(o, &test);
+        } else if (r == -ECANCELED) {
+                note("interrupted");
+                status = STATUS_INTERRUPTED;
+        } else
+                status = refuse(r);
+        c = reduce_command_close(c);
+        command_close();
+        return status;
+}
+
+void cmd_reduce(int argc, char **argv)
+{
+        static const char doc[] =
+                "Makes an input smaller that is slow on one version and fast on another, crashes one, or that versions answer differently; or any "
+                "file that a command is interested in.\v"
+                "FOUND is a finding, such as spr/3, which knows its versions; CASE is a case of the store, or a file. VERSION is as in 'solverfs "
+                "fuzz'.\n"
+                "SMT-LIB is reduced by its structure and stays well-sorted; other files as parentheses, or by lines. The result is never larger than "
+                "the input, and was tested twice. When interrupted, or when the time is over, the smallest so far is written.\n"
+                "What is reduced between versions is kept in the store: the same command prints it again, or goes on where it was interrupted. Of a "
+                "finding without further options it is the tree's reduced.smt2.\n\n"
+                "  solverfs reduce z3 spr/3 -o reduced.smt2\n"
+                "  solverfs reduce z3 17 --reference z3-4.8.7 --target z3-4.8.8 --floor 2s\n"
+                "  solverfs reduce bug.smt2 --command 'z3 {} 2>&1 | grep -q ASSERT' -o a.smt2";
+        static struct reducing o;
+        const struct command_option options[] = {
+                {"reference", 0, "VERSION", "The version that is fast, or right", .text = &o.reference},
+                {"target", 0, "VERSION", "The version that is slow, wrong, or crashes", .text = &o.target},
+                {"command", 0, "COMMAND",
+                 "Keep what a shell command is interested in: it ends with status 0. The file's path stands for {} in it, or is its last argument",
+                 .text = &o.command},
+                {"keep", 0, "WHAT", "slow, crash, or answers (both versions' verdicts); default: what the finding is, or what the input shows",
+                 .parse = parse_interest, .to = &o.options.interest},
+                {"floor", 0, "TIME", "Slow is at least so long; default 1s; of a finding half of its time where that is less",
+                 .seconds = &o.options.floor},
+                {"ratio", 0, "X",
+                 "Slow is at least X times the reference's time; default 3; of a finding the square root of its ratio where that is less",
+                 .ratio = &o.options.ratio},
+                {"timeout", 't', "TIME", "Of a run on the whole input; default: the finding's, or the recipe's", .seconds = &o.options.timeout},
+                {"for", 0, "TIME", "Stop after so long with what there is; default: the store's setting 'reduce', 15m", .ns = &o.options.most_ns},
+                {"seed", 0, "N", "Fix the solver's random seed to N", .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
+                {"jobs", 'j', "N", "Candidates side by side; default: one for each core", .number = &o.options.jobs, .least = 1, .most = 4096},
+                {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .text = &o.output},
+                OPTION_ON(o.on),
+                {"again", 0, NULL, "Begin anew, though the result is known", .on = &o.again},
+                {"json", 0, NULL, "Print what came of it as JSON; the text too, without -o", .on = &common.json},
+                {0}};
+
+        o.words = command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nCASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options);
+        check_usage(&o);
+        command_signals();
+        if (!o.command) {
+                const char *name = o.words.n == 1 ? RECIPE_PROGRAMS : o.words.list[0];
+                const bool is_programs = strcmp(name, RECIPE_PROGRAMS) == 0;
+
+                command_open(0);
+                if (is_programs && o.target)
+                        command_program(&o.target);
+                if (is_programs && o.reference)
+                        command_program(&o.reference);
+                command_open_solver(0, o.on, name);
+        }
+        command_worse(o.command ? reduce_by_command(&o) : reduce_between(&o));
+        blob_done(&o.input);
+}
