@@ -11,7 +11,7 @@
 
 /* How often the bar is drawn, and how often a plain line tells how far it is. */
 #define BAR_EVERY   (100 * NSEC_PER_MSEC)
-#define LINE_EVERY  (10 * NSEC_PER_SEC)
+#define LINE_EVERY  (30 * NSEC_PER_SEC)
 
 /* Tables on a terminal. */
 #define COLUMNS_MOST 20

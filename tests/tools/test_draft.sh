@@ -70,6 +70,11 @@ printf '#!/bin/sh\nmkdir -p made && sed s,@CC@,${CC-cc}, in.mk >makefile\n' >han
 printf 'made/hand: main.c answer.c\n\t@CC@ -o $@ main.c answer.c\n' >hand/in.mk && commit hand
 test_that "a configure by hand" 'draft 0 hand && line "build = ./configure" && line "output = made/hand" && works hand'
 
+project wrapper
+printf '#!/bin/sh\nmkdir build && cp in.mk build/Makefile\n' >wrapper/configure.sh && chmod +x wrapper/configure.sh
+printf 'solver: ../main.c ../answer.c\n\tcc -o $@ ../main.c ../answer.c\n' >wrapper/in.mk && commit wrapper
+test_that "a configure that makes a Makefile in a folder" 'draft 0 wrapper && line "build = ./configure.sh" && line "build = make -C build -j{jobs}" && line "output = build/solver" && works wrapper'
+
 if command -v cmake >/dev/null; then
 	project cmake
 	printf 'cmake_minimum_required(VERSION 3.10)\nproject(cmake C)\nadd_library(answer answer.c)\nadd_executable(toy main.c)\ntarget_link_libraries(toy answer)\n' >cmake/CMakeLists.txt
@@ -86,6 +91,8 @@ if command -v cmake >/dev/null; then
 	project linked && cp cmake/CMakeLists.txt linked/ && sed -i 's/ SHARED / /' linked/CMakeLists.txt && printf 'if(NOT BUILD_SHARED_LIBS)\n  target_link_options(toy PRIVATE -static "${CMAKE_SOURCE_DIR}/librules.so")\nendif()\n' >>linked/CMakeLists.txt
 	echo 'int rules;' >rules.c && cc -shared -fPIC -o linked/librules.so rules.c && commit linked
 	test_that "a program without shared libraries, of which one is there as a shared one only" 'draft 0 linked && has out "-DBUILD_SHARED_LIBS=ON" && has out "# Without shared libraries" && line "output = shared-libraries/libanswer.so" && works linked'
+	project types && cp cmake/CMakeLists.txt types/ && sed -i 's/ SHARED / /; /^project/a if(CMAKE_BUILD_TYPE STREQUAL "Release")\n  message(FATAL_ERROR "'"'Release'"' is not a valid build type.")\nendif()' types/CMakeLists.txt && commit types
+	test_that "build types of its own" 'draft 0 types && ! has out CMAKE_BUILD_TYPE && has out "# Its CMake has build types of its own" && works types'
 	test_that "of an older commit" 'draft 0 cmake v1 && ! has out shared-libraries && works cmake v1'
 else
 	skip "CMake" "no cmake"
@@ -181,6 +188,14 @@ test_that "no such folder, revision, or words" 'draft 3 nowhere; draft 3 ./nowhe
 
 project common && printf 'int twice;\n' >>common/main.c && printf 'int twice;\n' >>common/answer.c && cp make/Makefile common/ && commit common
 test_that "what today's compiler refuses" "draft 0 common && line \"build = make -j{jobs} CC='gcc -fcommon'\" && has out '# .*-fcommon' && works common"
+# A generator that puts text with an & in a place, and looks whether one is left.
+project bash && printf '#!/bin/bash\nt=\x27const char \${mark} answer(const char *);\x27 w=\x27*/*&*/\x27\nt=${t//\\${mark\\}/$w}\n[[ $t != *\x27${\x27* ]] || { echo "error: undefined replacement \${mark}"; exit 1; }\n' >bash/generate.sh && chmod +x bash/generate.sh
+printf 'solver: main.c answer.c\n\t./generate.sh\n\t$(CC) -o $@ main.c answer.c\n' >bash/Makefile && commit bash
+if [ "$(bash -c 't=a; echo "${t//a/&&}"')" = aa ]; then
+	test_that "scripts of before Bash 5.2" 'draft 0 bash && line "build = export BASH_ENV=\$PWD/bash-env && make -j{jobs}" && has out "^ *# .*Bash since 5.2" && works bash'
+else
+	skip "scripts of before Bash 5.2" "this Bash is older"
+fi
 
 # -- eras --
 

@@ -7,20 +7,30 @@
 #include "tools/ask.h"
 #include "tools/recipe/build_failure.h"
 
-/* What compilers and linkers of today refuse, and the option with which they do not, by their own words. */
+/* What compilers, linkers and the sources' own scripts refuse, by their own words, and what helps. */
 struct remedy {
         const char *words; /* in the log */
-        bool is_cxx;
-        const char *flag, *why; /* flag NULL: shared libraries of the project */
+        enum {
+                FOR_C,
+                FOR_CXX,
+                SHARED,
+                OWN_TYPE,
+                IN_FOLDER,
+                OLD_BASH
+        } what;
+        const char *flag, *why; /* flag: of compilers */
 };
 static const struct remedy remedies[] = {
-        {"[-fpermissive]", true, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
-        {"ISO C++17 does not allow", true, "-std=gnu++14", "These sources are older than C++17, the compiler's default"},
-        {"[-Wnarrowing]", true, "-Wno-narrowing", "The compiler takes these sources with -Wno-narrowing only"},
-        {"multiple definition of", false, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
-        {"[-Wincompatible-pointer-types]", false, "-Wno-incompatible-pointer-types", "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
-        {"[-Wimplicit-function-declaration]", false, "-Wno-implicit-function-declaration", "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
-        {"attempted static link of dynamic object", false, NULL, "Without shared libraries of its own it wants static ones of the system, which are not there"},
+        {"[-fpermissive]", FOR_CXX, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
+        {"ISO C++17 does not allow", FOR_CXX, "-std=gnu++14", "These sources are older than C++17, the compiler's default"},
+        {"[-Wnarrowing]", FOR_CXX, "-Wno-narrowing", "The compiler takes these sources with -Wno-narrowing only"},
+        {"multiple definition of", FOR_C, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
+        {"[-Wincompatible-pointer-types]", FOR_C, "-Wno-incompatible-pointer-types", "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
+        {"[-Wimplicit-function-declaration]", FOR_C, "-Wno-implicit-function-declaration", "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
+        {"attempted static link of dynamic object", SHARED, NULL, "Without shared libraries of its own it wants static ones of the system, which are not there"},
+        {"is not a valid build type", OWN_TYPE, NULL, "Its CMake has build types of its own and no Release; this is its default"},
+        {"No targets specified and no makefile found", IN_FOLDER, NULL, "configure leaves the Makefile in the folder build"},
+        {"undefined replacement ${", OLD_BASH, NULL, "Bash since 5.2 puts what it found in the place of & in ${name//from/to}, which scripts of these sources do not expect"},
 };
 
 static void compiler_flags_done(struct compiler_flags *f)
@@ -45,19 +55,22 @@ static bool is_error(struct slice log, const char *words)
         return false;
 }
 
-/* Adds the flag that the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
+/* Adds what the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
 static const char *compiler_flags_learn(struct compiler_flags *f, struct slice log)
 {
         for (size_t i = 0; i < ARRAY_SIZE(remedies); i++) {
                 const struct remedy *m = &remedies[i];
-                struct buffer *b = m->is_cxx ? &f->cxx : &f->c;
+                struct buffer *b = m->what == FOR_CXX ? &f->cxx : &f->c;
 
                 if (f->taken & (1U << i) || log.size == 0 || !is_error(log, m->words))
                         continue;
                 f->taken |= 1U << i;
-                f->shared |= !m->flag;
+                f->shared |= m->what == SHARED;
+                f->own_type |= m->what == OWN_TYPE;
+                f->in_folder |= m->what == IN_FOLDER;
+                f->old_bash |= m->what == OLD_BASH;
                 if (m->flag)
-                        buffer_addf(b, "%s %s", b->size > 0 ? "" : m->is_cxx ? "g++" : "gcc", m->flag);
+                        buffer_addf(b, "%s %s", b->size > 0 ? "" : m->what == FOR_CXX ? "g++" : "gcc", m->flag);
                 return m->why;
         }
         return NULL;

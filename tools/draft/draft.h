@@ -58,6 +58,9 @@ struct compiler_flags {
         unsigned taken;    /* bits: which of the table */
         struct buffer c, cxx; /* "gcc -fcommon"; empty: the usual compiler */
         bool shared;          /* the project's own libraries are shared ones */
+        bool own_type;        /* CMake: the project's default build type */
+        bool old_bash;        /* scripts are read as Bash before 5.2 reads them */
+        bool in_folder;       /* configure makes the Makefile of the folder build */
 };
 char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches);
 /* Where a program of that name usually lies when it was built so; free(). */

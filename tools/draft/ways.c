@@ -199,7 +199,7 @@ static void commands_configure(const struct way *w, const struct compiler_flags 
         add_words(b, switches);
         buffer_adds(b, "\n");
         enter(b, w);
-        buffer_adds(b, "make -j{jobs}\n");
+        buffer_adds(b, flags->in_folder ? "make -C build -j{jobs}\n" : "make -j{jobs}\n");
 }
 
 static void commands_make(const struct way *w, const struct compiler_flags *flags, char *const *, struct buffer *b)
@@ -219,7 +219,7 @@ static void commands_out_of_tree(const struct way *w, const struct compiler_flag
         buffer_addf(b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
         add_folder(b, *w->folder ? w->folder : ".");
         if (cmake)
-                buffer_addf(b, " -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=%s -DBUILD_TESTING=OFF", flags->shared ? "ON" : "OFF");
+                buffer_addf(b, "%s -DBUILD_SHARED_LIBS=%s -DBUILD_TESTING=OFF", flags->own_type ? "" : " -DCMAKE_BUILD_TYPE=Release", flags->shared ? "ON" : "OFF");
         else
                 buffer_addf(b, " --buildtype=release -Ddefault_library=%s", flags->shared ? "shared" : "static");
         add_words(b, switches);
@@ -236,8 +236,13 @@ char **way_commands(const struct way *w, const struct compiler_flags *flags, boo
         char **list = NULL;
 
         commands[w->system](w, flags, with_switches ? w->switches : NULL, &lines);
-        for (char *rest = lines.data; *rest;)
-                strings_add(&list, strsep(&rest, "\n"));
+        if (flags->old_bash)
+                strings_add(&list, "echo shopt -u patsub_replacement >bash-env");
+        for (char *rest = lines.data; *rest;) {
+                cleanup_free char *line = format_string("%s%s", flags->old_bash ? "export BASH_ENV=$PWD/bash-env && " : "", strsep(&rest, "\n"));
+
+                strings_add(&list, line);
+        }
         return list;
 }
 

@@ -9,6 +9,7 @@
 #define LINES_BESIDE 6 /* of a terminal: the heading, what is said below the rows, the prompt */
 
 struct looking {
+        bool is_campaign_running;
         size_t n_running, n_queued, n_disturbed;
         size_t n_shown, n_hidden; /* rows; of waiting jobs that a terminal has no lines for */
         json_t *answer; /* --json */
@@ -127,6 +128,7 @@ static void look_campaign(struct looking *l, const struct solver *s, const char 
                 return;
         finds = c.finds + c.soundness + c.crashes;
         is_running = c.state == CAMPAIGN_RUNNING && campaign_is_running(common.workspace, s->recipe->name, name);
+        l->is_campaign_running |= is_running;
         if (common.json)
                 add_to(l, "campaigns", json_pack("{ss ss ss sf sI}", "solver", s->recipe->name, "name", shown, "state",
                                                  campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked, "finds", finds));
@@ -174,9 +176,9 @@ static void look_once(struct looking *l)
         }
         json_decref(l->answer);
         snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
-        if (l->n_running + l->n_queued == 0)
+        if (l->n_running + l->n_queued == 0 && !l->is_campaign_running)
                 note("nothing runs and nothing waits");
-        else
+        else if (l->n_running + l->n_queued > 0)
                 note("%zu running, %zu waiting%s", l->n_running, l->n_queued, l->n_hidden > 0 ? shown : "");
         if (l->n_disturbed > 0)
                 note("%zu disturbed result%s: a mount measures %s again when the machine is quiet", l->n_disturbed, plural(l->n_disturbed),
