@@ -136,9 +136,9 @@ static void look_at_mount(void *user, const char *mountpoint, const char *store,
                      mountpoint);
 }
 
-static void show_check(void *user, const struct host_check *c)
+static void show_check(void *, const struct host_check *c)
 {
-        show(user, c->name, c->state, "%s", c->text);
+        show(c->name, c->state, "%s", c->text);
 }
 
 void cmd_doctor(int argc, char **argv)
@@ -147,8 +147,6 @@ void cmd_doctor(int argc, char **argv)
                 "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
         struct looking l = {.patience_ns = LAUNCH_NS};
-        cleanup_free struct host_check *checks = NULL;
-        size_t n;
         const struct command_option options[] = {
                 {"patience", 'p', "T", "How long a cluster's worker may take to begin before that is a warning; default 30s", .ns = &l.patience_ns},
                 OPTION_JSON("Print a JSON object for each check, a line each"),
@@ -156,7 +154,7 @@ void cmd_doctor(int argc, char **argv)
 
         command_parse(argc, argv, NULL, doc, options);
         command_store_dir(l.store);
-        host_checks("", show_check, &l);
+        host_checks("", show_check, NULL);
         look_at_store(&l);
         command_must(mounts_each(look_at_mount, &l));
         if (l.n_mounts == 0)

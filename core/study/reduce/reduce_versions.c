@@ -195,11 +195,11 @@ static int run_on(const struct testing *t, int side, double cpu, double wall, st
                 runner_set_limits(w->runners[side], &limits);
                 k = runner_run(w->runners[side], &input, t->cancel_fd, ret);
                 again = run_again(&tries, k);
-                if (again == RUN_AGAIN_ELSEWHERE) {
+                if (again == RUN_AGAIN_IN_ANOTHER_SLOT) {
                         leave_core(v, w);
                         k = lease_remote(v, w);
                 }
-        } while (again == RUN_AGAIN_HERE || (again == RUN_AGAIN_ELSEWHERE && k == 0));
+        } while (again == RUN_AGAIN_HERE || (again == RUN_AGAIN_IN_ANOTHER_SLOT && k == 0));
         return k;
 }
 
