@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 
 #include "cache/base/lost.h"
 #include "cache/store/pages.h"
@@ -75,25 +74,13 @@ static int fail(struct db *d, int rc, const char *what)
         case MDB_READERS_FULL:
                 return errorf(-EAGAIN, "cannot %s: too many readers of %s at once", what, d->dir);
         case MDB_MAP_RESIZED:
-                return errorf(-ENOMEM,
-                              "the index in %s is larger than the %llu bytes this process may map; raise its address space limit "
-                              "(ulimit -v)",
+                return errorf(-ENOMEM, "the index in %s is larger than the %llu bytes this process may map; raise its address space limit (ulimit -v)",
                               d->dir, (unsigned long long)d->size);
-        case MDB_CORRUPTED:
-        case MDB_PAGE_NOTFOUND:
-        case MDB_PANIC:
-        case MDB_INVALID:
-        case MDB_VERSION_MISMATCH:
-        case MDB_CURSOR_FULL:
-        case MDB_PAGE_FULL:
-        case MDB_INCOMPATIBLE:
-        case MDB_BAD_DBI:
-        case MDB_BAD_RSLOT:
-                return db_damaged(d, mdb_strerror(rc));
+        case MDB_BAD_TXN: /* one that failed before */
+        case MDB_DBS_FULL:
+                return errorf(-EIO, "cannot %s in %s: %s", what, d->dir, mdb_strerror(rc));
         default:
-                if (rc < 0) /* LMDB's own: a transaction that failed before, a bad reader slot … */
-                        return errorf(-EIO, "cannot %s in %s: %s", what, d->dir, mdb_strerror(rc));
-                return errorf(-rc, "cannot %s in %s: %s", what, d->dir, strerror(rc));
+                return rc < 0 ? db_damaged(d, mdb_strerror(rc)) : errorf(-rc, "cannot %s in %s: %s", what, d->dir, strerror(rc));
         }
 }
 
@@ -141,13 +128,9 @@ static void watch_forks(void)
 /* LMDB would make them under the umask, and then open one of them a second time. */
 static int make_file(const char *dir, const char *name)
 {
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-        if (r < 0)
-                return r;
-        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
                 return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
         return fchmod(fd, 0600) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 0;
@@ -314,33 +297,13 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
         return r;
 }
 
-/* LMDB does not say where it has the file mapped. Some file systems give other numbers there than stat() does: then it is not found. */
-static void find_map(struct db *d)
-{
-        FILE *f = fopen("/proc/self/maps", "re");
-        unsigned long low, high, offset, inode;
-        cleanup_free char *line = NULL;
-        unsigned major_number, minor_number;
-        size_t size = 0;
-
-        d->map_sought = true;
-        while (f && !d->map && getline(&line, &size, f) > 0)
-                if (sscanf(line, "%lx-%lx %*s %lx %x:%x %lu", &low, &high, &offset, &major_number, &minor_number, &inode) == 6 &&
-                    offset == 0 && inode == d->inode && makedev(major_number, minor_number) == d->device && high - low >= d->size)
-                        d->map = (const char *)low;
-        if (f)
-                fclose(f);
-}
-
 static int begin_write(struct db *d, MDB_txn **ret)
 {
         int r = 0;
 
-        if (!d->fresh && !d->map_sought)
-                find_map(d);
         d->pages = pages_free(d->pages);
         if (!d->fresh)
-                r = pages_begin(d->fd, d->data, d->map, d->size, &d->pages);
+                r = pages_begin(d->fd, d->data, &d->pages);
         if (r < 0)
                 return r == -EIO ? db_damaged(d, error_message(r)) : r;
         r = begin_watched(d, 0, ret);
@@ -450,17 +413,21 @@ static int check_size(struct db *d, size_t size)
         return db_damaged(d, "a value is larger than the file");
 }
 
-int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice *ret)
+int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct blob *ret)
 {
         MDB_val k = to_val(key), v = {0};
         int r = READING(d, "read", mdb_get(txn, dbi, &k, &v));
 
         if (r == 0)
                 r = check_size(d, v.mv_size);
-        if (r < 0)
+        if (r < 0 || !ret)
                 return r;
-        *ret = SLICE(v.mv_data, v.mv_size);
-        return 0;
+        *ret = (struct blob){.size = v.mv_size, .owned = malloc(MAX(v.mv_size, (size_t)1))};
+        ret->data = ret->owned;
+        r = ret->owned ? db_copy(d, ret->owned, SLICE(v.mv_data, v.mv_size)) : -ENOMEM;
+        if (r < 0)
+                blob_done(ret);
+        return r;
 }
 
 int db_copy(struct db *d, void *to, struct slice from)
