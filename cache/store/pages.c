@@ -2,10 +2,7 @@
 
 #include <endian.h>
 #include <inttypes.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-
-#include "cache/base/guard.h"
 
 #define META_MAGIC   UINT32_C(0xBEEFC0DE)
 #define META_VERSION 1
@@ -87,16 +84,20 @@ struct table {
         bool whole; /* all of it was looked at */
 };
 
+#define KEPT 16
+
 /* One snapshot, and what was seen of it. */
 struct pages {
         int fd;
         const char *name;
         struct meta meta;
-        char *map;        /* ours, of all pages of the snapshot */
         uint8_t *seen;    /* a bit for each page that was met */
         uint8_t *checked; /* a bit for each page whose content was looked at */
         uint8_t *room;    /* a byte for each of a page's: taken by a node */
-        uint8_t *page;    /* of the path at hand */
+        struct kept {
+                uint64_t number; /* 0: none */
+                uint8_t *page;   /* malloc'd when it is needed */
+        } kept[KEPT + 1]; /* branch pages that were read last, by number; the last leaf */
         struct table *tables; /* malloc'd */
         size_t n_tables;
         bool deep; /* tables are walked when the tree of their names is */
@@ -214,19 +215,13 @@ static int see(struct pages *c, uint64_t page)
         return 0;
 }
 
-/* A page that was cut off since, or that the disk does not give, is a fault. */
 static int read_at(struct pages *c, uint64_t page, uint64_t offset, void *to, size_t size)
 {
-        const char *from = c->map + page * c->meta.page_size + offset;
-        const struct guard_range range = {.low = from, .high = from + size};
-        struct guard g;
+        ssize_t n = pread(c->fd, to, size, (off_t)(page * c->meta.page_size + offset));
 
-        if (guard_set(&g))
-                return damaged(c, page, "it cannot be read");
-        guard_enter(&g, &range);
-        memcpy(to, from, size);
-        guard_leave(&g);
-        return 0;
+        if (n < 0)
+                return errorf(-EIO, "cannot read %s: %s", c->name, strerror(errno));
+        return (size_t)n == size ? 0 : damaged(c, page, "it is cut short");
 }
 
 static int read_page(struct pages *c, uint64_t page, uint8_t *to)
@@ -455,9 +450,10 @@ static int leaf_node(struct walk *w, uint64_t page, const struct node *n)
         return n->flags & NODE_BIG ? big_free_list(c, first, n->value_size) : free_list(c, page, n->value, n->value_size);
 }
 
-/* After this its nodes can be read, each of which is checked then. */
-static int check_bounds(struct pages *c, const uint8_t *page, bool branch)
+/* Is its content what a page in this place can have? Not looked at: what it refers to, and its keys' order. */
+static int check_page(struct walk *w, const uint8_t *page, bool branch)
 {
+        struct pages *c = w->pages;
         uint16_t lower = get16(page + 12), upper = get16(page + 14);
 
         if (get16(page + 10) != (branch ? PAGE_BRANCH : PAGE_LEAF))
@@ -466,15 +462,7 @@ static int check_bounds(struct pages *c, const uint8_t *page, bool branch)
                 return damaged(c, get64(page), "its bounds are impossible");
         if (lower < HEADER + (branch ? 2 * 2 : 2))
                 return damaged(c, get64(page), "it has too few nodes");
-        return 0;
-}
-
-/* Is its content what a page in this place can have? Not looked at: what it refers to, and its keys' order. */
-static int check_page(struct walk *w, const uint8_t *page, bool branch)
-{
-        int r = check_bounds(w->pages, page, branch);
-
-        return r < 0 ? r : nodes_fill_room(w, page, nodes_of(page), branch);
+        return nodes_fill_room(w, page, nodes_of(page), branch);
 }
 
 static int walk_page(struct walk *w, uint64_t number, unsigned depth)
@@ -547,19 +535,30 @@ static int check_nodes(struct walk *w, const uint8_t *page, bool branch)
         return r;
 }
 
-/* Into p->page. One that was looked at before is only made safe to follow. */
-static int path_page(struct walk *w, uint64_t number, bool branch)
+/* *ret is valid until the next call. */
+static int path_page(struct walk *w, uint64_t number, bool branch, const uint8_t **ret)
 {
         struct pages *p = w->pages;
-        int r = number < 2 || number > p->meta.last ? damaged(p, number, "there is no such page") : read_page(p, number, p->page);
+        struct kept *k = &p->kept[branch ? number % KEPT : KEPT];
+        int r = 0;
 
-        if (r == 0)
-                r = bit(p->checked, number) ? check_bounds(p, p->page, branch) : check_page(w, p->page, branch);
-        if (r == 0 && !bit(p->checked, number))
-                r = check_nodes(w, p->page, branch);
-        if (r == 0)
-                set_bit(p->checked, number);
-        return r;
+        if (k->number != number) {
+                if (number < 2 || number > p->meta.last)
+                        return damaged(p, number, "there is no such page");
+                k->number = 0;
+                k->page = k->page ?: allocate(1, p->meta.page_size);
+                r = read_page(p, number, k->page);
+                if (r == 0)
+                        r = check_page(w, k->page, branch);
+                if (r == 0 && !bit(p->checked, number))
+                        r = check_nodes(w, k->page, branch);
+        }
+        if (r < 0)
+                return r;
+        set_bit(p->checked, number);
+        k->number = number;
+        *ret = k->page;
+        return 0;
 }
 
 /* The last node whose key is not above `key`; a branch's first has no key. False: all are above. */
@@ -589,11 +588,12 @@ static int look_on_path(struct pages *p, const struct tree *t, struct slice key)
 
         for (unsigned level = 1; r == 0 && level <= t->depth; level++) {
                 bool branch = level < t->depth;
+                const uint8_t *page = NULL;
                 struct node n = {0};
 
                 w.has_key = false;
-                r = path_page(&w, number, branch);
-                if (r == 0 && find_node(&w, p->page, branch, key, &n) && !branch && n.flags & NODE_BIG)
+                r = path_page(&w, number, branch, &page);
+                if (r == 0 && find_node(&w, page, branch, key, &n) && !branch && n.flags & NODE_BIG)
                         r = see_overflow(p, get64(n.value), n.value_size, true, &pages);
                 number = n.child;
         }
@@ -636,11 +636,6 @@ bool pages_was_looked_at(const struct pages *p, uint64_t page)
 
 /* -- snapshots -------------------------------------------------------------------------------------------------- */
 
-static size_t map_size(const struct pages *p)
-{
-        return (p->meta.last + 1) * p->meta.page_size;
-}
-
 struct pages *pages_free(struct pages *p)
 {
         if (!p)
@@ -648,25 +643,14 @@ struct pages *pages_free(struct pages *p)
         free(p->seen);
         free(p->checked);
         free(p->room);
-        free(p->page);
+        for (size_t i = 0; i < ARRAY_SIZE(p->kept); i++)
+                free(p->kept[i].page);
         free(p->tables);
-        if (p->map)
-                munmap(p->map, map_size(p));
         free(p);
         return NULL;
 }
 
 DEFINE_CLEANUP(struct pages *, pages_free)
-
-static int map_pages(struct pages *p)
-{
-        void *map = mmap(NULL, map_size(p), PROT_READ, MAP_SHARED, p->fd, 0);
-
-        if (map == MAP_FAILED)
-                return errorf(-errno, "cannot map %s: %s", p->name, strerror(errno));
-        p->map = map;
-        return guard_install();
-}
 
 static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages **ret)
 {
@@ -678,15 +662,12 @@ static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages
         p->name = name;
         p->deep = deep;
         r = choose_meta(fd, name, txn, &p->meta);
-        if (r == 0)
-                r = map_pages(p);
         if (r < 0)
                 return r;
         bits = p->meta.last / 8 + 1;
         p->seen = allocate(1, bits);
         p->checked = allocate(1, bits);
         p->room = allocate(1, p->meta.page_size);
-        p->page = allocate(1, p->meta.page_size);
         /* The free list first: writing into a page that is in use is the worst that can happen. */
         r = walk_tree(p, TREE_FREE, &p->meta.free);
         if (r == 0)

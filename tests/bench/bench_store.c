@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "bench.h"
-#include "cache/base/guard.h"
 #include "cache/store/pages.h"
 #include "core/query/query.h"
 
