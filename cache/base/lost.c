@@ -57,7 +57,7 @@ static void execute_again(void)
 
 static bool can_begin_again(void)
 {
-        if (!lost.begun || !lost.environment || !lost.argv)
+        if (!lost.begun)
                 return false;
         if (lost.is_daemon)
                 return !lost.again || now_ns() - lost.started >= LOST_AGAIN_S * NSEC_PER_SEC;
@@ -138,9 +138,8 @@ static char **copy_list(char *const list[], size_t room, size_t *ret_n)
 
         while (list[n])
                 n++;
-        copy = calloc(room + n + 1, sizeof(*copy));
-        if (copy)
-                memcpy(copy + room, list, n * sizeof(*list));
+        copy = allocate(room + n + 1, sizeof(*copy));
+        memcpy(copy + room, list, n * sizeof(*list));
         if (ret_n)
                 *ret_n = n;
         return copy;
@@ -176,11 +175,8 @@ void lost_daemon(char *const argv[])
         size_t n;
         char **copy = copy_list(argv, 0, &n);
 
-        for (size_t i = 0; copy && i < n; i++)
-                if (!(copy[i] = strdup(argv[i])))
-                        return;
-        if (!copy)
-                return;
+        for (size_t i = 0; i < n; i++)
+                copy[i] = copy_string(argv[i]);
         free(lost.argv);
         lost.argv = copy;
         lost.is_daemon = true;

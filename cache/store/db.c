@@ -297,6 +297,12 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
         return r;
 }
 
+/* What pages.h found. */
+static int judge(struct db *d, int r)
+{
+        return r == -EIO ? db_damaged(d, error_message(r)) : r;
+}
+
 static int begin_write(struct db *d, MDB_txn **ret)
 {
         int r = 0;
@@ -305,7 +311,7 @@ static int begin_write(struct db *d, MDB_txn **ret)
         if (!d->fresh)
                 r = pages_begin(d->fd, d->data, &d->pages);
         if (r < 0)
-                return r == -EIO ? db_damaged(d, error_message(r)) : r;
+                return judge(d, r);
         r = begin_watched(d, 0, ret);
         d->writing = r == 0 ? *ret : NULL;
         if (r == 0 && d->pages && mdb_txn_id(*ret) != pages_txn(d->pages) + 1) {
@@ -344,20 +350,12 @@ static bool is_full(struct db *d)
         return statvfs(d->dir, &v) == 0 && v.f_bavail * v.f_frsize < FULL_BELOW;
 }
 
-/* LMDB reads the free list's pages when it commits, and the transaction may have taken long. */
-static int look_again(struct db *d)
-{
-        int r = pages_look_again(d->pages);
-
-        return r == -EIO ? db_damaged(d, error_message(r)) : r;
-}
-
 int db_commit(struct db *d, MDB_txn *txn)
 {
         int rc, r = db_usable(d);
 
-        if (r == 0 && txn == d->writing && d->pages)
-                r = look_again(d);
+        if (r == 0 && txn == d->writing && d->pages) /* LMDB reads the free list's pages now, and the transaction may have taken long */
+                r = judge(d, pages_look_again(d->pages));
         if (r < 0) {
                 db_abort(d, txn);
                 return r;
@@ -374,13 +372,6 @@ void db_abort(struct db *d, MDB_txn *txn)
                 mdb_txn_abort(txn);
 }
 
-static void add_table(struct db *d, const char *name, MDB_dbi dbi)
-{
-        if (!name || d->names[dbi])
-                return;
-        d->names[dbi] = copy_string(name);
-}
-
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret)
 {
         unsigned flags = 0;
@@ -391,8 +382,8 @@ int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi 
                 r = fail(d, mdb_dbi_flags(txn, *ret, &flags), "open a table");
         if (r == 0 && flags != 0)
                 r = db_damaged(d, "a table has flags that no table has");
-        if (r == 0 && !d->read_only)
-                add_table(d, name, *ret);
+        if (r == 0 && !d->read_only && name && !d->names[*ret])
+                d->names[*ret] = copy_string(name);
         return r;
 }
 
@@ -438,9 +429,7 @@ int db_copy(struct db *d, void *to, struct slice from)
 /* Are the pages sound that LMDB will read to put or delete the key? */
 static int look(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
 {
-        int r = d->pages ? pages_path(d->pages, d->names[dbi], key, deletes) : 0;
-
-        return r == -EIO ? db_damaged(d, error_message(r)) : r;
+        return d->pages ? judge(d, pages_path(d->pages, d->names[dbi], key, deletes)) : 0;
 }
 
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value)
@@ -476,15 +465,10 @@ void db_cursor_close(struct db *d, MDB_cursor *c)
         mdb_cursor_close(c);
 }
 
-static int cursor_get(struct db *d, MDB_cursor *c, MDB_val *key, MDB_val *value, MDB_cursor_op op)
-{
-        return READING(d, "read", mdb_cursor_get(c, key, value, op));
-}
-
 int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512], size_t *key_size, struct slice *ret_value)
 {
         MDB_val k = {.mv_data = key, .mv_size = *key_size}, v = {0};
-        int r = cursor_get(d, c, &k, ret_value ? &v : NULL, op);
+        int r = READING(d, "read", mdb_cursor_get(c, &k, ret_value ? &v : NULL, op));
 
         if (r == 0 && k.mv_size > 511)
                 r = db_damaged(d, "a key is too long");

@@ -88,41 +88,23 @@ static bool header_is_sound(const struct header *h, const struct program *p)
                p->stored == sizeof(*h) + key_get_u64(h->frame);
 }
 
-/* -EBADMSG when there are not so many. */
-static int read_at(int fd, void *to, size_t size, size_t at)
-{
-        for (size_t done = 0; done < size;) {
-                ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(at + done));
-
-                if (n == 0)
-                        return -EBADMSG;
-                if (n < 0 && errno != EINTR)
-                        return -errno;
-                done += n > 0 ? (size_t)n : 0;
-        }
-        return 0;
-}
-
 static int load_from(int fd, bool with_frame, struct program *ret)
 {
         struct header h;
         struct stat st;
+        ssize_t n;
         int r = fstat(fd, &st) < 0 ? -errno : fault_at("programs.read");
 
-        if (r == 0)
-                r = S_ISREG(st.st_mode) ? read_at(fd, &h, sizeof(h), 0) : -EBADMSG;
+        if (r < 0 || !S_ISREG(st.st_mode))
+                return r < 0 ? r : -EBADMSG;
         ret->stored = (uint64_t)st.st_size;
-        if (r == 0 && !header_is_sound(&h, ret))
-                r = -EBADMSG;
-        if (r < 0)
-                return r;
+        n = read(fd, &h, sizeof(h));
+        if (n != sizeof(h) || !header_is_sound(&h, ret))
+                return n < 0 ? -errno : -EBADMSG;
         ret->size = key_get_u64(h.size);
         memcpy(ret->base.bytes, h.base, DIGEST_SIZE);
-        if (!with_frame)
-                return 0;
-        ret->frame.size = ret->stored - sizeof(h);
-        ret->frame.data = ret->frame.owned = malloc(MAX(ret->frame.size, (size_t)1));
-        return ret->frame.owned ? read_at(fd, ret->frame.owned, ret->frame.size, sizeof(h)) : -ENOMEM;
+        r = with_frame ? read_fd(fd, SIZE_MAX - 1, &ret->frame) : 0;
+        return r == 0 && with_frame && ret->frame.size != ret->stored - sizeof(h) ? -EBADMSG : r;
 }
 
 /* -ENOENT: it is not there; -EBADMSG: it is no such file. Both without a sentence. */

@@ -25,8 +25,8 @@
  * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
  *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
- * -EIO (damaged; the next transaction finds it made anew), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a sentence. After a put or
- * delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
+ * -EIO (damaged; the next transaction finds it made anew), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a
+ * sentence. After a put or delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
  */
 #pragma once
 

@@ -204,11 +204,6 @@ static int compare_keys(const void *a, const void *b)
         return XXH128_cmp(&((const struct last_word *)a)->key, &((const struct last_word *)b)->key);
 }
 
-static struct last_word *find_known(struct check *c, XXH128_hash_t key)
-{
-        return find_in_list(&(struct last_word){.key = key}, c->known, c->n, sizeof(*c->known), compare_keys);
-}
-
 /* Is it really the journal's last word on its key? A damaged record behind it may have been a later one. */
 static bool is_certain(const struct check *c, const struct last_word *k)
 {
@@ -230,7 +225,8 @@ static void count_damaged(struct check *c, const struct last_word *k)
 static int check_value(struct check *c, size_t table, struct slice key, struct slice frame)
 {
         const char *name = c->txn->env->tables[table];
-        struct last_word *k = find_known(c, hash_key(slice_string(name), key));
+        const struct last_word sought = {.key = hash_key(slice_string(name), key)};
+        struct last_word *k = find_in_list(&sought, c->known, c->n, sizeof(*k), compare_keys);
         cleanup_blob struct blob value = {0};
         int r = frame_decode(key, frame, &value);
 

@@ -324,17 +324,11 @@ static int try_open(struct environment *e, const char *path, bool cut, struct in
         return r;
 }
 
-static int check_all_pages(const char *data)
-{
-        cleanup_close int fd = open(data, O_RDONLY | O_CLOEXEC);
-
-        return fd < 0 ? errorf(-errno, "cannot open %s: %s", data, strerror(errno)) : pages_check(fd, data, 0);
-}
-
 /* Is it marked as damaged, or not there (or empty) although the journal has something? 0, or -EIO with a sentence. */
 static int look_at(struct environment *e, const char *path, bool check)
 {
         cleanup_free char *mark = format_string("%s/" DB_DAMAGED, path), *data = format_string("%s/data.mdb", path);
+        cleanup_close int fd = check ? open(data, O_RDONLY | O_CLOEXEC) : -1;
         struct journal_position first;
         struct stat st;
         int r;
@@ -345,7 +339,7 @@ static int look_at(struct environment *e, const char *path, bool check)
         if (e->read_only)
                 return 0;
         if (stat(data, &st) == 0 && st.st_size > 0)
-                return check ? check_all_pages(data) : 0;
+                return fd >= 0 ? pages_check(fd, data, 0) : 0; /* what cannot be opened says so when it is */
         r = journal_first(e->journal, &first, NULL);
         return r == 0 && first.segment != 0 ? errorf(-EIO, "there is no index in %s: it is made from the journal", path) : r;
 }

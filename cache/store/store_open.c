@@ -68,14 +68,6 @@ static int prepare_folder(const char *dir, int flags)
         return r < 0 ? r : MIN(make_private_folder(journal), 0);
 }
 
-static int open_journal(struct environment *e)
-{
-        cleanup_free char *path = format_string("%s/journal", e->dir);
-        int r = journal_open(path, &e->journal);
-
-        return e->read_only && r == -ENOENT ? 0 : r;
-}
-
 /* Exclusive while nobody else has it open (so that it can be repaired), shared from then on. */
 static int take_open_lock(struct environment *e, bool *ret_alone)
 {
@@ -128,11 +120,14 @@ static void registry_unref(struct environment *e)
 
 static int open_environment(struct environment *e, bool check)
 {
+        cleanup_free char *journal = format_string("%s/journal", e->dir);
         bool alone;
         int r = take_open_lock(e, &alone);
 
         if (r == 0)
-                r = open_journal(e); /* first: it says when the store is of a newer solverfs */
+                r = journal_open(journal, &e->journal); /* first: it says when the store is of a newer solverfs */
+        if (e->read_only && r == -ENOENT)
+                r = 0;
         if (r == 0 && !e->read_only)
                 r = lock_open(e->dir, "write.lock", &e->write_fd);
         if (r == 0)

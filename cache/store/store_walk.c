@@ -64,11 +64,6 @@ int walk_next(struct walk *w, bool frames)
         return walk_step(w, MDB_NEXT, frames);
 }
 
-static bool begins_with(const struct walk *w, struct slice prefix)
-{
-        return prefix.size == 0 || (w->key_size >= prefix.size && memcmp(w->key, prefix.data, prefix.size) == 0);
-}
-
 int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
                void *user)
 {
@@ -88,7 +83,7 @@ int store_each(struct store_txn *t, size_t table, struct slice prefix, struct sl
                         r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, table), first, values);
         }
         t->was_read = true;
-        for (; r == 0 && begins_with(&w, prefix); r = walk_next(&w, values)) {
+        for (; r == 0 && w.key_size >= prefix.size && compare_keys(w.key, prefix.size, prefix.data, prefix.size) == 0; r = walk_next(&w, values)) {
                 cleanup_blob struct blob value = {0};
                 struct slice key = SLICE(w.key, w.key_size);
 

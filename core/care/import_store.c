@@ -329,7 +329,7 @@ static int take_table(struct import *i, enum table table, const char *what, int 
                 t = store_end(t);
                 for (size_t k = 0; k < c.n && r >= 0; k++)
                         r = prepare(i, &c.list[k]);
-                if (r >= 0 && c.n > 0)
+                if (r >= 0 && c.n > 0 && put)
                         r = store_update(workspace_store(i->source->here), put, &c);
                 if (r < 0)
                         return r;
@@ -551,11 +551,6 @@ static int prepare_alias(struct import *i, struct row *row)
         return r;
 }
 
-static int put_nothing(void *, struct store_txn *)
-{
-        return 0;
-}
-
 /* -- the store ----------------------------------------------------------------------------------------------------- */
 
 int import_cases(struct store_source *source, struct store_import *ret)
@@ -578,6 +573,6 @@ int import_results(struct store_source *source, struct store_import *ret)
         if (r == 0)
                 r = take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts);
         if (r == 0 && i.n_seen > 0)
-                r = take_table(&i, TABLE_BUILDS, "import commits", prepare_alias, put_nothing);
+                r = take_table(&i, TABLE_BUILDS, "import commits", prepare_alias, NULL);
         return r;
 }
