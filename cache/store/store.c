@@ -259,10 +259,14 @@ int store_write(struct store *s, struct store_txn **ret)
         return r == -EIO ? write_begin(s, false, ret) : r;
 }
 
-static void txn_free(struct store_txn *t)
+static struct store_txn *txn_free(struct store_txn *t)
 {
+        index_leave(t->env, t->index);
+        if (t->write)
+                environment_unlock(t->env);
         buffer_done(&t->group);
         free(t);
+        return NULL;
 }
 
 /* The journal first, then LMDB; when LMDB cannot, the journal is taken back, under the lock, before anybody could replay it. */
@@ -307,7 +311,6 @@ static int commit_writing(struct store_txn *t)
 
 int store_commit(struct store_txn *t)
 {
-        struct environment *e = t->env;
         int r;
 
         if (!t->write) {
@@ -317,8 +320,6 @@ int store_commit(struct store_txn *t)
         r = commit_writing(t);
         if (r == 0)
                 fault_at("store.committed"); /* a crash: it cannot fail any more */
-        index_leave(e, t->index);
-        environment_unlock(e);
         txn_free(t);
         return r;
 }
@@ -349,20 +350,16 @@ struct store_txn *store_end(struct store_txn *t)
                 return NULL;
         e = t->env;
         x = t->index;
-        if (!t->write && t->txn && db_usable(x->db) == 0) {
-                db_reset(x->db, t->txn);
-                pthread_mutex_lock(&e->pool_lock);
-                t->next = x->pool;
-                x->pool = t;
-                pthread_mutex_unlock(&e->pool_lock);
-                index_leave(e, x);
-                return NULL;
+        if (t->write || !t->txn || db_usable(x->db) < 0) {
+                db_abort(x->db, t->txn);
+                return txn_free(t);
         }
-        db_abort(x->db, t->txn);
+        db_reset(x->db, t->txn);
+        pthread_mutex_lock(&e->pool_lock);
+        t->next = x->pool;
+        x->pool = t;
+        pthread_mutex_unlock(&e->pool_lock);
         index_leave(e, x);
-        if (t->write)
-                environment_unlock(e);
-        txn_free(t);
         return NULL;
 }
 
