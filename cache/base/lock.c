@@ -33,12 +33,11 @@ static int set_lock(int fd, short type, bool wait)
         return 0;
 }
 
-/* Is the open file still the one of that name? A holder may have unlinked it between our open and our lock. */
-static bool is_named(int fd, const char *path)
+bool lock_is_named(int fd, int dir_fd, const char *name)
 {
         struct stat open_file, named;
 
-        return fstat(fd, &open_file) == 0 && lstat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
+        return fstat(fd, &open_file) == 0 && fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && open_file.st_dev == named.st_dev &&
                open_file.st_ino == named.st_ino;
 }
 
@@ -58,7 +57,7 @@ static int take(const char *dir, const char *name, bool shared, bool wait, int *
                         return r; /* not worth a sentence: callers expect it */
                 if (r < 0)
                         break;
-                if (is_named(fd, path)) {
+                if (lock_is_named(fd, AT_FDCWD, path)) {
                         *ret_fd = steal_fd(&fd);
                         return 0;
                 }
@@ -161,7 +160,7 @@ void lock_release_unlink(const char *dir, const char *name, int fd)
         cleanup_free char *path = format_string("%s/%s", dir, name);
 
         /* While others share the lock the name must stay, or a newcomer could lock a new file of that name beside them. */
-        if (set_lock(fd, F_WRLCK, false) == 0 && is_named(fd, path))
+        if (set_lock(fd, F_WRLCK, false) == 0 && lock_is_named(fd, AT_FDCWD, path))
                 unlink(path);
         close(fd);
 }

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "cache/base/fault.h"
+#include "cache/base/lock.h"
 
 #define VERSION        1
 #define FLAG_COMPACTED 1u
@@ -370,22 +371,12 @@ int journal_cut(struct journal *j, struct journal_position end)
         return r < 0 ? segment_error(j, r, "shorten", end.segment) : 0;
 }
 
-/* False when the file was deleted or replaced: whatever is written to the open descriptor would be lost. */
-static bool is_named(struct journal *j)
-{
-        struct stat open_file, named;
-        char name[24];
-
-        segment_name(j->segment, name);
-        return fstat(j->fd, &open_file) == 0 && fstatat(j->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-               open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
-}
-
 int journal_pending(struct journal *j, struct journal_position at)
 {
         struct journal_position first;
         uint64_t word = 0;
         struct stat st;
+        char name[24];
         ssize_t n;
         int r;
 
@@ -393,8 +384,9 @@ int journal_pending(struct journal *j, struct journal_position at)
                 r = journal_first(j, &first, NULL);
                 return r < 0 ? r : first.segment != 0;
         }
+        segment_name(at.segment, name);
         r = use_segment(j, at.segment);
-        if (r == -ENOENT || (r == 0 && !is_named(j)))
+        if (r == -ENOENT || (r == 0 && !lock_is_named(j->fd, j->dir_fd, name))) /* what is written to one that was deleted would be lost */
                 return -ENODATA;
         if (r < 0)
                 return segment_error(j, r, "open", at.segment);
