@@ -9,14 +9,14 @@
 
 _Atomic bool fault_wanted;
 
-static char folder[PATH_SIZE]; /* written before main(), then only read */
+static const char *folder; /* set before main() */
 
 __attribute__((constructor)) static void fault_begin(void)
 {
         const char *given = getenv("SOLVERFS_FAULTS");
 
-        if (given && given[0] == '/' && strlen(given) < sizeof(folder)) {
-                memcpy(folder, given, strlen(given) + 1);
+        if (given && given[0] == '/') {
+                folder = copy_string(given);
                 fault_wanted = true;
         }
 }
@@ -28,12 +28,12 @@ struct order {
 
 static bool read_order(const char *place, struct order *ret)
 {
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE], text[256], *rest, *word;
-        ssize_t n;
+        cleanup_free char *path = format_string("%s/%s", folder, place);
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+        char text[256], *rest, *word;
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-        if (path_join(path, folder, place) < 0 || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0 ||
-            (n = read(fd, text, sizeof(text) - 1)) < 0)
+        if (n < 0)
                 return false;
         text[n] = '\0';
         *ret = (struct order){.times = UINT64_MAX};
@@ -55,15 +55,10 @@ static bool read_order(const char *place, struct order *ret)
 /* Records one visit and returns how many there were before. An append is atomic across processes. */
 static unsigned long long note(const char *place)
 {
-        char name[128], path[PATH_SIZE];
-        cleanup_close int fd = -1;
-        off_t end;
+        cleanup_free char *path = format_string("%s/%s.met", folder, place);
+        cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        off_t end = fd >= 0 && write(fd, ".", 1) == 1 ? lseek(fd, 0, SEEK_CUR) : 0; /* behind what we appended */
 
-        snprintf(name, sizeof(name), "%s.met", place);
-        if (path_join(path, folder, name) < 0 || (fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) < 0 ||
-            write(fd, ".", 1) != 1)
-                return 0;
-        end = lseek(fd, 0, SEEK_CUR); /* behind what we appended */
         return end > 0 ? (unsigned long long)end - 1 : 0;
 }
 
@@ -85,8 +80,7 @@ int fault_meet(const char *place)
 {
         unsigned long long before;
         struct order o;
-        bool found =
-                read_order(place, &o); /* before note(): a test that waits for the note may change the order right after it */
+        bool found = read_order(place, &o); /* before note(): a test that waits for the note may change the order right after it */
 
         before = note(place);
         if (!found || before < o.after || before - o.after >= o.times)

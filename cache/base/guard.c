@@ -94,19 +94,15 @@ static bool is_mapped_from(const char *file, uintptr_t address)
         return found;
 }
 
-static bool is_in_range(const struct guard_range *r, const char *address)
-{
-        if (!r->file)
-                return address >= r->low && address < r->high;
-        return (uintptr_t)address < NULL_PAGE || is_mapped_from(r->file, (uintptr_t)address);
-}
-
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
         struct guard *g = guard_current;
         const char *address = info->si_addr;
+        const struct guard_range *range = g ? g->range : NULL;
+        bool is_ours = range && (range->file ? (uintptr_t)address < NULL_PAGE || is_mapped_from(range->file, (uintptr_t)address)
+                                             : address >= range->low && address < range->high);
 
-        if (g && info->si_code > 0 && is_in_range(g->range, address)) {
+        if (info->si_code > 0 && is_ours) {
                 /* as it was: a sanitizer that stands between us and the kernel blocks every signal meanwhile */
                 pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
                 jump_out(g);

@@ -1,6 +1,7 @@
 #include "cache/base/lock.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 static int open_lock(const char *path, bool shared, int *ret_fd)
@@ -32,19 +33,18 @@ static int set_lock(int fd, short type, bool wait)
         return 0;
 }
 
-/* Is the open file still the one of that name? A holder may have unlinked it between our open and our lock. */
-static bool is_named(int fd, const char *path)
+bool lock_is_named(int fd, int dir_fd, const char *name)
 {
         struct stat open_file, named;
 
-        return fstat(fd, &open_file) == 0 && lstat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
+        return fstat(fd, &open_file) == 0 && fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && open_file.st_dev == named.st_dev &&
                open_file.st_ino == named.st_ino;
 }
 
 static int take(const char *dir, const char *name, bool shared, bool wait, int *ret_fd)
 {
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        int r = 0;
 
         while (r == 0) {
                 cleanup_close int fd = -1;
@@ -57,12 +57,12 @@ static int take(const char *dir, const char *name, bool shared, bool wait, int *
                         return r; /* not worth a sentence: callers expect it */
                 if (r < 0)
                         break;
-                if (is_named(fd, path)) {
+                if (lock_is_named(fd, AT_FDCWD, path)) {
                         *ret_fd = steal_fd(&fd);
                         return 0;
                 }
         }
-        return r == -ENAMETOOLONG ? r : errorf(r, "cannot lock %s: %s", path, strerror(-r));
+        return errorf(r, "cannot lock %s: %s", path, strerror(-r));
 }
 
 int lock_try(const char *dir, const char *name, bool shared, int *ret_fd)
@@ -74,13 +74,10 @@ int lock_try(const char *dir, const char *name, bool shared, int *ret_fd)
  * (fs.protected_regular). */
 static int make_public(const char *path)
 {
-        cleanup_close int fd = -1;
-        char fresh[PATH_SIZE];
+        cleanup_free char *fresh = format_string("%s.XXXXXX", path);
+        cleanup_close int fd = mkostemp(fresh, O_CLOEXEC);
         int r = 0;
 
-        if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh))
-                return -ENAMETOOLONG;
-        fd = mkostemp(fresh, O_CLOEXEC);
         if (fd < 0)
                 return -errno;
         if (fchmod(fd, 0666) < 0 || (link(fresh, path) < 0 && errno != EEXIST))
@@ -109,11 +106,9 @@ static int open_public(const char *path, bool shared, int *ret_fd)
 
 int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd)
 {
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        int r = open_public(path, shared, ret_fd);
 
-        if (r == 0)
-                r = open_public(path, shared, ret_fd);
         return r < 0 ? errorf(r, "cannot lock %s: %s", path, strerror(-r)) : 0;
 }
 
@@ -129,12 +124,9 @@ int lock_share(int fd)
 
 int lock_open(const char *dir, const char *name, int *ret_fd)
 {
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        int r = open_lock(path, false, ret_fd);
 
-        if (r < 0)
-                return r;
-        r = open_lock(path, false, ret_fd);
         return r < 0 ? errorf(r, "cannot open the lock %s: %s", path, strerror(-r)) : 0;
 }
 
@@ -157,21 +149,25 @@ bool lock_is_held_fd(int fd)
 
 bool lock_is_held(const char *dir, const char *name)
 {
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
 
-        if (path_join(path, dir, name) < 0)
-                return false;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
         return fd >= 0 && lock_is_held_fd(fd);
 }
 
 void lock_release_unlink(const char *dir, const char *name, int fd)
 {
-        char path[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/%s", dir, name);
 
         /* While others share the lock the name must stay, or a newcomer could lock a new file of that name beside them. */
-        if (path_join(path, dir, name) == 0 && set_lock(fd, F_WRLCK, false) == 0 && is_named(fd, path))
+        if (set_lock(fd, F_WRLCK, false) == 0 && lock_is_named(fd, AT_FDCWD, path))
                 unlink(path);
         close(fd);
+}
+
+int lock_idle(const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+        return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? steal_fd(&fd) : -1;
 }

@@ -21,3 +21,8 @@ void lock_drop(int fd);
 bool lock_is_held(const char *dir, const char *name);                /* by somebody, in any mode */
 bool lock_is_held_fd(int fd);                                        /* by another open of this file; it may have lost its name */
 void lock_release_unlink(const char *dir, const char *name, int fd); /* unlinks (unless others share it), then closes */
+/* Is the open file still the one of that name? A holder may have unlinked or replaced it since. */
+bool lock_is_named(int fd, int dir_fd, const char *name);
+
+/* For files whose users hold them by a shared flock(): the file opened and held alone. -1: it is in use, or not there. */
+int lock_idle(const char *path);

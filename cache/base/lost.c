@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#define VARIABLE   "SOLVERFS_LOST" /* "<pid> <time>" of the process that executed itself: an environment is inherited, a pid is not */
+#define VARIABLE   "SOLVERFS_LOST" /* set where a process executed itself; it goes first thing, so that nobody inherits it */
 #define MARKS_MOST 16
 #define WATCH_S    5
 
@@ -16,10 +16,9 @@ static struct {
         char **argv; /* a copy: who parses them changes them */
         mode_t umask;
         char **environment; /* as it was in the beginning, and room for ours in front */
-        char variable[64];
         sigset_t mask;
         _Atomic bool output, is_daemon;
-        uint64_t started; /* seconds */
+        uint64_t started; /* now_ns() */
         pthread_mutex_t lock;
         struct {
                 _Atomic int folder; /* and one more: 0 is free */
@@ -27,31 +26,11 @@ static struct {
         } marks[MARKS_MOST];
 } lost = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t seconds(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec;
-}
-
 /* -- ending ----------------------------------------------------------------------------------------------------- */
 
 static void say(const char *text)
 {
         (void)!write(STDERR_FILENO, text, strlen(text));
-}
-
-static void put_number(char **to, uint64_t n)
-{
-        char digits[24];
-        size_t i = sizeof(digits);
-
-        do
-                digits[--i] = (char)('0' + n % 10);
-        while (n /= 10);
-        memcpy(*to, digits + i, sizeof(digits) - i);
-        *to += sizeof(digits) - i;
 }
 
 static void make_marks(void)
@@ -68,13 +47,9 @@ static void make_marks(void)
 /* The kernel ends all other threads. */
 static void execute_again(void)
 {
-        char *at = lost.variable + strlen(VARIABLE "=");
+        static char variable[] = VARIABLE "=1";
 
-        put_number(&at, (uint64_t)getpid());
-        *at++ = ' ';
-        put_number(&at, seconds());
-        *at = '\0';
-        lost.environment[0] = lost.variable;
+        lost.environment[0] = variable;
         umask(lost.umask);
         sigprocmask(SIG_SETMASK, &lost.mask, NULL);
         execve("/proc/self/exe", lost.argv, lost.environment);
@@ -82,10 +57,10 @@ static void execute_again(void)
 
 static bool can_begin_again(void)
 {
-        if (!lost.begun || !lost.environment || !lost.argv)
+        if (!lost.begun)
                 return false;
         if (lost.is_daemon)
-                return !lost.again || seconds() - lost.started >= LOST_AGAIN_S;
+                return !lost.again || now_ns() - lost.started >= LOST_AGAIN_S * NSEC_PER_SEC;
         return !lost.again && !lost.output;
 }
 
@@ -163,9 +138,8 @@ static char **copy_list(char *const list[], size_t room, size_t *ret_n)
 
         while (list[n])
                 n++;
-        copy = calloc(room + n + 1, sizeof(*copy));
-        if (copy)
-                memcpy(copy + room, list, n * sizeof(*list));
+        copy = allocate(room + n + 1, sizeof(*copy));
+        memcpy(copy + room, list, n * sizeof(*list));
         if (ret_n)
                 *ret_n = n;
         return copy;
@@ -174,16 +148,13 @@ static char **copy_list(char *const list[], size_t room, size_t *ret_n)
 void lost_begin(char **argv, int status)
 {
         struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
-        const char *earlier = getenv(VARIABLE);
-        unsigned long long pid = 0, at = 0;
 
         lost.status = status;
-        lost.again = earlier && sscanf(earlier, "%llu %llu", &pid, &at) == 2 && pid == (unsigned long long)getpid();
-        unsetenv(VARIABLE); /* nobody else's */
+        lost.again = getenv(VARIABLE);
+        unsetenv(VARIABLE);
         lost.environment = copy_list(environ, 1, NULL);
         lost.argv = copy_list(argv, 0, NULL);
-        memcpy(lost.variable, VARIABLE "=", sizeof(VARIABLE "="));
-        lost.started = seconds();
+        lost.started = now_ns();
         lost.umask = umask(077);
         umask(lost.umask);
         pthread_sigmask(SIG_SETMASK, NULL, &lost.mask);
@@ -204,11 +175,8 @@ void lost_daemon(char *const argv[])
         size_t n;
         char **copy = copy_list(argv, 0, &n);
 
-        for (size_t i = 0; copy && i < n; i++)
-                if (!(copy[i] = strdup(argv[i])))
-                        return;
-        if (!copy)
-                return;
+        for (size_t i = 0; i < n; i++)
+                copy[i] = copy_string(argv[i]);
         free(lost.argv);
         lost.argv = copy;
         lost.is_daemon = true;

@@ -38,12 +38,17 @@ void record_raw(struct record *r, void *to, size_t size)
                 memcpy(to, s.data, s.size);
 }
 
+uint64_t record_number(struct record *r, size_t size)
+{
+        uint64_t n = 0;
+
+        record_raw(r, (char *)&n + sizeof(n) - size, size);
+        return be64toh(n);
+}
+
 uint8_t record_u8(struct record *r)
 {
-        uint8_t n = 0;
-
-        record_raw(r, &n, sizeof(n));
-        return n;
+        return (uint8_t)record_number(r, 1);
 }
 
 void record_version(struct record *r, uint8_t known)
@@ -65,26 +70,17 @@ bool record_bool(struct record *r)
 
 uint16_t record_u16(struct record *r)
 {
-        uint16_t n = 0;
-
-        record_raw(r, &n, sizeof(n));
-        return be16toh(n);
+        return (uint16_t)record_number(r, 2);
 }
 
 uint32_t record_u32(struct record *r)
 {
-        uint32_t n = 0;
-
-        record_raw(r, &n, sizeof(n));
-        return be32toh(n);
+        return (uint32_t)record_number(r, 4);
 }
 
 uint64_t record_u64(struct record *r)
 {
-        uint64_t n = 0;
-
-        record_raw(r, &n, sizeof(n));
-        return be64toh(n);
+        return record_number(r, 8);
 }
 
 double record_real(struct record *r)
@@ -150,27 +146,30 @@ int record_end(struct record *r, const char *what)
         return r->error == -EBADMSG ? errorf(r->error, "%s is damaged; 'solverfs fsck' says more", what) : r->error;
 }
 
+void record_put_number(struct buffer *b, uint64_t n, size_t size)
+{
+        n = htobe64(n);
+        buffer_add(b, (const char *)&n + sizeof(n) - size, size);
+}
+
 void record_put_u8(struct buffer *b, uint8_t n)
 {
-        buffer_add(b, &n, sizeof(n));
+        record_put_number(b, n, 1);
 }
 
 void record_put_u16(struct buffer *b, uint16_t n)
 {
-        n = htobe16(n);
-        buffer_add(b, &n, sizeof(n));
+        record_put_number(b, n, 2);
 }
 
 void record_put_u32(struct buffer *b, uint32_t n)
 {
-        n = htobe32(n);
-        buffer_add(b, &n, sizeof(n));
+        record_put_number(b, n, 4);
 }
 
 void record_put_u64(struct buffer *b, uint64_t n)
 {
-        n = htobe64(n);
-        buffer_add(b, &n, sizeof(n));
+        record_put_number(b, n, 8);
 }
 
 void record_put_real(struct buffer *b, double x)

@@ -23,6 +23,7 @@ struct record {
 
 struct record record_of(struct slice bytes);
 void record_version(struct record *r, uint8_t known); /* a byte: another one is -EBADMSG */
+uint64_t record_number(struct record *r, size_t size); /* of 1, 2, 4 or 8 bytes */
 uint8_t record_u8(struct record *r);
 bool record_bool(struct record *r); /* a byte: other than 0 and 1 is -EBADMSG */
 uint16_t record_u16(struct record *r);
@@ -40,6 +41,7 @@ void record_fail(struct record *r); /* what was read makes no sense: -EBADMSG */
 /* 0 when all was there and nothing is left, else -errno with a sentence: "a fact is damaged; …". */
 int record_end(struct record *r, const char *what);
 
+void record_put_number(struct buffer *b, uint64_t n, size_t size);
 void record_put_u8(struct buffer *b, uint8_t n);
 void record_put_u16(struct buffer *b, uint16_t n);
 void record_put_u32(struct buffer *b, uint32_t n);

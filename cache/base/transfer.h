@@ -2,8 +2,9 @@
  *
  *     static void transfer_thing(struct transfer *t, struct thing *x)
  *     {
+ *             transfer_version(t, VERSION);
  *             transfer_u64(t, &x->n);
- *             transfer_real(t, &x->mean);
+ *             x->kind = transfer_choice(t, x->kind, N_KINDS);
  *     }
  *     transfer_thing(&(struct transfer){.to = &buffer}, &x);      appends the fields; x stays as it is
  *     struct transfer t = {.from = record_of(bytes)};
@@ -28,18 +29,21 @@ static inline bool transfer_reads(const struct transfer *t)
 
 void transfer_version(struct transfer *t, uint8_t version); /* the first byte; another one is damage */
 void transfer_bool(struct transfer *t, bool *x);
-/* A byte below n, which is returned; another one is damage, and 0. */
+/* A byte below `n`, which is returned; another one is damage, and 0. */
 unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n);
+void transfer_u8(struct transfer *t, uint8_t *n);
 void transfer_u16(struct transfer *t, uint16_t *n);
 void transfer_u32(struct transfer *t, uint32_t *n);
 void transfer_u64(struct transfer *t, uint64_t *n);
-void transfer_raw(struct transfer *t, void *bytes, size_t size); /* of a size that both sides know */
 void transfer_real(struct transfer *t, double *x);
 void transfer_reals(struct transfer *t, double *list, size_t n);
-void transfer_string(struct transfer *t, char **s); /* its length first; NULL is written as "", and read where it is not there */
+void transfer_raw(struct transfer *t, void *bytes, size_t size); /* of a size that both sides know */
 /* The length of a list that follows, of elements that take `least` bytes each, so that a damaged length is found before memory is taken for it. */
 void transfer_count(struct transfer *t, size_t *n, size_t least);
-void transfer_count_u32(struct transfer *t, size_t *n, size_t least);
+void transfer_count_u32(struct transfer *t, size_t *n, size_t least); /* in four bytes */
 /* A number that both sides have to agree on; another one is damage. */
 void transfer_same(struct transfer *t, uint64_t n);
 void transfer_bytes(struct transfer *t, struct buffer *b); /* its length first; read into an empty one */
+/* Its length first; NULL is written as "". What was there is freed when it is read. */
+void transfer_string(struct transfer *t, char **s);
+void transfer_string_u32(struct transfer *t, char **s); /* its length in four bytes */

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/stat.h>
-#include <sys/sendfile.h>
 #include <time.h>
 
 #include "cache/base/lost.h"
@@ -437,6 +436,20 @@ int write_all(int fd, const void *data, size_t size)
         return 0;
 }
 
+int folder_each(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user)
+{
+        cleanup_dir DIR *d = opendir(folder);
+        struct dirent *e;
+        int r = 0;
+
+        if (!d)
+                return errno == ENOENT ? 0 : errorf(-errno, "cannot list %s: %s", folder, strerror(errno));
+        while (r == 0 && (e = readdir(d)))
+                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                        r = fn(user, folder, e->d_name);
+        return r;
+}
+
 int sync_folder(const char *path)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -446,22 +459,18 @@ int sync_folder(const char *path)
 
 int sync_folder_of(const char *path)
 {
-        char dir[PATH_SIZE];
         const char *slash = strrchr(path, '/');
-        int n = slash ? snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - path), path) : snprintf(dir, sizeof(dir), ".");
+        cleanup_free char *dir = slash ? copy_prefix(path, (size_t)(slash - path) + 1) : copy_string(".");
 
-        return n < 0 || n >= (int)sizeof(dir) ? -ENAMETOOLONG : sync_folder(dir);
+        return sync_folder(dir);
 }
 
 int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode)
 {
-        char temporary[PATH_SIZE];
-        cleanup_close int fd = -1;
-        int r = 0;
+        cleanup_free char *temporary = format_string("%s.XXXXXX", path);
+        cleanup_close int fd = mkostemp(temporary, O_CLOEXEC);
+        int r;
 
-        if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary))
-                return errorf(-ENAMETOOLONG, "path too long: %s", path);
-        fd = mkostemp(temporary, O_CLOEXEC);
         if (fd < 0)
                 return errorf(-errno, "cannot write %s: %s", temporary, strerror(errno));
         r = write_all(fd, data, size);
@@ -509,12 +518,10 @@ int make_private_folder(const char *path)
 
 int make_dirs(const char *path, mode_t mode)
 {
-        char partial[PATH_SIZE];
-        size_t n = strlen(path);
+        cleanup_free char *partial = copy_string(path);
 
-        if (n == 0 || n >= sizeof(partial))
-                return -ENAMETOOLONG;
-        memcpy(partial, path, n + 1);
+        if (!*path)
+                return errorf(-ENOENT, "cannot make a folder without a name");
         for (char *p = partial + 1;; p++) {
                 char c = *p;
 

@@ -203,6 +203,8 @@ int write_file_atomic(const char *path, const void *data, size_t size, mode_t mo
 int copy_fd(int from, int to);                /* whole, reflinked or in-kernel when possible */
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
 int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it was there */
+/* Calls fn with each name in a folder until it returns other than 0, which is returned. 0 where there is no such folder. */
+int folder_each(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user);
 int sync_folder(const char *path);
 int sync_folder_of(const char *path); /* the folder that the path is in */
 int remove_tree(const char *path); /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */

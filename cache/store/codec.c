@@ -48,30 +48,10 @@ static struct contexts *contexts_get(void)
         c = pthread_getspecific(contexts_key);
         if (!c) {
                 c = allocate(1, sizeof(*c));
-                if (c && pthread_setspecific(contexts_key, c) != 0) {
-                        free(c);
-                        c = NULL;
-                }
+                *c = (struct contexts){ZSTD_createCCtx(), ZSTD_createDCtx()};
+                pthread_setspecific(contexts_key, c);
         }
         return c;
-}
-
-static ZSTD_CCtx *compressor(void)
-{
-        struct contexts *c = contexts_get();
-
-        if (c && !c->compress)
-                c->compress = ZSTD_createCCtx();
-        return c ? c->compress : NULL;
-}
-
-static ZSTD_DCtx *decompressor(void)
-{
-        struct contexts *c = contexts_get();
-
-        if (c && !c->decompress)
-                c->decompress = ZSTD_createDCtx();
-        return c ? c->decompress : NULL;
 }
 
 static uint64_t checksum(uint64_t head, struct slice key, const void *raw, size_t size)
@@ -91,11 +71,10 @@ static void *compress(struct slice v, size_t *ret_size)
 {
         size_t most = v.size - v.size / 8, n;
         cleanup_free void *out = NULL;
-        ZSTD_CCtx *c;
+        ZSTD_CCtx *c = contexts_get()->compress;
 
         if (v.size <= COMPRESS_ABOVE || is_compressed_already(v))
                 return NULL;
-        c = compressor();
         out = malloc(most);
         if (!c || !out)
                 return NULL;
@@ -124,7 +103,7 @@ int frame_encode(struct slice key, struct slice value, struct buffer *ret)
 
 static int decompress(struct slice packed, uint64_t size, struct blob *ret)
 {
-        ZSTD_DCtx *d = decompressor();
+        ZSTD_DCtx *d = contexts_get()->decompress;
         cleanup_free void *raw = NULL;
 
         /* A damaged length must not make us ask for terabytes: zstd's own header has to agree with it. */
@@ -143,29 +122,17 @@ static int decompress(struct slice packed, uint64_t size, struct blob *ret)
 int frame_decode(struct slice key, struct slice frame, struct blob *ret)
 {
         struct record rec = record_of(frame);
-        const uint64_t head = record_u64_le(&rec), sum = record_u64_le(&rec), size = head >> 16;
+        const uint64_t head = record_u64_le(&rec), sum = record_u64_le(&rec), size = head >> 16, codec = head >> 8 & 0xff;
         const struct slice bytes = record_slice(&rec, record_left(&rec));
-        cleanup_blob struct blob b = {0};
-        int r;
+        cleanup_blob struct blob b = {.data = bytes.data, .size = bytes.size};
+        int r = rec.error < 0 || (head & 0xff) != FRAME_VERSION || size >= FRAME_MOST || codec > CODEC_ZSTD ? -EBADMSG : 0;
 
-        if (rec.error < 0 || (head & 0xff) != FRAME_VERSION || size >= FRAME_MOST)
-                return -EBADMSG;
-        switch (head >> 8 & 0xff) {
-        case CODEC_RAW:
-                if (size != bytes.size)
-                        return -EBADMSG;
-                b = (struct blob){.data = bytes.data, .size = size};
-                break;
-        case CODEC_ZSTD:
+        if (r == 0 && codec == CODEC_ZSTD)
                 r = decompress(bytes, size, &b);
-                if (r < 0)
-                        return r;
-                break;
-        default:
-                return -EBADMSG;
-        }
-        if (checksum(head, key, b.data, b.size) != sum)
-                return -EBADMSG;
+        if (r == 0 && (b.size != size || checksum(head, key, b.data, b.size) != sum))
+                r = -EBADMSG;
+        if (r < 0)
+                return r;
         *ret = b;
         b = (struct blob){0};
         return 0;

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 
 #include "cache/base/lost.h"
 #include "cache/store/pages.h"
@@ -75,25 +74,13 @@ static int fail(struct db *d, int rc, const char *what)
         case MDB_READERS_FULL:
                 return errorf(-EAGAIN, "cannot %s: too many readers of %s at once", what, d->dir);
         case MDB_MAP_RESIZED:
-                return errorf(-ENOMEM,
-                              "the index in %s is larger than the %llu bytes this process may map; raise its address space limit "
-                              "(ulimit -v)",
+                return errorf(-ENOMEM, "the index in %s is larger than the %llu bytes this process may map; raise its address space limit (ulimit -v)",
                               d->dir, (unsigned long long)d->size);
-        case MDB_CORRUPTED:
-        case MDB_PAGE_NOTFOUND:
-        case MDB_PANIC:
-        case MDB_INVALID:
-        case MDB_VERSION_MISMATCH:
-        case MDB_CURSOR_FULL:
-        case MDB_PAGE_FULL:
-        case MDB_INCOMPATIBLE:
-        case MDB_BAD_DBI:
-        case MDB_BAD_RSLOT:
-                return db_damaged(d, mdb_strerror(rc));
+        case MDB_BAD_TXN: /* one that failed before */
+        case MDB_DBS_FULL:
+                return errorf(-EIO, "cannot %s in %s: %s", what, d->dir, mdb_strerror(rc));
         default:
-                if (rc < 0) /* LMDB's own: a transaction that failed before, a bad reader slot … */
-                        return errorf(-EIO, "cannot %s in %s: %s", what, d->dir, mdb_strerror(rc));
-                return errorf(-rc, "cannot %s in %s: %s", what, d->dir, strerror(rc));
+                return rc < 0 ? db_damaged(d, mdb_strerror(rc)) : errorf(-rc, "cannot %s in %s: %s", what, d->dir, strerror(rc));
         }
 }
 
@@ -141,13 +128,9 @@ static void watch_forks(void)
 /* LMDB would make them under the umask, and then open one of them a second time. */
 static int make_file(const char *dir, const char *name)
 {
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-        if (r < 0)
-                return r;
-        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (fd < 0)
                 return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
         return fchmod(fd, 0600) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 0;
@@ -314,35 +297,21 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
         return r;
 }
 
-/* LMDB does not say where it has the file mapped. Some file systems give other numbers there than stat() does: then it is not found. */
-static void find_map(struct db *d)
+/* What pages.h found. */
+static int judge(struct db *d, int r)
 {
-        FILE *f = fopen("/proc/self/maps", "re");
-        unsigned long low, high, offset, inode;
-        cleanup_free char *line = NULL;
-        unsigned major_number, minor_number;
-        size_t size = 0;
-
-        d->map_sought = true;
-        while (f && !d->map && getline(&line, &size, f) > 0)
-                if (sscanf(line, "%lx-%lx %*s %lx %x:%x %lu", &low, &high, &offset, &major_number, &minor_number, &inode) == 6 &&
-                    offset == 0 && inode == d->inode && makedev(major_number, minor_number) == d->device && high - low >= d->size)
-                        d->map = (const char *)low;
-        if (f)
-                fclose(f);
+        return r == -EIO ? db_damaged(d, error_message(r)) : r;
 }
 
 static int begin_write(struct db *d, MDB_txn **ret)
 {
         int r = 0;
 
-        if (!d->fresh && !d->map_sought)
-                find_map(d);
         d->pages = pages_free(d->pages);
         if (!d->fresh)
-                r = pages_begin(d->fd, d->data, d->map, d->size, &d->pages);
+                r = pages_begin(d->fd, d->data, &d->pages);
         if (r < 0)
-                return r == -EIO ? db_damaged(d, error_message(r)) : r;
+                return judge(d, r);
         r = begin_watched(d, 0, ret);
         d->writing = r == 0 ? *ret : NULL;
         if (r == 0 && d->pages && mdb_txn_id(*ret) != pages_txn(d->pages) + 1) {
@@ -381,20 +350,12 @@ static bool is_full(struct db *d)
         return statvfs(d->dir, &v) == 0 && v.f_bavail * v.f_frsize < FULL_BELOW;
 }
 
-/* LMDB reads the free list's pages when it commits, and the transaction may have taken long. */
-static int look_again(struct db *d)
-{
-        int r = pages_look_again(d->pages);
-
-        return r == -EIO ? db_damaged(d, error_message(r)) : r;
-}
-
 int db_commit(struct db *d, MDB_txn *txn)
 {
         int rc, r = db_usable(d);
 
-        if (r == 0 && txn == d->writing && d->pages)
-                r = look_again(d);
+        if (r == 0 && txn == d->writing && d->pages) /* LMDB reads the free list's pages now, and the transaction may have taken long */
+                r = judge(d, pages_look_again(d->pages));
         if (r < 0) {
                 db_abort(d, txn);
                 return r;
@@ -411,13 +372,6 @@ void db_abort(struct db *d, MDB_txn *txn)
                 mdb_txn_abort(txn);
 }
 
-static void add_table(struct db *d, const char *name, MDB_dbi dbi)
-{
-        if (!name || d->names[dbi])
-                return;
-        d->names[dbi] = copy_string(name);
-}
-
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret)
 {
         unsigned flags = 0;
@@ -428,8 +382,8 @@ int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi 
                 r = fail(d, mdb_dbi_flags(txn, *ret, &flags), "open a table");
         if (r == 0 && flags != 0)
                 r = db_damaged(d, "a table has flags that no table has");
-        if (r == 0 && !d->read_only)
-                add_table(d, name, *ret);
+        if (r == 0 && !d->read_only && name && !d->names[*ret])
+                d->names[*ret] = copy_string(name);
         return r;
 }
 
@@ -450,17 +404,21 @@ static int check_size(struct db *d, size_t size)
         return db_damaged(d, "a value is larger than the file");
 }
 
-int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice *ret)
+int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct blob *ret)
 {
         MDB_val k = to_val(key), v = {0};
         int r = READING(d, "read", mdb_get(txn, dbi, &k, &v));
 
         if (r == 0)
                 r = check_size(d, v.mv_size);
-        if (r < 0)
+        if (r < 0 || !ret)
                 return r;
-        *ret = SLICE(v.mv_data, v.mv_size);
-        return 0;
+        *ret = (struct blob){.size = v.mv_size, .owned = malloc(MAX(v.mv_size, (size_t)1))};
+        ret->data = ret->owned;
+        r = ret->owned ? db_copy(d, ret->owned, SLICE(v.mv_data, v.mv_size)) : -ENOMEM;
+        if (r < 0)
+                blob_done(ret);
+        return r;
 }
 
 int db_copy(struct db *d, void *to, struct slice from)
@@ -471,9 +429,7 @@ int db_copy(struct db *d, void *to, struct slice from)
 /* Are the pages sound that LMDB will read to put or delete the key? */
 static int look(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
 {
-        int r = d->pages ? pages_path(d->pages, d->names[dbi], key, deletes) : 0;
-
-        return r == -EIO ? db_damaged(d, error_message(r)) : r;
+        return d->pages ? judge(d, pages_path(d->pages, d->names[dbi], key, deletes)) : 0;
 }
 
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value)
@@ -509,15 +465,10 @@ void db_cursor_close(struct db *d, MDB_cursor *c)
         mdb_cursor_close(c);
 }
 
-static int cursor_get(struct db *d, MDB_cursor *c, MDB_val *key, MDB_val *value, MDB_cursor_op op)
-{
-        return READING(d, "read", mdb_cursor_get(c, key, value, op));
-}
-
 int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512], size_t *key_size, struct slice *ret_value)
 {
         MDB_val k = {.mv_data = key, .mv_size = *key_size}, v = {0};
-        int r = cursor_get(d, c, &k, ret_value ? &v : NULL, op);
+        int r = READING(d, "read", mdb_cursor_get(c, &k, ret_value ? &v : NULL, op));
 
         if (r == 0 && k.mv_size > 511)
                 r = db_damaged(d, "a key is too long");

@@ -33,8 +33,6 @@ struct db {
         char *data;    /* path of data.mdb */
         dev_t device;  /* of data.mdb as it was opened */
         ino_t inode;
-        const char *map;            /* LMDB's, of data.mdb; NULL: not known; under the store's write lock */
-        bool map_sought;            /* likewise */
         _Atomic bool damaged;
         unsigned forks;             /* as counted when it was opened: a child must not use it */
         struct pages *pages;        /* of the write transaction; under the store's write lock */
@@ -73,18 +71,18 @@ int db_commit(struct db *d, MDB_txn *txn);
 void db_abort(struct db *d, MDB_txn *txn);
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret);
 
-/* *ret lies in the map: copy it with db_copy(), touch it no other way. -ENOENT without a sentence. */
-int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice *ret);
-int db_copy(struct db *d, void *to, struct slice from);
+/* A copy; `ret` NULL: only whether it is there. -ENOENT without a sentence. */
+int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct blob *ret);
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value);
 int db_delete(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key);
 int db_stat(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_stat *ret);
 
 int db_cursor(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_cursor **ret);
 void db_cursor_close(struct db *d, MDB_cursor *c);
-/* The key goes to `key` (room for 511 bytes), the value, when asked for, is as in db_get(). For MDB_SET_RANGE, *key_size and key are also
- * what to look for. */
+/* The key goes to `key` (room for 511 bytes). The value, when asked for, lies in the map: copy it with db_copy(), touch it no other way. For
+ * MDB_SET_RANGE, *key_size and key are also what to look for. */
 int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512], size_t *key_size, struct slice *ret_value);
+int db_copy(struct db *d, void *to, struct slice from);
 
 uint64_t db_last_txn(struct db *d); /* number of the newest committed transaction, of any process */
 int db_info(struct db *d, MDB_envinfo *ret);

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "cache/base/fault.h"
+#include "cache/base/lock.h"
 
 #define VERSION        1
 #define FLAG_COMPACTED 1u
@@ -100,46 +101,30 @@ static void numbers_done(struct numbers *n)
         free(n->list);
 }
 
-static int compare_numbers(const void *a, const void *b)
+/* Temporary files and strangers are not ours. */
+static int is_segment(const struct dirent *e)
 {
-        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+        uint64_t n = strtoull(e->d_name, NULL, 10);
+        char name[24];
 
-        return (x > y) - (x < y);
-}
-
-static int numbers_add(struct numbers *l, uint64_t n)
-{
-        list_grow(l->list, l->n);
-        l->list[l->n++] = n;
-        return 0;
+        segment_name(n, name);
+        return n > 0 && strcmp(name, e->d_name) == 0;
 }
 
 static int list_segments(struct journal *j, struct numbers *ret)
 {
-        int fd = openat(j->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-        cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        struct dirent *e;
+        struct dirent **names;
+        int n = scandirat(j->dir_fd, ".", &names, is_segment, versionsort);
 
-        if (!d) {
-                r = errorf(-errno, "cannot list %s: %s", j->dir, strerror(errno));
-                if (fd >= 0)
-                        close(fd);
-                return r;
+        if (n < 0)
+                return errorf(-errno, "cannot list %s: %s", j->dir, strerror(errno));
+        ret->list = allocate((size_t)n, sizeof(*ret->list));
+        for (; ret->n < (size_t)n; ret->n++) {
+                ret->list[ret->n] = strtoull(names[ret->n]->d_name, NULL, 10);
+                free(names[ret->n]);
         }
-        while (r == 0 && (e = readdir(d))) {
-                char *end, name[24];
-                uint64_t n;
-
-                errno = 0;
-                n = strtoull(e->d_name, &end, 10);
-                if (errno || *end || n == 0)
-                        continue;
-                segment_name(n, name);
-                if (strcmp(name, e->d_name) == 0) /* temporary files and strangers are not ours */
-                        r = numbers_add(ret, n);
-        }
-        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_numbers);
-        return r;
+        free(names);
+        return 0;
 }
 
 static int find_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
@@ -236,46 +221,43 @@ struct journal *journal_close(struct journal *j)
 }
 
 /* Makes `segment` the one being written. */
-static int use_segment(struct journal *j, uint64_t segment)
+static void take_segment(struct journal *j, uint64_t segment, int fd)
 {
-        int fd;
-
-        if (j->segment == segment)
-                return 0;
-        fd = segment_open(j, segment, O_RDWR);
-        if (fd < 0)
-                return fd;
         if (j->fd >= 0)
                 close(j->fd);
         j->fd = fd;
         j->segment = segment;
+}
+
+static int use_segment(struct journal *j, uint64_t segment)
+{
+        int fd = j->segment == segment ? j->fd : segment_open(j, segment, O_RDWR);
+
+        if (fd < 0)
+                return fd;
+        if (fd != j->fd)
+                take_segment(j, segment, fd);
         return 0;
 }
 
 static int begin_segment(struct journal *j, uint64_t segment)
 {
-        cleanup_close int fd = segment_open(j, segment, O_RDWR | O_CREAT | O_TRUNC);
+        int fd = segment_open(j, segment, O_RDWR | O_CREAT | O_TRUNC), r;
         struct segment_header h;
-        int r;
 
         if (fd < 0)
-                return segment_error(j, fd, "make", segment);
+                return fd;
         segment_header_fill(&h, segment, NULL);
         r = fchmod(fd, 0600) < 0 ? -errno : write_all(fd, &h, sizeof(h));
         if (r == 0 && fsync(j->dir_fd) < 0)
                 r = -errno;
-        if (r < 0) {
-                char name[24];
-
-                segment_name(segment, name);
-                unlinkat(j->dir_fd, name, 0);
-                return segment_error(j, r, "begin", segment);
+        if (r == 0) {
+                take_segment(j, segment, fd);
+        } else {
+                close(fd);
+                journal_remove(j, segment);
         }
-        if (j->fd >= 0)
-                close(j->fd);
-        j->fd = steal_fd(&fd);
-        j->segment = segment;
-        return 0;
+        return r;
 }
 
 /* -- writing ---------------------------------------------------------------------------------------------------- */
@@ -389,22 +371,12 @@ int journal_cut(struct journal *j, struct journal_position end)
         return r < 0 ? segment_error(j, r, "shorten", end.segment) : 0;
 }
 
-/* False when the file was deleted or replaced: whatever is written to the open descriptor would be lost. */
-static bool is_named(struct journal *j)
-{
-        struct stat open_file, named;
-        char name[24];
-
-        segment_name(j->segment, name);
-        return fstat(j->fd, &open_file) == 0 && fstatat(j->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-               open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
-}
-
 int journal_pending(struct journal *j, struct journal_position at)
 {
         struct journal_position first;
         uint64_t word = 0;
         struct stat st;
+        char name[24];
         ssize_t n;
         int r;
 
@@ -412,8 +384,9 @@ int journal_pending(struct journal *j, struct journal_position at)
                 r = journal_first(j, &first, NULL);
                 return r < 0 ? r : first.segment != 0;
         }
+        segment_name(at.segment, name);
         r = use_segment(j, at.segment);
-        if (r == -ENOENT || (r == 0 && !is_named(j)))
+        if (r == -ENOENT || (r == 0 && !lock_is_named(j->fd, j->dir_fd, name))) /* what is written to one that was deleted would be lost */
                 return -ENODATA;
         if (r < 0)
                 return segment_error(j, r, "open", at.segment);

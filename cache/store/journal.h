@@ -79,9 +79,8 @@ struct journal_compaction;
 
 int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret);
 int journal_compact_add(struct journal_compaction *c, struct slice table, struct slice key, struct slice frame);
-/* Syncs it and gives it its name; *ret_end is its end. Frees c in any case, and leaves nothing behind when it fails. */
-int journal_compact_finish(struct journal_compaction *c, struct journal_position *ret_end);
-void journal_compact_abort(struct journal_compaction *c);
+/* Unless r < 0, syncs it and gives it its name; *ret_end is its end. Frees c in any case, and leaves nothing behind when it fails. */
+int journal_compact_finish(struct journal_compaction *c, int r, struct journal_position *ret_end);
 void journal_remove(struct journal *j, uint64_t segment);        /* a compacted one that did not come into force */
 void journal_remove_before(struct journal *j, uint64_t segment); /* once it has */
 void journal_sweep(struct journal *j);                           /* what a crash left of a compaction; alone */
@@ -93,12 +92,17 @@ int journal_pending(struct journal *j, struct journal_position at);
 /* The newest compacted segment, else the first; {0, 0} when there is none. *ret_lost (may be NULL): it is neither compacted nor number 1, so
  * that what was before it is gone. */
 int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost);
-/* The next segment there is; {0, 0} when there is none. `ret_base`, when it is a compacted one, is its base, else {0, 0}. */
-int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);
-/* Reads the whole groups from *at to the end of its segment, record by record, and moves *at behind each group read whole. With
- * `thorough`, what follows zeros is looked at, too: a lost page looks like an end. `counts` are added to. */
-int journal_read(struct journal *j, struct journal_position *at, bool thorough, journal_fn fn, void *user,
-                 struct journal_counts *counts);
-/* Reads all there is from journal_first() on, thoroughly, but for groups that end behind `upto`; when all of it was compacted since then,
- * the compacted segment: what is in there is as new or newer. */
-int journal_read_all(struct journal *j, struct journal_position upto, journal_fn fn, void *user, struct journal_counts *counts);
+#define JOURNAL_END ((struct journal_position){UINT64_MAX, UINT64_MAX})
+
+/* A walk over the whole groups, record by record. */
+struct journal_walk {
+        struct journal_position at;   /* from here on, and then behind the last group read whole; {0, 0}: from journal_first() on */
+        struct journal_position upto; /* what ends behind it is left out; JOURNAL_END: nothing is */
+        bool thorough;                /* what follows zeros is looked at, too: a lost page looks like an end */
+        journal_fn fn;               /* NULL: `at` alone moves */
+        void *user;
+        struct journal_counts counts; /* what is missing before `upto` is damage */
+};
+/* A compacted segment on the way that was made of exactly what stands before it is passed over; another one is -ESTALE, without a sentence. When
+ * all up to `upto` was compacted since, the compacted segment is read: what is in there is as new or newer. */
+int journal_walk(struct journal *j, struct journal_walk *w);

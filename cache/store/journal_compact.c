@@ -14,6 +14,15 @@ struct journal_compaction {
         uint64_t n_records;
 };
 
+static void compaction_free(struct journal_compaction *c)
+{
+        unlinkat(c->journal->dir_fd, COMPACT_NAME, 0);
+        if (c->fd >= 0)
+                close(c->fd);
+        buffer_done(&c->group);
+        free(c);
+}
+
 int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret)
 {
         struct journal_compaction *c = allocate(1, sizeof(*c));
@@ -27,20 +36,11 @@ int journal_compact_begin(struct journal *j, struct journal_position base, struc
         r = c->fd < 0 || fchmod(c->fd, 0600) < 0 ? -errno : write_all(c->fd, &h, sizeof(h));
         if (r < 0) {
                 r = errorf(r, "cannot write %s/" COMPACT_NAME ": %s", j->dir, strerror(-r));
-                journal_compact_abort(c);
+                compaction_free(c);
                 return r;
         }
         *ret = c;
         return 0;
-}
-
-void journal_compact_abort(struct journal_compaction *c)
-{
-        unlinkat(c->journal->dir_fd, COMPACT_NAME, 0);
-        if (c->fd >= 0)
-                close(c->fd);
-        buffer_done(&c->group);
-        free(c);
 }
 
 static int compact_flush(struct journal_compaction *c)
@@ -68,16 +68,17 @@ int journal_compact_add(struct journal_compaction *c, struct slice table, struct
         return c->group.size < COMPACT_GROUP ? buffer_error(&c->group) : compact_flush(c);
 }
 
-int journal_compact_finish(struct journal_compaction *c, struct journal_position *ret_end)
+int journal_compact_finish(struct journal_compaction *c, int r, struct journal_position *ret_end)
 {
         struct journal *j = c->journal;
-        int r = compact_flush(c);
         char name[24];
 
         segment_name(c->at.segment, name);
+        if (r == 0)
+                r = compact_flush(c);
         if (r == 0 && (fsync(c->fd) < 0 || renameat(j->dir_fd, COMPACT_NAME, j->dir_fd, name) < 0 || fsync(j->dir_fd) < 0))
                 r = errorf(-errno, "cannot put the compacted journal %s/%s in place: %s", j->dir, name, strerror(errno));
         *ret_end = c->at;
-        journal_compact_abort(c);
+        compaction_free(c);
         return r;
 }

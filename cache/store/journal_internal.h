@@ -36,6 +36,8 @@ _Static_assert(sizeof(struct record_header) == RECORD_HEADER, "the record's head
 void segment_name(uint64_t segment, char ret[24]);
 int segment_open(struct journal *j, uint64_t segment, int flags); /* a descriptor, or -errno without a sentence */
 bool segment_is_there(struct journal *j, uint64_t segment);
+/* The next segment there is; {0, 0} when there is none. `ret_base`, when it is a compacted one, is its base, else {0, 0}. */
+int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);
 int segment_error(struct journal *j, int r, const char *verb, uint64_t segment);
 /* `base` is a compacted one's, else NULL. */
 void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base);

@@ -19,6 +19,7 @@ struct reader {
         size_t n_records;
         size_t since_gap; /* records read whole since something was not */
         bool gap;
+        int error; /* it cannot be read */
 };
 
 static void reader_done(struct reader *r)
@@ -29,8 +30,8 @@ static void reader_done(struct reader *r)
         free(r->records);
 }
 
-/* Bytes [offset, offset + n), or NULL when the file has not as many; *error when it cannot be read. */
-static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n, int *error)
+/* Bytes [offset, offset + n), or NULL when the file has not as many, or cannot be read. */
+static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n)
 {
         static const char block[4096];
 
@@ -45,14 +46,14 @@ static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n, i
                 for (uint64_t more = 0; more < want; more += sizeof(block))
                         buffer_add(&r->bytes, block, MIN(want - more, sizeof(block)));
                 if (r->bytes.failed) {
-                        *error = -ENOMEM;
+                        r->error = -ENOMEM;
                         return NULL;
                 }
                 do
                         got = pread(r->fd, r->bytes.data + had, want, (off_t)from);
                 while (got < 0 && errno == EINTR);
                 if (got < 0)
-                        *error = segment_error(r->journal, -errno, "read", r->segment);
+                        r->error = segment_error(r->journal, -errno, "read", r->segment);
                 if (got <= 0) {
                         r->size = from; /* shorter by now */
                         r->bytes.size = had;
@@ -82,14 +83,14 @@ enum found {
         FOUND_DAMAGE, /* something, but no record */
 };
 
-static enum found reader_look(struct reader *r, uint64_t offset, struct journal_record *ret, uint64_t *ret_next, int *error)
+static enum found reader_look(struct reader *r, uint64_t offset, struct journal_record *ret, uint64_t *ret_next)
 {
         struct record_header h;
-        const char *p = reader_bytes(r, offset, sizeof(h), error);
+        const char *p = reader_bytes(r, offset, sizeof(h));
         uint64_t body;
 
         if (!p) {
-                p = reader_bytes(r, offset, 8, error);
+                p = reader_bytes(r, offset, 8);
                 return p && memcmp(p, (const char[8]){0}, 8) != 0 ? FOUND_DAMAGE : FOUND_END;
         }
         memcpy(&h, p, sizeof(h));
@@ -98,7 +99,7 @@ static enum found reader_look(struct reader *r, uint64_t offset, struct journal_
         if (le32toh(h.magic) != RECORD_MAGIC || h.op < JOURNAL_PUT || h.op > JOURNAL_COMMIT || h.table_size > JOURNAL_TABLE_MAX)
                 return FOUND_DAMAGE;
         body = (uint64_t)h.table_size + le16toh(h.key_size) + le32toh(h.value_size);
-        p = reader_bytes(r, offset, sizeof(h) + body, error);
+        p = reader_bytes(r, offset, sizeof(h) + body);
         if (!p || record_checksum(&h, p + sizeof(h), body, r->segment, offset) != le64toh(h.checksum))
                 return FOUND_DAMAGE;
         p += sizeof(h);
@@ -113,57 +114,54 @@ static enum found reader_look(struct reader *r, uint64_t offset, struct journal_
 }
 
 /* The next whole record at or behind `offset`; 0 when there is none. */
-static uint64_t reader_resync(struct reader *r, uint64_t offset, int *error)
+static uint64_t reader_resync(struct reader *r, uint64_t offset)
 {
         struct journal_record record;
         uint64_t next;
 
-        for (; *error == 0 && offset + RECORD_HEADER <= r->size; offset += 8) {
-                const char *p = reader_bytes(r, offset, sizeof(uint32_t), error);
+        for (; r->error == 0 && offset + RECORD_HEADER <= r->size; offset += 8) {
+                const char *p = reader_bytes(r, offset, sizeof(uint32_t));
                 uint32_t magic;
 
                 if (!p)
                         break;
                 memcpy(&magic, p, sizeof(magic));
-                if (le32toh(magic) == RECORD_MAGIC && reader_look(r, offset, &record, &next, error) == FOUND_RECORD)
+                if (le32toh(magic) == RECORD_MAGIC && reader_look(r, offset, &record, &next) == FOUND_RECORD)
                         return offset;
         }
         return 0;
 }
 
-static int reader_remember(struct reader *r, uint64_t offset)
+static void reader_remember(struct reader *r, uint64_t offset)
 {
         list_grow(r->records, r->n_records);
         r->records[r->n_records++] = offset;
         r->since_gap++;
-        return 0;
 }
 
-static int reader_deliver(struct reader *r, uint64_t end, journal_fn fn, void *user, struct journal_counts *counts)
+static int reader_deliver(struct reader *r, uint64_t end, struct journal_walk *w)
 {
         struct journal_record record = {0};
         uint64_t next;
-        int e = 0;
+        int result = 0;
 
-        for (size_t i = 0; i < r->n_records; i++) {
-                int result;
-
-                if (reader_look(r, r->records[i], &record, &next, &e) != FOUND_RECORD)
-                        return e < 0 ? e : -EIO; /* it was whole a moment ago */
-                result = fn(user, &record);
+        for (size_t i = 0; w->fn && i < r->n_records; i++) {
+                if (reader_look(r, r->records[i], &record, &next) != FOUND_RECORD)
+                        return r->error < 0 ? r->error : -EIO; /* it was whole a moment ago */
+                result = w->fn(w->user, &record);
                 if (result != 0)
                         return result;
         }
-        counts->records += r->n_records;
+        w->counts.records += r->n_records;
         r->n_records = r->since_gap = 0;
         r->gap = false;
-        record = (struct journal_record){.op = JOURNAL_COMMIT, .end = {r->segment, end}};
-        return fn(user, &record);
+        w->at.offset = end;
+        return w->fn ? w->fn(w->user, &(struct journal_record){.op = JOURNAL_COMMIT, .end = w->at}) : 0;
 }
 
 /* Is the group whose commit record, ending at `end`, was just read known to have been finished? Whole, it is. With a part missing it was
  * if anything was written after it: a writer goes on only behind a finished group. */
-static bool reader_is_finished(struct reader *r, struct slice commit, uint64_t end, int *error)
+static bool reader_is_finished(struct reader *r, struct slice commit, uint64_t end)
 {
         uint64_t n;
 
@@ -173,85 +171,97 @@ static bool reader_is_finished(struct reader *r, struct slice commit, uint64_t e
         n = le64toh(n);
         if (r->gap ? r->since_gap >= n : r->n_records == n)
                 return true;
-        return reader_resync(r, end, error) != 0 || segment_is_there(r->journal, r->segment + 1);
+        return reader_resync(r, end) != 0 || segment_is_there(r->journal, r->segment + 1);
 }
 
-static int read_segment(struct journal *j, struct journal_position *at, uint64_t until, bool thorough, journal_fn fn, void *user,
-                        struct journal_counts *counts)
+static int read_records(struct reader *r, struct journal_walk *w)
 {
-        cleanup(reader_done) struct reader r = {.journal = j, .segment = at->segment, .start = at->offset};
-        uint64_t offset = at->offset;
-        struct stat st;
-        int e = 0;
+        uint64_t offset = w->at.offset, next = 0;
 
-        r.fd = segment_open(j, at->segment, O_RDONLY);
-        if (r.fd == -ENOENT) { /* lost; there may be others behind it */
-                counts->damaged++;
-                return 0;
-        }
-        if (r.fd < 0 || fstat(r.fd, &st) < 0)
-                return segment_error(j, r.fd < 0 ? r.fd : -errno, "read", at->segment);
-        r.size = MIN((uint64_t)st.st_size, until);
-        for (;;) {
+        for (;; offset = next) {
                 struct journal_record record;
-                uint64_t next = 0;
-                enum found found = reader_look(&r, offset, &record, &next, &e);
+                enum found found = reader_look(r, offset, &record, &next);
+                int result = 0;
 
-                if (e == 0 && found == FOUND_END && !thorough)
+                if (r->error == 0 && found == FOUND_END && !w->thorough)
                         break;
-                if (e == 0 && found != FOUND_RECORD) {
-                        next = reader_resync(&r, offset + 8, &e);
-                        if (e == 0 && next == 0) {
-                                counts->torn |= found == FOUND_DAMAGE;
+                if (r->error == 0 && found != FOUND_RECORD) {
+                        next = reader_resync(r, offset + 8);
+                        if (r->error == 0 && next == 0) {
+                                w->counts.torn |= found == FOUND_DAMAGE;
                                 break;
                         }
-                        r.gap = true;
-                        r.since_gap = 0;
-                        counts->damaged++;
-                } else if (e == 0 && record.op != JOURNAL_COMMIT) {
-                        e = reader_remember(&r, offset);
-                } else if (e == 0 && reader_is_finished(&r, record.frame, next, &e)) {
-                        int result = reader_deliver(&r, next, fn, user, counts);
-
-                        if (result != 0)
-                                return result;
-                        at->offset = next;
-                        reader_forget(&r, next);
+                        r->gap = true;
+                        r->since_gap = 0;
+                        w->counts.damaged++;
+                } else if (r->error == 0 && record.op != JOURNAL_COMMIT) {
+                        reader_remember(r, offset);
+                } else if (r->error == 0 && reader_is_finished(r, record.frame, next)) {
+                        result = reader_deliver(r, next, w);
+                        reader_forget(r, next);
                 }
-                if (e < 0)
-                        return e;
-                offset = next;
+                if (r->error < 0 || result != 0)
+                        return result != 0 ? result : r->error;
         }
-        if (offset > at->offset || r.gap)
-                counts->torn = true;
+        w->counts.torn |= offset > w->at.offset || r->gap;
         return 0;
 }
 
-int journal_read(struct journal *j, struct journal_position *at, bool thorough, journal_fn fn, void *user,
-                 struct journal_counts *counts)
+/* To the end of its segment, or to `until` in it. */
+static int read_segment(struct journal *j, struct journal_walk *w, uint64_t until)
 {
-        return read_segment(j, at, UINT64_MAX, thorough, fn, user, counts);
+        cleanup(reader_done) struct reader r = {.journal = j, .segment = w->at.segment, .start = w->at.offset};
+        struct stat st;
+
+        r.fd = segment_open(j, w->at.segment, O_RDONLY);
+        if (r.fd == -ENOENT) { /* lost; there may be others behind it */
+                w->counts.damaged++;
+                return 0;
+        }
+        if (r.fd < 0 || fstat(r.fd, &st) < 0)
+                return segment_error(j, r.fd < 0 ? r.fd : -errno, "read", w->at.segment);
+        r.size = MIN((uint64_t)st.st_size, until);
+        return read_records(&r, w);
 }
 
-int journal_read_all(struct journal *j, struct journal_position upto, journal_fn fn, void *user, struct journal_counts *counts)
+/* A compacted segment lies ahead. Made from exactly what was read up to here, it is passed over. */
+static int pass_over(struct journal *j, struct journal_position compacted, struct journal_position base, struct journal_walk *w)
 {
-        struct journal_position at, base;
-        bool lost;
-        int r = journal_first(j, &at, &lost);
-        uint64_t next = at.segment;
+        struct journal_walk over = {.at = compacted};
+        int r = journal_position_equal(base, w->at) ? read_segment(j, &over, UINT64_MAX) : -ESTALE;
 
-        if (upto.segment != 0 && at.segment > upto.segment && !lost)
-                upto = (struct journal_position){at.segment, UINT64_MAX};
-        counts->damaged += r == 0 && lost;
-        while (r == 0 && at.segment != 0 && at.segment <= upto.segment) {
-                counts->damaged += at.segment != next; /* those in between are lost, with what they said of keys before them */
-                next = at.segment + 1;
-                r = read_segment(j, &at, at.segment == upto.segment ? upto.offset : UINT64_MAX, true, fn, user, counts);
-                /* its end is gone, and with it perhaps the last word on any key */
-                counts->damaged += r == 0 && at.segment == upto.segment && upto.offset != UINT64_MAX && at.offset < upto.offset;
-                if (r == 0)
-                        r = journal_next_segment(j, at.segment, &at, &base);
+        w->at = over.at;
+        return r;
+}
+
+int journal_walk(struct journal *j, struct journal_walk *w)
+{
+        struct journal_position next, base, upto = w->upto;
+        bool lost = false;
+        int r = 0;
+
+        if (w->at.segment == 0)
+                r = journal_first(j, &w->at, &lost);
+        if (upto.segment != 0 && w->at.segment > upto.segment && !lost)
+                upto = (struct journal_position){w->at.segment, UINT64_MAX};
+        w->counts.damaged += lost;
+        while (r == 0 && w->at.segment != 0 && w->at.segment <= upto.segment) {
+                r = read_segment(j, w, w->at.segment == upto.segment ? upto.offset : UINT64_MAX);
+                if (r < 0)
+                        return r;
+                if (w->at.segment == upto.segment) { /* with its end perhaps the last word on any key is gone */
+                        w->counts.damaged += upto.offset != UINT64_MAX && w->at.offset < upto.offset;
+                        return 0;
+                }
+                r = journal_next_segment(j, w->at.segment, &next, &base);
+                if (r < 0 || next.segment == 0 || next.segment > upto.segment)
+                        break;
+                w->counts.damaged += base.segment == 0 && next.segment != w->at.segment + 1; /* those in between are lost */
+                if (base.segment != 0)
+                        r = pass_over(j, next, base, w);
+                else
+                        w->at = next;
         }
-        counts->damaged += r == 0 && upto.segment != 0 && next <= upto.segment;
+        w->counts.damaged += r == 0 && upto.segment != UINT64_MAX && w->at.segment < upto.segment;
         return r;
 }

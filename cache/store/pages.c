@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "cache/base/guard.h"
-
 #define META_MAGIC   UINT32_C(0xBEEFC0DE)
 #define META_VERSION 1
 #define HEADER       16 /* of a page: number u64, pad u16, flags u16, then lower and upper u16, or a count of pages u32 */
@@ -83,32 +81,26 @@ struct meta {
 struct table {
         char name[TABLE_NAME_MOST + 1];
         struct tree tree;
-        bool deleted, whole; /* something was, in this transaction; all of it was looked at */
-        uint64_t read;       /* pages, in looking around */
+        bool whole; /* all of it was looked at */
 };
 
-#define KEPT 16 /* branch pages that were read last */
-
-struct kept {
-        uint64_t number; /* 0: none */
-        uint8_t *page;   /* malloc'd when it is needed */
-};
+#define KEPT 16
 
 /* One snapshot, and what was seen of it. */
 struct pages {
         int fd;
         const char *name;
-        const char *map; /* NULL: read by fd */
-        uint64_t map_size;
         struct meta meta;
         uint8_t *seen;    /* a bit for each page that was met */
         uint8_t *checked; /* a bit for each page whose content was looked at */
         uint8_t *room;    /* a byte for each of a page's: taken by a node */
-        struct kept kept[KEPT + 1]; /* by number; the last has the last leaf */
+        struct kept {
+                uint64_t number; /* 0: none */
+                uint8_t *page;   /* malloc'd when it is needed */
+        } kept[KEPT + 1]; /* branch pages that were read last, by number; the last leaf */
         struct table *tables; /* malloc'd */
         size_t n_tables;
         bool deep; /* tables are walked when the tree of their names is */
-        uint64_t n_read;
 };
 
 static int damaged(struct pages *c, uint64_t page, const char *what)
@@ -223,27 +215,10 @@ static int see(struct pages *c, uint64_t page)
         return 0;
 }
 
-static int copy_from_map(struct pages *c, uint64_t page, const char *from, void *to, size_t size)
-{
-        const struct guard_range range = {.low = from, .high = from + size};
-        struct guard g;
-
-        if (guard_set(&g))
-                return damaged(c, page, "it cannot be read");
-        guard_enter(&g, &range);
-        memcpy(to, from, size);
-        guard_leave(&g);
-        return 0;
-}
-
 static int read_at(struct pages *c, uint64_t page, uint64_t offset, void *to, size_t size)
 {
-        uint64_t at = page * c->meta.page_size + offset;
-        ssize_t n;
+        ssize_t n = pread(c->fd, to, size, (off_t)(page * c->meta.page_size + offset));
 
-        if (c->map && at + size <= c->map_size)
-                return copy_from_map(c, page, c->map + at, to, size);
-        n = pread(c->fd, to, size, (off_t)at);
         if (n < 0)
                 return errorf(-EIO, "cannot read %s: %s", c->name, strerror(errno));
         return (size_t)n == size ? 0 : damaged(c, page, "it is cut short");
@@ -253,10 +228,7 @@ static int read_page(struct pages *c, uint64_t page, uint8_t *to)
 {
         int r = read_at(c, page, 0, to, c->meta.page_size);
 
-        c->n_read++;
-        if (r == 0 && get64(to) != page)
-                r = damaged(c, page, "it has another number");
-        return r;
+        return r == 0 && get64(to) != page ? damaged(c, page, "it has another number") : r;
 }
 
 /* The run of overflow pages that holds `size` bytes; *ret_pages how many: more than it needs when a larger value was there before, in the same
@@ -546,8 +518,6 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 
 /* -- paths ------------------------------------------------------------------------------------------------------ */
 
-#define RUN_MOST 32 /* pages beside a path that were looked at before; beyond, the whole table is looked at */
-
 /* Keys and flags of a page that is met first. */
 static int check_nodes(struct walk *w, const uint8_t *page, bool branch)
 {
@@ -566,162 +536,66 @@ static int check_nodes(struct walk *w, const uint8_t *page, bool branch)
 }
 
 /* *ret is valid until the next call. */
-static int path_page(struct pages *c, const struct tree *t, uint64_t number, unsigned level, const uint8_t **ret)
+static int path_page(struct walk *w, uint64_t number, bool branch, const uint8_t **ret)
 {
-        struct walk w = {.pages = c, .kind = TREE_TABLE, .tree = t};
-        bool branch = level + 1u < t->depth;
-        struct kept *k = &c->kept[branch ? number % KEPT : KEPT];
+        struct pages *p = w->pages;
+        struct kept *k = &p->kept[branch ? number % KEPT : KEPT];
         int r = 0;
 
         if (k->number != number) {
-                if (number < 2 || number > c->meta.last)
-                        return damaged(c, number, "there is no such page");
+                if (number < 2 || number > p->meta.last)
+                        return damaged(p, number, "there is no such page");
                 k->number = 0;
-                k->page = k->page ?: allocate(1, c->meta.page_size);
-                r = read_page(c, number, k->page);
+                k->page = k->page ?: allocate(1, p->meta.page_size);
+                r = read_page(p, number, k->page);
                 if (r == 0)
-                        r = check_page(&w, k->page, branch);
-                if (r == 0 && !bit(c->checked, number))
-                        r = check_nodes(&w, k->page, branch);
+                        r = check_page(w, k->page, branch);
+                if (r == 0 && !bit(p->checked, number))
+                        r = check_nodes(w, k->page, branch);
         }
         if (r < 0)
                 return r;
-        set_bit(c->checked, number);
+        set_bit(p->checked, number);
         k->number = number;
         *ret = k->page;
         return 0;
 }
 
-/* The last node whose key is not above `key`, and *ret_index; a branch's first has no key. False when all are above. */
-static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct slice key, struct node *ret, unsigned *ret_index,
-                      bool *ret_exact)
+/* The last node whose key is not above `key`; a branch's first has no key. False: all are above. */
+static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct slice key, struct node *ret)
 {
         unsigned low = branch, high = nodes_of(page);
 
-        *ret_exact = false;
         while (low < high) {
                 unsigned middle = (low + high) / 2;
-                struct node n;
-                int order;
 
-                if (node_read(w, page, middle, branch, &n) < 0)
+                if (node_read(w, page, middle, branch, ret) < 0)
                         return false; /* it was looked at */
-                order = compare(w->kind, n.key, n.key_size, key.data, key.size);
-                *ret_exact |= order == 0;
-                if (order <= 0)
+                if (compare(w->kind, ret->key, ret->key_size, key.data, key.size) <= 0)
                         low = middle + 1;
                 else
                         high = middle;
         }
-        *ret_index = low > 0 ? low - 1 : 0;
         return low > 0 && node_read(w, page, low - 1, branch, ret) == 0;
 }
 
-/* The way from a table's root to one of its pages. */
-struct way {
-        const struct tree *tree;
-        uint64_t number[DEPTH_MOST];
-        unsigned index[DEPTH_MOST]; /* of the child that it takes */
-        bool known;                 /* the page met last had been looked at before */
-};
-
-/* To the leaf that has the key, or would. */
-static int way_to(struct pages *p, struct way *way, struct slice key)
+/* From the root to the leaf that has the key, or would. */
+static int look_on_path(struct pages *p, const struct tree *t, struct slice key)
 {
-        const struct tree *t = way->tree;
-        struct walk w = {.pages = p, .kind = TREE_TABLE, .tree = t};
+        struct walk w = {.pages = p, .kind = TREE_TABLE};
+        uint64_t number = t->root, pages;
         int r = 0;
 
-        way->number[0] = t->root;
-        for (unsigned level = 0; r == 0 && level < t->depth; level++) {
-                bool branch = level + 1u < t->depth, exact;
-                const uint8_t *page;
+        for (unsigned level = 1; r == 0 && level <= t->depth; level++) {
+                bool branch = level < t->depth;
+                const uint8_t *page = NULL;
                 struct node n = {0};
-                uint64_t pages;
 
-                r = path_page(p, t, way->number[level], level, &page);
-                if (r < 0)
-                        return r;
-                if (find_node(&w, page, branch, key, &n, &way->index[level], &exact) && !branch && exact && n.flags & NODE_BIG)
+                w.has_key = false;
+                r = path_page(&w, number, branch, &page);
+                if (r == 0 && find_node(&w, page, branch, key, &n) && !branch && n.flags & NODE_BIG)
                         r = see_overflow(p, get64(n.value), n.value_size, true, &pages);
-                if (branch)
-                        way->number[level + 1] = n.child;
-        }
-        return r;
-}
-
-/* From the child taken at `level` to its first or last page at the level `to`. */
-static int descend(struct pages *p, struct way *way, unsigned level, unsigned to, bool last)
-{
-        struct walk w = {.pages = p, .kind = TREE_TABLE, .tree = way->tree};
-        const uint8_t *page;
-        struct node n = {0};
-        int r = path_page(p, way->tree, way->number[level], level, &page);
-
-        for (; r == 0 && level < to; level++) {
-                r = node_read(&w, page, way->index[level], true, &n);
-                way->number[level + 1] = n.child;
-                way->known = n.child <= p->meta.last && bit(p->checked, n.child);
-                if (r == 0)
-                        r = path_page(p, way->tree, n.child, level + 1, &page);
-                if (r == 0)
-                        way->index[level + 1] = last ? nodes_of(page) - 1 : 0;
-        }
-        return r;
-}
-
-static int look_at_lowest(struct pages *p, const struct way *way, unsigned level)
-{
-        struct way low = *way;
-
-        low.index[level] = 0;
-        return descend(p, &low, level, low.tree->depth - 1u, false);
-}
-
-/* To the page beside the one at `level`. 1: there is none. */
-static int step(struct pages *p, struct way *way, unsigned level, bool right)
-{
-        unsigned up = level;
-        const uint8_t *page = NULL;
-
-        do {
-                int r = up == 0 ? 1 : path_page(p, way->tree, way->number[up - 1], up - 1, &page);
-
-                if (r != 0)
-                        return r;
-                up--;
-        } while (right ? way->index[up] + 1 >= nodes_of(page) : way->index[up] == 0);
-        way->index[up] += right ? 1u : -1u;
-        return descend(p, way, up, level, !right);
-}
-
-/* To the first page beside the one at `level` that was not looked at. 1: too many were. */
-static int look_beside(struct pages *p, struct way way, unsigned level, bool right)
-{
-        int r = 0;
-
-        for (unsigned n = 0; r == 0 && n < RUN_MOST; n++) {
-                bool known;
-
-                r = step(p, &way, level, right);
-                if (r != 0)
-                        return MIN(r, 0);
-                known = way.known;
-                r = look_at_lowest(p, &way, level);
-                if (!known)
-                        return r;
-        }
-        return r < 0 ? r : 1;
-}
-
-static int look_around(struct pages *p, const struct way *way)
-{
-        int r = 0;
-
-        for (unsigned level = way->tree->depth - 1u; r == 0 && level > 0; level--) {
-                r = look_at_lowest(p, way, level);
-                for (int right = 0; r == 0 && right < 2; right++)
-                        r = look_beside(p, *way, level, right);
+                number = n.child;
         }
         return r;
 }
@@ -746,23 +620,13 @@ static int look_at_table(struct pages *p, struct table *t)
         return r;
 }
 
-int pages_path(struct pages *p, const char *table, struct slice key, bool around)
+int pages_path(struct pages *p, const char *table, struct slice key, bool deletes)
 {
         struct table *t = find_table(p, table);
-        struct way way;
-        uint64_t before = p->n_read;
-        int r;
 
         if (!t || t->whole || t->tree.root == NO_ROOT)
                 return 0;
-        way.tree = &t->tree;
-        r = way_to(p, &way, key);
-        t->deleted |= around;
-        if (r < 0 || !t->deleted)
-                return r;
-        r = look_around(p, &way);
-        t->read += p->n_read - before;
-        return r == 1 || (r == 0 && t->read > t->tree.branches + t->tree.leaves) ? look_at_table(p, t) : r;
+        return deletes ? look_at_table(p, t) : look_on_path(p, &t->tree, key);
 }
 
 bool pages_was_looked_at(const struct pages *p, uint64_t page)
@@ -788,14 +652,16 @@ struct pages *pages_free(struct pages *p)
 
 DEFINE_CLEANUP(struct pages *, pages_free)
 
-static int begin(const struct pages *how, uint64_t txn, struct pages **ret)
+static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages **ret)
 {
         cleanup(pages_freep) struct pages *p = allocate(1, sizeof(*p));
         size_t bits;
         int r;
 
-        *p = *how;
-        r = choose_meta(p->fd, p->name, txn, &p->meta);
+        p->fd = fd;
+        p->name = name;
+        p->deep = deep;
+        r = choose_meta(fd, name, txn, &p->meta);
         if (r < 0)
                 return r;
         bits = p->meta.last / 8 + 1;
@@ -811,9 +677,9 @@ static int begin(const struct pages *how, uint64_t txn, struct pages **ret)
         return r;
 }
 
-int pages_begin(int fd, const char *name, const char *map, uint64_t map_size, struct pages **ret)
+int pages_begin(int fd, const char *name, struct pages **ret)
 {
-        return begin(&(struct pages){.fd = fd, .name = name, .map = map, .map_size = map_size}, 0, ret);
+        return begin(fd, name, 0, false, ret);
 }
 
 uint64_t pages_txn(const struct pages *p)
@@ -835,5 +701,5 @@ int pages_check(int fd, const char *name, uint64_t txn)
 
         if (r == 0 && fstat(fd, &st) < 0)
                 r = errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
-        return r < 0 || st.st_size == 0 ? r : begin(&(struct pages){.fd = fd, .name = name, .deep = true}, txn, &p);
+        return r < 0 || st.st_size == 0 ? r : begin(fd, name, txn, true, &p);
 }

@@ -36,26 +36,22 @@ int pages_check(int fd, const char *name, uint64_t txn);
  *                      the header of the old value's overflow pages, of which
  *                      mp_pages is believed when they are freed
  *   mdb_page_split     the leaf and the pages above it, which are dirty by then
- *   mdb_del            as mdb_put; then mdb_rebalance, on each level from the    pages_path() with `around`: on each level the pages
- *                      leaf up: a page beside it, the lowest leaf below that or  on both sides, and the lowest leaf below each
+ *   mdb_del            as mdb_put; then mdb_rebalance, on each level from the    pages_path() with `deletes`: the whole table, once
+ *                      leaf up: a page beside it, the lowest leaf below that or  in a transaction. Only small tables have deletions
  *                      below the page itself; at last the next leaf
  *
  * The path in the snapshot is the path that LMDB takes although its tree has changed since the transaction began: while keys are only put, pages are
- * only split, so that between the same two separators lies the same clean page. A deletion moves separators, always up to the lowest key of the page
- * on the right, and merges pages that lie beside each other: a dirty page is made from a run of pages that all were looked at. So behind the
- * first deletion in a table each look goes left and right to the first page that was not looked at yet; what LMDB meets is that one or within the
- * run. When runs get long, or as many pages were read as the table has, the whole table is looked at instead, once. Pages spilled to the disk
- * in a huge transaction are LMDB's own, written a moment ago.
+ * only split, so that between the same two separators lies the same clean page. Pages spilled to the disk in a huge transaction are LMDB's own,
+ * written a moment ago.
  *
  * One window remains: a page overwritten from outside between the look and LMDB's reading, some microseconds later. */
 struct pages;
 
-/* The newest snapshot, with nobody else writing. `map` (may be NULL; borrowed): where LMDB has the file mapped, so many bytes; reading is much
- * cheaper there than by system calls, and a fault is -EIO. guard_install() came before. */
-int pages_begin(int fd, const char *name, const char *map, uint64_t map_size, struct pages **ret);
+/* The newest snapshot, with nobody else writing. `name` is borrowed. */
+int pages_begin(int fd, const char *name, struct pages **ret);
 struct pages *pages_free(struct pages *p);                     /* NULL */
 uint64_t pages_txn(const struct pages *p);                     /* number of the snapshot */
-/* Before the key is put or, with `around`, deleted. A table that is not there is sound. */
-int pages_path(struct pages *p, const char *table, struct slice key, bool around);
+/* Before the key is put or deleted. A table that is not there is sound. */
+int pages_path(struct pages *p, const char *table, struct slice key, bool deletes);
 int pages_look_again(struct pages *p); /* at the free list, before the commit; nothing more can be asked of p */
 bool pages_was_looked_at(const struct pages *p, uint64_t page); /* a table's, or of a large value; for tests */

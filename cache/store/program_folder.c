@@ -90,13 +90,10 @@ static int write_temporary(struct program_folder *f, const char *temporary, int 
 /* Does not sync: a file that a power cut left is of an earlier boot, and is made anew. */
 static int write_materialized(struct program_folder *f, const char *path, const struct blob *content, int *ret_fd)
 {
-        cleanup_close int fd = -1;
-        char temporary[PATH_SIZE];
-        int r = path_join(temporary, f->dir, ".new.XXXXXX");
+        cleanup_free char *temporary = format_string("%s/.new.XXXXXX", f->dir);
+        cleanup_close int fd = mkostemp(temporary, O_CLOEXEC);
+        int r;
 
-        if (r < 0)
-                return r;
-        fd = mkostemp(temporary, O_CLOEXEC);
         if (fd < 0)
                 return errorf(-errno, "cannot make %s: %s", temporary, strerror(errno));
         r = write_temporary(f, temporary, fd, content);
@@ -120,7 +117,7 @@ static int write_materialized(struct program_folder *f, const char *path, const 
 /* -- eviction --------------------------------------------------------------------------------------------------- */
 
 struct entry {
-        char name[DIGEST_HEX_SIZE];
+        char *path; /* owned */
         uint64_t size;
         struct timespec used;
 };
@@ -133,6 +130,8 @@ struct entries {
 
 static void entries_done(struct entries *e)
 {
+        for (size_t i = 0; i < e->n; i++)
+                free(e->list[i].path);
         free(e->list);
 }
 
@@ -145,58 +144,43 @@ static int compare_used(const void *a, const void *b)
         return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-static int add_entry(struct entries *e, const char *name, const struct stat *st)
-{
-        list_grow(e->list, e->n);
-        memcpy(e->list[e->n].name, name, DIGEST_HEX_SIZE);
-        e->list[e->n].size = (uint64_t)st->st_size;
-        e->list[e->n].used = st->st_atim;
-        e->n++;
-        e->bytes += (uint64_t)st->st_size;
-        return 0;
-}
-
 /* Deletes the file unless it is held. */
-static bool take_away(int dir_fd, const char *name)
+static bool take_away(const char *path)
 {
-        cleanup_close int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        cleanup_close int fd = lock_idle(path);
 
-        return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dir_fd, name, 0) == 0;
+        return fd >= 0 && unlink(path) == 0;
 }
 
-static int list_materialized(DIR *d, struct entries *ret)
+static int add_entry(void *user, const char *folder, const char *name)
 {
-        struct dirent *e;
-        int r = 0;
+        cleanup_free char *path = format_string("%s/%s", folder, name);
+        struct entries *e = user;
+        struct digest digest;
+        struct stat st;
 
-        while (r == 0 && (e = readdir(d))) {
-                struct digest digest;
-                struct stat st;
-
-                if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-                        continue;
-                if (digest_parse(e->d_name, &digest) == 0)
-                        r = add_entry(ret, e->d_name, &st);
-                else if (strncmp(e->d_name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE)
-                        take_away(dirfd(d), e->d_name); /* left by a crash */
+        if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0;
+        if (digest_parse(name, &digest) == 0) {
+                list_grow(e->list, e->n);
+                e->list[e->n++] = (struct entry){.path = steal_pointer(path), .size = (uint64_t)st.st_size, .used = st.st_atim};
+                e->bytes += (uint64_t)st.st_size;
+        } else if (strncmp(name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE) {
+                take_away(path); /* left by a crash */
         }
-        return r;
+        return 0;
 }
 
 /* Deletes the least recently used files, down to the bound; files in use stay. */
 static int evict(struct program_folder *f)
 {
         cleanup(entries_done) struct entries all = {0};
-        cleanup_dir DIR *d = opendir(f->dir);
-        int r;
+        int r = folder_each(f->dir, add_entry, &all);
 
-        if (!d)
-                return errorf(-errno, "cannot list %s: %s", f->dir, strerror(errno));
-        r = list_materialized(d, &all);
         if (r == 0 && all.bytes > f->bound) {
                 sort_list(all.list, all.n, sizeof(*all.list), compare_used);
                 for (size_t i = 0; i < all.n && all.bytes > f->bound; i++)
-                        if (take_away(dirfd(d), all.list[i].name))
+                        if (take_away(all.list[i].path))
                                 all.bytes -= all.list[i].size;
         }
         f->room = (int64_t)f->bound - (int64_t)all.bytes;
@@ -290,10 +274,10 @@ int program_folder_get(struct program_folder *f, const struct digest *id, uint64
 
 void program_folder_remove(struct program_folder *f, const struct digest *id)
 {
-        cleanup_close int dir_fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        cleanup_free char *path = NULL;
         char hex[DIGEST_HEX_SIZE];
 
         digest_hex(id, hex);
-        if (dir_fd >= 0)
-                take_away(dir_fd, hex);
+        path = format_string("%s/%s", f->dir, hex);
+        take_away(path);
 }

@@ -36,7 +36,7 @@ struct header {
 
 struct programs {
         char *dir; /* of the store */
-        char folder[PATH_SIZE];
+        char *folder;
         bool read_only;
         struct program_folder copies;
 };
@@ -49,12 +49,12 @@ static int absent(const struct digest *id)
         return errorf(-ENOENT, "the program %.12s is not in the store; it has to be built again", hex);
 }
 
-static int path_of(const struct programs *p, const struct digest *id, char ret[PATH_SIZE])
+static char *path_of(const struct programs *p, const struct digest *id)
 {
         char hex[DIGEST_HEX_SIZE];
 
         digest_hex(id, hex);
-        return path_join(ret, p->folder, hex);
+        return format_string("%s/%s", p->folder, hex);
 }
 
 static int take_lock(const struct programs *p, int *ret_fd)
@@ -88,61 +88,37 @@ static bool header_is_sound(const struct header *h, const struct program *p)
                p->stored == sizeof(*h) + key_get_u64(h->frame);
 }
 
-/* -EBADMSG when there are not so many. */
-static int read_at(int fd, void *to, size_t size, size_t at)
-{
-        for (size_t done = 0; done < size;) {
-                ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(at + done));
-
-                if (n == 0)
-                        return -EBADMSG;
-                if (n < 0 && errno != EINTR)
-                        return -errno;
-                done += n > 0 ? (size_t)n : 0;
-        }
-        return 0;
-}
-
-static int read_file_of(int fd, bool with_frame, struct program *ret)
+static int load_from(int fd, bool with_frame, struct program *ret)
 {
         struct header h;
-        int r = fault_at("programs.read");
+        struct stat st;
+        ssize_t n;
+        int r = fstat(fd, &st) < 0 ? -errno : fault_at("programs.read");
 
-        if (r == 0)
-                r = read_at(fd, &h, sizeof(h), 0);
-        if (r == 0 && !header_is_sound(&h, ret))
-                r = -EBADMSG;
-        if (r < 0)
-                return r;
+        if (r < 0 || !S_ISREG(st.st_mode))
+                return r < 0 ? r : -EBADMSG;
+        ret->stored = (uint64_t)st.st_size;
+        n = read(fd, &h, sizeof(h));
+        if (n != sizeof(h) || !header_is_sound(&h, ret))
+                return n < 0 ? -errno : -EBADMSG;
         ret->size = key_get_u64(h.size);
         memcpy(ret->base.bytes, h.base, DIGEST_SIZE);
-        if (!with_frame)
-                return 0;
-        ret->frame.size = ret->stored - sizeof(h);
-        ret->frame.data = ret->frame.owned = malloc(MAX(ret->frame.size, (size_t)1));
-        return ret->frame.owned ? read_at(fd, ret->frame.owned, ret->frame.size, sizeof(h)) : -ENOMEM;
+        r = with_frame ? read_fd(fd, SIZE_MAX - 1, &ret->frame) : 0;
+        return r == 0 && with_frame && ret->frame.size != ret->stored - sizeof(h) ? -EBADMSG : r;
 }
 
 /* -ENOENT: it is not there; -EBADMSG: it is no such file. Both without a sentence. */
 static int load(const struct programs *p, const struct digest *id, bool with_frame, struct program *ret)
 {
-        cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        struct stat st;
-        int r = path_of(p, id, path);
+        cleanup_free char *path = path_of(p, id);
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        int r = fd >= 0 ? 0 : errno == ELOOP ? -EBADMSG : -errno;
 
         *ret = (struct program){.id = *id};
-        if (r < 0)
+        if (r == 0)
+                r = load_from(fd, with_frame, ret);
+        else if (r == -ENOENT)
                 return r;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (fd < 0)
-                return errno == ENOENT  ? -ENOENT
-                       : errno == ELOOP ? -EBADMSG
-                                        : errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-        if (fstat(fd, &st) < 0)
-                return errorf(-errno, "cannot look at %s: %s", path, strerror(errno));
-        ret->stored = (uint64_t)st.st_size;
-        r = S_ISREG(st.st_mode) ? read_file_of(fd, with_frame, ret) : -EBADMSG;
         return r == 0 || r == -EBADMSG || r == -ENOMEM ? r : errorf(r, "cannot read %s: %s", path, strerror(-r));
 }
 
@@ -204,23 +180,26 @@ int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_sto
 
 /* -- the folder ------------------------------------------------------------------------------------------------- */
 
+struct each {
+        programs_each_fn fn;
+        void *user;
+};
+
+static int each_file(void *user, const char *folder, const char *name)
+{
+        cleanup_free char *path = format_string("%s/%s", folder, name);
+        const struct each *e = user;
+        struct digest id;
+        struct stat st;
+
+        if (strcmp(name, LOCK) == 0 || lstat(path, &st) < 0)
+                return 0;
+        return e->fn(e->user, name, digest_parse(name, &id) == 0 ? &id : NULL, &st);
+}
+
 int programs_each(struct programs *p, programs_each_fn fn, void *user)
 {
-        cleanup_dir DIR *d = opendir(p->folder);
-        struct dirent *e;
-        int r = 0;
-
-        if (!d)
-                return p->read_only && errno == ENOENT ? 0 : errorf(-errno, "cannot list %s: %s", p->folder, strerror(errno));
-        while (r == 0 && (e = readdir(d))) {
-                struct digest id;
-                struct stat st;
-
-                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strcmp(e->d_name, LOCK) != 0 &&
-                    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-                        r = fn(user, e->d_name, digest_parse(e->d_name, &id) == 0 ? &id : NULL, &st);
-        }
-        return r;
+        return folder_each(p->folder, each_file, &(struct each){fn, user});
 }
 
 /* A name of write_file_atomic() that a killed process left. */
@@ -244,11 +223,11 @@ static void links_done(struct links *l)
 static int add_link(void *user, const char *name, const struct digest *id, const struct stat *)
 {
         struct links *l = user;
+        cleanup_free char *path = format_string("%s/%s", l->programs->folder, name);
         struct program link;
-        char path[PATH_SIZE];
-        int r = id ? load(l->programs, id, false, &link) : path_join(path, l->programs->folder, name);
+        int r = id ? load(l->programs, id, false, &link) : 0;
 
-        if (!id && r == 0 && is_unfinished(name))
+        if (!id && is_unfinished(name))
                 unlink(path); /* we hold the lock, so nobody is writing it */
         if (!id || r == -ENOENT || r == -EBADMSG || r == -EIO) /* it builds on nothing that anybody could say */
                 return 0;
@@ -267,34 +246,29 @@ static int list_links(struct programs *p, struct links *ret)
 
 static int remove_file(const struct programs *p, const struct digest *id)
 {
-        char path[PATH_SIZE];
-        int r = path_of(p, id, path);
+        cleanup_free char *path = path_of(p, id);
 
-        return r == 0 && unlink(path) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", path, strerror(errno)) : r;
+        return unlink(path) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", path, strerror(errno)) : 0;
 }
 
 /* A file that is missing or wrong, with all that builds on it. Under the lock. */
 static int drop(struct programs *p, const struct digest *id)
 {
         cleanup(links_done) struct links all = {0};
-        cleanup_free struct digest *list = NULL;
+        cleanup_digests struct digest_list gone = {0};
         char hex[DIGEST_HEX_SIZE];
-        size_t n = 0;
         int r = list_links(p, &all);
 
         digest_hex(id, hex);
         log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", hex, p->dir);
-        if (r == 0)
-                list = allocate(all.n + 1, sizeof(*list));
-        if (r == 0)
-                list[n++] = *id;
-        for (size_t k = 0; r == 0 && k < n; k++) {
+        digest_list_add(&gone, id->bytes);
+        for (size_t k = 0; r == 0 && k < gone.n; k++) {
                 for (size_t i = 0; i < all.n; i++)
-                        if (digest_equal(&all.list[i].base, &list[k])) {
-                                list[n++] = all.list[i].id;
+                        if (digest_equal(&all.list[i].base, &gone.list[k])) {
+                                digest_list_add(&gone, all.list[i].id.bytes);
                                 all.list[i].base = (struct digest){0}; /* once, also in a ring */
                         }
-                r = remove_file(p, &list[k]);
+                r = remove_file(p, &gone.list[k]);
         }
         return r;
 }
@@ -388,17 +362,6 @@ int programs_verify(struct programs *p, const struct digest *id, bool look_only)
 
 /* -- storing ---------------------------------------------------------------------------------------------------- */
 
-/* The form in which a program is stored: a delta against `base`, or whole. */
-struct form {
-        struct digest base;
-        struct blob frame;
-};
-
-static void form_done(struct form *f)
-{
-        blob_done(&f->frame);
-}
-
 /* Is there room behind this chain? Each link costs its whole length when it is decoded. */
 static bool has_room(const struct chain *c)
 {
@@ -420,10 +383,10 @@ static int choose_base(struct programs *p, const struct digest *near, struct dig
         return r == -ENOENT || r == -EBADMSG ? 0 : r;
 }
 
-/* The smaller of a delta against `base` (zero: none) and a keyframe. */
-static int make_form(struct programs *p, struct slice content, const struct digest *base, struct form *ret)
+/* The smaller of a delta against `base` (zero: none) and a keyframe, for which it becomes zero. */
+static int make_frame(struct programs *p, struct slice content, struct digest *base, struct blob *ret)
 {
-        cleanup_blob struct blob near = {0}, delta = {0}, whole = {0};
+        cleanup_blob struct blob near = {0}, delta = {0};
         size_t most = delta_bound(content.size);
         int r = digest_is_zero(base) ? -ENOENT : read_content(p, base, &near);
 
@@ -432,20 +395,15 @@ static int make_form(struct programs *p, struct slice content, const struct dige
         if (r < 0 && r != -ENOENT)
                 return r;
         blob_done(&near);
-        *ret = (struct form){0};
         /* A whole one need not be tried further than it could win. */
-        r = delta_encode(content, SLICE(NULL, 0), delta.owned ? delta.size / DELTA_PAYS_NUM * DELTA_PAYS_DEN : most, &whole);
-        if (r < 0 && !(r == -E2BIG && delta.owned))
-                return r;
-        if (r == -E2BIG) {
-                ret->base = *base;
-                ret->frame = delta;
+        r = delta_encode(content, SLICE(NULL, 0), delta.owned ? delta.size / DELTA_PAYS_NUM * DELTA_PAYS_DEN : most, ret);
+        if (r == -E2BIG && delta.owned) {
+                *ret = delta;
                 delta = (struct blob){0};
-        } else {
-                ret->frame = whole;
-                whole = (struct blob){0};
+                return 0;
         }
-        return 0;
+        *base = (struct digest){0};
+        return r;
 }
 
 /* Is a delta against `base` still one that can be decoded? Somebody may have removed the base, lengthened its chain, or stored it as a delta
@@ -464,32 +422,26 @@ static bool base_is_good(const struct programs *p, const struct digest *base, co
         return true;
 }
 
-enum placing {
-        NEW_HERE, /* unless another was first: something may build on that one */
-        IN_ITS_PLACE,
-};
-
-/* -EAGAIN: the base is not there any more. */
-static int place(struct programs *p, const struct digest *id, uint64_t size, const struct form *f, enum placing how)
+/* With `anew` in the place of the one that is there; else that one stays, as something may build on it. -EAGAIN: the base is not there any more. */
+static int place(struct programs *p, const struct digest *id, uint64_t size, const struct digest *base, const struct blob *frame, bool anew)
 {
+        cleanup_free char *path = path_of(p, id);
         cleanup_buffer struct buffer b = {0};
         cleanup_close int lock = -1;
-        char path[PATH_SIZE];
         struct header h;
-        int r = path_of(p, id, path);
+        int r;
 
-        header_make(&h, id, size, &f->base, f->frame.size);
+        header_make(&h, id, size, base, frame->size);
         buffer_add(&b, &h, sizeof(h));
-        buffer_add(&b, f->frame.data, f->frame.size);
-        if (r == 0)
-                r = buffer_error(&b);
+        buffer_add(&b, frame->data, frame->size);
+        r = buffer_error(&b);
         if (r == 0)
                 r = fault_at("programs.place");
         if (r == 0)
                 r = take_lock(p, &lock);
-        if (r < 0 || (how == NEW_HERE && programs_has(p, id)))
+        if (r < 0 || (!anew && programs_has(p, id)))
                 return r;
-        if (!base_is_good(p, &f->base, id))
+        if (!base_is_good(p, base, id))
                 return -EAGAIN;
         r = write_file_atomic(path, b.data, b.size, 0600);
         return r == -ENOSPC || r == -EDQUOT ? errorf(-ENOSPC, "cannot store a program: no space left for %s", p->folder) : r;
@@ -497,21 +449,11 @@ static int place(struct programs *p, const struct digest *id, uint64_t size, con
 
 static int read_program(int fd, struct blob *ret)
 {
-        struct stat st;
-        int r;
+        int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_fd(fd, PROGRAM_MOST, ret);
 
-        if (fstat(fd, &st) < 0)
-                return errorf(-errno, "cannot look at a built program: %s", strerror(errno));
-        if ((uint64_t)st.st_size > PROGRAM_MOST)
-                return errorf(-EFBIG, "a built program of %lld bytes is more than the store takes", (long long)st.st_size);
-        ret->size = (size_t)st.st_size;
-        ret->data = ret->owned = malloc(MAX(ret->size, (size_t)1));
-        if (!ret->owned)
-                return -ENOMEM;
-        r = read_at(fd, ret->owned, ret->size, 0);
-        return r < 0 ? errorf(r == -EBADMSG ? -EIO : r, "cannot read a built program: %s",
-                              r == -EBADMSG ? "it became shorter" : strerror(-r))
-                     : 0;
+        if (r == -EFBIG)
+                return errorf(r, "a built program of more than %llu bytes is more than the store takes", (unsigned long long)PROGRAM_MOST);
+        return r < 0 ? errorf(r, "cannot read a built program: %s", strerror(-r)) : 0;
 }
 
 int programs_put(struct programs *p, int fd, const struct digest *near, struct digest *ret_id, uint64_t *ret_size)
@@ -527,20 +469,19 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
         digest_of(content.data, content.size, ret_id);
         *ret_size = content.size;
         if (programs_has(p, ret_id)) {
-                char path[PATH_SIZE];
+                cleanup_free char *path = path_of(p, ret_id);
 
-                if (path_of(p, ret_id, path) == 0)
-                        utimensat(AT_FDCWD, path, NULL, 0); /* gc leaves it to the build that will name it */
+                utimensat(AT_FDCWD, path, NULL, 0); /* gc leaves it to the build that will name it */
                 return 0;
         }
         if (near)
                 r = choose_base(p, near, &base);
         while (r == 0) {
-                cleanup(form_done) struct form f = {0};
+                cleanup_blob struct blob frame = {0};
 
-                r = make_form(p, SLICE(content.data, content.size), &base, &f);
+                r = make_frame(p, SLICE(content.data, content.size), &base, &frame);
                 if (r == 0)
-                        r = place(p, ret_id, content.size, &f, NEW_HERE);
+                        r = place(p, ret_id, content.size, &base, &frame, false);
                 if (r != -EAGAIN)
                         return r;
                 base = (struct digest){0}; /* the near one was taken away meanwhile */
@@ -577,8 +518,7 @@ static int remove_alone(struct programs *p, const struct digest_list *go, struct
 static int restore(struct programs *p, const struct digest *id, const struct digest_list *go)
 {
         cleanup(chain_done) struct chain c = {0};
-        cleanup_blob struct blob content = {0};
-        cleanup(form_done) struct form f = {0};
+        cleanup_blob struct blob content = {0}, frame = {0};
         struct digest base = {0};
         int r = read_content(p, id, &content);
 
@@ -590,8 +530,8 @@ static int restore(struct programs *p, const struct digest *id, const struct dig
                 if (!digest_list_find(go, &c.links[i].id))
                         base = c.links[i].id;
         if (r == 0)
-                r = make_form(p, SLICE(content.data, content.size), &base, &f);
-        return r < 0 ? r : place(p, id, content.size, &f, IN_ITS_PLACE);
+                r = make_frame(p, SLICE(content.data, content.size), &base, &frame);
+        return r < 0 ? r : place(p, id, content.size, &base, &frame, true);
 }
 
 int programs_remove(struct programs *p, const struct digest *ids, size_t n, const struct progress *progress)
@@ -649,26 +589,25 @@ int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char 
 int programs_open(const char *dir, bool read_only, uint64_t bound, struct programs **ret)
 {
         struct programs *p = allocate(1, sizeof(*p));
-        int r = path_join(p->folder, dir, FOLDER);
+        int r = 0;
 
+        p->read_only = read_only;
         p->dir = copy_string(dir);
-        if (r == 0 && !read_only)
+        p->folder = format_string("%s/" FOLDER, dir);
+        if (!read_only)
                 r = make_dirs(p->folder, 0700);
         if (r == 0)
                 r = program_folder_open(&p->copies, dir, read_only, bound);
-        if (r < 0) {
-                programs_close(p);
-                return r;
-        }
-        p->read_only = read_only;
-        *ret = p;
-        return 0;
+        *ret = r < 0 ? programs_close(p) : p;
+        return r;
 }
 
 struct programs *programs_close(struct programs *p)
 {
-        if (p)
-                free(p->dir);
+        if (!p)
+                return NULL;
+        free(p->dir);
+        free(p->folder);
         free(p);
         return NULL;
 }

@@ -15,7 +15,7 @@ int environment_lock(struct environment *e)
                 return errorf(-EDEADLK, "this thread is writing to the store in %s already", e->dir);
         if (r != 0)
                 return -r;
-        r = lock_take(e->write_fd, true);
+        r = e->read_only ? 0 : lock_take(e->write_fd, true);
         if (r < 0) {
                 pthread_mutex_unlock(&e->writer);
                 return errorf(r, "cannot lock %s for writing: %s", e->dir, strerror(-r));
@@ -25,7 +25,8 @@ int environment_lock(struct environment *e)
 
 void environment_unlock(struct environment *e)
 {
-        lock_drop(e->write_fd);
+        if (!e->read_only)
+                lock_drop(e->write_fd);
         pthread_mutex_unlock(&e->writer);
 }
 
@@ -35,16 +36,11 @@ void environment_unlock(struct environment *e)
 int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret)
 {
         cleanup_blob struct blob frame = {0};
-        struct slice in_map;
-        int r = db_get(db, txn, meta, slice_string(key), &in_map);
+        int r = db_get(db, txn, meta, slice_string(key), &frame);
 
-        if (r == 0 && !(frame.owned = malloc(in_map.size + 1)))
-                r = -ENOMEM;
-        if (r == 0)
-                r = db_copy(db, frame.owned, in_map);
         if (r < 0)
                 return r;
-        r = frame_decode(slice_string(key), SLICE(frame.owned, in_map.size), ret);
+        r = frame_decode(slice_string(key), SLICE(frame.data, frame.size), ret);
         if (r == -EBADMSG || (r == 0 && ret->size != size))
                 return db_damaged(db, "what it says of itself does not check out");
         if (r == 0 && !ret->owned)
@@ -146,7 +142,6 @@ int store_read(struct store *s, struct store_txn **ret)
         }
         t->store = s;
         t->index = x;
-        t->arena_used = 0;
         t->error = 0;
         t->was_read = false;
         *ret = t;
@@ -179,14 +174,14 @@ bool txn_begin_anew(struct store_txn *t, int error)
 static int catch_up(struct store_txn *t, bool lost)
 {
         struct environment *e = t->env;
-        struct journal_counts counts = {0};
+        uint64_t damaged = 0;
         int r = journal_pending(e->journal, t->at);
 
         if (r == -ENODATA && lost)
                 return 0;
         if (r <= 0)
                 return r;
-        r = replay(e, t->index, false, &t->txn, &t->at, &counts);
+        r = replay(e, t->index, false, &t->txn, &t->at, &damaged);
         return r < 0 ? r : journal_cut(e->journal, t->at);
 }
 
@@ -264,10 +259,14 @@ int store_write(struct store *s, struct store_txn **ret)
         return r == -EIO ? write_begin(s, false, ret) : r;
 }
 
-static void txn_free(struct store_txn *t)
+static struct store_txn *txn_free(struct store_txn *t)
 {
+        index_leave(t->env, t->index);
+        if (t->write)
+                environment_unlock(t->env);
         buffer_done(&t->group);
         free(t);
+        return NULL;
 }
 
 /* The journal first, then LMDB; when LMDB cannot, the journal is taken back, under the lock, before anybody could replay it. */
@@ -312,7 +311,6 @@ static int commit_writing(struct store_txn *t)
 
 int store_commit(struct store_txn *t)
 {
-        struct environment *e = t->env;
         int r;
 
         if (!t->write) {
@@ -322,8 +320,6 @@ int store_commit(struct store_txn *t)
         r = commit_writing(t);
         if (r == 0)
                 fault_at("store.committed"); /* a crash: it cannot fail any more */
-        index_leave(e, t->index);
-        environment_unlock(e);
         txn_free(t);
         return r;
 }
@@ -354,159 +350,124 @@ struct store_txn *store_end(struct store_txn *t)
                 return NULL;
         e = t->env;
         x = t->index;
-        if (!t->write && t->txn && db_usable(x->db) == 0) {
-                db_reset(x->db, t->txn);
-                pthread_mutex_lock(&e->pool_lock);
-                t->next = x->pool;
-                x->pool = t;
-                pthread_mutex_unlock(&e->pool_lock);
-                index_leave(e, x);
-                return NULL;
+        if (t->write || !t->txn || db_usable(x->db) < 0) {
+                db_abort(x->db, t->txn);
+                return txn_free(t);
         }
-        db_abort(x->db, t->txn);
+        db_reset(x->db, t->txn);
+        pthread_mutex_lock(&e->pool_lock);
+        t->next = x->pool;
+        x->pool = t;
+        pthread_mutex_unlock(&e->pool_lock);
         index_leave(e, x);
-        if (t->write)
-                environment_unlock(e);
-        txn_free(t);
         return NULL;
 }
 
 /* -- values ----------------------------------------------------------------------------------------------------- */
 
-struct table *txn_table(struct store_txn *t, size_t table)
+size_t table_named(const struct environment *e, struct slice name)
 {
-        assert(table < t->store->n_tables);
-        return &t->store->tables[table];
+        size_t i = 0;
+
+        while (i < e->n_tables && (strlen(e->tables[i]) != name.size || memcmp(e->tables[i], name.data, name.size) != 0))
+                i++;
+        return i;
 }
 
-/* Takes a frame out of the map: into the arena, or to memory of its own. */
-static int take_frame(struct store_txn *t, struct slice in_map, struct blob *ret)
-{
-        void *to = t->arena + t->arena_used, *owned = NULL;
-        int r;
-
-        if (in_map.size > ARENA_SIZE - t->arena_used)
-                to = owned = malloc(in_map.size);
-        if (!to)
-                return -ENOMEM;
-        r = db_copy(t->index->db, to, in_map);
-        if (r < 0) {
-                free(owned);
-                return r;
-        }
-        if (!owned)
-                t->arena_used += (in_map.size + 7) & ~(size_t)7;
-        *ret = (struct blob){.data = to, .size = in_map.size, .owned = owned};
-        return 0;
-}
-
-int txn_open_frame(struct store_txn *t, const struct table *table, struct slice key, struct slice frame, struct blob *ret)
+int txn_open_frame(struct store_txn *t, size_t table, struct slice key, struct slice frame, struct blob *ret)
 {
         int r = frame_decode(key, frame, ret);
 
         return r == -EBADMSG ? mend(t, table, key, ret) : r;
 }
 
-static int find_frame(struct store_txn *t, const struct table *b, struct slice key, struct blob *ret)
+/* `ret` NULL: only whether it is there. */
+static int find_frame(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
-        struct slice in_map;
-        int r = t->txn ? db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map) : t->error;
+        return t->txn ? db_get(t->index->db, t->txn, txn_dbi(t, table), key, ret) : t->error;
+}
 
-        return r == 0 ? take_frame(t, in_map, ret) : r;
+static bool is_key(struct slice key)
+{
+        return key.size > 0 && key.size <= STORE_KEY_MAX;
+}
+
+static int find(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
+{
+        int r;
+
+        if (!txn_has(t, table) || !is_key(key)) {
+                error_clear();
+                return -ENOENT;
+        }
+        r = find_frame(t, table, key, ret);
+        if (txn_begin_anew(t, r))
+                r = find_frame(t, table, key, ret);
+        t->was_read = true;
+        return r;
 }
 
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
-        struct table *b = txn_table(t, table);
-        struct blob frame = {0};
-        int r;
+        cleanup_blob struct blob frame = {0};
+        int r = find(t, table, key, &frame);
 
         *ret = (struct blob){0};
-        if (!txn_has(t, b) || key.size == 0 || key.size > STORE_KEY_MAX) {
-                error_clear();
-                return -ENOENT;
-        }
-        r = find_frame(t, b, key, &frame);
-        if (txn_begin_anew(t, r))
-                r = find_frame(t, b, key, &frame);
-        t->was_read = true;
         if (r == 0)
-                r = txn_open_frame(t, b, key, SLICE(frame.data, frame.size), ret);
+                r = txn_open_frame(t, table, key, SLICE(frame.data, frame.size), ret);
         if (r == 0 && !ret->owned) /* it lies raw in the frame */
                 ret->owned = steal_pointer(frame.owned);
-        blob_done(&frame);
         return r;
 }
 
 bool store_has(struct store_txn *t, size_t table, struct slice key)
 {
-        struct table *b = txn_table(t, table);
-        struct slice in_map;
-        int r;
-
-        if (!txn_has(t, b) || key.size == 0 || key.size > STORE_KEY_MAX || !t->txn)
-                return false;
-        r = db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map);
-        if (txn_begin_anew(t, r))
-                r = db_get(t->index->db, t->txn, txn_dbi(t, b), key, &in_map);
-        t->was_read = true;
-        return r == 0;
+        return find(t, table, key, NULL) == 0;
 }
 
-/* After an error LMDB's transaction may hold a part of the change: it can only be given up. */
-static int spoil(struct store_txn *t, int r)
+/* A change that the index has, or an error. After an error LMDB's transaction may hold a part of the change: it can only be given up. */
+static int note_change(struct store_txn *t, int r, enum journal_op op, size_t table, struct slice key, struct slice frame)
 {
-        if (r < 0 && t->error == 0)
-                t->error = r;
+        if (r == 0) {
+                journal_add(&t->group, t->start, op, slice_string(t->env->tables[table]), key, frame);
+                t->n_records++;
+                r = buffer_error(&t->group);
+        }
+        t->error = r;
         return r;
 }
 
 int store_put(struct store_txn *t, size_t table, struct slice key, struct slice value)
 {
-        struct table *b = txn_table(t, table);
         struct buffer *frame = &t->env->scratch;
         int r;
 
-        assert(t->write);
-        if (key.size == 0 || key.size > STORE_KEY_MAX)
-                return errorf(-EINVAL, "a key of %zu bytes: the table %s takes 1 to %d", key.size, b->name, STORE_KEY_MAX);
+        assert(t->write && table < t->env->n_tables);
+        if (!is_key(key))
+                return errorf(-EINVAL, "a key of %zu bytes: the table %s takes 1 to %d", key.size, t->env->tables[table], STORE_KEY_MAX);
         if (t->error < 0)
                 return t->error;
         frame->size = 0;
         r = frame_encode(key, value, frame);
         if (r == 0)
-                r = db_put(t->index->db, t->txn, txn_dbi(t, b), key, SLICE(frame->data, frame->size));
-        if (r == 0) {
-                journal_add(&t->group, t->start, JOURNAL_PUT, slice_string(b->name), key, SLICE(frame->data, frame->size));
-                t->n_records++;
-                r = buffer_error(&t->group);
-        }
+                r = db_put(t->index->db, t->txn, txn_dbi(t, table), key, SLICE(frame->data, frame->size));
+        r = note_change(t, r, JOURNAL_PUT, table, key, SLICE(frame->data, frame->size));
         if (frame->failed || frame->capacity > (1 << 20)) /* do not sit on the largest value ever put */
                 buffer_done(frame);
-        return spoil(t, r);
+        return r;
 }
 
 int store_delete(struct store_txn *t, size_t table, struct slice key)
 {
-        struct table *b = txn_table(t, table);
         int r;
 
-        assert(t->write);
+        assert(t->write && table < t->env->n_tables);
         if (t->error < 0)
                 return t->error;
-        if (key.size == 0 || key.size > STORE_KEY_MAX) {
+        if (!is_key(key))
                 error_clear();
-                return -ENOENT;
-        }
-        r = db_delete(t->index->db, t->txn, txn_dbi(t, b), key);
-        if (r == -ENOENT)
-                return r;
-        if (r == 0) {
-                journal_add(&t->group, t->start, JOURNAL_DELETE, slice_string(b->name), key, SLICE(NULL, 0));
-                t->n_records++;
-                r = buffer_error(&t->group);
-        }
-        return spoil(t, r);
+        r = is_key(key) ? db_delete(t->index->db, t->txn, txn_dbi(t, table), key) : -ENOENT;
+        return r == -ENOENT ? r : note_change(t, r, JOURNAL_DELETE, table, key, SLICE(NULL, 0));
 }
 
 /* -- one-shot forms --------------------------------------------------------------------------------------------- */
@@ -514,21 +475,10 @@ int store_delete(struct store_txn *t, size_t table, struct slice key)
 int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        struct blob b = {0};
         int r = store_read(s, &t);
 
         *ret = (struct blob){0};
-        if (r == 0)
-                r = store_get(t, table, key, &b);
-        if (r == 0 && !b.owned) { /* in the transaction's arena */
-                b.owned = malloc(b.size + 1);
-                if (!b.owned)
-                        return -ENOMEM;
-                b.data = memcpy(b.owned, b.data, b.size);
-        }
-        if (r == 0)
-                *ret = b;
-        return r;
+        return r < 0 ? r : store_get(t, table, key, ret);
 }
 
 struct set {

@@ -5,34 +5,28 @@
  * then commits LMDB without syncing its meta page (MDB_NOMETASYNC), and records in LMDB up to where the journal is applied. So a
  * commit costs the same two syncs as bare LMDB's, `kill -9` or a power cut loses at most the transaction in flight, and LMDB
  * itself can be thrown away: store_open() replays what LMDB has not applied, be it all.
- * Built programs are files (programs.h).
  *
- * Values are framed: format version, codec (raw or zstd), length, XXH3 checksum of the raw bytes. A value that does not check
- * out is answered from the journal; if that has no certain last word on it, it counts as absent: -ENOENT.
+ * Values are framed (codec.h). One that does not check out is answered from the journal; if that has no certain last word on it, it
+ * counts as absent: -ENOENT.
  *
- * LMDB's own pages have no checksums and LMDB trusts them. So before LMDB writes, each page that it is going to read is looked at (pages.h),
+ * LMDB trusts its pages, which have no checksums. So before LMDB writes, each page that it is going to read is looked at (pages.h),
  * and a fault inside its map while it reads is caught (guard.h). An index that is odd in any way is not mended: before the next transaction a
- * new one is made from the journal, in a folder of its own, and takes the old one's name (store_index.c); the old one is set aside as
- * lmdb.damaged-<time>, the last one is kept. Other processes notice and change over. A transaction that stands on the damage ends with
+ * new one is made from the journal (store_index.c). Other processes notice and change over. A transaction that stands on the damage ends with
  * -EIO, unless nothing was read in it yet: then it begins anew. store_update() runs once more. Read-only nothing can be made anew: -EIO
  * for all later calls. What LMDB does not notice in a damaged page it reads (a key that is hidden, a page as it was earlier) is found by
  * store_check(), which compares index and journal in both directions. A journal that lost a part is written anew from the index, which
  * is compared with what is left of it first.
  *
- * Opening looks at the meta pages and the file's size: two reads of 168 bytes. The free list and the tree of tables are looked at when a write
- * transaction begins, all pages with STORE_CHECK.
- *
  * Threads. A store may be used by any thread and any number of processes. One write transaction at a time (LMDB's lock, which
  * a dead process frees). Read transactions are per thread, short, and never held over a wait: they keep old pages from reuse.
- *
  * A thread that writes must end its transaction before it begins another (-EDEADLK), the one-shot forms included. A forked child
  * must open the store anew.
  *
  * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
  *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
- * -EIO (damaged; the next transaction finds it made anew), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a sentence. After a put or
- * delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
+ * -EIO (damaged; the next transaction finds it made anew), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a
+ * sentence. After a put or delete failed (other than -ENOENT) the transaction can only be ended: committing it returns that error.
  */
 #pragma once
 
@@ -49,7 +43,7 @@ enum store_flags {
 
 #define STORE_KEY_MAX 480 /* bytes in a key */
 
-/* A table is named for good. Its number is its place in `tables`, which is copied. */
+/* A table is named for good. Its number is its place in `tables`, which is copied; all handles of one store in a process have the same ones. */
 int store_open(const char *dir, const char *const *tables, size_t n_tables, int flags, struct store **ret);
 struct store *store_close(struct store *s); /* NULL; no transaction may be open */
 const char *store_dir(const struct store *s);
@@ -64,9 +58,7 @@ struct store_txn *store_end(struct store_txn *t); /* aborts, or ends reading; NU
 DEFINE_CLEANUP(struct store_txn *, store_end)
 #define cleanup_txn cleanup(store_endp)
 
-/* *ret lies in the transaction (owned NULL: small values are copied there, never pointed to in the map, where a damaged disk could
- * make them fault in the caller's hands) or in memory of its own; call blob_done() either way, before the transaction ends. -ENOENT
- * comes without a sentence. */
+/* A copy: what is pointed to in the map could fault in the hands of the caller. -ENOENT comes without a sentence. */
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret);
 bool store_has(struct store_txn *t, size_t table, struct slice key); /* without checking the value */
 int store_put(struct store_txn *t, size_t table, struct slice key, struct slice value);
@@ -91,7 +83,7 @@ int store_update_together(struct store *s, store_update_fn fn, void *user);
 /* Updates of this handle that wait for the next commit to begin. */
 size_t store_waiting(struct store *s);
 
-/* One-shot forms, a transaction each. store_fetch()'s blob owns its bytes. */
+/* One-shot forms, a transaction each. */
 int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret);
 int store_set(struct store *s, size_t table, struct slice key, struct slice value);
 int store_visit(struct store *s, size_t table, struct slice prefix, bool values, store_each_fn fn, void *user); /* store_each() from its beginning */

@@ -7,21 +7,19 @@
 
 /* -- statistics ------------------------------------------------------------------------------------------------- */
 
-static int table_stats(struct store *s, struct index *x, MDB_txn *txn, struct store_stats *ret, uint64_t *ret_page)
+static int table_stats(struct environment *e, struct index *x, MDB_txn *txn, struct store_stats *ret, uint64_t *ret_page)
 {
-        for (size_t i = 0; i < s->n_tables && ret->n_tables < ARRAY_SIZE(ret->tables); i++) {
-                struct table *t = &s->tables[i];
+        for (; ret->n_tables < MIN(e->n_tables, ARRAY_SIZE(ret->tables)); ret->n_tables++) {
+                size_t i = ret->n_tables;
                 MDB_stat stat = {0};
-                int r = x->tables[t->slot].present ? db_stat(x->db, txn, x->tables[t->slot].dbi, &stat) : 0;
+                int r = x->tables[i].present ? db_stat(x->db, txn, x->tables[i].dbi, &stat) : 0;
 
                 if (r < 0)
                         return r;
                 *ret_page = MAX(*ret_page, stat.ms_psize);
-                ret->tables[ret->n_tables].name = t->name;
-                ret->tables[ret->n_tables].entries = stat.ms_entries;
-                ret->tables[ret->n_tables].bytes =
-                        stat.ms_psize * (uint64_t)(stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages);
-                ret->n_tables++;
+                ret->tables[i].name = e->tables[i];
+                ret->tables[i].entries = stat.ms_entries;
+                ret->tables[i].bytes = stat.ms_psize * (uint64_t)(stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages);
         }
         return 0;
 }
@@ -35,7 +33,7 @@ int store_stats(struct store *s, struct store_stats *ret)
 
         *ret = (struct store_stats){0};
         if (r == 0)
-                r = table_stats(s, t->index, t->txn, ret, &page);
+                r = table_stats(s->env, t->index, t->txn, ret, &page);
         if (r == 0)
                 r = db_info(t->index->db, &info);
         if (r == 0 && s->env->journal)
@@ -105,12 +103,7 @@ int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct j
 
         if (r < 0)
                 return r;
-        r = compact_tables(x->db, txn, c);
-        if (r < 0) {
-                journal_compact_abort(c);
-                return r;
-        }
-        r = journal_compact_finish(c, &end);
+        r = journal_compact_finish(c, compact_tables(x->db, txn, c), &end);
         if (r < 0)
                 return r;
         *ret_segment = end.segment;
@@ -136,7 +129,7 @@ struct check {
         bool look_only;
         struct last_word *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
         size_t n;
-        struct journal_counts counts;
+        struct journal_walk walk;
         bool journal_lacks; /* something that is in the index */
 };
 
@@ -165,28 +158,20 @@ static XXH128_hash_t hash_key(struct slice table, struct slice key)
         return XXH3_128bits_withSeed(key.data, key.size, XXH3_64bits(table.data, table.size));
 }
 
-static struct table *own_table(struct store *s, struct slice name)
-{
-        for (size_t i = 0; i < s->n_tables; i++)
-                if (strlen(s->tables[i].name) == name.size && memcmp(s->tables[i].name, name.data, name.size) == 0)
-                        return &s->tables[i];
-        return NULL;
-}
-
 /* Tables that are not ours, most likely another version's, are not looked at. */
 static int know(void *user, const struct journal_record *record)
 {
         struct check *c = user;
-        struct table *table = own_table(c->txn->store, record->table);
+        const struct environment *e = c->txn->env;
 
-        if (record->op == JOURNAL_COMMIT || !table)
+        if (record->op == JOURNAL_COMMIT || table_named(e, record->table) == e->n_tables)
                 return 0;
         list_grow(c->known, c->n);
         c->known[c->n] = (struct last_word){
                 .key = hash_key(record->table, record->key),
                 .frame = XXH3_64bits(record->frame.data, record->frame.size),
                 .order = c->n,
-                .damaged = c->counts.damaged,
+                .damaged = c->walk.counts.damaged,
                 .deleted = record->op == JOURNAL_DELETE,
         };
         c->n++;
@@ -219,15 +204,10 @@ static int compare_keys(const void *a, const void *b)
         return XXH128_cmp(&((const struct last_word *)a)->key, &((const struct last_word *)b)->key);
 }
 
-static struct last_word *find_known(struct check *c, XXH128_hash_t key)
-{
-        return find_in_list(&(struct last_word){.key = key}, c->known, c->n, sizeof(*c->known), compare_keys);
-}
-
 /* Is it really the journal's last word on its key? A damaged record behind it may have been a later one. */
 static bool is_certain(const struct check *c, const struct last_word *k)
 {
-        return k->damaged == c->counts.damaged;
+        return k->damaged == c->walk.counts.damaged;
 }
 
 /* A value that an index made anew has, or has not. */
@@ -242,9 +222,11 @@ static void count_damaged(struct check *c, const struct last_word *k)
                 c->report->dropped++;
 }
 
-static int check_value(struct check *c, const struct table *table, struct slice key, struct slice frame)
+static int check_value(struct check *c, size_t table, struct slice key, struct slice frame)
 {
-        struct last_word *k = find_known(c, hash_key(slice_string(table->name), key));
+        const char *name = c->txn->env->tables[table];
+        const struct last_word sought = {.key = hash_key(slice_string(name), key)};
+        struct last_word *k = find_in_list(&sought, c->known, c->n, sizeof(*k), compare_keys);
         cleanup_blob struct blob value = {0};
         int r = frame_decode(key, frame, &value);
 
@@ -255,13 +237,13 @@ static int check_value(struct check *c, const struct table *table, struct slice 
         if (k)
                 k->seen = true;
         if (r == -EBADMSG) {
-                tell(c, "a value in the table %s does not check out", table->name);
+                tell(c, "a value in the table %s does not check out", name);
         } else if (!k) {
                 c->journal_lacks = true;
-                tell(c, "the journal lacks a value of the table %s", table->name);
+                tell(c, "the journal lacks a value of the table %s", name);
                 return 0;
         } else if (is_certain(c, k) && (k->deleted || k->frame != XXH3_64bits(frame.data, frame.size))) {
-                tell(c, "a value in the table %s is not the last one the journal has", table->name);
+                tell(c, "a value in the table %s is not the last one the journal has", name);
         } else {
                 return 0;
         }
@@ -269,7 +251,7 @@ static int check_value(struct check *c, const struct table *table, struct slice 
         return 0;
 }
 
-static int check_table(struct check *c, const struct table *table)
+static int check_table(struct check *c, size_t table)
 {
         cleanup(walk_done) struct walk w = {0};
         int r;
@@ -301,10 +283,13 @@ static void check_missing(struct check *c)
 
 static int check_journal(struct check *c, struct journal_position upto)
 {
-        int r = c->txn->env->journal ? journal_read_all(c->txn->env->journal, upto, know, c, &c->counts) : 0;
+        struct journal *journal = c->txn->env->journal;
+        int r;
 
-        c->report->journal_records = c->counts.records;
-        c->report->journal_damaged = c->counts.damaged + c->counts.torn;
+        c->walk = (struct journal_walk){.upto = upto, .thorough = true, .fn = know, .user = c};
+        r = journal ? journal_walk(journal, &c->walk) : 0;
+        c->report->journal_records = c->walk.counts.records;
+        c->report->journal_damaged = c->walk.counts.damaged + c->walk.counts.torn;
         if (c->report->journal_damaged > 0)
                 tell(c, "the journal is damaged in %llu places", (unsigned long long)c->report->journal_damaged);
         keep_last_words(c);
@@ -313,14 +298,13 @@ static int check_journal(struct check *c, struct journal_position upto)
 
 static int check_all(struct check *c)
 {
-        struct store *s = c->txn->store;
         struct journal_position upto;
         int r = applied_get(c->txn->index->db, c->txn->txn, c->txn->index->meta, &upto);
 
         if (r == 0)
                 r = check_journal(c, upto);
-        for (size_t i = 0; r == 0 && i < s->n_tables; i++)
-                r = check_table(c, &s->tables[i]);
+        for (size_t i = 0; r == 0 && i < c->txn->env->n_tables; i++)
+                r = check_table(c, i);
         if (r == 0)
                 check_missing(c);
         return r;
@@ -440,34 +424,31 @@ static int check_once(struct check *c, struct store *s)
         return odd && !c->look_only ? 1 : r;
 }
 
-static int check_anew(struct check *c, struct store *s)
-{
-        struct store_report before = *c->report, *r = c->report;
-        cleanup(check_done) struct check again = {.report = r, .say = c->say, .user = c->user};
-        int result;
-
-        *r = (struct store_report){0};
-        result = check_once(&again, s);
-        if (result == 1)
-                result = errorf(-EIO, "the index in %s is damaged again and again: is the disk sound?", s->dir);
-        c->journal_lacks |= again.journal_lacks;
-        r->damaged = before.damaged;
-        r->dropped = before.dropped;
-        r->restored = before.restored;
-        return result;
-}
-
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user)
 {
-        cleanup(check_done) struct check c = {.report = ret, .say = say, .user = user, .look_only = look_only || s->read_only};
-        int r;
+        struct store_report first = {0};
+        bool journal_lacks = false, repairs = !look_only && !s->read_only;
+        int r = 1;
 
         *ret = (struct store_report){0};
-        r = check_once(&c, s);
-        if (r == 1)
-                r = check_anew(&c, s);
-        if (r == 0 && !c.look_only && (c.journal_lacks || ret->journal_damaged > 0)) {
-                tell(&c, "the journal is written anew from the index");
+        for (unsigned round = 0; r == 1 && round < 2; round++) {
+                cleanup(check_done) struct check c = {.report = ret, .say = say, .user = user, .look_only = !repairs};
+
+                first = *ret;
+                *ret = (struct store_report){0};
+                r = check_once(&c, s);
+                journal_lacks |= c.journal_lacks;
+                if (r == 1 && round == 1)
+                        r = errorf(-EIO, "the index in %s is damaged again and again: is the disk sound?", s->dir);
+                if (round == 1) { /* what was found before the index was made anew */
+                        ret->damaged = first.damaged;
+                        ret->dropped = first.dropped;
+                        ret->restored = first.restored;
+                }
+        }
+        if (r == 0 && repairs && (journal_lacks || ret->journal_damaged > 0)) {
+                if (say)
+                        say(user, "the journal is written anew from the index");
                 r = store_compact(s);
         }
         return r;

@@ -15,36 +15,31 @@
 
 /* -- folders ---------------------------------------------------------------------------------------------------- */
 
-/* Those set aside earlier. */
-static void remove_set_aside(const char *dir, const char *but)
+/* One set aside earlier, unless it is `but`. */
+static int remove_set_aside(void *but, const char *dir, const char *name)
 {
-        cleanup_dir DIR *d = opendir(dir);
-        struct dirent *e;
+        cleanup_free char *path = format_string("%s/%s", dir, name);
 
-        while (d && (e = readdir(d))) {
-                char path[PATH_SIZE];
-
-                if (strncmp(e->d_name, "lmdb.damaged-", 13) == 0 && strcmp(e->d_name, but) != 0 &&
-                    path_join(path, dir, e->d_name) == 0)
-                        remove_tree(path);
-        }
+        if (strncmp(name, "lmdb.damaged-", 13) == 0 && strcmp(name, but) != 0)
+                remove_tree(path);
+        return 0;
 }
 
 static int set_aside(const char *dir, const char *index)
 {
-        char to[PATH_SIZE + 32];
+        cleanup_free char *to = NULL;
         int64_t now = now_seconds();
 
         if (rmdir(index) == 0 || errno == ENOENT) /* there was nothing */
                 return 0;
-        do
-                snprintf(to, sizeof(to), "%s.damaged-%lld", index, (long long)now++);
-        while (access(to, F_OK) == 0);
+        do {
+                free(to);
+                to = format_string("%s.damaged-%lld", index, (long long)now++);
+        } while (access(to, F_OK) == 0);
         if (rename(index, to) < 0)
                 return errorf(-errno, "cannot set the damaged index %s aside: %s", index, strerror(errno));
         log_warning("the index was set aside as %s; a new one was made from the journal", to);
-        remove_set_aside(dir, strrchr(to, '/') + 1);
-        return 0;
+        return MIN(folder_each(dir, remove_set_aside, strrchr(to, '/') + 1), 0);
 }
 
 /* The new index takes the old one's name. */
@@ -83,7 +78,7 @@ static int open_tables(struct environment *e, struct index *x, MDB_txn *txn, boo
         bool absent = false;
         int r = db_table(x->db, txn, META_TABLE, create, &x->meta);
 
-        for (size_t i = 0; r == 0 && i < DB_TABLES && e->tables[i]; i++) {
+        for (size_t i = 0; r == 0 && i < e->n_tables; i++) {
                 r = db_table(x->db, txn, e->tables[i], create, &x->tables[i].dbi);
                 x->tables[i].present = r == 0;
                 absent |= r == -ENOENT;
@@ -121,8 +116,8 @@ static int look_in(struct environment *e, struct index *x, struct journal_positi
 static int write_in(struct environment *e, struct index *x, bool alone, struct journal_position *at, uint64_t *damaged)
 {
         uint8_t format[4];
-        struct journal_counts counts = {0};
         struct journal_position found = *at;
+        uint64_t places = 0;
         MDB_txn *txn;
         int r = db_begin(x->db, true, &txn);
 
@@ -133,14 +128,13 @@ static int write_in(struct environment *e, struct index *x, bool alone, struct j
         if (r == 0)
                 r = meta_put(x->db, txn, x->meta, META_FORMAT, SLICE(format, sizeof(format)));
         if (r == 0)
-                r = replay(e, x, alone, &txn, at, &counts);
-        if (r == 0 && counts.damaged > 0)
-                log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir,
-                          (unsigned long long)counts.damaged);
+                r = replay(e, x, alone, &txn, at, &places);
+        if (r == 0 && places > 0)
+                log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir, (unsigned long long)places);
         if (r == 0 && !journal_position_equal(*at, found))
                 r = applied_put(x->db, txn, x->meta, *at);
         if (damaged)
-                *damaged = counts.damaged;
+                *damaged = places;
         if (r == 0)
                 return db_commit(x->db, txn);
         db_abort(x->db, txn);
@@ -167,103 +161,97 @@ static int bring_up(struct environment *e, struct index *x, bool cut)
 
 /* -- what only the old one has ---------------------------------------------------------------------------------- */
 
+struct rescue {
+        struct environment *env;
+        struct index *index; /* the new one */
+        MDB_txn *txn;        /* in it */
+        struct db *old;
+        MDB_txn *from;                   /* in that */
+        struct journal_position applied; /* up to where the journal was applied to the old one */
+};
+
 /* The journal is damaged, too: a value that checks out in the old index was the last one when the index was whole; of one that does not the
  * journal's word counts only if it is certain to be the last. */
-static int rescue_value(struct environment *e, struct index *x, MDB_txn *txn, MDB_dbi dbi, const char *name, const struct walk *w,
-                        struct journal_position upto)
+static int rescue_value(struct rescue *s, MDB_dbi dbi, const char *name, const struct walk *w)
 {
         cleanup_blob struct blob value = {0}, word = {0};
         struct slice key = SLICE(w->key, w->key_size), frame = SLICE(w->frame, w->frame_size);
         int r = frame_decode(key, frame, &value);
 
         if (r == 0)
-                return db_put(x->db, txn, dbi, key, frame);
+                return db_put(s->index->db, s->txn, dbi, key, frame);
         if (r == -EBADMSG)
-                r = journal_frame(e, upto, slice_string(name), key, &word);
+                r = journal_frame(s->env, s->applied, slice_string(name), key, &word);
         if (r == -ENOENT)
-                r = db_delete(x->db, txn, dbi, key);
+                r = db_delete(s->index->db, s->txn, dbi, key);
         return r == -ENOENT ? 0 : r;
 }
 
 /* As far as it can be read. */
-static int rescue_table(struct environment *e, struct index *x, MDB_txn *txn, struct db *old, MDB_txn *from, const char *name,
-                        struct journal_position upto)
+static int rescue_table(struct rescue *s, const char *name)
 {
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi to, dbi;
         int r;
 
-        if (db_table(old, from, name, false, &dbi) < 0)
+        if (db_table(s->old, s->from, name, false, &dbi) < 0)
                 return 0;
-        r = db_table(x->db, txn, name, true, &to);
-        for (int step = walk_first(&w, old, from, dbi, SLICE(NULL, 0), true); r == 0 && step == 0; step = walk_next(&w, true))
-                r = rescue_value(e, x, txn, to, name, &w, upto);
+        r = db_table(s->index->db, s->txn, name, true, &to);
+        for (int step = walk_first(&w, s->old, s->from, dbi, SLICE(NULL, 0), true); r == 0 && step == 0; step = walk_next(&w, true))
+                r = rescue_value(s, to, name, &w);
         return r;
 }
 
-/* `at`: up to where the journal was applied to the old one, and to where it is now. */
-static int rescue_tables(struct environment *e, struct index *x, MDB_txn **txn, struct db *old, MDB_txn *from,
-                         struct journal_position *at)
-{
-        struct journal_counts counts = {0};
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < DB_TABLES && e->tables[i]; i++)
-                r = rescue_table(e, x, *txn, old, from, e->tables[i], *at);
-        /* A transaction that the old index had not got yet is newer than what it has. */
-        return r < 0 ? r : replay(e, x, false, txn, at, &counts);
-}
-
 /* Up to where the journal was applied to the old index; `at` when it cannot be told. */
-static struct journal_position applied_once(struct db *old, MDB_txn *from, struct journal_position at)
+static struct journal_position applied_once(const struct rescue *s, struct journal_position at)
 {
         struct journal_position applied = {0};
         MDB_dbi meta;
 
-        if (db_table(old, from, META_TABLE, false, &meta) < 0 || applied_get(old, from, meta, &applied) < 0 || applied.segment == 0)
+        if (db_table(s->old, s->from, META_TABLE, false, &meta) < 0 || applied_get(s->old, s->from, meta, &applied) < 0 || applied.segment == 0)
                 return at;
         return applied;
 }
 
 /* If the journal is damaged, or ends before what was applied, which is `at` now. It is written anew then, from what there is; but from no index
  * that is older than all of it. */
-static int rescue_facts(struct environment *e, struct index *x, MDB_txn **txn, struct db *old, MDB_txn *from, uint64_t damaged,
-                        struct journal_position at, uint64_t *ret_segment)
+static int rescue_facts(struct rescue *s, uint64_t damaged, struct journal_position at, uint64_t *ret_segment)
 {
-        struct journal_position applied = applied_once(old, from, at), first;
+        struct environment *e = s->env;
+        struct journal_position first;
         int r = journal_first(e->journal, &first, NULL);
 
-        damaged += applied.segment > at.segment || (applied.segment == at.segment && applied.offset > at.offset);
-        if (r < 0 || damaged == 0 || applied.segment < first.segment)
+        s->applied = applied_once(s, at);
+        damaged += s->applied.segment > at.segment || (s->applied.segment == at.segment && s->applied.offset > at.offset);
+        if (r < 0 || damaged == 0 || s->applied.segment < first.segment)
                 return r;
         log_warning("the journal of %s is damaged as well: what the old index still has is taken over", e->dir);
-        r = rescue_tables(e, x, txn, old, from, &applied);
-        return r < 0 ? r : compact_index(e, x, *txn, applied, ret_segment);
+        for (size_t i = 0; r == 0 && i < e->n_tables; i++)
+                r = rescue_table(s, e->tables[i]);
+        if (r == 0) /* a transaction that the old index had not got yet is newer than what it has */
+                r = replay(e, s->index, false, &s->txn, &s->applied, &damaged);
+        return r < 0 ? r : compact_index(e, s->index, s->txn, s->applied, ret_segment);
 }
 
 static int rescue(struct environment *e, struct index *x, const char *path, uint64_t damaged, struct journal_position at,
                   uint64_t *ret_segment)
 {
-        struct db *old;
-        MDB_txn *from, *txn;
-        int r;
+        struct rescue s = {.env = e, .index = x};
+        int r = 0;
 
-        if (db_open(path, DB_READ_ONLY | DB_UNLOCKED, &old) < 0)
+        if (db_open(path, DB_READ_ONLY | DB_UNLOCKED, &s.old) < 0)
                 return 0;
-        if (db_begin(old, false, &from) < 0) {
-                db_close(old);
-                return 0;
-        }
-        r = db_begin(x->db, true, &txn);
-        if (r == 0) {
-                r = rescue_facts(e, x, &txn, old, from, damaged, at, ret_segment);
+        if (db_begin(s.old, false, &s.from) == 0)
+                r = db_begin(x->db, true, &s.txn);
+        if (s.txn) {
+                r = rescue_facts(&s, damaged, at, ret_segment);
                 if (r == 0)
-                        r = db_commit(x->db, txn);
+                        r = db_commit(x->db, s.txn);
                 else
-                        db_abort(x->db, txn);
+                        db_abort(x->db, s.txn);
         }
-        db_abort(old, from);
-        db_close(old);
+        db_abort(s.old, s.from);
+        db_close(s.old);
         return r;
 }
 
@@ -301,12 +289,10 @@ static int fill(struct environment *e, const char *new, const char *old, uint64_
 
 static int make_anew(struct environment *e, const char *index)
 {
-        char new[PATH_SIZE];
+        cleanup_free char *new = format_string("%s/" NEW_NAME, e->dir);
         uint64_t segment = 0;
-        int r = path_join(new, e->dir, NEW_NAME);
+        int r = remove_tree(new); /* a crash left it */
 
-        if (r == 0 && access(new, F_OK) == 0)
-                r = remove_tree(new); /* a crash left it */
         if (r == 0)
                 r = MIN(make_private_folder(new), 0);
         if (r == 0)
@@ -330,50 +316,39 @@ static int try_open(struct environment *e, const char *path, bool cut, struct in
 
         if (r == 0)
                 r = bring_up(e, x, cut);
-        if (r == 0) {
-                x->refs = 1;
+        x->refs = 1;
+        if (r == 0)
                 *ret = x;
-        } else if (x) {
+        else
                 index_free(e, x);
-        }
         return r;
-}
-
-static int check_all_pages(const char *data)
-{
-        cleanup_close int fd = open(data, O_RDONLY | O_CLOEXEC);
-
-        return fd < 0 ? errorf(-errno, "cannot open %s: %s", data, strerror(errno)) : pages_check(fd, data, 0);
 }
 
 /* Is it marked as damaged, or not there (or empty) although the journal has something? 0, or -EIO with a sentence. */
 static int look_at(struct environment *e, const char *path, bool check)
 {
-        char mark[PATH_SIZE], data[PATH_SIZE];
+        cleanup_free char *mark = format_string("%s/" DB_DAMAGED, path), *data = format_string("%s/data.mdb", path);
+        cleanup_close int fd = check ? open(data, O_RDONLY | O_CLOEXEC) : -1;
         struct journal_position first;
         struct stat st;
-        int r = path_join(mark, path, DB_DAMAGED);
+        int r;
 
-        if (r == 0)
-                r = path_join(data, path, "data.mdb");
-        if (r == 0 && access(mark, F_OK) == 0)
+        if (access(mark, F_OK) == 0)
                 return errorf(-EIO, "the index in %s was found damaged%s", path,
                               e->read_only ? "; 'solverfs fsck' makes it anew from the journal" : "");
-        if (r < 0 || e->read_only)
-                return r;
+        if (e->read_only)
+                return 0;
         if (stat(data, &st) == 0 && st.st_size > 0)
-                return check ? check_all_pages(data) : 0;
+                return fd >= 0 ? pages_check(fd, data, 0) : 0; /* what cannot be opened says so when it is */
         r = journal_first(e->journal, &first, NULL);
         return r == 0 && first.segment != 0 ? errorf(-EIO, "there is no index in %s: it is made from the journal", path) : r;
 }
 
-static int open_or_make(struct environment *e, bool cut, bool check, bool anew, struct index **ret)
+int index_open(struct environment *e, bool cut, bool check, bool anew, struct index **ret)
 {
-        char path[PATH_SIZE];
-        int r = path_join(path, e->dir, "lmdb");
+        cleanup_free char *path = format_string("%s/lmdb", e->dir);
+        int r;
 
-        if (r < 0)
-                return r;
         if (!anew) {
                 r = look_at(e, path, check);
                 if (r == 0)
@@ -386,32 +361,9 @@ static int open_or_make(struct environment *e, bool cut, bool check, bool anew, 
         return r == 0 ? try_open(e, path, cut, ret) : r;
 }
 
-int index_open(struct environment *e, bool cut, bool check, struct index **ret)
-{
-        return open_or_make(e, cut, check, false, ret);
-}
-
-int index_add_tables(struct environment *e)
-{
-        struct journal_position at = {0};
-        int r = look_in(e, e->index, &at);
-
-        return r > 0 ? write_in(e, e->index, false, &at, NULL) : r == -ENODATA ? 0 : r;
-}
-
 /* -- which one is in force -------------------------------------------------------------------------------------- */
 
 _Thread_local unsigned transactions;
-
-static bool in_force(struct environment *e, const struct index *x)
-{
-        bool is;
-
-        pthread_mutex_lock(&e->pool_lock);
-        is = e->index == x;
-        pthread_mutex_unlock(&e->pool_lock);
-        return is;
-}
 
 static void unref(struct environment *e, struct index *x)
 {
@@ -437,9 +389,9 @@ static int renew(struct environment *e, struct index *old)
         struct index *x;
         int r;
 
-        if (!in_force(e, old))
+        if (e->index != old)
                 return 0;
-        r = open_or_make(e, false, false, !e->read_only && db_is_current(old->db), &x);
+        r = index_open(e, false, false, !e->read_only && db_is_current(old->db), &x);
         if (r < 0)
                 return r;
         pthread_mutex_lock(&e->pool_lock);
@@ -452,15 +404,8 @@ static int renew(struct environment *e, struct index *old)
 
 static int renew_locked(struct environment *e, struct index *old)
 {
-        int r;
+        int r = environment_lock(e);
 
-        if (e->read_only) { /* nobody but us is kept out */
-                pthread_mutex_lock(&e->writer);
-                r = renew(e, old);
-                pthread_mutex_unlock(&e->writer);
-                return r;
-        }
-        r = environment_lock(e);
         if (r < 0)
                 return r;
         r = renew(e, old);

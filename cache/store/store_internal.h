@@ -19,7 +19,7 @@ struct index {
         struct {
                 MDB_dbi dbi;
                 bool present; /* else it is not there yet (read-only), and empty */
-        } tables[DB_TABLES]; /* by slot */
+        } tables[DB_TABLES];
         struct store_txn *pool; /* under pool_lock: read transactions that were reset */
 };
 
@@ -28,7 +28,7 @@ struct environment {
         unsigned refs; /* under the registry's lock */
         dev_t device;
         ino_t inode;              /* of the folder */
-        struct environment *next; /* in the registry */
+        LIST_ENTRY(environment) next; /* in the registry */
         char *dir;
         bool read_only;
         int open_fd;             /* shared lock while open, so that a repair knows that nobody is; -1 on a read-only disk */
@@ -36,7 +36,8 @@ struct environment {
         struct journal *journal; /* NULL when read-only and there is none */
 
         pthread_mutex_t writer;        /* held by the thread that writes, around write_fd's lock */
-        char *tables[DB_TABLES];       /* under writer: names of those of all handles; a table's place is its slot */
+        char *tables[DB_TABLES];       /* names */
+        size_t n_tables;
         bool index_anew, journal_anew; /* under writer: made anew since it was opened, and not reported yet */
         bool journal_lost;             /* under writer: the index has what the journal lost */
         struct buffer scratch;         /* under writer: the frame being put */
@@ -46,14 +47,9 @@ struct environment {
         struct index *index; /* under pool_lock; changed under writer as well */
 };
 
-struct table {
-        const char *name; /* the environment's */
-        unsigned slot;
-};
-
 STAILQ_HEAD(update_list, update);
 
-/* Updates that wait for the next commit, of one handle: a table's number means another one's in another handle. */
+/* Updates that wait for the next commit, of one handle: another one may be read-only. */
 struct together {
         pthread_mutex_t lock;
         struct update_list waiting; /* under lock; the leader's own is the first until it has begun a transaction */
@@ -65,11 +61,7 @@ struct store {
         char *dir;
         bool read_only;
         struct together together;
-        size_t n_tables;
-        struct table tables[];
 };
-
-#define ARENA_SIZE 4096
 
 struct store_txn {
         struct store *store;
@@ -87,18 +79,12 @@ struct store_txn {
         struct journal_position start; /* of this transaction's group */
         struct buffer group;
         uint64_t n_records;
-
-        /* Small values are copied here: one that is pointed to in the map could fault in the hands of the caller. */
-        size_t arena_used;
-        char arena[ARENA_SIZE];
 };
 
-/* store_index.c. Opens the index, and makes it anew from the journal first when it is odd in any way. Under the write lock, unless
- * the environment is read-only. `cut`: nobody else has the store open; what lies behind the journal's last whole group is cut off.
- * `check`: every page is looked at first. */
-int index_open(struct environment *e, bool cut, bool check, struct index **ret);
+/* store_index.c. Opens the index, and makes it anew from the journal first when it is odd in any way, or with `anew`. Under the write lock.
+ * `cut`: nobody else has the store open; what lies behind the journal's last whole group is cut off. `check`: every page is looked at first. */
+int index_open(struct environment *e, bool cut, bool check, bool anew, struct index **ret);
 void index_close(struct environment *e);
-int index_add_tables(struct environment *e); /* those of e->tables that are not open yet; under the write lock */
 /* The index in force, held. One that was found damaged, or was replaced by another process, is made anew or opened anew first: `locked`
  * says that the caller has the write lock. */
 int index_enter(struct environment *e, bool locked, struct index **ret);
@@ -115,18 +101,20 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret);
 #define META_APPLIED "journal" /* u64 segment, u64 offset: up to where the journal is applied */
 #define STORE_FORMAT 1
 
-struct table *txn_table(struct store_txn *t, size_t table);
-static inline MDB_dbi txn_dbi(const struct store_txn *t, const struct table *table)
+/* The number of a table of this name, which need not end in a NUL; n_tables: there is none, most likely it is another version's. */
+size_t table_named(const struct environment *e, struct slice name);
+static inline MDB_dbi txn_dbi(const struct store_txn *t, size_t table)
 {
-        return t->index->tables[table->slot].dbi;
+        return t->index->tables[table].dbi;
 }
-static inline bool txn_has(const struct store_txn *t, const struct table *table)
+static inline bool txn_has(const struct store_txn *t, size_t table)
 {
-        return t->index->tables[table->slot].present;
+        assert(table < t->env->n_tables);
+        return t->index->tables[table].present;
 }
 /* Is the error that of a damaged index, and has the transaction, of which nothing was given out yet, begun anew on another? */
 bool txn_begin_anew(struct store_txn *t, int error);
-int txn_open_frame(struct store_txn *t, const struct table *table, struct slice key, struct slice frame,
+int txn_open_frame(struct store_txn *t, size_t table, struct slice key, struct slice frame,
                    struct blob *ret); /* *ret may point into `frame` */
 
 /* store_walk.c. A walk over one table: keys and frames, copied out of the map. -ENOENT at the end. */
@@ -142,13 +130,13 @@ int walk_first(struct walk *w, struct db *db, MDB_txn *txn, MDB_dbi dbi, struct 
 int walk_next(struct walk *w, bool frames);
 void walk_done(struct walk *w);
 
-/* The environment's write lock, between threads and processes. */
+/* The environment's write lock, between threads and, unless it is read-only, processes. */
 int environment_lock(struct environment *e);
 void environment_unlock(struct environment *e);
 
 /* store_mend.c. A value that fails its check: *ret is the journal's last word on it. -ENOENT: it has none, or may not have the last. Another
  * error: the journal could not be read. */
-int mend(struct store_txn *t, const struct table *table, struct slice key, struct blob *ret);
+int mend(struct store_txn *t, size_t table, struct slice key, struct blob *ret);
 /* The frame of a key as the journal has it, up to a position. -ENOENT: it has none, or may not have the last word on it: an old value is
  * worse than none. */
 int journal_frame(struct environment *e, struct journal_position upto, struct slice table, struct slice key, struct blob *ret);
@@ -162,6 +150,5 @@ int applied_get(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_positi
 int applied_put(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position at);
 
 /* Applies to `*txn` what the journal has beyond *at, under the write lock. With `alone` (the index is not in force yet) it commits and
- * begins anew on the way, so that it can be long. -EIO: the index is older than the journal. */
-int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, struct journal_position *at,
-           struct journal_counts *counts);
+ * begins anew on the way, so that it can be long. *damaged grows by the places where the journal is. -EIO: the index is older than the journal. */
+int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, struct journal_position *at, uint64_t *damaged);

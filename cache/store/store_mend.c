@@ -5,7 +5,7 @@
 struct finder {
         struct slice table, key;
         struct blob frame; /* the last one put; empty when it was deleted since */
-        struct journal_counts counts;
+        struct journal_walk walk;
         uint64_t damaged; /* places before it */
 };
 
@@ -26,7 +26,7 @@ static int find_record(void *user, const struct journal_record *record)
                 return -ENOMEM;
         memcpy(copy, record->frame.data, record->frame.size);
         f->frame = (struct blob){.data = copy, .size = record->frame.size, .owned = copy};
-        f->damaged = f->counts.damaged;
+        f->damaged = f->walk.counts.damaged;
         return 0;
 }
 
@@ -36,8 +36,9 @@ static int search(struct journal *j, struct journal_position upto, struct finder
         struct journal_position before, after;
         int r = journal_first(j, &before, NULL);
 
+        f->walk = (struct journal_walk){.upto = upto, .thorough = true, .fn = find_record, .user = f};
         if (r == 0)
-                r = journal_read_all(j, upto, find_record, f, &f->counts);
+                r = journal_walk(j, &f->walk);
         if (r == 0)
                 r = journal_first(j, &after, NULL);
         if (r < 0 || before.segment == after.segment)
@@ -51,7 +52,7 @@ int journal_frame(struct environment *e, struct journal_position upto, struct sl
         struct finder f = {.table = table, .key = key};
         int r = e->journal ? search(e->journal, upto, &f) : -ENOENT;
 
-        if (r == 0 && (!f.frame.owned || f.damaged != f.counts.damaged))
+        if (r == 0 && (!f.frame.owned || f.damaged != f.walk.counts.damaged))
                 r = -ENOENT;
         if (r < 0) {
                 blob_done(&f.frame);
@@ -62,19 +63,19 @@ int journal_frame(struct environment *e, struct journal_position upto, struct sl
 }
 
 /* The index is made anew the next time that it is opened, or by fsck; until then each reader looks in the journal. */
-int mend(struct store_txn *t, const struct table *table, struct slice key, struct blob *ret)
+int mend(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         cleanup_blob struct blob frame = {0}, value = {0};
         struct journal_position upto;
         int r = applied_get(t->index->db, t->txn, t->index->meta, &upto);
 
         if (r == 0)
-                r = journal_frame(t->env, upto, slice_string(table->name), key, &frame);
+                r = journal_frame(t->env, upto, slice_string(t->env->tables[table]), key, &frame);
         if (r == 0)
                 r = frame_decode(key, SLICE(frame.data, frame.size), &value);
         if (r < 0 && r != -ENOENT && r != -EBADMSG) /* an unreadable journal proves nothing about the value */
                 return r;
-        log_error("a value in the table %s of %s does not check out; %s", table->name, t->env->dir,
+        log_error("a value in the table %s of %s does not check out; %s", t->env->tables[table], t->env->dir,
                   r == 0 ? "the journal has it" : "it counts as absent, to be worked out again");
         db_mark(t->index->db, "a value does not check out");
         if (r < 0) {

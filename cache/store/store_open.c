@@ -8,7 +8,7 @@
 /* Every environment open in this process. */
 static struct {
         pthread_mutex_t lock;
-        struct environment *first; /* under lock */
+        LIST_HEAD(, environment) all; /* under lock */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* -- the environment -------------------------------------------------------------------------------------------- */
@@ -16,7 +16,7 @@ static struct {
 static void environment_free(struct environment *e)
 {
         index_close(e);
-        for (size_t i = 0; i < DB_TABLES; i++)
+        for (size_t i = 0; i < e->n_tables; i++)
                 free(e->tables[i]);
         journal_close(e->journal);
         if (e->write_fd >= 0)
@@ -30,7 +30,7 @@ static void environment_free(struct environment *e)
         free(e);
 }
 
-static struct environment *environment_new(const char *dir)
+static struct environment *environment_new(const char *dir, const char *const *tables, size_t n_tables)
 {
         struct environment *e = allocate(1, sizeof(*e));
         pthread_mutexattr_t attributes;
@@ -44,48 +44,28 @@ static struct environment *environment_new(const char *dir)
         pthread_mutexattr_destroy(&attributes);
         pthread_mutex_init(&e->pool_lock, NULL);
         e->dir = copy_string(dir);
+        assert(n_tables < DB_TABLES);
+        for (; e->n_tables < n_tables; e->n_tables++) {
+                assert(strlen(tables[e->n_tables]) <= JOURNAL_TABLE_MAX && tables[e->n_tables][0] != '@');
+                e->tables[e->n_tables] = copy_string(tables[e->n_tables]);
+        }
         return e;
-}
-
-static bool has(const char *dir, const char *name)
-{
-        char path[PATH_SIZE];
-
-        return path_join(path, dir, name) == 0 && access(path, F_OK) == 0;
-}
-
-static int make_inside(const char *dir, const char *name)
-{
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
-
-        return r < 0 ? r : MIN(make_private_folder(path), 0);
 }
 
 static int prepare_folder(const char *dir, int flags)
 {
+        cleanup_free char *index = format_string("%s/lmdb", dir), *journal = format_string("%s/journal", dir);
         int r = 0;
 
-        if (!has(dir, "lmdb") && !has(dir, "journal")) {
+        if (access(index, F_OK) < 0 && access(journal, F_OK) < 0) {
                 if (!(flags & STORE_CREATE))
                         return errorf(-ENOENT, "there is no store in %s; make one with 'solverfs init'", dir);
                 r = make_dirs(dir, 0700);
         }
-        if (r == 0 && !(flags & STORE_READ_ONLY))
-                r = make_inside(dir, "lmdb");
-        if (r == 0 && !(flags & STORE_READ_ONLY))
-                r = make_inside(dir, "journal");
-        return r;
-}
-
-static int open_journal(struct environment *e)
-{
-        char path[PATH_SIZE];
-        int r = path_join(path, e->dir, "journal");
-
-        if (r == 0)
-                r = journal_open(path, &e->journal);
-        return e->read_only && r == -ENOENT ? 0 : r;
+        if (r < 0 || flags & STORE_READ_ONLY)
+                return r;
+        r = MIN(make_private_folder(index), 0);
+        return r < 0 ? r : MIN(make_private_folder(journal), 0);
 }
 
 /* Exclusive while nobody else has it open (so that it can be repaired), shared from then on. */
@@ -101,55 +81,6 @@ static int take_open_lock(struct environment *e, bool *ret_alone)
         return r;
 }
 
-static int environment_open(struct environment *e, bool *ret_alone)
-{
-        int r = take_open_lock(e, ret_alone);
-
-        if (r == 0)
-                r = open_journal(e); /* first: it says when the store is of a newer solverfs */
-        if (r == 0 && !e->read_only)
-                r = lock_open(e->dir, "write.lock", &e->write_fd);
-        return r;
-}
-
-/* A handle's tables are the environment's. True: there are new ones. */
-static int add_tables(struct environment *e, struct store *s, const char *const *names, bool *ret_added)
-{
-        for (size_t i = 0; i < s->n_tables; i++) {
-                unsigned slot = 0;
-
-                assert(strlen(names[i]) <= JOURNAL_TABLE_MAX && names[i][0] != '@');
-                while (slot < DB_TABLES - 1 && e->tables[slot] && strcmp(e->tables[slot], names[i]) != 0)
-                        slot++;
-                if (slot == DB_TABLES - 1)
-                        return errorf(-EINVAL, "too many tables");
-                if (!e->tables[slot]) {
-                        e->tables[slot] = copy_string(names[i]);
-                        *ret_added = true;
-                }
-                s->tables[i] = (struct table){e->tables[slot], slot};
-        }
-        return 0;
-}
-
-static int open_index_locked(struct store *s, const char *const *tables, bool alone, bool check)
-{
-        struct environment *e = s->env;
-        bool added = false;
-        int r = e->read_only ? 0 : environment_lock(e);
-
-        if (r < 0)
-                return r;
-        r = add_tables(e, s, tables, &added);
-        if (r == 0 && !e->index)
-                r = index_open(e, alone, check, &e->index);
-        else if (r == 0 && added)
-                r = index_add_tables(e);
-        if (!e->read_only)
-                environment_unlock(e);
-        return r;
-}
-
 /* -- handles ---------------------------------------------------------------------------------------------------- */
 
 static void store_free(struct store *s)
@@ -159,11 +90,10 @@ static void store_free(struct store *s)
         free(s);
 }
 
-static struct store *store_new(const char *dir, size_t n_tables)
+static struct store *store_new(const char *dir)
 {
-        struct store *s = allocate(1, sizeof(*s) + n_tables * sizeof(*s->tables));
+        struct store *s = allocate(1, sizeof(*s));
 
-        s->n_tables = n_tables;
         pthread_mutex_init(&s->together.lock, NULL);
         STAILQ_INIT(&s->together.waiting);
         s->dir = copy_string(dir);
@@ -172,7 +102,9 @@ static struct store *store_new(const char *dir, size_t n_tables)
 
 static struct environment *registry_find(const struct stat *st)
 {
-        for (struct environment *e = registry.first; e; e = e->next)
+        struct environment *e;
+
+        LIST_FOREACH(e, &registry.all, next)
                 if (e->device == st->st_dev && e->inode == st->st_ino && db_is_ours(e->index->db))
                         return e;
         return NULL;
@@ -180,50 +112,61 @@ static struct environment *registry_find(const struct stat *st)
 
 static void registry_unref(struct environment *e)
 {
-        struct environment **p = &registry.first;
-
         if (--e->refs > 0)
                 return;
-        while (*p && *p != e)
-                p = &(*p)->next;
-        if (*p)
-                *p = e->next;
+        LIST_REMOVE(e, next);
         environment_free(e);
 }
 
+static int open_environment(struct environment *e, bool check)
+{
+        cleanup_free char *journal = format_string("%s/journal", e->dir);
+        bool alone;
+        int r = take_open_lock(e, &alone);
+
+        if (r == 0)
+                r = journal_open(journal, &e->journal); /* first: it says when the store is of a newer solverfs */
+        if (e->read_only && r == -ENOENT)
+                r = 0;
+        if (r == 0 && !e->read_only)
+                r = lock_open(e->dir, "write.lock", &e->write_fd);
+        if (r == 0)
+                r = environment_lock(e);
+        if (r < 0)
+                return r;
+        r = index_open(e, alone, check, false, &e->index);
+        environment_unlock(e);
+        if (r < 0)
+                return r;
+        if (e->index->db->unlocked)
+                log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
+        if (!e->read_only)
+                db_clear_readers(e->index->db);
+        if (!alone)
+                return 0;
+        journal_sweep(e->journal);
+        return lock_share(e->open_fd);
+}
+
 /* Under the registry's lock. */
-static int open_handle(struct store *s, const char *const *tables, const struct stat *st, bool check)
+static int open_handle(struct store *s, const char *const *tables, size_t n_tables, const struct stat *st, bool check)
 {
         struct environment *e = registry_find(st);
-        bool alone = false, first = !e;
-        int r = 0;
+        int r;
 
         if (e) {
                 if (e->read_only && !s->read_only)
                         return errorf(-EBUSY, "this process has the store in %s open read-only", s->dir);
                 e->refs++;
                 s->env = e;
-        } else {
-                s->env = e = environment_new(s->dir);
-                e->device = st->st_dev;
-                e->inode = st->st_ino;
-                e->read_only = s->read_only;
-                r = environment_open(e, &alone);
+                return 0;
         }
-        if (r == 0)
-                r = open_index_locked(s, tables, alone, check);
-        if (r == 0 && first) {
-                e->next = registry.first;
-                registry.first = e;
-                if (e->index->db->unlocked)
-                        log_warning("%s cannot be locked; reading it while another process writes may fail", e->dir);
-                if (!e->read_only)
-                        db_clear_readers(e->index->db);
-        }
-        if (r == 0 && alone) {
-                journal_sweep(e->journal);
-                r = lock_share(e->open_fd);
-        }
+        s->env = e = environment_new(s->dir, tables, n_tables);
+        e->device = st->st_dev;
+        e->inode = st->st_ino;
+        e->read_only = s->read_only;
+        LIST_INSERT_HEAD(&registry.all, e, next);
+        r = open_environment(e, check);
         if (r < 0)
                 registry_unref(e);
         return r;
@@ -242,7 +185,7 @@ static int choose_read_only(struct store *s)
 
 int store_open(const char *dir, const char *const *tables, size_t n_tables, int flags, struct store **ret)
 {
-        struct store *s = store_new(dir, n_tables);
+        struct store *s = store_new(dir);
         struct stat st;
         int r;
 
@@ -255,7 +198,7 @@ int store_open(const char *dir, const char *const *tables, size_t n_tables, int 
                 r = errorf(-errno, "cannot use the store in %s: %s", dir, strerror(errno));
         if (r == 0) {
                 pthread_mutex_lock(&registry.lock);
-                r = open_handle(s, tables, &st, flags & STORE_CHECK);
+                r = open_handle(s, tables, n_tables, &st, flags & STORE_CHECK);
                 pthread_mutex_unlock(&registry.lock);
         }
         if (r == 0 && s->env->journal_lost) {

@@ -8,7 +8,6 @@ struct replayer {
         struct index *index;
         bool alone;
         MDB_txn **txn;
-        struct journal_position *at;
         uint64_t bytes; /* since the last commit */
         /* a table that is none of ours, most likely of another version of solverfs */
         char other_name[JOURNAL_TABLE_MAX + 1];
@@ -17,14 +16,14 @@ struct replayer {
 
 static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
 {
+        size_t table = table_named(p->env, name);
         char text[JOURNAL_TABLE_MAX + 1];
         int r;
 
-        for (size_t i = 0; i < DB_TABLES && p->env->tables[i]; i++)
-                if (strlen(p->env->tables[i]) == name.size && memcmp(p->env->tables[i], name.data, name.size) == 0) {
-                        *ret = p->index->tables[i].dbi;
-                        return 0;
-                }
+        if (table < p->env->n_tables) {
+                *ret = p->index->tables[table].dbi;
+                return 0;
+        }
         memcpy(text, name.data, name.size);
         text[name.size] = '\0';
         if (strcmp(text, p->other_name) != 0) {
@@ -42,7 +41,6 @@ static int replay_commit(struct replayer *p, struct journal_position end)
         struct db *db = p->index->db;
         int r;
 
-        *p->at = end;
         if (!p->alone || p->bytes < REPLAY_CHUNK)
                 return 0;
         p->bytes = 0;
@@ -72,59 +70,19 @@ static int replay_record(void *user, const struct journal_record *record)
         return r == -ENOENT ? 0 : r;
 }
 
-static int pass_over(void *user, const struct journal_record *record)
-{
-        struct journal_position *at = user;
-
-        if (record->op == JOURNAL_COMMIT)
-                *at = record->end;
-        return 0;
-}
-
-/* A compacted segment lies ahead. When it was made from exactly what LMDB has, there is nothing to apply; else LMDB is older, and what was
- * deleted since would come back if its content were only added to. */
-static int enter_compacted(struct replayer *p, struct journal_position base, struct journal_position first)
-{
-        struct journal_position end = first;
-        struct journal_counts counts = {0};
-        int r;
-
-        if (!journal_position_equal(base, *p->at))
-                return db_damaged(p->index->db, "it is older than its journal");
-        r = journal_read(p->env->journal, &end, false, pass_over, &end, &counts);
-        *p->at = end;
-        return r;
-}
-
-int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, struct journal_position *at,
-           struct journal_counts *counts)
+int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, struct journal_position *at, uint64_t *damaged)
 {
         struct replayer p = {
                 .env = e,
                 .index = x,
                 .alone = alone,
                 .txn = txn,
-                .at = at,
         };
-        struct journal_position next, base;
-        bool lost = false;
-        int r = 0;
+        struct journal_walk w = {.at = *at, .upto = JOURNAL_END, .thorough = alone, .fn = replay_record, .user = &p};
+        int r = journal_walk(e->journal, &w);
 
-        if (at->segment == 0)
-                r = journal_first(e->journal, at, &lost);
-        counts->damaged += lost;
-        while (r == 0 && at->segment != 0) {
-                r = journal_read(e->journal, at, alone, replay_record, &p, counts);
-                if (r == 0)
-                        r = journal_next_segment(e->journal, at->segment, &next, &base);
-                if (r < 0 || next.segment == 0)
-                        break;
-                if (base.segment != 0) {
-                        r = enter_compacted(&p, base, next);
-                        continue;
-                }
-                counts->damaged += next.segment != at->segment + 1; /* those in between are lost */
-                *at = next;
-        }
-        return r;
+        *at = w.at;
+        *damaged += w.counts.damaged;
+        /* LMDB is older than a compacted segment: what was deleted since would come back if its content were only added to. */
+        return r == -ESTALE ? db_damaged(x->db, "it is older than its journal") : r;
 }

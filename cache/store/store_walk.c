@@ -64,37 +64,31 @@ int walk_next(struct walk *w, bool frames)
         return walk_step(w, MDB_NEXT, frames);
 }
 
-static bool begins_with(const struct walk *w, struct slice prefix)
-{
-        return prefix.size == 0 || (w->key_size >= prefix.size && memcmp(w->key, prefix.data, prefix.size) == 0);
-}
-
 int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
                void *user)
 {
-        struct table *b = txn_table(t, table);
         cleanup(walk_done) struct walk w = {0};
         struct slice first = compare_keys(prefix.data, prefix.size, from.data, from.size) > 0 ? prefix : from;
         int r;
 
-        if (!txn_has(t, b) || first.size > STORE_KEY_MAX)
+        if (!txn_has(t, table) || first.size > STORE_KEY_MAX)
                 return 0;
         if (!t->txn)
                 return t->error;
-        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, b), first, values);
+        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, table), first, values);
         if (r < 0 && r != -ENOENT) {
                 walk_done(&w); /* its cursor is the old transaction's */
                 w = (struct walk){0};
                 if (txn_begin_anew(t, r))
-                        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, b), first, values);
+                        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, table), first, values);
         }
         t->was_read = true;
-        for (; r == 0 && begins_with(&w, prefix); r = walk_next(&w, values)) {
+        for (; r == 0 && w.key_size >= prefix.size && compare_keys(w.key, prefix.size, prefix.data, prefix.size) == 0; r = walk_next(&w, values)) {
                 cleanup_blob struct blob value = {0};
                 struct slice key = SLICE(w.key, w.key_size);
 
                 if (values)
-                        r = txn_open_frame(t, b, key, SLICE(w.frame, w.frame_size), &value);
+                        r = txn_open_frame(t, table, key, SLICE(w.frame, w.frame_size), &value);
                 if (r == -ENOENT) /* damaged: passed over */
                         continue;
                 if (r == 0)

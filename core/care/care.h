@@ -52,7 +52,7 @@ struct care_freed {
         struct care_part ccache;
         struct care_part programs;  /* in <store>/deltas; those of no build go in any case */
         struct care_part downloads; /* that no recipe names any more; those that one names stay, whatever `keep` is: others may have taken them away */
-        struct care_part leftovers; /* of killed processes, repositories without a solver, databases set aside as damaged, scrambled inputs that no result is of */
+        struct care_part leftovers; /* of killed processes, solvers that are gone, damaged databases; scrambled inputs that no result is of */
         struct care_part journal;   /* of the database: what was overwritten or deleted since */
 };
 int care_collect(struct workspace *w, const struct care_plan *plan, const struct care_watch *watch, struct care_freed *ret);

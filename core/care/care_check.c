@@ -1,8 +1,9 @@
 /* fsck. Each area is a function; a finding never ends the check, what makes going on pointless (no memory, the disk gone) does. */
 #include "core/care/care_internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+
+#include "cache/base/lock.h"
 
 const char *care_kind_name(enum care_kind k)
 {
@@ -20,21 +21,6 @@ void care_say(const struct care_watch *w, const char *area, enum care_kind kind,
         vsnprintf(text, sizeof(text), format, args);
         va_end(args);
         w->found(w->user, &(struct care_finding){.area = area, .kind = kind, .text = text});
-}
-
-int care_each_name(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user)
-{
-        DIR *dir = opendir(folder);
-        struct dirent *e;
-        int r = 0;
-
-        if (!dir)
-                return errno == ENOENT ? 0 : errorf(-errno, "cannot read %s: %s", folder, strerror(errno));
-        while (r == 0 && (e = readdir(dir)))
-                if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                        r = fn(user, folder, e->d_name);
-        closedir(dir);
-        return r;
 }
 
 /* For the modules' own checks, which say a line for each thing that is wrong. */
@@ -73,9 +59,8 @@ static void unreadable(struct checking *c, const char *area, struct slice key)
                 snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)key.data)[i]);
         hex[2 * n] = '\0';
         care_say(c->watch, area, CARE_DAMAGED,
-                   "the entry %s cannot be read, though its checksum is right; a newer solverfs may have written it: it is kept, "
-                   "and "
-                   "worked out again when asked for",
+                   "the entry %s cannot be read, though its checksum is right; a newer solverfs may have written it: it is kept, and worked out again "
+                   "when asked for",
                    hex);
 }
 
@@ -106,40 +91,27 @@ static int look_at_fact(void *user, struct slice key, struct slice value)
         return ++c->report->facts % 1024 == 0 ? care_step(c, "measurements", c->report->facts, 0) : 0;
 }
 
-static int check_builds(struct checking *c)
-{
-        return store_visit(workspace_store(c->workspace), TABLE_BUILDS, SLICE("", 0), true, look_at_build, c);
-}
-
-static int check_facts(struct checking *c)
-{
-        return store_visit(workspace_store(c->workspace), TABLE_FACTS, SLICE("", 0), true, look_at_fact, c);
-}
-
 /* -- programs --------------------------------------------------------------------------------------------------- */
 
 /* A copy is handed out unread. */
-static int check_copy(struct checking *c, const char *name, const struct digest *id)
+static void check_copy(struct checking *c, const char *name, const struct digest *id)
 {
-        cleanup_close int fd = -1;
-        char dir[PATH_SIZE], path[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/programs/%s", workspace_dir(c->workspace), name);
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         struct digest d;
-        bool taken;
-        int r = path_join(dir, workspace_dir(c->workspace), "programs");
+        bool taken = false;
 
-        if (r == 0)
-                r = path_join(path, dir, name);
-        if (r < 0)
-                return r;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0 || (digest_of_fd(fd, &d, NULL) == 0 && digest_equal(&d, id)))
-                return 0;
-        taken = !c->look_only && care_take_copy(path);
+                return;
+        if (!c->look_only) {
+                cleanup_close int idle = lock_idle(path); /* who executes it holds it */
+
+                taken = idle >= 0 && unlink(path) == 0;
+        }
         care_say(c->watch, "programs", taken ? CARE_REPAIRED : CARE_DAMAGED, "the copy of program %.12s is damaged: it %s", name,
                    taken          ? "was taken away, and is made anew"
                    : c->look_only ? "has to go"
                                   : "is in use; end what runs, and try again");
-        return 0;
 }
 
 static int look_at_program(void *user, const char *name, const struct digest *id, const struct stat *)
@@ -152,10 +124,9 @@ static int look_at_program(void *user, const char *name, const struct digest *id
                 return 0;
         }
         r = care_step(c, "programs", c->report->programs, 0);
-        if (r == 0)
-                r = check_copy(c, name, id);
         if (r < 0)
                 return r;
+        check_copy(c, name, id);
         c->report->programs++;
         c->unwanted += !digest_list_find(&c->programs, id);
         r = programs_verify(workspace_programs(c->workspace), id, c->look_only);
@@ -231,9 +202,15 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
         static const struct {
                 const char *what;
                 int (*check)(struct checking *c);
+                store_each_fn look; /* else at each value of a table */
+                enum table table;
         } areas[] = {
-                {"the store's values", check_store}, {"builds", check_builds}, {"measurements", check_facts},
-                {"programs", check_programs},        {"cases", check_cases},   {"repositories", care_check_repositories},
+                {"the store's values", check_store},
+                {"builds", NULL, look_at_build, TABLE_BUILDS},
+                {"measurements", NULL, look_at_fact, TABLE_FACTS},
+                {"programs", check_programs},
+                {"cases", check_cases},
+                {"repositories", care_check_repositories},
                 {"downloads", care_check_downloads},
         };
         struct checking c = {.workspace = w, .look_only = look_only || store_read_only(workspace_store(w)), .report = ret, .asked_by = watch};
@@ -244,7 +221,8 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
         for (size_t i = 0; i < ARRAY_SIZE(areas) && r == 0; i++) {
                 r = care_step(&c, areas[i].what, 0, 0);
                 if (r == 0)
-                        r = areas[i].check(&c);
+                        r = areas[i].check ? areas[i].check(&c)
+                                           : store_visit(workspace_store(w), areas[i].table, SLICE("", 0), true, areas[i].look, &c);
         }
         digest_list_done(&c.programs);
         return r;

@@ -2,8 +2,8 @@
 #include "core/care/care_internal.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <fts.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
@@ -32,14 +32,11 @@ struct collecting {
 /* Bytes on disk below a path; what cannot be looked at counts as nothing. */
 static uint64_t size_of(const char *path)
 {
-        char root[PATH_SIZE];
+        cleanup_free char *root = copy_string(path);
         char *roots[] = {root, NULL};
+        FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
         uint64_t bytes = 0;
-        FTS *fts;
 
-        if (snprintf(root, sizeof(root), "%s", path) >= (int)sizeof(root))
-                return 0;
-        fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
         for (FTSENT *e; fts && (e = fts_read(fts));)
                 if (e->fts_info != FTS_DP && e->fts_statp)
                         bytes += (uint64_t)e->fts_statp->st_blocks * 512;
@@ -49,25 +46,19 @@ static uint64_t size_of(const char *path)
 }
 
 /* Calls fn for each name in <store>/<folder>. */
-static int each_in(struct collecting *c, const char *folder, int (*fn)(void *user, const char *dir, const char *name))
+static int each_in(struct collecting *c, const char *folder, int (*fn)(void *user, const char *dir, const char *name), void *user)
 {
-        char path[PATH_SIZE];
-        int r = path_join(path, workspace_dir(c->workspace), folder);
+        cleanup_free char *path = format_string("%s/%s", workspace_dir(c->workspace), folder);
 
-        return r < 0 ? r : care_each_name(path, fn, c);
+        return folder_each(path, fn, user);
 }
 
 static int drop_tree(struct collecting *c, const char *dir, const char *name, struct care_part *part, const char *why)
 {
-        char path[PATH_SIZE];
-        uint64_t bytes;
-        int r = path_join(path, dir, name);
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        uint64_t bytes = size_of(path);
+        int r = c->plan->dry_run ? 0 : remove_tree(path);
 
-        if (r < 0)
-                return r;
-        bytes = size_of(path);
-        if (!c->plan->dry_run)
-                r = remove_tree(path);
         if (r == -ENOTEMPTY || r == -EBUSY) { /* it is being written to: the next gc takes it */
                 uint64_t left = size_of(path);
 
@@ -79,7 +70,7 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
                 return r;
         part->n++;
         part->bytes += bytes;
-        if (why)
+        if (*why)
                 care_say(c->watch, "leftovers", CARE_NOTE, "%s: %s", path, why);
         return 0;
 }
@@ -102,43 +93,53 @@ static bool is_repository(struct collecting *c, const char *name, size_t length)
         return found;
 }
 
-/* With solvers.lock held, so that no clone is under way. */
-static int drop_repository(void *user, const char *dir, const char *name)
-{
-        struct collecting *c = user;
-        size_t n = strlen(name);
+/* Why something in a folder of the store is left over; NULL: it is not. "" is not worth a sentence. */
+typedef const char *(*leftover_fn)(struct collecting *c, const char *name);
 
-        if (n > 5 && strcmp(name + n - 5, ".part") == 0)
-                return drop_tree(c, dir, name, &c->freed->leftovers, "a clone that was broken off");
-        if (n <= 4 || strcmp(name + n - 4, ".git") != 0) /* a lock */
-                return 0;
-        if (strcmp(name, RECIPE_PROGRAMS ".git") == 0) /* small, and nowhere to be fetched from */
-                return 0;
-        return is_repository(c, name, n - 4) ? 0 : drop_tree(c, dir, name, &c->freed->leftovers, "the repository of no solver");
+/* With solvers.lock held, so that no clone is under way. */
+static const char *why_repository(struct collecting *c, const char *name)
+{
+        if (fnmatch("?*.part", name, 0) == 0)
+                return "a clone that was broken off";
+        if (fnmatch("?*.git", name, 0) != 0 || strcmp(name, RECIPE_PROGRAMS ".git") == 0) /* a lock; small, and nowhere to be fetched from */
+                return NULL;
+        return is_repository(c, name, strlen(name) - strlen(".git")) ? NULL : "the repository of no solver";
 }
 
 #define CCACHE_GONE ".ccache-gone" /* no solver's name begins with a dot */
 
-static int drop_work(void *user, const char *dir, const char *name)
+static const char *why_worktrees(struct collecting *c, const char *name)
 {
-        struct collecting *c = user;
-        if (strcmp(name, "ccache") == 0 || is_repository(c, name, strlen(name)))
-                return 0;
-        return drop_tree(c, dir, name, &c->freed->leftovers, "worktrees of no solver");
+        return strcmp(name, "ccache") == 0 || is_repository(c, name, strlen(name)) ? NULL : "worktrees of no solver";
 }
 
-static int drop_set_aside(void *user, const char *dir, const char *name)
+static const char *why_set_aside(struct collecting *, const char *name)
 {
-        struct collecting *c = user;
-        return strncmp(name, "lmdb.damaged", 12) != 0
-                       ? 0
-                       : drop_tree(c, dir, name, &c->freed->leftovers, "a database set aside as damaged, and rebuilt since");
+        return strncmp(name, "lmdb.damaged", 12) == 0 ? "a database set aside as damaged, and rebuilt since" : NULL;
 }
 
-static int drop_scratch(void *user, const char *dir, const char *name)
+static const char *why_scratch(struct collecting *c, const char *name)
 {
-        struct collecting *c = user;
-        return scratch_is_left(workspace_dir(c->workspace), name) ? drop_tree(c, dir, name, &c->freed->leftovers, NULL) : 0;
+        return scratch_is_left(workspace_dir(c->workspace), name) ? "" : NULL;
+}
+
+struct leftovers {
+        struct collecting *collecting;
+        leftover_fn why;
+};
+
+static int drop_leftover(void *user, const char *dir, const char *name)
+{
+        const struct leftovers *l = user;
+        struct collecting *c = l->collecting;
+        const char *why = l->why(c, name);
+
+        return why ? drop_tree(c, dir, name, &c->freed->leftovers, why) : 0;
+}
+
+static int drop_leftovers_in(struct collecting *c, const char *folder, leftover_fn why)
+{
+        return each_in(c, folder, drop_leftover, &(struct leftovers){c, why});
 }
 
 /* Bytes that never became a case, or of one whose entry is lost: then they are all there is of it. */
@@ -177,14 +178,14 @@ static int drop_leftovers(struct collecting *c)
         int r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
 
         if (r == 0) {
-                r = each_in(c, "repos", drop_repository);
+                r = drop_leftovers_in(c, "repos", why_repository);
                 if (r == 0)
-                        r = each_in(c, "work", drop_work);
+                        r = drop_leftovers_in(c, "work", why_worktrees);
         }
         if (r == 0 || r == -EAGAIN)
-                r = each_in(c, ".", drop_set_aside);
+                r = drop_leftovers_in(c, ".", why_set_aside);
         if (r == 0)
-                r = each_in(c, "scratch", drop_scratch);
+                r = drop_leftovers_in(c, "scratch", why_scratch);
         if (r == 0)
                 r = drop_scrambled(c);
         if (r == 0)
@@ -196,31 +197,11 @@ static int drop_leftovers(struct collecting *c)
 
 /* -- copies of programs ----------------------------------------------------------------------------------------- */
 
-/* -1: it is in use, with a shared flock on it (cache/store/programs.h). *ret_bytes: its size on disk. */
-static int lock_copy(const char *path, uint64_t *ret_bytes)
-{
-        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        struct stat st;
-
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return -1;
-        *ret_bytes = (uint64_t)st.st_blocks * 512;
-        return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -1 : steal_fd(&fd);
-}
-
-bool care_take_copy(const char *path)
-{
-        uint64_t bytes;
-        cleanup_close int fd = lock_copy(path, &bytes);
-
-        return fd >= 0 && unlink(path) == 0;
-}
-
 /* Deletes a copy, or a download, unless it is in use. */
 static void take_idle(struct collecting *c, const char *path, struct care_part *part)
 {
-        uint64_t bytes = 0;
-        cleanup_close int fd = lock_copy(path, &bytes);
+        const uint64_t bytes = size_of(path);
+        cleanup_close int fd = lock_idle(path);
         bool gone = fd >= 0 && (c->plan->dry_run || unlink(path) == 0);
 
         part->n += gone;
@@ -229,11 +210,11 @@ static void take_idle(struct collecting *c, const char *path, struct care_part *
 
 static int drop_copy(void *user, const char *dir, const char *name)
 {
+        cleanup_free char *path = format_string("%s/%s", dir, name);
         struct collecting *c = user;
-        char path[PATH_SIZE];
         struct digest d;
 
-        if (digest_parse(name, &d) == 0 && path_join(path, dir, name) == 0)
+        if (digest_parse(name, &d) == 0)
                 take_idle(c, path, &c->freed->copies);
         return 0;
 }
@@ -248,10 +229,10 @@ struct worktrees {
 /* The worktrees of one repository: the numbered folders in <store>/work/<repository>. */
 static int look_at_worktree(void *user, const char *dir, const char *name)
 {
+        cleanup_free char *path = format_string("%s/%s", dir, name);
         struct worktrees *w = user;
-        char path[PATH_SIZE];
 
-        if (name[strspn(name, "0123456789")] == '\0' && path_join(path, dir, name) == 0) {
+        if (name[strspn(name, "0123456789")] == '\0') {
                 w->bytes += size_of(path);
                 w->n++;
         }
@@ -260,20 +241,17 @@ static int look_at_worktree(void *user, const char *dir, const char *name)
 
 static int prune(void *user, const char *dir, const char *name)
 {
+        cleanup_free char *path = format_string("%s/%s", dir, name);
         struct collecting *c = user;
-        char path[PATH_SIZE];
         struct worktrees before = {0}, after = {0};
-        int r;
+        int r = 0;
 
         if (strcmp(name, "ccache") == 0)
                 return 0;
-        r = path_join(path, dir, name);
-        if (r < 0)
-                return r;
-        care_each_name(path, look_at_worktree, &before);
+        folder_each(path, look_at_worktree, &before);
         if (!c->plan->dry_run) { /* near enough: as if none were in use */
                 r = build_prune(path);
-                care_each_name(path, look_at_worktree, &after);
+                folder_each(path, look_at_worktree, &after);
         }
         c->freed->worktrees.n += before.n - MIN(before.n, after.n);
         c->freed->worktrees.bytes += before.bytes - MIN(before.bytes, after.bytes);
@@ -284,16 +262,13 @@ static int prune(void *user, const char *dir, const char *name)
 /* Builds hold ccache.lock, shared. It is renamed first, so that none has to wait for the deleting. */
 static int drop_ccache(struct collecting *c, bool all)
 {
-        char work[PATH_SIZE], path[PATH_SIZE], gone[PATH_SIZE];
+        cleanup_free char *work = format_string("%s/work", workspace_dir(c->workspace)), *path = format_string("%s/ccache", work),
+                          *gone = format_string("%s/" CCACHE_GONE, work);
         cleanup_close int lock = -1;
-        int r = path_join(work, workspace_dir(c->workspace), "work");
+        int r;
 
-        if (r == 0)
-                r = path_join(path, work, "ccache");
-        if (r == 0)
-                r = path_join(gone, work, CCACHE_GONE);
-        if (r < 0 || access(path, F_OK) < 0)
-                return r;
+        if (access(path, F_OK) < 0)
+                return 0;
         c->freed->ccache.left = size_of(path);
         if (!all)
                 return 0;
@@ -302,12 +277,12 @@ static int drop_ccache(struct collecting *c, bool all)
                 return r == -EAGAIN ? 0 : r;
         c->freed->ccache.left = 0;
         if (c->plan->dry_run)
-                return drop_tree(c, work, "ccache", &c->freed->ccache, NULL);
+                return drop_tree(c, work, "ccache", &c->freed->ccache, "");
         r = remove_tree(gone);
         if (r == 0 && rename(path, gone) < 0)
                 r = errorf(-errno, "cannot rename %s: %s", path, strerror(errno));
         closep(&lock);
-        return r < 0 ? r : drop_tree(c, work, CCACHE_GONE, &c->freed->ccache, NULL);
+        return r < 0 ? r : drop_tree(c, work, CCACHE_GONE, &c->freed->ccache, "");
 }
 
 /* -- programs in the store -------------------------------------------------------------------------------------- */
@@ -415,12 +390,12 @@ static int drop_programs(struct collecting *c)
 /* A file whole, or a part of one, which is locked while it is fetched. */
 static int drop_download(void *user, const char *dir, const char *name)
 {
+        cleanup_free char *path = format_string("%s/%s", dir, name);
         struct collecting *c = user;
-        char path[PATH_SIZE];
         struct digest d;
         bool whole = digest_parse(name, &d) == 0;
 
-        if ((!whole && *name != '.') || path_join(path, dir, name) < 0)
+        if (!whole && *name != '.')
                 return 0;
         if (whole && digest_list_find(&c->wanted, &d))
                 c->freed->downloads.left += size_of(path);
@@ -438,7 +413,7 @@ static int drop_downloads(struct collecting *c)
             care_wanted_files(c->workspace, &c->wanted) < 0)
                 return 0;
         digest_list_sort(&c->wanted);
-        return each_in(c, "downloads", drop_download);
+        return each_in(c, "downloads", drop_download, c);
 }
 
 /* -- the journal ------------------------------------------------------------------------------------------------ */
@@ -515,7 +490,7 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
         for (size_t i = 0; i < ARRAY_SIZE(areas) && r == 0; i++) {
                 r = progress_step(watch->progress, areas[i].what, 0, 0);
                 if (r == 0)
-                        r = areas[i].drop ? areas[i].drop(&c) : each_in(&c, areas[i].folder, areas[i].drop_name);
+                        r = areas[i].drop ? areas[i].drop(&c) : each_in(&c, areas[i].folder, areas[i].drop_name, &c);
         }
         digest_list_done(&c.wanted);
         free(c.programs);

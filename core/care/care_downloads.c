@@ -31,7 +31,6 @@ int care_wanted_files(struct workspace *w, struct digest_list *ret)
 struct looking {
         struct checking *checking;
         const struct recipe *recipe;
-        char dir[PATH_SIZE];
 };
 
 /* 1: it is there and right; 0: it is not there; -EBADMSG: other bytes. */
@@ -52,13 +51,13 @@ static int check_file(void *user, const struct recipe_file *f)
 {
         struct looking *l = user;
         struct checking *c = l->checking;
-        char path[PATH_SIZE], hex[DIGEST_HEX_SIZE];
+        cleanup_free char *path = NULL;
+        char hex[DIGEST_HEX_SIZE];
         int r;
 
         digest_hex(&f->digest, hex);
-        r = path_join(path, l->dir, hex);
-        if (r == 0)
-                r = look_at_file(path, &f->digest);
+        path = format_string("%s/downloads/%s", workspace_dir(c->workspace), hex);
+        r = look_at_file(path, &f->digest);
         if (r == 0)
                 care_say(c->watch, "downloads", CARE_NOTE, "%.*s, which the recipe of %s names, is not in the store; 'solverfs solver update %s' gets it",
                            (int)f->name.size, (const char *)f->name.data, l->recipe->name, l->recipe->name);
@@ -69,7 +68,7 @@ static int check_file(void *user, const struct recipe_file *f)
                            "%.*s, which the recipe of %s names, is damaged%s; 'solverfs solver update %s' gets it again", (int)f->name.size,
                            (const char *)f->name.data, l->recipe->name, gone ? " and was deleted" : "", l->recipe->name);
         }
-        return r == -ENAMETOOLONG ? r : care_step(c, "downloads", 0, 0);
+        return care_step(c, "downloads", 0, 0);
 }
 
 int care_check_downloads(struct checking *c)
@@ -77,10 +76,8 @@ int care_check_downloads(struct checking *c)
         struct looking l = {.checking = c};
         struct recipe **recipes;
         size_t n;
-        int r = path_join(l.dir, workspace_dir(c->workspace), "downloads");
+        int r = 0;
 
-        if (r < 0)
-                return r;
         if (workspace_recipes(c->workspace, &recipes, &n) < 0)
                 return 0; /* the config's part says so */
         for (size_t i = 0; r == 0 && i < n; i++) {

@@ -3,15 +3,9 @@
 
 #include "core/care/care.h"
 
-#define CARE_LOST_CASES                                                                                                       \
-        "%llu files in cases/ (%llu bytes) are of no case: an adding was broken off, or the index lost them; 'solverfs case " \
-        "add "                                                                                                                \
-        "FILE' makes one a case again, 'solverfs gc --lost-cases' frees them"
-
-/* Calls fn with each name in a folder until it returns other than 0, which is returned. Of one that is not there: 0. */
-int care_each_name(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user);
-/* Deletes a program's copy from <store>/programs. False: it is in use. */
-bool care_take_copy(const char *path);
+#define CARE_LOST_CASES                                                                                                                   \
+        "%llu files in cases/ (%llu bytes) are of no case: an adding was broken off, or the index lost them; 'solverfs case add FILE' " \
+        "makes one a case again, 'solverfs gc --lost-cases' frees them"
 
 /* A check under way. */
 struct checking {

@@ -3,6 +3,7 @@
 #include "core/git/git.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <nettle/sha1.h>
 #include <sys/stat.h>
 
@@ -32,34 +33,26 @@ static int trailer_is_right(const char *path, bool *ret)
         return 0;
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-        size_t n = strlen(name), m = strlen(end);
-
-        return n > m && strcmp(name + n - m, end) == 0;
-}
-
 /* The objects of a repository. */
 struct objects {
         struct checking *checking;
         const char *name;
-        char what[128], path[PATH_SIZE];
+        char what[128];
+        const char *path; /* of the repository, with a slash behind */
         git_odb *odb;
 };
 
 static int check_pack(void *user, const char *folder, const char *name)
 {
         struct objects *o = user;
+        cleanup_free char *path = format_string("%s/%s", folder, name);
         struct checking *c = o->checking;
-        char path[PATH_SIZE];
         bool right = false;
-        int k, r = 0;
+        int k, r;
 
-        if (!ends_in(name, ".pack") && !ends_in(name, ".idx"))
+        if (fnmatch("*.pack", name, 0) != 0 && fnmatch("*.idx", name, 0) != 0)
                 return 0;
         r = care_step(c, o->what, c->report->files++, 0);
-        if (r == 0)
-                r = path_join(path, folder, name);
         if (r < 0)
                 return r;
         k = trailer_is_right(path, &right);
@@ -91,16 +84,13 @@ static int check_loose(void *user, const char *folder, const char *name)
 
 static int check_files(struct objects *o)
 {
-        char folder[PATH_SIZE], prefix[3];
-        int r = path_join(folder, o->path, "pack");
+        cleanup_free char *packs = format_string("%sobjects/pack", o->path);
+        int r = folder_each(packs, check_pack, o);
 
-        if (r == 0)
-                r = care_each_name(folder, check_pack, o);
         for (unsigned i = 0; i < 256 && r == 0 && o->odb; i++) {
-                snprintf(prefix, sizeof(prefix), "%02x", i);
-                r = path_join(folder, o->path, prefix);
-                if (r == 0)
-                        r = care_each_name(folder, check_loose, o);
+                cleanup_free char *folder = format_string("%sobjects/%02x", o->path, i);
+
+                r = folder_each(folder, check_loose, o);
         }
         return r;
 }
@@ -153,12 +143,10 @@ static int check_repository(struct checking *c, const struct solver *s)
                 return 0;
         }
         snprintf(objects.what, sizeof(objects.what), "repository %s", s->repository);
-        if (snprintf(objects.path, PATH_SIZE, "%sobjects", git_repository_path(repository)) >= PATH_SIZE)
-                r = -ENAMETOOLONG;
-        else if (git_repository_odb(&objects.odb, repository) < 0)
+        objects.path = git_repository_path(repository);
+        if (git_repository_odb(&objects.odb, repository) < 0)
                 care_say(c->watch, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository, git_error_text());
-        if (r == 0)
-                r = check_files(&objects);
+        r = check_files(&objects);
         if (r == 0 && objects.odb)
                 r = check_commits(&objects, s->history);
         git_odb_free(objects.odb);
@@ -177,7 +165,6 @@ static bool is_listed(const struct solver_list *l, const char *name)
 static int check_left_out(struct checking *c, const struct solver_list *l)
 {
         struct recipe **recipes;
-        char path[PATH_SIZE];
         size_t n;
         int r = workspace_recipes(c->workspace, &recipes, &n);
 
@@ -189,10 +176,10 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
         }
         for (size_t i = 0; i < n; i++) {
                 const char *base = recipes[i]->base ? recipes[i]->base : recipes[i]->name;
+                cleanup_free char *path = format_string("%s/repos/%s.git", workspace_dir(c->workspace), base);
                 cleanup_git_repository git_repository *repository = NULL;
 
-                if (is_listed(l, recipes[i]->name) ||
-                    snprintf(path, sizeof(path), "%s/repos/%s.git", workspace_dir(c->workspace), base) >= (int)sizeof(path))
+                if (is_listed(l, recipes[i]->name))
                         continue;
                 care_say(c->watch, "repositories", CARE_DAMAGED,
                            "solver %s cannot be opened (%s): put %s back from a backup or a fresh clone", recipes[i]->name,

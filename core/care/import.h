@@ -87,10 +87,10 @@ struct store_import {
         uint64_t absent;             /* results of solvers or commits that are not here */
         uint64_t builds, known_builds;
 };
-/* Takes what another store knows: its cases and sets of them, with what was scrambled of them; its results and their samples, each as a fact of its machine, and its builds (what they came to, without
- * programs). Keys are of content, so that results of this same machine become ours. What is known here stays as it is, and so do ids: a case is known by
- * its bytes, and one whose name other bytes have here is taken in under another name. A set of a name that is here grows when it has all cases of
- * ours; else ours stays, which is said. Results come behind the cases that they are of, as run.json has
- * a case's id. What campaigns found: core/study/import/import_study.h. */
+/* Takes what another store knows: its cases and sets of them, with what was scrambled of them; its results and their samples, each as a fact of its
+ * machine, and its builds (what they came to, without programs). Keys are of content, so that results of this same machine become ours. What is
+ * known here stays as it is, and so do ids: a case is known by its bytes, and one whose name other bytes have here is taken in under another name.
+ * A set of a name that is here grows when it has all cases of ours; else ours stays, which is said. Results come behind the cases that they are of,
+ * as run.json has a case's id. What campaigns found: core/study/import/import_study.h. */
 int import_cases(struct store_source *s, struct store_import *ret);
 int import_results(struct store_source *s, struct store_import *ret);

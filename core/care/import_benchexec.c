@@ -1,20 +1,18 @@
 /* BenchExec's results as XML, read by expat. A document names an outer DTD, which is not looked at; one that declares anything itself is refused,
  * since declared entities can make a short document endless. */
-#include <archive.h>
 #include <expat.h>
 #include <fcntl.h>
 #include <math.h>
 #include <time.h>
 
 #include "core/care/import.h"
+#include "core/cases/unpack.h"
 
-#define TEXT_MOST     4096 /* bytes of a value that is kept */
-#define TOKEN_MOST    (1 << 20) /* bytes of anything that expat holds as a whole: a tag with its attributes, a comment */
-#define DEPTH_MOST    64 /* a document has four */
-#define PIECE         (64 << 10) /* expat looks again at all of a token when more of it comes */
-#define TOTAL_MOST    (UINT64_C(1) << 30)
-#define PATIENT_BYTES (UINT64_C(64) << 20)
-#define SWELL_TIMES   1000
+#define TEXT_MOST  4096 /* bytes of a value that is kept */
+#define TOKEN_MOST (1 << 20) /* bytes of anything that expat holds as a whole: a tag with its attributes, a comment */
+#define DEPTH_MOST 64 /* a document has four */
+#define PIECE      (64 << 10) /* expat looks again at all of a token when more of it comes */
+#define TOTAL_MOST (UINT64_C(1) << 30)
 
 struct reading {
         const char *name; /* of the file */
@@ -359,32 +357,10 @@ static void XMLCALL on_skipped(void *user, const char *name, int)
 
 /* -- the file ------------------------------------------------------------------------------------------------------ */
 
-static void archive_freep(struct archive **a)
-{
-        if (*a)
-                archive_read_free(*a);
-}
-
 static void parser_freep(XML_Parser *p)
 {
         if (*p)
                 XML_ParserFree(*p);
-}
-
-static int damaged(const struct reading *d, struct archive *a)
-{
-        return errorf(-EINVAL, "%s cannot be read: %s", d->name, archive_error_string(a) ? archive_error_string(a) : "damaged");
-}
-
-/* Refuses a document that is too large, or whose text was packed a thousandfold: XML packs well, but not so well. */
-static int check_size(const struct reading *d, struct archive *a)
-{
-        if (d->fed > TOTAL_MOST)
-                return errorf(-EFBIG, "%s has more than %llu GiB of text: divide its runs among several files", d->name,
-                              (unsigned long long)(TOTAL_MOST >> 30));
-        if (d->fed > PATIENT_BYTES && d->fed / SWELL_TIMES > (uint64_t)archive_filter_bytes(a, -1))
-                return errorf(-EFBIG, "%s unpacks to more than %d times its size: unpack it first, if that is meant", d->name, SWELL_TIMES);
-        return 0;
 }
 
 /* expat may wait until it has twice of what it last looked at. */
@@ -409,48 +385,17 @@ static int feed(struct reading *d, const void *data, size_t n, bool last)
                       XML_ErrorString(XML_GetErrorCode(d->parser)));
 }
 
-static int feed_all(struct reading *d, struct archive *a)
+static int feed_block(void *user, const void *block, size_t n)
 {
-        for (;;) {
-                const void *block;
-                la_int64_t offset;
-                size_t n;
-                int r = archive_read_data_block(a, &block, &n, &offset);
+        struct reading *d = user;
+        int r = progress_step(d->progress, "read", d->fed, 0);
 
-                if (r == ARCHIVE_EOF)
-                        return feed(d, "", 0, true);
-                if (r != ARCHIVE_OK)
-                        return damaged(d, a);
-                r = progress_step(d->progress, "read", d->fed, 0);
-                for (size_t at = 0; r == 0 && at < n; at += PIECE)
-                        r = feed(d, (const char *)block + at, MIN(n - at, (size_t)PIECE), false);
-                if (r == 0)
-                        r = check_size(d, a);
-                if (r < 0)
-                        return r;
-        }
-}
-
-static int read_all(struct reading *d, int fd)
-{
-        cleanup(archive_freep) struct archive *a = archive_read_new();
-        struct archive_entry *entry;
-        int r;
-
-        if (!a)
-                return -ENOMEM;
-        archive_read_support_filter_gzip(a);
-        archive_read_support_filter_bzip2(a);
-        archive_read_support_filter_xz(a);
-        archive_read_support_filter_zstd(a);
-        archive_read_support_format_raw(a);
-        archive_read_support_format_empty(a);
-        if (archive_read_open_fd(a, fd, 1 << 16) != ARCHIVE_OK)
-                return damaged(d, a);
-        r = archive_read_next_header(a, &entry);
-        if (r == ARCHIVE_EOF)
-                return errorf(-EINVAL, "%s is empty", d->name);
-        return r == ARCHIVE_OK ? feed_all(d, a) : damaged(d, a);
+        for (size_t at = 0; r == 0 && at < n; at += PIECE)
+                r = feed(d, (const char *)block + at, MIN(n - at, (size_t)PIECE), false);
+        if (r == 0 && d->fed > TOTAL_MOST)
+                return errorf(-EFBIG, "%s has more than %llu GiB of text: divide its runs among several files", d->name,
+                              (unsigned long long)(TOTAL_MOST >> 30));
+        return r;
 }
 
 int benchexec_read(int fd, const char *name, const struct progress *progress, struct benchexec_results *ret)
@@ -466,9 +411,9 @@ int benchexec_read(int fd, const char *name, const struct progress *progress, st
         XML_SetElementHandler(parser, on_start, on_end);
         XML_SetStartDoctypeDeclHandler(parser, on_doctype);
         XML_SetSkippedEntityHandler(parser, on_skipped);
-        if (lseek(fd, 0, SEEK_SET) < 0)
-                return errorf(-errno, "cannot read %s: %s", name, strerror(errno));
-        r = read_all(&d, fd);
+        r = unpack_each(name, fd, feed_block, &d);
+        if (r == 0)
+                r = d.fed == 0 ? errorf(-EINVAL, "%s is empty", name) : feed(&d, "", 0, true);
         run_done(&d.run);
         return r;
 }

@@ -461,15 +461,6 @@ static int put_facts(void *user, struct store_txn *t)
 
 /* -- builds -------------------------------------------------------------------------------------------------------- */
 
-static int prepare_build(struct import *i, struct row *row)
-{
-        if (row->key.size == DIGEST_SIZE) {
-                build_used_find(i->source->there, (const struct digest *)row->key.data, &row->used);
-                build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record);
-        }
-        return 0;
-}
-
 static int put_builds(void *user, struct store_txn *t)
 {
         struct chunk *c = user;
@@ -535,13 +526,17 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
         return r == -ENOENT ? 0 : r;
 }
 
-static int prepare_alias(struct import *i, struct row *row)
+/* Builds come behind the results, whose machines their programs are noted for. */
+static int prepare_build(struct import *i, struct row *row)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         const struct digest *program;
         int r;
 
-        prepare_build(i, row);
+        if (row->key.size != DIGEST_SIZE)
+                return 0;
+        build_used_find(i->source->there, (const struct digest *)row->key.data, &row->used);
+        build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record);
         program = row->record ? build_record_program(row->record) : NULL;
         if (!program || !is_seen(i, program))
                 return 0;
@@ -549,11 +544,6 @@ static int prepare_alias(struct import *i, struct row *row)
         for (size_t k = 0; r == 0 && k < l->n; k++)
                 r = note_builder(i, l->list[k], row->record);
         return r;
-}
-
-static int put_nothing(void *, struct store_txn *)
-{
-        return 0;
 }
 
 /* -- the store ----------------------------------------------------------------------------------------------------- */
@@ -571,13 +561,9 @@ int import_cases(struct store_source *source, struct store_import *ret)
 int import_results(struct store_source *source, struct store_import *ret)
 {
         cleanup(import_done) struct import i = {.source = source, .report = ret};
-        int r = take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
+        int r = take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts);
 
         if (r == 0)
-                r = take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts);
-        if (r == 0)
                 r = take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts);
-        if (r == 0 && i.n_seen > 0)
-                r = take_table(&i, TABLE_BUILDS, "import commits", prepare_alias, put_nothing);
-        return r;
+        return r < 0 ? r : take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
 }

@@ -1,12 +1,11 @@
 /* Checks files given as cases, and unpacks those that are compressed, as benchmark libraries are. */
 #include "core/cases/case_unpack.h"
 
-#include <archive.h>
-
+#include "core/cases/unpack.h"
 #include "core/smtlib/cnf.h"
 #include "core/smtlib/token.h"
 
-/* -- unpacking, by libarchive -- */
+/* -- unpacking -- */
 
 size_t case_unpacked_name(const char *name)
 {
@@ -22,66 +21,27 @@ size_t case_unpacked_name(const char *name)
         return n;
 }
 
-static void archive_freep(struct archive **a)
+struct unpacking {
+        const char *name;
+        int to;
+        uint64_t total;
+};
+
+static int copy_block(void *user, const void *block, size_t n)
 {
-        if (*a)
-                archive_read_free(*a);
-}
+        struct unpacking *u = user;
+        int r;
 
-static int archive_failed(const char *name, struct archive *a)
-{
-        return errorf(-EINVAL, "'%s' cannot be unpacked, as it is cut off or damaged (%s)", name,
-                      archive_error_string(a) ? archive_error_string(a) : "no reason is known");
-}
-
-/* Any file may unpack to SWELL_FREE bytes, and beyond that to SWELL_TIMES its size: text rarely compresses better than a hundredfold. */
-#define SWELL_FREE  (UINT64_C(256) << 20)
-#define SWELL_TIMES 1000
-
-static int copy_out(const char *name, struct archive *a, int to)
-{
-        uint64_t total = 0;
-
-        for (;;) {
-                const void *block;
-                la_int64_t offset;
-                size_t n;
-                int r = archive_read_data_block(a, &block, &n, &offset);
-
-                if (r == ARCHIVE_EOF)
-                        return 0;
-                if (r != ARCHIVE_OK)
-                        return archive_failed(name, a);
-                total += n;
-                if (total > CASE_SIZE_MAX)
-                        return errorf(-EFBIG, "the case %s has more than %llu bytes when it is unpacked", name,
-                                      (unsigned long long)CASE_SIZE_MAX);
-                if (total > SWELL_FREE && total / SWELL_TIMES > (uint64_t)archive_filter_bytes(a, -1))
-                        return errorf(-EFBIG, "'%s' unpacks to more than %d times its size: unpack it first, if that is meant", name,
-                                      SWELL_TIMES);
-                r = write_all(to, block, n);
-                if (r < 0)
-                        return errorf(r, "cannot save the case %s: %s", name, strerror(-r));
-        }
+        u->total += n;
+        if (u->total > CASE_SIZE_MAX)
+                return errorf(-EFBIG, "the case %s has more than %llu bytes when it is unpacked", u->name, (unsigned long long)CASE_SIZE_MAX);
+        r = write_all(u->to, block, n);
+        return r < 0 ? errorf(r, "cannot save the case %s: %s", u->name, strerror(-r)) : 0;
 }
 
 int case_unpack(const char *name, int from, int to)
 {
-        cleanup(archive_freep) struct archive *a = archive_read_new();
-        struct archive_entry *entry;
-
-        if (!a)
-                return -ENOMEM;
-        archive_read_support_filter_gzip(a);
-        archive_read_support_filter_xz(a);
-        archive_read_support_filter_bzip2(a);
-        archive_read_support_filter_zstd(a);
-        archive_read_support_format_raw(a);
-        if (lseek(from, 0, SEEK_SET) < 0)
-                return errorf(-errno, "cannot read the case %s: %s", name, strerror(errno));
-        if (archive_read_open_fd(a, from, 1 << 16) != ARCHIVE_OK || archive_read_next_header(a, &entry) != ARCHIVE_OK)
-                return archive_failed(name, a);
-        return copy_out(name, a, to);
+        return unpack_each(name, from, copy_block, &(struct unpacking){.name = name, .to = to});
 }
 
 /* -- what a case begins with -- */

@@ -711,7 +711,7 @@ START_TEST(test_a_record_with_a_verdict_that_is_none)
                 size_t at;
 
                 assert_ok(store_fetch(store, tables.cases, SLICE(key, 4), &b));
-                bytes = b.owned;
+                bytes = (uint8_t *)b.data;
                 at = round == 0 ? 3 : b.size - 1; /* what it says of itself; what its check-sat is to say */
                 ck_assert_uint_eq(bytes[at], VERDICT_SAT);
                 bytes[at] = N_VERDICTS;

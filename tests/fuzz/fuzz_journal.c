@@ -47,11 +47,6 @@ static int see(void *user, const struct journal_record *record)
         return 0;
 }
 
-static int pass(void *user, const struct journal_record *record)
-{
-        return 0;
-}
-
 static size_t write_groups(struct journal *j, struct input *in, struct written *records, struct journal_position *at)
 {
         size_t n = 0;
@@ -112,8 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct input in = {data, size};
         bool thorough = take_byte(&in) & 1;
         struct reading reading = {.records = records};
-        struct journal_position at = {0}, from;
-        struct journal_counts counts = {0};
+        struct journal_position at = {0};
+        struct journal_walk walk = {.upto = JOURNAL_END, .thorough = thorough, .fn = see, .user = &reading};
         struct journal *j;
         bool changed;
 
@@ -124,16 +119,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         changed = damage(&in, at.offset);
         if (journal_open("journal", &j) < 0)
                 return 0; /* the header is damaged */
-        if (journal_first(j, &from, NULL) == 0 && from.segment != 0) {
-                int r = journal_read(j, &from, thorough, see, &reading, &counts);
+        if (journal_first(j, &walk.at, NULL) == 0 && walk.at.segment != 0) {
+                int r = journal_walk(j, &walk);
 
                 must(changed || r == 0);
-                must(r == 0 || r == -EIO || r == -EBADMSG || r == -ENOENT || r == -EPROTONOSUPPORT);
+                must(r == 0 || r == -EIO || r == -EBADMSG || r == -ENOENT || r == -EPROTONOSUPPORT || r == -ESTALE);
                 if (!changed)
-                        must(reading.read == reading.n && counts.damaged == 0 && !counts.torn &&
-                             journal_position_equal(from, at));
-                if (r == 0) /* and again from where it ended: nothing new */
-                        journal_read(j, &from, false, pass, NULL, &counts);
+                        must(reading.read == reading.n && walk.counts.damaged == 0 && !walk.counts.torn &&
+                             journal_position_equal(walk.at, at));
+                if (r == 0) { /* and again from where it ended: nothing new */
+                        walk.fn = NULL;
+                        journal_walk(j, &walk);
+                }
         }
         journal_close(j);
         return 0;

@@ -124,7 +124,7 @@ static void transaction(unsigned n, unsigned from, unsigned deletions)
         struct pages *p;
         MDB_txn *txn;
 
-        assert_ok(pages_begin(world.fd, DATA, NULL, 0, &p));
+        assert_ok(pages_begin(world.fd, DATA, &p));
         ck_assert_int_eq(mdb_txn_begin(world.env, NULL, 0, &txn), 0);
         if (n_pages > 2)
                 protect(2, n_pages - 2, PROT_NONE);

@@ -166,6 +166,7 @@ START_TEST(test_a_transaction_is_all_or_nothing)
         assert_ok(store_commit(t));
         assert_ok(store_get(before, FACTS, slice_string("a"), &b)); /* as it was when the reading began */
         ck_assert_int_eq(*(const char *)b.data, '1');
+        blob_done(&b);
         store_end(before);
         ck_assert_str_eq(get(s, FACTS, "a"), "3");
         ck_assert_str_eq(get(s, NAMES, "b"), "3");

@@ -39,7 +39,7 @@ refused() { # refused DESCRIPTION FILE PATTERN [ARGUMENT...]
 head -c 1200 r.xml >cut.xml
 refused "cut off" cut.xml "^solverfs: cut.xml:[0-9]+: .*no complete XML"
 head -c 300 r.xml.bz2 >cut.bz2
-refused "compressed and cut off" cut.bz2 "cut.bz2 cannot be read"
+refused "compressed and cut off" cut.bz2 "cut.bz2.* cannot be unpacked"
 : >empty.xml
 refused "empty" empty.xml "empty.xml is empty"
 echo "no XML" >text.xml

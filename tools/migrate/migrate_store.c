@@ -49,14 +49,12 @@ static void replace(struct blob *b, char *text)
 static int set_verdict(struct fact *f, json_t *json, enum verdict v)
 {
         json_t *sample = json_array_get(json_object_get(json, "samples"), (size_t)json_integer_value(json_object_get(json, "chosen")));
-        char *text, *results;
+        char *text;
 
         f->verdict = v;
         json_object_set_new(json, "verdict", json_string(verdict_name(v)));
         json_object_set_new(sample, "verdict", json_string(verdict_name(v)));
-        if (asprintf(&results, "%.*s%s\n", (int)f->results.size, (const char *)f->results.data, verdict_name(v)) < 0)
-                return -ENOMEM;
-        replace(&f->results, results);
+        replace(&f->results, format_string("%.*s%s\n", (int)f->results.size, (const char *)f->results.data, verdict_name(v)));
         text = json_dumps(json, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
         if (!text)
                 return -ENOMEM;
