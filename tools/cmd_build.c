@@ -157,7 +157,7 @@ static void copy_program(const struct building *b)
 
         command_must(query_program(common.workspace, common.solver, b->revisions.list[0], NULL, false, &q));
         command_must(engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v));
-        command_must_as(STATUS_SYSTEM, put_program(((struct program_value *)v)->fd, b->output));
+        command_must_as(STATUS_SYSTEM, put_program(((struct file_value *)v)->fd, b->output));
 }
 
 /* -- how many programs ------------------------------------------------------------------------------------------ */

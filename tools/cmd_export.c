@@ -1,6 +1,6 @@
 /* solverfs export: what is finished, as other tools read it. */
 #include "core/query/cell_answer.h"
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/report/export.h"
 #include "core/run/cell_file.h"
 #include "core/run/host.h"
@@ -21,7 +21,6 @@ struct exporting {
         struct case_selection cases; /* of CASE...; none: all cases that anything is known of */
         bool has_cases;
         struct exporter *exporter;
-        struct case_memo *memo;
         uint64_t rows, unbuildable;
         struct buffer missing; /* names of the first versions of which nothing is finished */
         size_t n_missing;
@@ -74,8 +73,8 @@ static int write_row(struct exporting *o, const struct export_version *v, const 
         return r;
 }
 
-/* `failed` NULL: the commit is built, and `finder` has its results. */
-static int write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
+/* `failed` NULL: the commit is built. */
+static int write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct resolved_cell *resolved,
                       const struct build_record *failed)
 {
         /* csv needs no more than a brief fact, unless the solver counts its effort */
@@ -85,7 +84,7 @@ static int write_cell(struct exporting *o, const struct export_version *v, const
 
         if (!recipe_takes(cell->solver->recipe, cell->info->format))
                 return 0;
-        r = failed ? 0 : run_finder_get(finder, cell->info, is_brief, &f);
+        r = failed ? 0 : resolved_find(common.workspace, resolved, cell->info, is_brief, &f);
         if (r == 0)
                 r = write_row(o, v, cell, f, failed);
         return r == -ENOENT ? 0 : r;
@@ -93,19 +92,19 @@ static int write_cell(struct exporting *o, const struct export_version *v, const
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-static int write_known_cases(struct exporting *o, const struct export_version *v, struct cell *cell, struct run_finder *finder)
+static int write_known_cases(struct exporting *o, const struct export_version *v, struct cell *cell, const struct resolved_cell *resolved)
 {
-        cleanup_free struct known_case *list = NULL;
+        cleanup_free uint32_t *ids = NULL;
         size_t n = 0;
-        int r = run_finder_cases(finder, o->memo, &list, &n);
+        int r = resolved_cases(common.workspace, resolved, &ids, &n);
 
         for (size_t i = 0; i < n && r == 0; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                r = case_memo_find(o->memo, &list[i].sha256, &info);
+                r = cases_get(workspace_cases(common.workspace), ids[i], &info);
                 cell->info = info;
                 if (r == 0)
-                        r = write_cell(o, v, cell, finder, NULL);
+                        r = write_cell(o, v, cell, resolved, NULL);
                 if (output_broken())
                         r = -EPIPE;
         }
@@ -116,19 +115,19 @@ static int write_known_cases(struct exporting *o, const struct export_version *v
 static int write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
-        cleanup(run_finder_closep) struct run_finder *finder = NULL;
+        cleanup_resolved struct resolved_cell resolved = {0};
         int r = cell->machine ? -ENOENT : build_find(common.workspace, cell->solver, cell->commit, false, &build);
         const bool failed = r == 0 && !build->ok;
 
         if (r < 0 && r != -ENOENT)
                 return r;
         o->unbuildable += failed;
-        r = run_finder_open(common.workspace, cell, &finder);
+        r = cell_resolve(common.workspace, cell, NULL, &resolved);
         if (!o->has_cases)
-                return r < 0 || failed ? r : write_known_cases(o, v, cell, finder);
+                return r < 0 || failed ? r : write_known_cases(o, v, cell, &resolved);
         for (size_t i = 0; i < o->cases.n && r == 0; i++) {
                 cell->info = o->cases.list[i];
-                r = write_cell(o, v, cell, finder, failed ? build : NULL);
+                r = write_cell(o, v, cell, &resolved, failed ? build : NULL);
                 if (output_broken())
                         r = -EPIPE;
         }
@@ -334,7 +333,6 @@ void cmd_export(int argc, char **argv)
         o.cell.machine = o.machine = command_machine(o.machine_name);
         choose_solver(&o);
         choose_cases(&o);
-        o.memo = case_memo_new(workspace_cases(common.workspace));
         open_target(&o); /* opening a pipe waits for its reader; a signal ends that */
         command_stoppable();
         r = export_all(&o);

@@ -1,4 +1,4 @@
-#include "core/cases/case_files.h"
+#include "core/cases/cases_internal.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -121,25 +121,20 @@ int case_files_unlink(struct case_files *f, const struct digest *d)
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
-static bool was_verified(struct case_files *f, uint32_t id)
+/* Was its digest checked in this process? With `now` it was. */
+static bool was_verified(struct case_files *f, uint32_t id, bool now)
 {
-        bool yes;
+        bool was;
 
         pthread_mutex_lock(&f->lock);
-        yes = id / 8 < f->n_verified && f->verified[id / 8] >> id % 8 & 1;
-        pthread_mutex_unlock(&f->lock);
-        return yes;
-}
-
-static void set_verified(struct case_files *f, uint32_t id)
-{
-        pthread_mutex_lock(&f->lock);
-        while (id / 8 >= f->n_verified) {
+        while (id >= f->n_verified) {
                 list_grow(f->verified, f->n_verified);
-                f->verified[f->n_verified++] = 0;
+                f->verified[f->n_verified++] = false;
         }
-        f->verified[id / 8] |= (uint8_t)(1 << id % 8);
+        was = f->verified[id];
+        f->verified[id] |= now;
         pthread_mutex_unlock(&f->lock);
+        return was;
 }
 
 int case_files_open(struct case_files *f, const struct case_info *info, bool always, int *ret_fd, char ret_path[PATH_SIZE])
@@ -160,14 +155,14 @@ int case_files_open(struct case_files *f, const struct case_info *info, bool alw
         if ((uint64_t)st.st_size != info->size)
                 return errorf(-EILSEQ, "%s has %lld bytes where case %u has %llu; add the case again to repair it", path,
                               (long long)st.st_size, info->id, (unsigned long long)info->size);
-        if (always || !was_verified(f, info->id)) {
+        if (always || !was_verified(f, info->id, false)) {
                 r = digest_of_fd(fd, &d, NULL);
                 if (r < 0)
                         return errorf(r, "cannot read %s: %s", path, strerror(-r));
                 if (!digest_equal(&d, &info->sha256))
                         return errorf(-EILSEQ, "the bytes of case %u in %s are not what was added; add the case again to repair it",
                                       info->id, path);
-                set_verified(f, info->id);
+                was_verified(f, info->id, true);
         }
         if (ret_path)
                 memcpy(ret_path, path, sizeof(path));

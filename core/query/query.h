@@ -15,13 +15,13 @@ struct build_value {
         struct value value;
         struct build_record *record; /* owns a ref; without the log when found, see build_log() */
 };
-struct program_value {
+struct file_value { /* of a program, or of a scrambled input */
         struct value value;
-        int fd; /* owned; holds the program in the folder */
-        char path[PATH_SIZE];
-        uint64_t size;
+        int fd; /* owned; it holds a program in the folder */
 };
-int program_value_fd(struct value *v); /* another descriptor, that holds the program as well; -1: errno */
+struct value *file_value_new(const struct query_type *type, int fd);
+int file_value_fd(struct value *v); /* another descriptor, that holds the program as well; -1: errno */
+void file_value_free(struct value *v);
 struct run_value {
         struct value value;
         struct fact *fact;          /* owns a ref; NULL: the commit cannot be built */

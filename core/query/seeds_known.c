@@ -1,8 +1,7 @@
 #include "core/query/seeds_known.h"
 
 #include "core/workspace/names.h"
-#include "core/query/query_internal.h"
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/query/scrambled.h"
 #include "core/workspace/view.h"
 
@@ -43,11 +42,10 @@ static int own_seeds(const struct known *k, uint64_t **ret, size_t *ret_n)
                 struct view v = {0};
 
                 r = names_name(s, NAMES_SETTING, i, &name);
-                if (r < 0 || !view_parse(name, &v) || v.solver != k->cell.solver->number || !v.has_seed)
+                if (r < 0 || !view_parse(name, &v) || v.solver != k->cell.solver->number || v.setting != SETTING_SEED)
                         continue;
-                r = list_grow(list, n);
-                if (r == 0)
-                        list[n++] = v.seed;
+                list_grow(list, n);
+                list[n++] = v.n;
         }
         if (r != -ENOENT) {
                 free(list);

@@ -19,19 +19,15 @@ static double absent_timeout(const struct node *dir)
         return dir->view.cached ? 0 : timeouts[dir->route->absent];
 }
 
-static bool grows(struct session *s, const struct node *n)
-{
-        return node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
-}
-
 static int node_attributes(struct session *s, const struct node *n, struct stat *st, double *timeout)
 {
-        bool ready;
+        bool ready, grows;
         int r = tree_stat(s->tree, n, st, &ready);
 
         if (r < 0)
                 return r;
-        *timeout = !ready || (s->no_opendir && grows(s, n)) ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
+        grows = s->no_opendir && node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
+        *timeout = !ready || grows ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
         if (!ready && node_type(n) == NODE_COMPUTED)
                 kernel_cache_placeholder(s->kernel_cache, st->st_ino);
         return 0;

@@ -6,15 +6,12 @@
 
 enum {
         KIND_CASES = 2,
-        KIND_CASE_INPUT = KIND_CASE + 1,
-        KIND_CASE_NAME,
+        KIND_CASE_NAME = 5,
         KIND_CASE_SHA256,
         KIND_CASE_LOGIC,
-        KIND_CASE_STATUS,
-        KIND_BY_NAME,
+        KIND_BY_NAME = 9,
         KIND_BY_NAME_FOLDER,
         KIND_BY_NAME_LINK,
-        KIND_CASE_FEATURES = 188,
 };
 
 uint64_t cases_listing(struct tree *t, const struct node *)
@@ -206,7 +203,7 @@ static const struct route rows[] = {
          .generation = cases_listing, .about = "the benchmark instances, shared by every solver; cp a file here to add it"},
         {KIND_CASE, IN(KIND_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
          .has = case_has, .numbers = case_ids, .mtime = case_mtime, .about = "a case, by its id"},
-        {KIND_CASE_INPUT, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .named = case_input_named,
+        {4, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .named = case_input_named,
          .size = case_input_size, .open = case_input_open, .mtime = case_mtime,
          .about = "the case, byte for byte (input.cnf for DIMACS)"},
         {KIND_CASE_NAME, IN(KIND_CASE), .name = "name", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text,
@@ -215,9 +212,9 @@ static const struct route rows[] = {
          .about = "of its bytes"},
         {KIND_CASE_LOGIC, IN(KIND_CASE), .name = "logic", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
-        {KIND_CASE_STATUS, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
+        {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "its :status, or the one given by case add --status; else 'unknown'"},
-        {KIND_CASE_FEATURES, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
+        {188, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
          .mtime = case_mtime, .about = "numbers that portfolios learn from: solverfs portfolio features"},
         {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,
          .about = "links to the cases, by name"},

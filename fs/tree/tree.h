@@ -6,7 +6,6 @@
 
 #include <sys/stat.h>
 
-#include "core/workspace/names.h"
 #include "core/query/query.h"
 #include "core/workspace/view.h"
 #include "fs/tree/route.h"
@@ -75,6 +74,8 @@ int tree_setting_at(struct tree *t, uint32_t number, struct view *ret);
 /* The number of a name, given when it is new: forever, or as long as the mount lives where the store cannot be written to. */
 int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret);
 int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret); /* free() */
+/* The name of an entry of a row with `names`; free(). */
+int tree_entry_name(struct tree *t, const struct route *row, uint32_t number, char **ret);
 /* Gives names that are about to be listed their numbers, in one transaction. */
 int tree_number_all(struct tree *t, enum name_space space, char *const *names, size_t n);
 /* The inode of a row's entry, which has the folder's parts and the row's kind. */
