@@ -167,22 +167,17 @@ int sets_take(struct sets *s, const char *name, const uint32_t *ids, size_t n, s
         return change(s, name, ids, n, false, ret_taken);
 }
 
-struct removal {
-        struct sets *sets;
-        const char *name;
-};
-
 static int remove_in(void *user, struct store_txn *t)
 {
-        const struct removal *m = user;
-        int r = set_name_check(m->name) < 0 ? -ENOENT : store_delete(t, m->sets->table, slice_string(m->name));
+        const struct change *c = user;
+        int r = set_name_check(c->name) < 0 ? -ENOENT : store_delete(t, c->sets->table, slice_string(c->name));
 
-        return r == -ENOENT ? errorf(r, "there is no set '%.100s'; see 'solverfs set list'", m->name) : r;
+        return r == -ENOENT ? errorf(r, "there is no set '%.100s'; see 'solverfs set list'", c->name) : r;
 }
 
 int sets_remove(struct sets *s, const char *name)
 {
-        return store_update(s->store, remove_in, &(struct removal){s, name});
+        return store_update(s->store, remove_in, &(struct change){.sets = s, .name = name});
 }
 
 /* -- looking -- */
@@ -207,11 +202,7 @@ int sets_names(struct sets *s, char ***ret, size_t *ret_n)
         char **names = allocate(1, sizeof(*names));
         int r = store_visit(s->store, s->table, SLICE("", 0), false, add_name, &names);
 
-        if (r < 0) {
-                strings_free(names);
-                return r;
-        }
         *ret = names;
         *ret_n = strings_count(names);
-        return 0;
+        return r;
 }

@@ -44,14 +44,11 @@ static int build_query_find(struct query *query, struct value **ret)
 
         if (r == 0)
                 r = build_record_find(q->workspace, &key, false, &record);
-        if (r == 0 && q->is_current && build_tools_changed(q->workspace, &key, NULL))
-                return -ENOENT;
-        if (r < 0)
-                return r;
-        if (!build_is_usable(q->workspace, record))
-                return -ENOENT;
-        *ret = build_value_new(record);
-        return 0;
+        if (r == 0 && ((q->is_current && build_tools_changed(q->workspace, &key, NULL)) || !build_is_usable(q->workspace, record)))
+                r = -ENOENT;
+        if (r == 0)
+                *ret = build_value_new(record);
+        return r;
 }
 
 /* Builds it, or builds it again where it is known (the programs are then compared), and keeps the record. */
@@ -103,10 +100,9 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
         if (q->is_late)
                 return query->type->find(query, ret);
         r = make_record(q, j, &record);
-        if (r < 0)
-                return r;
-        *ret = build_value_new(record);
-        return 0;
+        if (r == 0)
+                *ret = build_value_new(record);
+        return r;
 }
 
 void build_query_describe(const struct query *query, struct buffer *ret)

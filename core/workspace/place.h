@@ -32,7 +32,7 @@ struct run_place {
         pthread_mutex_t lock;
         char machine[PATH_SIZE]; /* "": the store knows none */
         char toolchain[65];      /* the same */
-        uint64_t generation;     /* of the store when it was asked for them; 0: it was not */
+        uint64_t generation;     /* of the store when it was asked for them */
         void (*look)(void *user); /* the engine's */
         void *look_user;
         pthread_cond_t changed;  /* there may be a slot */

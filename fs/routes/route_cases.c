@@ -121,47 +121,20 @@ static int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
 
 /* -- cases/by-name: a name with slashes is in nested folders, whose numbers are those of their paths -- */
 
-static size_t names_from(const void *list, const char *path)
+static int read_names(struct tree *t, struct case_names **ret, struct path_list *ret_paths)
 {
-        const struct case_names *c = list;
-        size_t low = 0, high = c->n;
+        int r = tree_case_names(t, ret);
 
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-
-                if (strcmp(c->list[middle].name, path) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-static const char *name_at(const void *list, size_t i)
-{
-        const struct case_names *c = list;
-
-        return i < c->n ? c->list[i].name : NULL;
-}
-
-static int link_inode(const void *list, size_t i, struct inode *ret)
-{
-        const struct case_names *c = list;
-
-        *ret = (struct inode){.kind = KIND_BY_NAME_LINK, .item = c->list[i].id};
-        return 0;
-}
-
-static struct path_list paths_of(const struct case_names *c)
-{
-        return (struct path_list){.space = NAMES_PATH, .list = c, .from = names_from, .at = name_at, .leaf = link_inode};
+        if (r == 0)
+                *ret_paths = (struct path_list){.space = NAMES_PATH, .has_items = true, .list = (*ret)->list, .n = (*ret)->n};
+        return r;
 }
 
 static int by_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
-        int r = tree_case_names(t, &c);
-        struct path_list p = paths_of(c);
+        struct path_list p;
+        int r = read_names(t, &c, &p);
 
         return r < 0 ? r : path_match(t, &p, dir, name, ret);
 }
@@ -170,8 +143,8 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
                            void *user)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
-        int r = tree_case_names(t, &c);
-        struct path_list p = paths_of(c);
+        struct path_list p;
+        int r = read_names(t, &c, &p);
 
         return r < 0 ? r : path_entries(t, &p, dir, row, from, fn, user);
 }

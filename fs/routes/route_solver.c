@@ -139,48 +139,41 @@ static const struct ref_group *group_of(const struct node *n)
 
 /* The refs of a group. */
 struct group_refs {
-        const struct ref_group *group;
         struct ref_list *list; /* a ref */
-        struct path_list paths;
+        struct path_list paths; /* owns its list; a number is the commit's */
 };
 
 static void group_refs_done(struct group_refs *r)
 {
         ref_list_unref(r->list);
+        free((void *)r->paths.list);
 }
 #define cleanup_group_refs cleanup(group_refs_done)
 
-static size_t refs_from(const void *list, const char *path)
+static bool ref_is_hidden(struct tree *t, const struct node *dir, uint32_t commit)
 {
-        const struct group_refs *r = list;
-        cleanup_free char *listed = format_string("%s%s", r->group->prefix, path);
-
-        return ref_list_from(r->list, r->group->kind, listed);
-}
-
-static const char *ref_at(const void *list, size_t i)
-{
-        const struct group_refs *r = list;
-        size_t hidden = strlen(r->group->prefix);
-        const struct ref *ref = i < r->list->n ? &r->list->list[i] : NULL;
-
-        return ref && ref->kind == r->group->kind && strncmp(ref->name, r->group->prefix, hidden) == 0 ? ref->name + hidden
-                                                                                                       : NULL;
-}
-
-static bool ref_is_hidden(struct tree *t, const struct node *dir, const void *list, size_t i)
-{
-        const struct group_refs *r = list;
-
-        return !link_is_shown(t, dir, r->list->list[i].commit);
+        return !link_is_shown(t, dir, commit);
 }
 
 static int read_refs(const struct node *n, struct group_refs *ret)
 {
-        ret->group = group_of(n);
-        ret->paths = (struct path_list){.space = NAMES_REF, .list = ret, .from = refs_from, .at = ref_at, .hides = ref_is_hidden};
-        snprintf(ret->paths.prefix, sizeof(ret->paths.prefix), "%" PRIu32 "/%c/", n->solver->number, ret->group->letter);
-        return history_refs(n->solver->history, &ret->list);
+        const struct ref_group *group = group_of(n);
+        const size_t hidden = strlen(group->prefix);
+        struct path_item *items = NULL;
+        int r = history_refs(n->solver->history, &ret->list);
+
+        ret->paths = (struct path_list){.space = NAMES_REF, .hides = ref_is_hidden};
+        snprintf(ret->paths.prefix, sizeof(ret->paths.prefix), "%" PRIu32 "/%c/", n->solver->number, group->letter);
+        for (size_t i = r == 0 ? ref_list_from(ret->list, group->kind, group->prefix) : 0; r == 0 && i < ret->list->n; i++) {
+                const struct ref *ref = &ret->list->list[i];
+
+                if (ref->kind != group->kind || strncmp(ref->name, group->prefix, hidden) != 0)
+                        break;
+                list_grow(items, ret->paths.n);
+                items[ret->paths.n++] = (struct path_item){ref->name + hidden, ref->commit};
+        }
+        ret->paths.list = items;
+        return r;
 }
 
 static int ref_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -203,22 +196,20 @@ static int ref_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_group_refs struct group_refs refs = {0};
         cleanup_free char *name = NULL;
-        const char *found;
-        size_t at;
+        const struct path_item *found;
         int r = read_refs(n, &refs);
 
         if (r == 0)
                 r = path_of(t, &refs.paths, n, &name);
         if (r < 0)
                 return r;
-        at = refs_from(&refs, name);
-        found = ref_at(&refs, at);
-        if (!found || strcmp(found, name) != 0)
+        found = path_find(&refs.paths, name);
+        if (!found)
                 return -ENOENT;
         for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
                 buffer_adds(ret, "../");
         buffer_addf(ret, "../%s", commits_folder(t));
-        return commit_name(n->solver, refs.list->list[at].commit, ret);
+        return commit_name(n->solver, found->number, ret);
 }
 
 /* -- commits/ and cached/ -- */

@@ -1,7 +1,7 @@
 /* The subtrees: what the mount shows, a file for each.
  *
- * To add one, write a file fs/routes/route_NAME.c: its kinds (an enum of unused numbers; a test compares them with `tests/tree/kinds`), the functions
- * of its rows, the table of rows (fs/tree/route.h) and the struct subtree. Add the subtree to the list in routes.c, and a line to docs/tree.md. The
+ * To add one, write a file fs/routes/route_NAME.c: the functions of its rows, the table of rows (fs/tree/route.h; each has an unused number, with a name
+ * where it is spoken of; a test compares them with `tests/tree/kinds`) and the struct subtree. Add it to the list in routes.c, and a line to docs/tree.md. The
  * mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
  *
  *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
