@@ -21,6 +21,7 @@ struct exporting {
         struct case_selection cases; /* of CASE...; none: all cases that anything is known of */
         bool has_cases;
         struct exporter *exporter;
+        struct case_memo *memo;
         uint64_t rows, unbuildable;
         struct buffer missing; /* names of the first versions of which nothing is finished */
         size_t n_missing;
@@ -94,17 +95,12 @@ static int write_cell(struct exporting *o, const struct export_version *v, const
 
 static int write_known_cases(struct exporting *o, const struct export_version *v, struct cell *cell, const struct resolved_cell *resolved)
 {
-        cleanup_free uint32_t *ids = NULL;
-        size_t n = 0;
-        int r = resolved_cases(common.workspace, resolved, &ids, &n);
+        cleanup_case_selection struct case_selection known = {0};
+        int r = resolved_cases(common.workspace, resolved, true, o->memo, &known);
 
-        for (size_t i = 0; i < n && r == 0; i++) {
-                cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-                r = cases_get(workspace_cases(common.workspace), ids[i], &info);
-                cell->info = info;
-                if (r == 0)
-                        r = write_cell(o, v, cell, resolved, NULL);
+        for (size_t i = 0; i < known.n && r == 0; i++) {
+                cell->info = known.list[i];
+                r = write_cell(o, v, cell, resolved, NULL);
                 if (output_broken())
                         r = -EPIPE;
         }
@@ -333,6 +329,7 @@ void cmd_export(int argc, char **argv)
         o.cell.machine = o.machine = command_machine(o.machine_name);
         choose_solver(&o);
         choose_cases(&o);
+        o.memo = case_memo_new(workspace_cases(common.workspace));
         open_target(&o); /* opening a pipe waits for its reader; a signal ends that */
         command_stoppable();
         r = export_all(&o);

@@ -63,7 +63,7 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 struct reading {
         const struct digest *setting;
         const struct recipe_limits *asked; /* NULL: any */
-        bool brief;
+        bool brief, keys_only; /* keys_only: of each case that has anything, no fact */
         program_run_fn fn;
         void *user;
         struct digest sha256; /* of the case at hand */
@@ -104,6 +104,10 @@ static int read_look(void *user, struct slice key, struct slice value)
 
         if (key.size < RUN_KEY_SIZE || memcmp(bytes + 2 * DIGEST_SIZE, r->setting->bytes, DIGEST_SIZE) != 0)
                 return 0;
+        if (r->keys_only) {
+                memcpy(r->sha256.bytes, bytes + DIGEST_SIZE, DIGEST_SIZE);
+                return r->fn(r->user, &r->sha256, NULL);
+        }
         if (r->found && memcmp(bytes + DIGEST_SIZE, r->sha256.bytes, DIGEST_SIZE) != 0)
                 e = give_found(r);
         if (e != 0 || !is_wanted(r, key) || fact_decode(value, r->brief, &f) < 0) /* what cannot be read is worked out again */
@@ -130,7 +134,8 @@ static int read_program(struct store_txn *t, const struct digest *program, const
                 uint8_t run[RUN_KEY_SIZE];
 
                 join_run_key(i == 0 ? program : &others[i - 1], sha256 ?: &none, reading->setting, run);
-                r = store_each(t, TABLE_FACTS, SLICE(run, sha256 ? RUN_KEY_SIZE : DIGEST_SIZE), SLICE("", 0), true, read_look, reading);
+                r = store_each(t, TABLE_FACTS, SLICE(run, sha256 ? RUN_KEY_SIZE : DIGEST_SIZE), SLICE("", 0), !reading->keys_only, read_look,
+                               reading);
                 if (r == 0)
                         r = give_found(reading);
                 if (r == 0 && i == 0)
@@ -199,34 +204,49 @@ static int add_case(void *user, const struct digest *sha256, struct fact *)
         return 0;
 }
 
-int resolved_cases(struct workspace *w, const struct resolved_cell *resolved, uint32_t **ret_ids, size_t *ret_n)
+static int compare_cases(const void *a, const void *b)
+{
+        const struct case_info *const *x = a, *const *y = b;
+
+        return compare_u32(&(*x)->id, &(*y)->id);
+}
+
+int resolved_cases(struct workspace *w, const struct resolved_cell *resolved, bool any, struct case_memo *memo, struct case_selection *ret)
 {
         cleanup_digests struct digest_list found = {0};
         struct reading reading = reading_of(resolved, true, add_case, &found);
         struct store_txn *t = NULL;
-        size_t n = 0;
         int r = resolved->n_programs > 0 ? store_read(workspace_store(w), &t) : 0;
 
+        reading.keys_only = any;
         for (size_t i = 0; i < resolved->n_programs && r == 0; i++)
                 r = read_program(t, &resolved->programs[i], NULL, &reading);
         store_end(t); /* before other tables are asked: transactions do not nest */
-        *ret_ids = allocate(found.n + 1, sizeof(**ret_ids));
+        digest_list_sort(&found);
+        ret->list = allocate(found.n + 1, sizeof(*ret->list));
         for (size_t i = 0; r == 0 && i < found.n; i++) {
+                const struct digest *d = &found.list[i];
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                if (cases_find_digest(workspace_cases(w), &found.list[i], &info) == 0 && !info->removed)
-                        (*ret_ids)[n++] = info->id;
+                if (i > 0 && digest_equal(d, d - 1)) /* with another fact, or under another digest of the program */
+                        continue;
+                if ((memo ? case_memo_find(memo, d, &info) : cases_find_digest(workspace_cases(w), d, &info)) == 0 && !info->removed)
+                        ret->list[ret->n++] = steal_pointer(info);
         }
-        *ret_n = sort_numbers(*ret_ids, n); /* a case that is known under two digests of a program came twice */
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_cases);
         return r;
 }
 
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
 {
+        cleanup_case_selection struct case_selection known = {0};
         cleanup_resolved struct resolved_cell resolved = {0};
         int r = cell_resolve(w, cell, NULL, &resolved);
 
-        *ret_ids = NULL;
-        *ret_n = 0;
-        return r < 0 ? r : resolved_cases(w, &resolved, ret_ids, ret_n);
+        if (r == 0)
+                r = resolved_cases(w, &resolved, false, NULL, &known);
+        *ret_ids = allocate(known.n + 1, sizeof(**ret_ids));
+        for (*ret_n = 0; r == 0 && *ret_n < known.n; ++*ret_n)
+                (*ret_ids)[*ret_n] = known.list[*ret_n]->id;
+        return r;
 }

@@ -2,7 +2,9 @@
  * program cost more to find than a case does. Never starts work. Threads: any; no transaction may be open where none is given. */
 #pragma once
 
+#include "core/cases/case_memo.h"
 #include "core/query/query.h"
+#include "core/workspace/select.h"
 
 struct resolved_cell {
         struct digest build; /* the key of its commit's build, done or not; zero: it is of a named machine */
@@ -22,7 +24,9 @@ void resolved_done(struct resolved_cell *r);
 void resolved_run_key(const struct resolved_cell *r, const struct case_info *info, uint8_t ret[RUN_KEY_SIZE]);
 int resolved_find(struct workspace *w, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret); /* as run_find() */
 int resolved_find_in(struct store_txn *t, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret);
-int resolved_cases(struct workspace *w, const struct resolved_cell *r, uint32_t **ret_ids, size_t *ret_n); /* as runs_known() */
+/* The cases with an answer, in the order of ids, without removed ones. `any`: with anything, which is quicker; whether it answers, resolved_find() says. `memo`
+ * NULL: none. Give *ret to case_selection_done() after an error, too. */
+int resolved_cases(struct workspace *w, const struct resolved_cell *r, bool any, struct case_memo *memo, struct case_selection *ret);
 
 /* run_find() for callers that have the key of the commit's build. */
 int run_find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret);
