@@ -1,20 +1,20 @@
-/* A commit built, here or at the place where its solver's builds are done. */
+/* A commit built, here or on the cluster where its solver's builds are done. */
 #include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/query_internal.h"
 
 #include "cache/base/lock.h"
 
-struct place_build {
+struct remote_build {
         struct build_away away; /* first */
         struct run_place *place;
         struct cluster_slot *slot;
 };
 
-/* The key that is built is one of the toolchain that the place had when it was made. */
-static int build_at_place(struct build_away *a, const struct build_request *q, struct sources *sources, struct build_record **ret)
+/* The key that is built is one of the toolchain that the cluster had when it was made. */
+static int build_remotely(struct build_away *a, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
-        struct place_build *p = (struct place_build *)a;
+        struct remote_build *p = (struct remote_build *)a;
         const char *now = cluster_slot_toolchain(p->slot);
         char known[65];
         int r;
@@ -36,7 +36,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         struct core_loan loans[ENGINE_SLOTS_MAX];
         cleanup_close int held = -1;
         struct run_place *builder = era_or_solver(s->history, s->recipe, commit)->file ? NULL : s->builder;
-        struct place_build remote = {.away = {.build = build_at_place}, .place = builder, .slot = job_away(j)};
+        struct remote_build remote = {.away = {.build = build_remotely}, .place = builder, .slot = job_away(j)};
         struct build_request request;
         int r;
 

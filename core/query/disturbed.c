@@ -25,7 +25,7 @@ int disturbed_note(struct store_txn *t, const struct noted_fact *f)
 {
         static const uint8_t none = 0;
 
-        /* a quiet moment here says nothing of a machine elsewhere */
+        /* that this machine is quiet says nothing of a cluster's */
         return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->place, SLICE(&none, 1));
 }
 

@@ -1,4 +1,4 @@
-/* Query build: a commit made a program, here or at the place of its solver. */
+/* Query build: a commit made a program, here or on the cluster of its solver. */
 #include "core/build/era.h"
 #include "core/query/build_query.h"
 #include "core/query/programs.h"

@@ -30,13 +30,13 @@ static void run_value_free(struct value *value)
         free(v);
 }
 
-/* An open query's commit may have been built since, its place may have answered. Then `now` is filled in, for the caller to give back. */
+/* An open query's commit may have been built since, its cluster may have answered. Then `now` is filled in, for the caller to give back. */
 static int resolve_now(const struct run_query *q, struct resolved_cell *now, const struct resolved_cell **ret)
 {
         *ret = &q->resolved;
         if (!q->is_open)
                 return 0;
-        *ret = now; /* the toolchain of the place where it is built belongs to the key */
+        *ret = now; /* the toolchain of the cluster where it is built belongs to the key */
         return cell_resolve(q->workspace, &q->cell, q->cell.solver->builder ? NULL : &q->resolved.build, now);
 }
 

@@ -24,8 +24,8 @@ void resolved_done(struct resolved_cell *r);
 void resolved_run_key(const struct resolved_cell *r, const struct case_info *info, uint8_t ret[RUN_KEY_SIZE]);
 int resolved_find(struct workspace *w, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret); /* as run_find() */
 int resolved_find_in(struct store_txn *t, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret);
-/* The cases with an answer, in the order of ids, without removed ones. `any`: with anything, which is quicker; whether it answers, resolved_find() says. `memo`
- * NULL: none. Give *ret to case_selection_done() after an error, too. */
+/* The cases with an answer, in the order of ids, without removed ones. `any`: with anything, which is quicker; whether it answers, resolved_find() says.
+ * `memo` NULL: none. Give *ret to case_selection_done() after an error, too. */
 int resolved_cases(struct workspace *w, const struct resolved_cell *r, bool any, struct case_memo *memo, struct case_selection *ret);
 
 /* run_find() for callers that have the key of the commit's build. */

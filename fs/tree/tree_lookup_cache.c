@@ -238,29 +238,14 @@ uint64_t tree_prints(struct tree *t)
         return __atomic_load_n(&t->lookup_cache->prints, __ATOMIC_RELAXED);
 }
 
-static int make_print(struct tree *t, const struct node *n, derive_fn print, struct derived *ret)
-{
-        cleanup_buffer struct buffer b = {0};
-        int r = print(t, n, &b, &ret->mtime);
-
-        return r < 0 ? r : buffer_steal(&b, &ret->text);
-}
-
-static int make_numbers(struct tree *t, const struct node *dir, numbers_fn find, struct derived *ret)
-{
-        uint32_t *list = NULL;
-        size_t n = 0;
-        int r = find(t, dir, &list, &n);
-
-        ret->text = (struct blob){.data = list, .size = n * sizeof(*list), .owned = list};
-        return r;
-}
-
 /* By `print`, or by `find`. */
 static int derived_get(struct tree *t, const struct node *n, bool goes_on, derive_fn print, numbers_fn find, struct derived **ret)
 {
         cleanup(derived_unrefp) struct derived *made = NULL;
         const uint64_t now = generation_now(t);
+        cleanup_buffer struct buffer b = {0};
+        uint32_t *list = NULL;
+        size_t count = 0;
         int r;
 
         *ret = derived_find(t->lookup_cache, n, now, goes_on);
@@ -268,7 +253,11 @@ static int derived_get(struct tree *t, const struct node *n, bool goes_on, deriv
                 return 0;
         made = allocate(1, sizeof(*made));
         made->refs = 1;
-        r = print ? make_print(t, n, print, made) : make_numbers(t, n, find, made);
+        r = print ? print(t, n, &b, &made->mtime) : find(t, n, &list, &count);
+        if (print && r == 0)
+                r = buffer_steal(&b, &made->text);
+        else if (!print)
+                made->text = (struct blob){.data = list, .size = count * sizeof(*list), .owned = list};
         if (r < 0)
                 return r;
         derived_keep(t->lookup_cache, n, now, made);
