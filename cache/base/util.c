@@ -54,6 +54,17 @@ int compare_u32(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
+size_t sort_numbers(uint32_t *list, size_t n)
+{
+        size_t kept = 0;
+
+        sort_list(list, n, sizeof(*list), compare_u32);
+        for (size_t i = 0; i < n; i++)
+                if (i == 0 || list[i] != list[i - 1])
+                        list[kept++] = list[i];
+        return kept;
+}
+
 int compare_doubles(const void *a, const void *b)
 {
         double x = *(const double *)a, y = *(const double *)b;

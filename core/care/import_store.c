@@ -156,7 +156,7 @@ static int take_settings(const struct import *i)
                 struct view v = {0};
 
                 r = names_name(workspace_store(i->source->there), NAMES_SETTING, n, &name);
-                if (r == 0 && view_parse(name, &v) && v.scramble > 0)
+                if (r == 0 && view_parse(name, &v) && v.setting == SETTING_SCRAMBLED)
                         r = take_setting(i, v);
         }
         return r == -ENOENT ? 0 : r;

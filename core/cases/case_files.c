@@ -1,4 +1,4 @@
-#include "core/cases/case_files.h"
+#include "core/cases/cases_internal.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -6,28 +6,23 @@
 
 #define STALE_SECONDS 60 /* an older staged file was left by a crash, unless its writer still holds the lock */
 
-/* <dir>/ab/<sha256>; `ret_folder`, when not NULL, is <dir>/ab. */
-static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_SIZE], char ret_folder[PATH_SIZE])
+static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_SIZE])
 {
-        char hex[DIGEST_HEX_SIZE], folder[PATH_SIZE];
-        int r;
+        char hex[DIGEST_HEX_SIZE];
 
         digest_hex(d, hex);
-        r = path_join(folder, f->dir, (const char[]){hex[0], hex[1], '\0'});
-        if (r == 0)
-                r = path_join(ret, folder, hex);
-        if (r == 0 && ret_folder)
-                memcpy(ret_folder, folder, sizeof(folder));
-        return r;
+        return snprintf(ret, PATH_SIZE, "%s/%.2s/%s", f->dir, hex, hex) < PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
 int case_files_place(struct case_files *f, const struct digest *d, const char *staged)
 {
         char path[PATH_SIZE], folder[PATH_SIZE];
-        int r = path_of(f, d, path, folder);
+        int r = path_of(f, d, path);
 
-        if (r == 0)
-                r = make_private_folder(folder);
+        if (r < 0)
+                return r;
+        snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+        r = make_private_folder(folder);
         if (r > 0)
                 r = sync_folder(f->dir);
         if (r < 0)
@@ -100,7 +95,7 @@ int case_files_look(struct case_files *f, const struct digest *d, uint64_t *ret_
 {
         char path[PATH_SIZE];
         struct stat st;
-        int r = path_of(f, d, path, NULL);
+        int r = path_of(f, d, path);
 
         if (r == 0 && lstat(path, &st) < 0)
                 r = -errno;
@@ -114,32 +109,27 @@ int case_files_look(struct case_files *f, const struct digest *d, uint64_t *ret_
 int case_files_unlink(struct case_files *f, const struct digest *d)
 {
         char path[PATH_SIZE];
-        int r = path_of(f, d, path, NULL);
+        int r = path_of(f, d, path);
 
         return r == 0 && unlink(path) < 0 ? -errno : r;
 }
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
-static bool was_verified(struct case_files *f, uint32_t id)
+/* Was its digest checked in this process? With `now` it was. */
+static bool was_verified(struct case_files *f, uint32_t id, bool now)
 {
-        bool yes;
+        bool was;
 
         pthread_mutex_lock(&f->lock);
-        yes = id / 8 < f->n_verified && f->verified[id / 8] >> id % 8 & 1;
-        pthread_mutex_unlock(&f->lock);
-        return yes;
-}
-
-static void set_verified(struct case_files *f, uint32_t id)
-{
-        pthread_mutex_lock(&f->lock);
-        while (id / 8 >= f->n_verified) {
+        while (id >= f->n_verified) {
                 list_grow(f->verified, f->n_verified);
-                f->verified[f->n_verified++] = 0;
+                f->verified[f->n_verified++] = false;
         }
-        f->verified[id / 8] |= (uint8_t)(1 << id % 8);
+        was = f->verified[id];
+        f->verified[id] |= now;
         pthread_mutex_unlock(&f->lock);
+        return was;
 }
 
 int case_files_open(struct case_files *f, const struct case_info *info, bool always, int *ret_fd, char ret_path[PATH_SIZE])
@@ -148,7 +138,7 @@ int case_files_open(struct case_files *f, const struct case_info *info, bool alw
         char path[PATH_SIZE];
         struct digest d;
         struct stat st;
-        int r = path_of(f, &info->sha256, path, NULL);
+        int r = path_of(f, &info->sha256, path);
 
         if (r < 0)
                 return r;
@@ -160,14 +150,14 @@ int case_files_open(struct case_files *f, const struct case_info *info, bool alw
         if ((uint64_t)st.st_size != info->size)
                 return errorf(-EILSEQ, "%s has %lld bytes where case %u has %llu; add the case again to repair it", path,
                               (long long)st.st_size, info->id, (unsigned long long)info->size);
-        if (always || !was_verified(f, info->id)) {
+        if (always || !was_verified(f, info->id, false)) {
                 r = digest_of_fd(fd, &d, NULL);
                 if (r < 0)
                         return errorf(r, "cannot read %s: %s", path, strerror(-r));
                 if (!digest_equal(&d, &info->sha256))
                         return errorf(-EILSEQ, "the bytes of case %u in %s are not what was added; add the case again to repair it",
                                       info->id, path);
-                set_verified(f, info->id);
+                was_verified(f, info->id, true);
         }
         if (ret_path)
                 memcpy(ret_path, path, sizeof(path));
@@ -200,11 +190,9 @@ int case_files_each(struct case_files *f, case_file_fn fn, void *user)
         int r = 0;
 
         for (unsigned i = 0; r == 0 && i < 256; i++) {
-                char folder[PATH_SIZE], name[3];
+                char folder[PATH_SIZE];
 
-                snprintf(name, sizeof(name), "%02x", i);
-                r = path_join(folder, f->dir, name);
-                if (r == 0 && access(folder, F_OK) == 0)
+                if (snprintf(folder, sizeof(folder), "%s/%02x", f->dir, i) < PATH_SIZE && access(folder, F_OK) == 0)
                         r = each_in(folder, fn, user);
         }
         return r;

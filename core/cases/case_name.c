@@ -1,4 +1,4 @@
-#include "core/cases/case_name.h"
+#include "core/cases/cases_internal.h"
 
 #include "cache/store/name_key.h"
 

@@ -1,4 +1,4 @@
-#include "core/cases/case_record.h"
+#include "core/cases/cases_internal.h"
 
 #include "cache/base/record.h"
 

@@ -1,6 +1,6 @@
 /* One pass over a case. Only the beginnings of commands are looked at; an (assert …) of a hundred megabytes is passed over byte by byte.
  * Bytes that are not SMT-LIB never fail, and take no more memory than their own size. */
-#include "core/cases/case_unpack.h"
+#include "core/cases/cases_internal.h"
 #include "core/smtlib/token.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* Checks files given as cases, and unpacks those that are compressed, as benchmark libraries are. */
-#include "core/cases/case_unpack.h"
+#include "core/cases/cases_internal.h"
 
 #include "core/cases/unpack.h"
 #include "core/smtlib/cnf.h"

@@ -1,14 +1,10 @@
-#include "core/cases/cases.h"
+#include "core/cases/cases_internal.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
 #include "cache/base/guard.h"
-#include "core/cases/case_files.h"
-#include "core/cases/case_name.h"
-#include "core/cases/case_record.h"
-#include "core/cases/case_unpack.h"
 
 /* In the store:
  *     cases    id → record (case_record.c); 0 → the last id given, how often anything changed
@@ -140,33 +136,32 @@ int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE])
 
 /* -- adding ----------------------------------------------------------------------------------------------------- */
 
-/* Format, logic and answers, as the bytes of a case tell them. */
-struct content {
-        enum format format;
-        char *logic;
-        enum verdict status, *expected;
-        size_t n;
-};
-
-static void content_done(struct content *c)
-{
-        free(c->logic);
-        free(c->expected);
-}
-
-static int content_read(const char *name, struct slice bytes, struct content *ret)
+/* Everything about a new case that its bytes tell, but the digest. */
+static int read_content(const char *name, struct slice bytes, struct case_info **ret)
 {
         const char *unpacker = case_unpacker(SLICE(bytes.data, MIN(bytes.size, (size_t)16)));
+        cleanup_free enum verdict *expected = NULL;
+        cleanup_free char *logic = NULL;
+        enum format format;
+        enum verdict status;
+        size_t n;
 
         if (unpacker) /* no solver was given it so, or each by a recipe of its own: one formula would be many cases */
                 return errorf(-EINVAL, "'%s' is compressed, and a case is what the solver reads: unpack it first (%s)", name, unpacker);
-        ret->format = case_format(name, SLICE(bytes.data, MIN(bytes.size, (size_t)65536)));
-        case_scan(ret->format, bytes, &ret->logic, &ret->status, &ret->expected, &ret->n);
+        format = case_format(name, SLICE(bytes.data, MIN(bytes.size, (size_t)65536)));
+        case_scan(format, bytes, &logic, &status, &expected, &n);
+        *ret = case_info_new(slice_string(name), slice_string(logic), n);
+        (*ret)->format = format;
+        (*ret)->status = status;
+        (*ret)->size = bytes.size;
+        (*ret)->added = now_seconds();
+        if (n > 0)
+                memcpy((*ret)->expected, expected, n * sizeof(*expected));
         return 0;
 }
 
-/* As content_read(). -EIO: the disk failed, or the file was cut short. */
-static int content_read_map(const char *name, struct slice map, struct content *ret)
+/* As read_content(). -EIO: the disk failed, or the file was cut short. */
+static int read_guarded(const char *name, struct slice map, struct case_info **ret)
 {
         struct guard_range range = {map.data, (const char *)map.data + map.size};
         struct guard g;
@@ -175,35 +170,21 @@ static int content_read_map(const char *name, struct slice map, struct content *
         if (guard_set(&g))
                 return errorf(-EIO, "cannot read the case %s", name);
         guard_enter(&g, &range);
-        r = content_read(name, map, ret);
+        r = read_content(name, map, ret);
         guard_leave(&g);
         return r;
 }
 
-/* Everything about a new case that its bytes tell. */
 static int look_at(const char *name, int fd, uint64_t size, struct case_info **ret)
 {
-        cleanup(content_done) struct content c = {.status = VERDICT_UNKNOWN};
-        void *map = size > 0 ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
-        struct case_info *i;
+        void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
         int r;
 
         if (map == MAP_FAILED)
                 return errorf(-errno, "cannot map the case %s: %s", name, strerror(errno));
-        r = content_read_map(name, SLICE(map, size), &c);
-        if (map)
-                munmap(map, size);
-        if (r < 0)
-                return r;
-        i = case_info_new(slice_string(name), slice_string(c.logic), c.n);
-        i->format = c.format;
-        i->status = c.status;
-        i->size = size;
-        i->added = now_seconds();
-        if (c.n > 0)
-                memcpy(i->expected, c.expected, c.n * sizeof(*c.expected));
-        *ret = i;
-        return 0;
+        r = read_guarded(name, SLICE(map, size), ret);
+        munmap(map, size);
+        return r;
 }
 
 static int find_digest(struct cases *c, struct store_txn *t, const struct digest *d, struct case_info **ret)
@@ -277,18 +258,15 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
                 old->derived = false; /* somebody else has a use for it */
                 return record_put(c, t, old);
         }
-        if (*ret == ENTERED_NEW) {
-                r = enter_new(c, t, &h, i);
-        } else if (*ret == ENTERED_BACK) {
-                r = come_back(c, t, old, i->name);
-        } else {
+        if (*ret == ENTERED_KNOWN) { /* nothing changes */
                 r = case_name_find(t, c->tables.names, i->name, &holder);
-                if (r == 0 && holder != old->id)
-                        return errorf(-EEXIST, "the name %s is taken by case %u, and these bytes are case %u", i->name, holder,
-                                      old->id);
                 *ret_id = old->id;
-                return r == -ENOENT ? 0 : r; /* nothing changes */
+                return r == -ENOENT || (r == 0 && holder == old->id)
+                               ? 0
+                       : r < 0 ? r
+                               : errorf(-EEXIST, "the name %s is taken by case %u, and these bytes are case %u", i->name, holder, old->id);
         }
+        r = *ret == ENTERED_NEW ? enter_new(c, t, &h, i) : come_back(c, t, old, i->name);
         *ret_id = *ret == ENTERED_NEW ? i->id : old->id;
         h.generation++;
         return r < 0 ? r : head_put(c, t, &h);
@@ -386,28 +364,6 @@ static int commit_staged(struct cases *c, const char *name, enum shown shown, in
         return commit_info(c, i, staged, ret_id, ret);
 }
 
-static int copy_whole(int from, int to)
-{
-        uint64_t offset = 0;
-
-        for (;;) {
-                char block[1 << 16];
-                ssize_t n = pread(from, block, sizeof(block), (off_t)offset);
-                int r;
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return n < 0 ? -errno : 0;
-                offset += (uint64_t)n;
-                if (offset > CASE_SIZE_MAX)
-                        return -EFBIG;
-                r = write_all(to, block, (size_t)n);
-                if (r < 0)
-                        return r;
-        }
-}
-
 /* Unpacks what is compressed into a staged file of its own, which takes the place of the one that was given. */
 static int commit_unpacked(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
 {
@@ -449,100 +405,97 @@ int cases_commit_given(struct cases *c, const char *name, int fd, const char *st
         return r;
 }
 
-/* Where a case's bytes come from, and what becomes of it. */
-struct source {
-        int fd; /* -1: `bytes` */
-        struct slice bytes;
-        bool is_given; /* by people: it may be compressed, or no case */
-        enum shown shown;
-};
-
-static int add(struct cases *c, const char *name, struct source from, uint32_t *ret_id, enum entered *ret)
+/* From `from` where that is a descriptor, else `bytes`. `is_given`, by people: it may be compressed, or no case. */
+static int add(struct cases *c, const char *name, int from, struct slice bytes, bool is_given, enum shown shown, uint32_t *ret_id, enum entered *ret)
 {
         cleanup_close int fd = -1;
         char staged[PATH_SIZE];
         struct stat st;
         int r = case_name_check(name);
 
-        if (r == 0 && from.fd >= 0 && fstat(from.fd, &st) == 0) /* before hours of copying; what is no file, or grows, is counted then */
+        if (r == 0 && from >= 0 && fstat(from, &st) == 0) /* before hours of copying; what grows is counted then */
                 r = check_size(name, (uint64_t)st.st_size);
         if (r == 0)
                 r = cases_stage(c, &fd, staged);
         if (r < 0)
                 return r;
-        r = from.fd >= 0 ? copy_whole(from.fd, fd) : write_all(fd, from.bytes.data, from.bytes.size);
-        if (r < 0)
-                errorf(r, "cannot %s the case %s: %s", from.fd >= 0 ? "copy" : "write", name, strerror(-r));
+        if (from < 0)
+                r = write_all(fd, bytes.data, bytes.size);
         else
-                r = from.is_given ? commit_given(c, name, fd, staged, ret_id, ret)
-                                  : commit_staged(c, name, from.shown, fd, staged, ret_id, ret);
+                r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, fd);
+        if (r < 0)
+                errorf(r, "cannot %s the case %s: %s", from >= 0 ? "copy" : "write", name, strerror(-r));
+        else
+                r = is_given ? commit_given(c, name, fd, staged, ret_id, ret) : commit_staged(c, name, shown, fd, staged, ret_id, ret);
         if (r < 0)
                 unlink(staged);
         return r;
 }
 
-int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
+static int add_file(struct cases *c, const char *name, int fd, bool is_given, uint32_t *ret_id, bool *ret_new)
 {
         enum entered entered;
-        int r = add(c, name, (struct source){.fd = fd}, ret_id, &entered);
+        int r = add(c, name, fd, SLICE("", 0), is_given, SHOWN_LISTED, ret_id, &entered);
 
         if (r == 0)
                 *ret_new = entered == ENTERED_NEW;
         return r;
+}
+
+int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
+{
+        return add_file(c, name, fd, false, ret_id, ret_new);
 }
 
 int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new)
 {
-        enum entered entered;
-        int r = add(c, name, (struct source){.fd = fd, .is_given = true}, ret_id, &entered);
-
-        if (r == 0)
-                *ret_new = entered == ENTERED_NEW;
-        return r;
+        return add_file(c, name, fd, true, ret_id, ret_new);
 }
 
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
 {
-        return add(c, name, (struct source){.fd = -1, .bytes = bytes, .shown = SHOWN_NEVER}, ret_id, &(enum entered){0});
+        return add(c, name, -1, bytes, false, SHOWN_NEVER, ret_id, &(enum entered){0});
 }
 
 int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
 {
-        return add(c, name, (struct source){.fd = -1, .bytes = bytes, .shown = SHOWN_DERIVED}, ret_id, &(enum entered){0});
+        return add(c, name, -1, bytes, false, SHOWN_DERIVED, ret_id, &(enum entered){0});
 }
 
-int cases_remove(struct cases *c, uint32_t id)
-{
-        cleanup(case_info_unrefp) struct case_info *i = NULL;
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_write(c->store, &t);
-
-        if (r == 0)
-                r = record_get(c, t, id, &i);
-        if (r == 0 && i->removed)
-                r = errorf(-ENOENT, "case %u was removed already", id);
-        if (r == 0) {
-                i->removed = true;
-                r = record_put(c, t, i);
-        }
-        if (r == 0)
-                r = case_name_release(t, c->tables.names, i->name);
-        if (r == 0)
-                r = note_change(c, t);
-        return r < 0 ? r : store_commit(steal_pointer(t));
-}
-
-struct setting {
+struct change {
         struct cases *cases;
         uint32_t id;
         enum verdict status;
         bool changed;
 };
 
+static int remove_in(void *user, struct store_txn *t)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        const struct change *change = user;
+        struct cases *c = change->cases;
+        int r = record_get(c, t, change->id, &i);
+
+        if (r < 0)
+                return r;
+        if (i->removed)
+                return errorf(-ENOENT, "case %u was removed already", i->id);
+        i->removed = true;
+        r = record_put(c, t, i);
+        if (r == 0)
+                r = case_name_release(t, c->tables.names, i->name);
+        return r == 0 ? note_change(c, t) : r;
+}
+
+int cases_remove(struct cases *c, uint32_t id)
+{
+        return store_update(c->store, remove_in, &(struct change){.cases = c, .id = id});
+}
+
 static int set_status_in(void *user, struct store_txn *t)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
-        struct setting *s = user;
+        struct change *s = user;
         int r = record_get(s->cases, t, s->id, &old);
 
         s->changed = false;
@@ -561,7 +514,7 @@ static int set_status_in(void *user, struct store_txn *t)
 
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
 {
-        struct setting s = {.cases = c, .id = id, .status = status};
+        struct change s = {.cases = c, .id = id, .status = status};
         int r = status == VERDICT_UNKNOWN ? 0 : store_update(c->store, set_status_in, &s);
 
         return r < 0 ? r : s.changed;
@@ -666,13 +619,9 @@ static int list_ids(struct cases *c, bool with_removed, uint32_t **ret_ids, size
         struct listing l = {.with_removed = with_removed};
         int r = store_visit(c->store, c->tables.cases, SLICE("", 0), true, list_one, &l);
 
-        if (r < 0) {
-                free(l.ids);
-                return r;
-        }
         *ret_ids = l.ids;
         *ret_n = l.n;
-        return 0;
+        return r;
 }
 
 int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n)
@@ -690,8 +639,7 @@ int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd,
 int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret)
 {
         cleanup_close int fd = -1;
-        char path[PATH_SIZE];
-        int r = cases_open_bytes(c, info, &fd, path);
+        int r = cases_open_bytes(c, info, &fd, NULL);
 
         return r < 0 ? r : read_fd(fd, most, ret);
 }
@@ -719,18 +667,18 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
         return wrong;
 }
 
-static bool is_known(struct cases *c, const struct digest *d)
-{
-        cleanup_txn struct store_txn *t = NULL;
-
-        return store_read(c->store, &t) < 0 || store_has(t, c->tables.digests, SLICE(d->bytes, sizeof(d->bytes)));
-}
-
 struct sweeping {
         struct cases *cases;
         bool dry_run;
         uint64_t n, bytes;
 };
+
+static bool is_known(struct cases *c, const struct digest *d)
+{
+        cleanup_txn struct store_txn *t = NULL;
+
+        return store_read(c->store, &t) < 0 || store_has(t, c->tables.digests, SLICE(d->bytes, DIGEST_SIZE));
+}
 
 static void sweep_one(void *user, const struct digest *d, uint64_t bytes)
 {

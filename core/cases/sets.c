@@ -35,24 +35,18 @@ struct case_set *case_set_unref(struct case_set *s)
         return NULL;
 }
 
-static bool is_letter(char c)
-{
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 int set_name_check(const char *name)
 {
-        static const char more[] = "0123456789._+-";
+        static const char more[] = "0123456789._+-", all[] = "0123456789._+-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
         size_t n = strlen(name);
 
         if (n > SET_NAME_MAX)
                 return errorf(-EINVAL, "a set's name has %zu bytes, and may have %d", n, SET_NAME_MAX);
         if (strcmp(name, "all") == 0)
                 return errorf(-EINVAL, "a set cannot be called 'all', which stands for every case");
-        for (size_t i = 0; i < n; i++)
-                if (!is_letter(name[i]) && (i == 0 || !strchr(more, name[i])))
-                        n = 0;
-        return n > 0 ? 0 : errorf(-EINVAL, "'%.100s' cannot be a set's name: letters, digits and ._+- , a letter first", name);
+        return n > 0 && !strchr(more, name[0]) && strspn(name, all) == n
+                       ? 0
+                       : errorf(-EINVAL, "'%.100s' cannot be a set's name: letters, digits and ._+- , a letter first", name);
 }
 
 /* -- records -- */
@@ -117,23 +111,19 @@ struct change {
         size_t changed;
 };
 
-/* Merges both lists. With `add` those of either, else those of the set that are not in the change. */
+/* With `add` those of either, else those of the set that are not in the change; how many. */
 static size_t merge(const struct case_set *set, struct change *c, uint32_t *ret)
 {
-        size_t i = 0, j = 0, n = 0, had = set ? set->n : 0;
+        size_t n = 0, had = set ? set->n : 0;
 
-        while (i < had || j < c->n) {
-                bool in_set = i < had && (j == c->n || set->ids[i] <= c->ids[j]);
-                uint32_t id = in_set ? set->ids[i] : c->ids[j];
-                bool in_change = j < c->n && c->ids[j] == id;
-
-                i += in_set;
-                while (j < c->n && c->ids[j] == id)
-                        j++;
-                c->changed += c->add ? !in_set : in_set && in_change;
-                if (c->add || (in_set && !in_change))
-                        ret[n++] = id;
+        for (size_t i = 0; i < had; i++)
+                if (c->add || !find_in_list(&set->ids[i], c->ids, c->n, sizeof(*c->ids), compare_u32))
+                        ret[n++] = set->ids[i];
+        if (c->add) {
+                memcpy(ret + n, c->ids, c->n * sizeof(*c->ids));
+                n = sort_numbers(ret, n + c->n);
         }
+        c->changed = c->add ? n - had : had - n;
         return n;
 }
 
@@ -148,7 +138,6 @@ static int change_in(void *user, struct store_txn *t)
         if (r < 0 && !(r == -ENOENT && c->add))
                 return r;
         merged = allocate((set ? set->n : 0) + c->n + 1, sizeof(*merged));
-        c->changed = 0;
         n = merge(set, c, merged);
         return set && c->changed == 0 ? 0 : set_put(c->sets, t, c->name, merged, n);
 }
@@ -178,22 +167,17 @@ int sets_take(struct sets *s, const char *name, const uint32_t *ids, size_t n, s
         return change(s, name, ids, n, false, ret_taken);
 }
 
-struct removal {
-        struct sets *sets;
-        const char *name;
-};
-
 static int remove_in(void *user, struct store_txn *t)
 {
-        const struct removal *m = user;
-        int r = set_name_check(m->name) < 0 ? -ENOENT : store_delete(t, m->sets->table, slice_string(m->name));
+        const struct change *c = user;
+        int r = set_name_check(c->name) < 0 ? -ENOENT : store_delete(t, c->sets->table, slice_string(c->name));
 
-        return r == -ENOENT ? errorf(r, "there is no set '%.100s'; see 'solverfs set list'", m->name) : r;
+        return r == -ENOENT ? errorf(r, "there is no set '%.100s'; see 'solverfs set list'", c->name) : r;
 }
 
 int sets_remove(struct sets *s, const char *name)
 {
-        return store_update(s->store, remove_in, &(struct removal){s, name});
+        return store_update(s->store, remove_in, &(struct change){.sets = s, .name = name});
 }
 
 /* -- looking -- */
@@ -218,11 +202,7 @@ int sets_names(struct sets *s, char ***ret, size_t *ret_n)
         char **names = allocate(1, sizeof(*names));
         int r = store_visit(s->store, s->table, SLICE("", 0), false, add_name, &names);
 
-        if (r < 0) {
-                strings_free(names);
-                return r;
-        }
         *ret = names;
         *ret_n = strings_count(names);
-        return 0;
+        return r;
 }

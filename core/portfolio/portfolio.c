@@ -4,7 +4,7 @@
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
 #include "core/workspace/config_text.h"
-#include "core/query/program_digest.h"
+#include "core/query/programs.h"
 #include "core/recipe/recipe_keys.h"
 
 /* -- arms -- */

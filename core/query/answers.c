@@ -2,6 +2,7 @@
 #include "core/query/programs.h"
 
 #include "core/run/cell_file.h"
+#include "core/smtlib/token.h"
 
 /* -- what a fact answered ---------------------------------------------------------------------------------------- */
 
@@ -10,11 +11,9 @@ static enum verdict expected_at(const struct case_info *info, size_t i)
         return i < info->n_expected ? info->expected[i] : VERDICT_UNKNOWN;
 }
 
-static bool line_is(const char *line, size_t n, enum verdict v)
+static bool contradict(char a, char b)
 {
-        const char *name = verdict_name(v);
-
-        return strlen(name) == n && memcmp(line, name, n) == 0;
+        return a != b && a != '?' && b != '?';
 }
 
 /* A letter for each line of `result`: s, u, or ? for all else. */
@@ -23,10 +22,10 @@ static void letters_of(const struct fact *f, struct buffer *ret)
         const char *at = f->results.data, *end = at ? at + f->results.size : NULL;
 
         while (at < end) {
-                const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-                size_t n = (size_t)(stop - at);
+                const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ?: end;
+                const struct slice line = SLICE(at, (size_t)(stop - at));
 
-                buffer_adds(ret, line_is(at, n, VERDICT_SAT) ? "s" : line_is(at, n, VERDICT_UNSAT) ? "u" : "?");
+                buffer_adds(ret, text_is(line, verdict_name(VERDICT_SAT)) ? "s" : text_is(line, verdict_name(VERDICT_UNSAT)) ? "u" : "?");
                 at = stop + 1;
         }
 }
@@ -39,7 +38,7 @@ bool answers_contradict(const struct fact *f, const struct case_info *info)
         for (size_t i = 0; i < letters.size; i++) {
                 enum verdict expected = expected_at(info, i);
 
-                if ((letters.data[i] == 's' && expected == VERDICT_UNSAT) || (letters.data[i] == 'u' && expected == VERDICT_SAT))
+                if (contradict(letters.data[i], expected == VERDICT_SAT ? 's' : expected == VERDICT_UNSAT ? 'u' : '?'))
                         return true;
         }
         return false;
@@ -66,38 +65,27 @@ static size_t first_difference(struct slice a, struct slice b)
         const char *x = a.data, *y = b.data;
 
         for (size_t i = 0; i < MIN(a.size, b.size); i++)
-                if ((x[i] == 's' && y[i] == 'u') || (x[i] == 'u' && y[i] == 's'))
+                if (contradict(x[i], y[i]))
                         return i;
         return SIZE_MAX;
 }
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 
-static void said_prefix(uint32_t info, char ret[NOTE_KEY_SIZE])
-{
-        snprintf(ret, NOTE_KEY_SIZE, "said/%08" PRIx32 "/", info);
-}
-
-static void said_group(uint32_t info, struct slice letters, char ret[NOTE_KEY_SIZE])
+/* The prefix of a case's rows; with letters, of those of one group. */
+static void said_prefix(uint32_t info, struct slice letters, char ret[NOTE_KEY_SIZE])
 {
         char hex[DIGEST_HEX_SIZE];
         struct digest d;
 
         digest_of(letters.data, letters.size, &d);
         digest_hex(&d, hex);
-        snprintf(ret, NOTE_KEY_SIZE, "said/%08" PRIx32 "/%.16s/", info, hex);
+        snprintf(ret, NOTE_KEY_SIZE, "said/%08" PRIx32 "/%.*s%s", info, letters.size > 0 ? 16 : 0, hex, letters.size > 0 ? "/" : "");
 }
 
 static void disputed_row(uint32_t info, char ret[NOTE_KEY_SIZE])
 {
         snprintf(ret, NOTE_KEY_SIZE, "disputed/%08" PRIx32, info);
-}
-
-static bool is_same_group(const struct note *a, const struct note *b)
-{
-        size_t n = (size_t)(strrchr(a->key, '/') + 1 - a->key);
-
-        return strncmp(a->key, b->key, n) == 0;
 }
 
 /* Takes out what the fact said before under other letters, and sees whether others contradict it. */
@@ -107,8 +95,8 @@ static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struc
         cleanup_note struct note row = {0};
         int r;
 
-        said_prefix(f->cell->info->id, prefix);
-        said_group(f->cell->info->id, letters, same);
+        said_prefix(f->cell->info->id, SLICE("", 0), prefix);
+        said_prefix(f->cell->info->id, letters, same);
         while ((r = note_next(t, prefix, &row)) == 1) {
                 char *end = strrchr(row.key, '/') + 1;
 
@@ -124,29 +112,34 @@ static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struc
 
 static int note_said(struct store_txn *t, const struct noted_fact *f)
 {
-        cleanup_buffer struct buffer letters = {0};
+        cleanup_buffer struct buffer b = {0};
         const struct case_info *info = f->cell->info;
-        char group[NOTE_KEY_SIZE], disputed[NOTE_KEY_SIZE];
+        char row[NOTE_KEY_SIZE];
+        struct slice letters;
         bool is_disputed = false;
         int r;
 
-        disputable(f->fact, info, &letters);
-        r = buffer_error(&letters);
-        if (r == 0)
-                r = look_at_groups(t, f, SLICE(letters.data, letters.size), &is_disputed);
+        disputable(f->fact, info, &b);
+        letters = SLICE(b.data ?: "", b.size);
+        r = look_at_groups(t, f, letters, &is_disputed);
         if (r < 0 || letters.size == 0)
                 return r;
-        said_group(info->id, SLICE(letters.data, letters.size), group);
-        r = note_set(t, group, f, true, SLICE(letters.data, letters.size));
+        said_prefix(info->id, letters, row);
+        r = note_set(t, row, f, true, letters);
         if (r < 0 || !is_disputed)
                 return r;
-        disputed_row(info->id, disputed);
-        return store_put(t, TABLE_META, slice_string(disputed), SLICE("", 0));
+        disputed_row(info->id, row);
+        return store_put(t, TABLE_META, slice_string(row), SLICE("", 0));
+}
+
+static bool is_wrong(const struct noted_fact *f)
+{
+        return f->fact->wrong || answers_contradict(f->fact, f->cell->info);
 }
 
 int answers_note(struct store_txn *t, const struct noted_fact *f)
 {
-        int r = note_set(t, "wrong/", f, f->fact->wrong || answers_contradict(f->fact, f->cell->info), SLICE("", 0));
+        int r = note_set(t, "wrong/", f, is_wrong(f), SLICE("", 0));
 
         return r < 0 ? r : note_said(t, f);
 }
@@ -155,10 +148,9 @@ void answers_log(struct workspace *w, const struct noted_fact *f)
 {
         cleanup_buffer struct buffer line = {0};
 
-        if (f->fact->wrong || answers_contradict(f->fact, f->cell->info)) {
+        if (is_wrong(f)) {
                 wrong_line(f->cell, f->fact, &line);
-                if (buffer_error(&line) == 0)
-                        log_info("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
+                log_info("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
         } else if (f->cell->info->status == VERDICT_UNKNOWN && dispute_find(w, f->cell->info->id, &line) == 1)
                 log_info("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
 }
@@ -187,43 +179,57 @@ static void add_case(struct buffer *b, const struct case_info *info)
         buffer_adds(b, ")");
 }
 
-/* With several check-sat: those expected, as `result` has those given. */
-static void add_expected(struct buffer *b, const struct case_info *info)
-{
-        for (size_t i = 0; i < info->n_expected; i++)
-                buffer_addf(b, "%s%s", i > 0 ? "," : "", verdict_name(info->expected[i]));
-        if (info->n_expected == 0)
-                buffer_adds(b, verdict_name(info->status));
-}
-
 void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret)
 {
+        const struct case_info *info = cell->info;
+
         add_cell(ret, cell);
-        if (answers_contradict(f, cell->info)) {
+        if (answers_contradict(f, info)) {
                 buffer_adds(ret, " says ");
                 cell_results(f, ret);
         } else {
                 buffer_adds(ret, " contradicted itself between samples"); /* the chosen one is right, another is not */
         }
         buffer_adds(ret, " on ");
-        add_case(ret, cell->info);
+        add_case(ret, info);
         buffer_adds(ret, ", whose status is ");
-        add_expected(ret, cell->info);
+        for (size_t i = 0; i < info->n_expected; i++) /* as `result` has those given */
+                buffer_addf(ret, "%s%s", i > 0 ? "," : "", verdict_name(info->expected[i]));
+        if (info->n_expected == 0)
+                buffer_adds(ret, verdict_name(info->status));
+}
+
+/* The rows of a case; those of one group follow each other. */
+static int read_said(struct workspace *w, uint32_t info, struct notes *ret)
+{
+        char prefix[NOTE_KEY_SIZE];
+
+        said_prefix(info, SLICE("", 0), prefix);
+        return notes_read(w, prefix, ret);
+}
+
+static size_t group_end(const struct notes *said, size_t i)
+{
+        const char *key = said->list[i].key;
+        size_t size = (size_t)(strrchr(key, '/') + 1 - key);
+
+        while (i < said->n && strncmp(said->list[i].key, key, size) == 0)
+                i++;
+        return i;
 }
 
 /* The first of the i-th's group that still says so. 1 when there is one. */
 static int find_witness(struct workspace *w, const struct notes *said, size_t i, struct noted_cell *ret)
 {
-        for (size_t k = i; k < said->n && is_same_group(&said->list[i], &said->list[k]); k++) {
-                const struct slice noted = note_rest(&said->list[k]);
+        for (const size_t end = group_end(said, i); i < end; i++) {
+                const struct slice noted = note_rest(&said->list[i]);
                 cleanup_buffer struct buffer letters = {0};
-                int r = noted_open(w, &said->list[k], ret);
+                int r = noted_open(w, &said->list[i], ret);
 
-                if (r == 0) {
+                if (r == 0)
                         disputable(ret->fact, ret->cell.info, &letters);
-                        if (buffer_error(&letters) == 0 && letters.size == noted.size && memcmp(letters.data, noted.data, noted.size) == 0)
-                                return 1;
-                }
+                if (r == 0 && letters.size == noted.size && memcmp(letters.data, noted.data, noted.size) == 0)
+                        return 1;
                 noted_done(ret);
                 if (r < 0 && r != -ENOENT)
                         return r;
@@ -249,17 +255,17 @@ static void dispute_line(const struct noted_cell *a, const struct noted_cell *b,
         buffer_adds(ret, ": one of them is wrong");
 }
 
-static bool is_first_of_group(const struct notes *said, size_t i)
+static int find_pair(struct workspace *w, const struct notes *said, size_t i, size_t k, struct buffer *ret)
 {
-        return i == 0 || !is_same_group(&said->list[i - 1], &said->list[i]);
-}
+        cleanup_noted struct noted_cell a = {0}, b = {0};
+        size_t question = first_difference(note_rest(&said->list[i]), note_rest(&said->list[k]));
+        int r = question == SIZE_MAX ? 0 : find_witness(w, said, i, &a);
 
-static int read_said(struct workspace *w, uint32_t info, struct notes *ret)
-{
-        char prefix[NOTE_KEY_SIZE];
-
-        said_prefix(info, prefix);
-        return notes_read(w, prefix, ret);
+        if (r == 1)
+                r = find_witness(w, said, k, &b);
+        if (r == 1)
+                dispute_line(&a, &b, question, ret);
+        return r;
 }
 
 static int is_disputed(struct workspace *w, uint32_t info)
@@ -278,34 +284,10 @@ int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
         int r = is_disputed(w, info);
 
         r = r == 1 ? read_said(w, info, &said) : r;
-        for (size_t i = 0; r == 0 && i < said.n; i++) {
-                for (size_t k = i + 1; r == 0 && is_first_of_group(&said, i) && k < said.n; k++) {
-                        cleanup_noted struct noted_cell a = {0}, b = {0};
-                        size_t question;
-
-                        if (!is_first_of_group(&said, k))
-                                continue;
-                        question = first_difference(note_rest(&said.list[i]), note_rest(&said.list[k]));
-                        if (question == SIZE_MAX)
-                                continue;
-                        r = find_witness(w, &said, i, &a);
-                        if (r == 1)
-                                r = find_witness(w, &said, k, &b);
-                        if (r < 1)
-                                continue;
-                        dispute_line(&a, &b, question, ret);
-                        r = buffer_error(ret);
-                        return r < 0 ? r : 1;
-                }
-        }
-        return MIN(r, 0);
-}
-
-static int tell(wrong_answer_fn fn, void *user, enum answer_alarm a, const struct buffer *line)
-{
-        int r = buffer_error(line);
-
-        return r < 0 ? r : fn(user, a, line->data);
+        for (size_t i = 0; r == 0 && i < said.n; i = group_end(&said, i))
+                for (size_t k = group_end(&said, i); r == 0 && k < said.n; k = group_end(&said, k))
+                        r = find_pair(w, &said, i, k, ret);
+        return r;
 }
 
 static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
@@ -320,7 +302,7 @@ static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
                 r = noted_open(w, &c.list[i], &n);
                 if (r == 0 && n.fact->wrong) {
                         wrong_line(&n.cell, n.fact, &line);
-                        r = tell(fn, user, ANSWER_WRONG, &line);
+                        r = fn(user, ANSWER_WRONG, line.data);
                 } else if (r == -ENOENT || r == -ESTALE) {
                         r = 0;
                 }
@@ -328,26 +310,21 @@ static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
         return r;
 }
 
-static int tell_disputes(struct workspace *w, wrong_answer_fn fn, void *user)
+int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user)
 {
         cleanup_notes struct notes c = {0};
-        int r = notes_read(w, "disputed/", &c);
+        int r = tell_wrong(w, fn, user);
 
+        if (r == 0)
+                r = notes_read(w, "disputed/", &c);
         for (size_t i = 0; r == 0 && i < c.n; i++) {
                 cleanup_buffer struct buffer line = {0};
                 unsigned id;
 
                 if (sscanf(c.list[i].key, "disputed/%x", &id) == 1 && (r = dispute_find(w, id, &line)) == 1)
-                        r = tell(fn, user, ANSWER_CONTRADICTION, &line);
+                        r = fn(user, ANSWER_CONTRADICTION, line.data);
         }
         return r;
-}
-
-int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user)
-{
-        int r = tell_wrong(w, fn, user);
-
-        return r != 0 ? r : tell_disputes(w, fn, user);
 }
 
 /* -- a status that became known ---------------------------------------------------------------------------------- */
@@ -357,30 +334,30 @@ static int renote_in(void *user, struct store_txn *t)
         return answers_note(t, user);
 }
 
+static int renote(struct workspace *w, const struct note *note)
+{
+        cleanup_noted struct noted_cell n = {0};
+        uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
+        struct commit commit;
+        int r = noted_open(w, note, &n);
+
+        if (r == 0)
+                r = run_key(w, &n.cell, run);
+        if (r == 0)
+                r = history_commit(n.cell.solver->history, n.cell.commit, &commit);
+        if (r < 0)
+                return r == -ENOENT || r == -ESTALE ? 0 : r;
+        fact_key(run, &n.fact->limits, key);
+        return store_update(workspace_store(w), renote_in,
+                            &(struct noted_fact){.cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});
+}
+
 int answers_look_again(struct workspace *w, uint32_t info)
 {
         cleanup_notes struct notes c = {0};
         int r = read_said(w, info, &c);
 
-        for (size_t i = 0; r == 0 && i < c.n; i++) {
-                cleanup_noted struct noted_cell n = {0};
-                uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
-                struct commit commit;
-
-                r = noted_open(w, &c.list[i], &n);
-                if (r == 0)
-                        r = run_key(w, &n.cell, run);
-                if (r == 0)
-                        r = history_commit(n.cell.solver->history, n.cell.commit, &commit);
-                if (r == 0) {
-                        fact_key(run, &n.fact->limits, key);
-                        r = store_update(
-                                workspace_store(w), renote_in,
-                                &(struct noted_fact){
-                                        .cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});
-                }
-                if (r == -ENOENT || r == -ESTALE)
-                        r = 0;
-        }
+        for (size_t i = 0; r == 0 && i < c.n; i++)
+                r = renote(w, &c.list[i]);
         return r;
 }

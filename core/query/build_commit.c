@@ -1,20 +1,20 @@
-/* A commit built, here or at the place where its solver's builds are done. */
+/* A commit built, here or on the cluster where its solver's builds are done. */
 #include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/query_internal.h"
 
 #include "cache/base/lock.h"
 
-struct place_build {
+struct remote_build {
         struct build_remote remote; /* first */
         struct run_place *place;
         struct cluster_slot *slot;
 };
 
-/* The key that is built is one of the toolchain that the place had when it was made. */
-static int build_at_place(struct build_remote *b, const struct build_request *q, struct sources *sources, struct build_record **ret)
+/* The key that is built is one of the toolchain that the cluster had when it was made. */
+static int build_remotely(struct build_remote *b, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
-        struct place_build *p = (struct place_build *)b;
+        struct remote_build *p = (struct remote_build *)b;
         const char *now = cluster_slot_toolchain(p->slot);
         char known[65];
         int r;
@@ -27,16 +27,6 @@ static int build_at_place(struct build_remote *b, const struct build_request *q,
                      : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again", p->place->name);
 }
 
-static int build_elsewhere(struct job *j, struct build_request *q, struct run_place *place, struct build_record **ret)
-{
-        struct place_build p = {.remote = {.build = build_at_place}, .place = place, .slot = job_away(j)};
-
-        if (!p.slot)
-                return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", q->recipe->name, place->name);
-        q->remote = &p.remote;
-        return build(q, ret);
-}
-
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
                  struct build_record **ret)
 {
@@ -46,9 +36,13 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         struct core_loan loans[ENGINE_SLOTS_MAX];
         cleanup_close int held = -1;
         struct run_place *builder = era_or_solver(s->history, s->recipe, commit)->file ? NULL : s->builder;
+        struct remote_build remote = {.remote = {.build = build_remotely}, .place = builder, .slot = job_away(j)};
         struct build_request request;
         int r;
 
+        if (builder && !remote.slot)
+                return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", s->recipe->name,
+                              builder->name);
         if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), s->repository) >= (int)sizeof(work) ||
             snprintf(downloads, sizeof(downloads), "%s/downloads", workspace_dir(w)) >= (int)sizeof(downloads) ||
             /* one for each repository, or a hostile one could leave objects for another's sources in it */
@@ -82,8 +76,9 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                 .cancel_fd = job_cancel_fd(j),
                 .progress = job_progress(j),
                 .listener = key ? &live.listener : NULL,
+                .remote = builder ? &remote.remote : NULL,
         };
-        r = builder ? build_elsewhere(j, &request, builder, ret) : build(&request, ret);
+        r = build(&request, ret);
         if (r < 0)
                 live_log_say_lost(&live, error_message(r));
         return r;

@@ -9,16 +9,17 @@ struct build_query {
         struct solver *solver; /* owns a ref */
         uint32_t commit;
         struct digest build_key;
-        bool is_released; /* a binary: nothing is run, so its build takes no core, and nobody elsewhere */
-        bool is_late; /* the toolchain of the place where it is built was not known: build_key is no build's */
+        bool is_released; /* a binary: nothing is run, so its build takes no core, and no cluster's slot */
+        bool is_late; /* the toolchain of the cluster where it is built was not known: build_key is no build's */
         bool is_current; /* a build counts only while what it used is what it was; its jobs are those of the others */
+        bool is_kept;    /* a program that is not there is not built */
         char *output; /* of a program: the file's name, NULL: the first; owned */
 };
-/* The key of the build that is asked for: known from the start, or once the toolchain of the place is. */
+/* The key of the build that is asked for: known from the start, or once the toolchain of the cluster is. */
 int build_query_key(const struct build_query *q, struct digest *ret);
 /* `build`: its key; NULL: to be found out. */
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
-                    const struct digest *build, const char *output, struct query **ret);
+                    const struct digest *build, const char *output, bool kept, struct query **ret);
 /* For their types. */
 void build_query_describe(const struct query *query, struct buffer *ret);
 bool build_query_gone(const struct query *query);

@@ -51,17 +51,6 @@ static void duration_key(const struct solver *s, char ret[128])
         snprintf(ret, 128, "duration/build/%s", s->repository);
 }
 
-/* A moving average over what was built last. */
-static void duration_note(struct store_txn *t, const struct solver *s, uint64_t ns)
-{
-        uint64_t before;
-        char key[128];
-
-        duration_key(s, key);
-        before = meta_number_in(t, key);
-        meta_number_put(t, key, before > 0 ? (before * 3 + ns) / 4 : ns);
-}
-
 uint64_t build_usual_ns(struct workspace *w, const struct solver *s)
 {
         char key[128];
@@ -79,7 +68,6 @@ bool build_query_estimate(const struct query *query, struct cost *ret)
 }
 
 struct record_to_put {
-        struct workspace *workspace;
         const struct build_query *query;
         const struct build_record *record;
         struct slice encoded;
@@ -97,6 +85,8 @@ static int record_put_in(void *user, struct store_txn *t)
         bool known = store_has(t, TABLE_BUILDS, key);
         int r = store_put(t, TABLE_BUILDS, key, p->encoded);
         struct digest used = {0};
+        char duration[128];
+        uint64_t before;
 
         if (r == 0 && list->size > 0)
                 r = build_used_put(t, SLICE(list->data, list->size), &used);
@@ -106,14 +96,17 @@ static int record_put_in(void *user, struct store_txn *t)
                 replaced_note(t, s);
         if (r == 0 && p->has_source)
                 r = history_keep_source(s->history, t, p->query->commit, p->era->sources, &p->source);
-        if (r == 0 && p->record->ok) /* how soon one fails says nothing of those that do not */
-                duration_note(t, s, p->record->duration_ns);
+        if (r == 0 && p->record->ok) { /* how soon one fails says nothing of those that do not */
+                duration_key(s, duration);
+                before = meta_number_in(t, duration);
+                meta_number_put(t, duration, before > 0 ? (before * 3 + p->record->duration_ns) / 4 : p->record->duration_ns);
+        }
         return r;
 }
 
 int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record)
 {
-        struct record_to_put p = {.workspace = w, .query = q, .record = record};
+        struct record_to_put p = {.query = q, .record = record};
         cleanup_buffer struct buffer b = {0};
         int r = build_record_encode(record, &b);
 
@@ -144,26 +137,19 @@ static int join_programs(struct workspace *w, const struct build_record *known, 
         return r;
 }
 
-static bool same_outputs(const struct build_record *a, const struct build_record *b)
-{
-        struct digest x, y;
-
-        build_outputs_digest(a->outputs, a->n_outputs, &x);
-        build_outputs_digest(b->outputs, b->n_outputs, &y);
-        return digest_equal(&x, &y);
-}
-
 int build_record_join(struct workspace *w, const struct build_record *known, bool again, bool is_renewed, struct build_record **record)
 {
+        struct digest before, now;
+
         if (!known->ok)
                 return 0;
         if (is_renewed && (*record)->ok) /* other bytes by other tools are another program */
                 return build_record_has_program(known, build_record_program(*record)) ? join_programs(w, known, *record) : 0;
         if (!(*record)->ok)
                 return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
-        if (again || !same_outputs(known, *record))
-                return join_programs(w, known, *record);
-        return 1;
+        build_outputs_digest(known->outputs, known->n_outputs, &before);
+        build_outputs_digest((*record)->outputs, (*record)->n_outputs, &now);
+        return again || !digest_equal(&before, &now) ? join_programs(w, known, *record) : 1;
 }
 
 /* -- the program that a build made: every lookup of a result asks for it first, so it has a table of its own with small rows ------------ */

@@ -28,26 +28,13 @@ void cell_effort(const struct fact *f, struct buffer *ret)
                 buffer_adds(ret, "-");
 }
 
-static void add_known(const struct fact *f, json_t *j)
-{
-        json_t *run;
-
-        cell_numbers(f, j);
-        json_object_set_new(j, "measured", json_integer((json_int_t)f->measured));
-        run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
-        if (run)
-                json_object_set_new(j, "run", run);
-}
-
 json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build)
 {
         cleanup_buffer struct buffer name = {0};
         char sha[DIGEST_HEX_SIZE];
-        json_t *j;
+        json_t *j, *run;
 
         buffer_add_printable(&name, cell->info->name);
-        if (buffer_error(&name) < 0)
-                return NULL;
         digest_hex(&cell->info->sha256, sha);
         j = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "solver", cell->solver->recipe->name, "commit", commit, "case",
                       (int)cell->info->id, "name", name.data ? name.data : "", "sha256", sha, "result",
@@ -56,9 +43,14 @@ json_t *cell_answer_json(const struct cell *cell, const char *commit, const stru
                 return NULL;
         if (cell->has_seed)
                 json_object_set_new(j, "seed", json_integer((json_int_t)cell->seed));
-        if (f)
-                add_known(f, j);
-        else
+        if (!f) {
                 json_object_set_new(j, "reason", json_string(build && build->reason ? build->reason : ""));
+                return j;
+        }
+        cell_numbers(f, j);
+        json_object_set_new(j, "measured", json_integer((json_int_t)f->measured));
+        run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
+        if (run)
+                json_object_set_new(j, "run", run);
         return j;
 }

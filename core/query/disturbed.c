@@ -7,9 +7,10 @@
 #include "core/query/run_query.h"
 #include "core/run/host.h"
 
-#define PREFIX    "disturbed/"
-#define LOOK_MS   2000 /* between two looks at whether anything waits */
-#define LISTEN_MS 300  /* for how long the machine is listened to */
+#define PREFIX          "disturbed/"
+#define DISTURBED_TRIES 3
+#define LOOK_MS         2000 /* between two looks at whether anything waits */
+#define LISTEN_MS       300  /* for how long the machine is listened to */
 
 /* -- notes ------------------------------------------------------------------------------------------------------- */
 
@@ -24,7 +25,7 @@ int disturbed_note(struct store_txn *t, const struct noted_fact *f)
 {
         static const uint8_t none = 0;
 
-        /* a quiet moment here says nothing of a machine elsewhere */
+        /* that this machine is quiet says nothing of a cluster's */
         return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->place, SLICE(&none, 1));
 }
 
@@ -68,10 +69,9 @@ static int change_in(void *user, struct store_txn *t)
         r = store_get(t, TABLE_META, slice_string(c->row), &b);
         if (r < 0 || b.size == 0)
                 return r == -ENOENT ? 0 : r; /* measured by somebody else meanwhile */
-        buffer_add(&value, b.data, b.size - 1);
-        buffer_add(&value, &c->tries, 1);
-        r = buffer_error(&value);
-        return r < 0 ? r : store_put(t, TABLE_META, slice_string(c->row), SLICE(value.data, value.size));
+        buffer_add(&value, b.data, b.size);
+        value.data[b.size - 1] = (char)c->tries;
+        return store_put(t, TABLE_META, slice_string(c->row), SLICE(value.data, value.size));
 }
 
 static int change(struct workspace *w, const char *row, uint8_t tries)
@@ -103,10 +103,9 @@ static int remeasure_compute(struct query *query, struct job *j, struct value **
                 r = measurement_keep(&q->run, true, f, NULL);
         else if (r == 0)
                 r = change(q->run.workspace, q->row, q->tries + 1);
-        if (r < 0)
-                return r;
-        *ret = run_value_new(f, failed);
-        return 0;
+        if (r == 0)
+                *ret = run_value_new(f, failed);
+        return r;
 }
 
 static void remeasure_describe(const struct query *query, struct buffer *ret)
@@ -129,9 +128,8 @@ static int make_query(struct workspace *w, const struct note *note, const struct
 {
         struct remeasure_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
-        int r;
+        int r = run_query_init(&q->run, &query_remeasure_type, w, cell);
 
-        r = run_query_init(&q->run, &query_remeasure_type, w, cell);
         if (r < 0) {
                 run_query_free(&q->run.query);
                 return r;
@@ -146,16 +144,11 @@ static int make_query(struct workspace *w, const struct note *note, const struct
         return 0;
 }
 
-static bool has_program(struct workspace *w, const struct cell *cell)
-{
-        cleanup(build_record_unrefp) struct build_record *record = NULL;
-
-        return build_find(w, cell->solver, cell->commit, false, &record) == 0 && build_is_usable(w, record);
-}
-
-int query_remeasure(struct workspace *w, struct query **ret)
+/* The next one; -ENOENT: none waits. Nothing is built for it: where the program is no longer in the store, the result stays as it is. */
+static int next_query(struct workspace *w, struct query **ret)
 {
         for (;;) {
+                cleanup(build_record_unrefp) struct build_record *record = NULL;
                 cleanup_notes struct notes all = {0};
                 cleanup_noted struct noted_cell n = {0};
                 const struct note *next;
@@ -165,7 +158,7 @@ int query_remeasure(struct workspace *w, struct query **ret)
                 if (r < 0 || waiting == 0)
                         return r < 0 ? r : -ENOENT;
                 r = noted_open(w, next, &n);
-                if (r == 0 && n.fact->disturbed && has_program(w, &n.cell))
+                if (r == 0 && n.fact->disturbed && build_find(w, n.cell.solver, n.cell.commit, false, &record) == 0 && build_is_usable(w, record))
                         return make_query(w, next, &n.cell, ret);
                 if (r < 0 && r != -ENOENT)
                         return r;
@@ -204,7 +197,7 @@ static void remeasure_next(struct remeasuring *m)
         size_t waiting;
         int r = disturbed_count(m->workspace, &waiting);
 
-        if (r < 0 || waiting == 0 || !is_quiet(m) || query_remeasure(m->workspace, &q) < 0)
+        if (r < 0 || waiting == 0 || !is_quiet(m) || next_query(m->workspace, &q) < 0)
                 return;
         r = engine_get(m->engine, q, PRIORITY_BATCH, true, m->end, &v);
         if (r == 0 || r == -ECANCELED)

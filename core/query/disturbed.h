@@ -5,16 +5,10 @@
 
 #include "core/query/noted_cell.h"
 
-#define DISTURBED_TRIES 3
-
 /* For fact_note(): notes one that is flagged, and forgets one that is not. */
 int disturbed_note(struct store_txn *t, const struct noted_fact *f);
 /* How many wait to be measured again. */
 int disturbed_count(struct workspace *w, size_t *ret);
-/* The next one, to be asked with `again`; -ENOENT: none waits. Its value is a struct run_value. Nothing is built for it: where the program is
- * no longer in the store, the result stays as it is. */
-int query_remeasure(struct workspace *w, struct query **ret);
-
 /* A thread that asks for them one by one, by the engine, while nothing else is asked of it and other processes use no more of the machine than
  * the setting `remeasure` allows. *ret is NULL where that is 0, or the store read-only. */
 struct remeasuring;

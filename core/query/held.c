@@ -24,16 +24,6 @@ static void add(struct held *h, int fd, const char *path, const char *name)
         h->list[h->n++] = (struct run_program){.path = texts[0], .name = texts[1]};
 }
 
-/* A sandbox cannot start it then, which would look like the program's own failure, and be kept as such. */
-static int check_runnable(int fd, const char *path)
-{
-        struct statvfs fs;
-
-        if (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOEXEC)
-                return errorf(-EIO, "cannot run %s: its file system is mounted noexec; mount it without, or move the store", path);
-        return 0;
-}
-
 int held_build(struct workspace *w, const struct build_record *record, struct held *ret)
 {
         int r = 0;
@@ -45,15 +35,17 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
                 return errorf(-E2BIG, "the build has %zu outputs; at most %d are supported", record->n_outputs,
                               RECIPE_OUTPUTS_MAX);
         for (size_t i = 0; r == 0 && i < record->n_outputs; i++) {
+                struct statvfs fs;
                 char path[PATH_SIZE];
                 int fd;
 
                 r = programs_get(workspace_programs(w), &record->outputs[i].id, &fd, path);
-                if (r == 0) {
-                        add(ret, fd, path, record->outputs[i].name);
-                        ret->list[ret->n - 1].id = record->outputs[i].id;
-                        r = check_runnable(fd, path);
-                }
+                if (r < 0)
+                        break;
+                add(ret, fd, path, record->outputs[i].name);
+                ret->list[ret->n - 1].id = record->outputs[i].id;
+                if (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOEXEC) /* or it would look like the program's own failure, and be kept as such */
+                        r = errorf(-EIO, "cannot run %s: its file system is mounted noexec; mount it without, or move the store", path);
         }
         if (r < 0)
                 held_done(ret);

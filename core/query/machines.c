@@ -8,21 +8,15 @@
 #define PROGRAMS_KEY "machine/programs/"
 #define KEY_SIZE     (sizeof(PROGRAMS_KEY) + 2 * DIGEST_HEX_SIZE)
 
-static void digest_of_name(const char *machine, struct digest *ret)
-{
-        struct hasher *h = hasher_new();
-
-        hasher_string(h, machine);
-        hasher_finish(h, ret);
-}
-
 /* `source` NULL: what the keys of all of the machine's begin with. */
 static void programs_key(const char *machine, const struct digest *source, char ret[KEY_SIZE])
 {
         char name[DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE] = "";
+        struct hasher *h = hasher_new();
         struct digest d;
 
-        digest_of_name(machine, &d);
+        hasher_string(h, machine);
+        hasher_finish(h, &d);
         digest_hex(&d, name);
         if (source)
                 digest_hex(source, hex);
@@ -31,26 +25,14 @@ static void programs_key(const char *machine, const struct digest *source, char 
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
-struct names {
-        char **list; /* has room for one more */
-        size_t n;
-};
-
-static void names_done(struct names *names)
+static int add_name(char ***names, const void *name, size_t size)
 {
-        for (size_t i = 0; i < names->n; i++)
-                free(names->list[i]);
-        free(names->list);
-}
+        cleanup_free char *copy = copy_prefix(name, size);
 
-static int add_name(struct names *names, const void *name, size_t size)
-{
-        for (size_t i = 0; i < names->n; i++)
-                if (strlen(names->list[i]) == size && memcmp(names->list[i], name, size) == 0)
+        for (char **n = *names; *n; n++)
+                if (strcmp(*n, copy) == 0)
                         return 0;
-        list_grow(names->list, names->n + 1);
-        names->list[names->n++] = copy_prefix(name, size);
-        return 0;
+        return strings_add(names, copy);
 }
 
 static int add_imported(void *user, struct slice key, struct slice)
@@ -61,11 +43,16 @@ static int add_imported(void *user, struct slice key, struct slice)
 }
 
 /* The store has two rows of a cluster: its machine, and its toolchain, whose key goes on with a '/'. */
-static int add_cluster(void *user, struct slice key, struct slice value)
+static bool is_machine_of_cluster(struct slice key)
 {
         const size_t prefix = strlen(CLUSTER_KEY);
 
-        return memchr((const char *)key.data + prefix, '/', key.size - prefix) ? 0 : add_name(user, value.data, value.size);
+        return !memchr((const char *)key.data + prefix, '/', key.size - prefix);
+}
+
+static int add_cluster(void *user, struct slice key, struct slice value)
+{
+        return is_machine_of_cluster(key) ? add_name(user, value.data, value.size) : 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -74,24 +61,17 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Their names, sorted, this one's too: strings_free(). */
-static int machines_list(struct workspace *w, char ***ret, size_t *ret_n)
+static int machines_list(struct workspace *w, char ***ret)
 {
-        struct names names = {0};
-        int r = add_name(&names, host_machine(), strlen(host_machine()));
+        int r;
 
+        *ret = allocate(1, sizeof(**ret));
+        add_name(ret, host_machine(), strlen(host_machine()));
+        r = store_visit(workspace_store(w), TABLE_META, slice_string(NAME_KEY), false, add_imported, ret);
         if (r == 0)
-                r = store_visit(workspace_store(w), TABLE_META, slice_string(NAME_KEY), false, add_imported, &names);
-        if (r == 0)
-                r = store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, add_cluster, &names);
-        if (r < 0) {
-                names_done(&names);
-                return r;
-        }
-        sort_list(names.list, names.n, sizeof(*names.list), compare_names);
-        names.list[names.n] = NULL;
-        *ret = names.list;
-        *ret_n = names.n;
-        return 0;
+                r = store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, add_cluster, ret);
+        sort_list(*ret, strings_count(*ret), sizeof(**ret), compare_names);
+        return r;
 }
 
 /* Is it the name, or its host? */
@@ -102,9 +82,10 @@ static bool is_named(const char *name, const char *word)
         return strcmp(name, word) == 0 || (strncmp(name, word, n) == 0 && name[n] == '/' && !strchr(word, '/'));
 }
 
-static int no_machine(const char *word, char *const *list, size_t n)
+static int no_machine(const char *word, char *const *list)
 {
         cleanup_buffer struct buffer names = {0};
+        size_t n = strings_count(list);
 
         for (size_t i = 0; i < n && i < 10; i++) {
                 buffer_adds(&names, i > 0 ? ", '" : "'");
@@ -120,14 +101,12 @@ static int no_machine(const char *word, char *const *list, size_t n)
 int machine_find(struct workspace *w, const char *word, char **ret)
 {
         const char *found = NULL;
-        char **list;
-        size_t n, n_found = 0;
-        int r = machines_list(w, &list, &n);
+        char **list = NULL;
+        size_t n_found = 0;
+        int r = machines_list(w, &list);
 
         *ret = NULL;
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < n && !(found && strcmp(found, word) == 0); i++)
+        for (size_t i = 0; r == 0 && list[i] && !(found && strcmp(found, word) == 0); i++)
                 if (is_named(list[i], word)) {
                         n_found = strcmp(list[i], word) == 0 ? 1 : n_found + 1;
                         found = list[i];
@@ -136,8 +115,8 @@ int machine_find(struct workspace *w, const char *word, char **ret)
                 r = errorf(-ENOTUNIQ, "several machines are called '%s': say the whole name, such as '%s'", word, found);
         else if (found)
                 *ret = copy_string(found);
-        else
-                r = no_machine(word, list, n);
+        else if (r == 0)
+                r = no_machine(word, list);
         strings_free(list);
         return r;
 }
@@ -198,19 +177,10 @@ int machine_note(struct store_txn *t, const char *machine, const struct digest *
         return r < 0 ? r : store_put(t, TABLE_META, SLICE(name.data, name.size), SLICE("", 0));
 }
 
-/* The program that the commit was built to here, which is also the one that a cluster runs. */
-static int built_here(struct workspace *w, const struct cell *cell, struct digest *ret)
-{
-        struct digest build;
-        int r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
-
-        return r < 0 ? r : build_program_find(w, &build, ret);
-}
-
 int machine_programs(struct workspace *w, const struct cell *cell, struct digest **ret, size_t *ret_n)
 {
         cleanup_blob struct blob b = {0};
-        struct digest source;
+        struct digest source, build;
         char key[KEY_SIZE];
         int r = machine_source(cell->solver, cell->commit, &source);
 
@@ -227,7 +197,9 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
                 memcpy((*ret)[*ret_n].bytes, (const char *)b.data + b.size - (*ret_n + 1) * DIGEST_SIZE, DIGEST_SIZE);
                 ++*ret_n;
         }
-        r = built_here(w, cell, &(*ret)[*ret_n]);
+        r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
+        if (r == 0) /* the program that the commit was built to here, which is also the one that a cluster runs */
+                r = build_program_find(w, &build, &(*ret)[*ret_n]);
         if (r == 0)
                 ++*ret_n;
         return r == -ENOENT ? 0 : r;
@@ -263,17 +235,17 @@ static int imported_of(struct workspace *w, struct solver *s, const char *machin
         return r;
 }
 
+static int is_its_machine(void *machine, struct slice key, struct slice value)
+{
+        return is_machine_of_cluster(key) && value.size == strlen(machine) && memcmp(value.data, machine, value.size) == 0;
+}
+
 /* Are results of the machine measured for this store? */
 static int is_measured_for_us(struct workspace *w, const char *machine)
 {
-        struct names clusters = {0};
-        bool found = strcmp(machine, host_machine()) == 0;
-        int r = store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, add_cluster, &clusters);
-
-        for (size_t i = 0; i < clusters.n; i++)
-                found |= strcmp(clusters.list[i], machine) == 0;
-        names_done(&clusters);
-        return r < 0 ? r : found;
+        return strcmp(machine, host_machine()) == 0
+                       ? 1
+                       : store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, is_its_machine, (char *)machine);
 }
 
 static int add_build(void *user, struct slice key, struct slice)

@@ -1,6 +1,5 @@
 #include "core/query/noted_cell.h"
 
-#include "cache/base/record.h"
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
 
@@ -9,17 +8,29 @@
 
 /* -- writing ----------------------------------------------------------------------------------------------------- */
 
-static void put_cell(const struct noted_fact *f, struct buffer *ret)
+void numbers_put(struct buffer *ret, const struct remeasured *c)
 {
-        const struct cell *cell = f->cell;
-
         record_put_u8(ret, NOTE_VERSION);
-        record_put_u32(ret, cell->solver->number);
-        record_put_u32(ret, cell->info->id);
-        record_put_u8(ret, cell->has_seed);
-        record_put_u64(ret, cell->seed);
-        record_put_u64(ret, cell->wall_ns);
-        buffer_add(ret, f->commit.id, GIT_OID_RAWSZ);
+        record_put_u32(ret, c->solver);
+        record_put_u32(ret, c->info);
+        record_put_u8(ret, c->has_seed);
+        record_put_u64(ret, c->seed);
+        record_put_u64(ret, c->wall_ns);
+}
+
+void numbers_take(struct record *r, struct remeasured *ret)
+{
+        record_version(r, NOTE_VERSION);
+        ret->solver = record_u32(r);
+        ret->info = record_u32(r);
+        ret->has_seed = record_bool(r);
+        ret->seed = record_u64(r);
+        ret->wall_ns = record_u64(r);
+}
+
+struct remeasured numbers_of(const struct cell *cell)
+{
+        return (struct remeasured){cell->solver->number, cell->info->id, cell->has_seed, cell->seed, cell->wall_ns, {{0}}};
 }
 
 int note_drop(struct store_txn *t, const char *row)
@@ -29,29 +40,28 @@ int note_drop(struct store_txn *t, const char *row)
 
 int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest)
 {
+        const struct remeasured cell = numbers_of(f->cell);
         cleanup_buffer struct buffer b = {0};
         char hex[DIGEST_HEX_SIZE], row[NOTE_KEY_SIZE];
         struct digest d;
-        int r;
 
         digest_of(f->key.data, f->key.size, &d);
         digest_hex(&d, hex);
         snprintf(row, sizeof(row), "%s%.32s", prefix, hex);
         if (!holds)
                 return note_drop(t, row);
-        put_cell(f, &b);
+        numbers_put(&b, &cell);
+        buffer_add(&b, f->commit.id, GIT_OID_RAWSZ);
         buffer_add(&b, rest.data, rest.size);
-        r = buffer_error(&b);
-        return r < 0 ? r : store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
+        return store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
 }
 
 int fact_note(struct store_txn *t, const struct noted_fact *f)
 {
-        static int (*const kinds[])(struct store_txn *, const struct noted_fact *) = {answers_note, disturbed_note};
-        int r = 0;
+        int r = answers_note(t, f);
 
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
-                r = kinds[i](t, f);
+        if (r == 0)
+                r = disturbed_note(t, f);
         return r < 0 ? r : setting_note(t, f->cell);
 }
 
@@ -90,12 +100,11 @@ int note_next(struct store_txn *t, const char *prefix, struct note *n)
 static int take_each(void *user, struct slice key, struct slice value)
 {
         struct notes *list = user;
-        int r;
 
         list_grow(list->list, list->n);
         list->list[list->n] = (struct note){0};
-        r = take(&list->list[list->n++], key, value);
-        return MIN(r, 0);
+        take(&list->list[list->n++], key, value);
+        return 0;
 }
 
 int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
@@ -121,29 +130,23 @@ void noted_done(struct noted_cell *n)
 int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret)
 {
         struct record rec = record_of(SLICE(n->value.data, n->value.size));
-        uint32_t solver, info;
+        struct remeasured c;
         git_oid oid = {0};
         int r;
 
         *ret = (struct noted_cell){0};
-        record_version(&rec, NOTE_VERSION);
-        solver = record_u32(&rec);
-        info = record_u32(&rec);
-        ret->cell.has_seed = record_bool(&rec);
-        ret->cell.seed = record_u64(&rec);
-        ret->cell.wall_ns = record_u64(&rec);
+        numbers_take(&rec, &c);
         record_raw(&rec, oid.id, GIT_OID_RAWSZ);
         record_slice(&rec, record_left(&rec));
         if (record_end(&rec, "a note that names a cell") < 0)
                 return -ENOENT; /* damaged */
-        r = workspace_solver_by_number(w, solver, &ret->cell.solver);
+        ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns};
+        r = workspace_solver_by_number(w, c.solver, &ret->cell.solver);
         if (r == 0)
                 r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);
         if (r == 0)
-                r = cases_get(workspace_cases(w), info, &ret->cell.info);
+                r = cases_get(workspace_cases(w), c.info, &ret->cell.info);
         if (r == 0 && ret->cell.info->removed)
                 r = -ENOENT;
-        if (r == 0)
-                r = run_find(w, &ret->cell, true, &ret->fact);
-        return r;
+        return r == 0 ? run_find(w, &ret->cell, true, &ret->fact) : r;
 }

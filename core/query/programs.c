@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
-#include "core/query/program_digest.h"
 #include "core/query/query.h"
 #include "core/workspace/workspace_internal.h"
 #include "core/git/gitconfig.h"
 #include "core/recipe/recipe_keys.h"
+#include "core/run/file_digest.h"
 #include "core/run/runner.h"
 
 #define PREFIX      "exec:"
@@ -65,38 +65,17 @@ static void add_word(struct buffer *b, const char *word)
         buffer_add_plain_word(b, word, ":,@%{}");
 }
 
-/* {seed} is {n}: both are the number. */
-static void add_seed_word(struct buffer *b, const char *word)
+static bool has_seed(const char *word)
 {
-        const char *seed = strstr(word, "{seed}");
-        cleanup_free char *number = seed ? format_string("%.*s{n}%s", (int)(seed - word), word, seed + strlen("{seed}")) : copy_string(word);
-
-        add_word(b, number);
+        return strstr(word, "{n}") || strstr(word, "{seed}");
 }
 
-/* "--seed=N", for the name. */
-static void add_seed_name(struct buffer *b, const char *word)
-{
-        size_t n = strcspn(word, "{");
-
-        buffer_addf(b, "%s%.*sN", b->size > 0 ? " " : "", (int)n, word);
-}
-
-static bool is_number(const char *word)
-{
-        return strcmp(word, "{n}") == 0 || strcmp(word, "{seed}") == 0;
-}
-
-/* Does the seed begin with word i? With `--seed {n}` it does with --seed. */
-static bool begins_seed(char **words, size_t i)
-{
-        return strstr(words[i], "{n}") || strstr(words[i], "{seed}") || (words[i][0] == '-' && words[i + 1] && is_number(words[i + 1]));
-}
-
-/* Takes the seed's words; how many. */
+/* Takes the seed's words; how many. With `--seed {n}` it begins with --seed. In the key {seed} is {n}; in the name it is "--seed=N". */
 static int take_seed(struct program *p, char **words)
 {
-        bool has_option = !strstr(words[0], "{n}") && !strstr(words[0], "{seed}");
+        const bool has_option = !has_seed(words[0]);
+        const char *word = words[has_option], *mark = strstr(word, "{seed}");
+        cleanup_free char *number = mark ? format_string("%.*s{n}%s", (int)(mark - word), word, mark + strlen("{seed}")) : copy_string(word);
 
         if (p->seed.size > 0)
                 return errorf(-EINVAL, "'%s' has two places for a seed; one is possible", p->text);
@@ -104,8 +83,8 @@ static int take_seed(struct program *p, char **words)
                 add_word(&p->seed, words[0]);
                 add_word(&p->arguments, words[0]);
         }
-        add_seed_word(&p->seed, words[has_option]);
-        add_seed_name(&p->arguments, words[has_option]);
+        add_word(&p->seed, number);
+        buffer_addf(&p->arguments, "%s%.*sN", p->arguments.size > 0 ? " " : "", (int)strcspn(word, "{"), word);
         buffer_adds(&p->run, " {seed}");
         return has_option + 1;
 }
@@ -131,8 +110,10 @@ static int read_arguments(struct program *p, char **words)
 
         buffer_adds(&p->run, "{bin}");
         for (size_t i = 0; r >= 0 && words[i]; i++) {
+                const char *next = words[i][0] == '-' && words[i + 1] ? words[i + 1] : "";
+
                 r = check_word(p, words[i], &has_case);
-                if (r == 0 && begins_seed(words, i)) {
+                if (r == 0 && (has_seed(words[i]) || strcmp(next, "{n}") == 0 || strcmp(next, "{seed}") == 0)) {
                         r = take_seed(p, &words[i]);
                         i += r > 1;
                         continue;
@@ -178,6 +159,15 @@ static int check_interpreter(const char *path)
         return access(interpreter, X_OK) == 0
                        ? 0
                        : errorf(-ENOENT, "%s is a script for %s, which is not there: install that, or correct the first line", path, interpreter);
+}
+
+int program_digest(const char *path, struct digest *ret)
+{
+        struct file_look look;
+
+        file_look(path, &look);
+        *ret = look.digest;
+        return look.kind == FILE_CONTENT && access(path, X_OK) == 0 ? 0 : errorf(-EINVAL, "%s is not a program, or cannot be read", path);
 }
 
 static int look_at(struct program *p)
@@ -246,18 +236,6 @@ int program_ask_version(struct workspace *w, struct recipe *recipe, const struct
         return r;
 }
 
-/* "" where --version fails. */
-static int version_line(struct workspace *w, const struct program *p, char ret[VERSION_LINE])
-{
-        const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_new();
-        int code, r = program_ask_version(w, recipe, &program, 1, NULL, NULL, -1, &code, ret);
-
-        if (code != 0)
-                ret[0] = '\0';
-        return r;
-}
-
 /* "4.8.12", "v1.2": digits with a point between. */
 static size_t number_length(const char *word)
 {
@@ -308,10 +286,11 @@ static void add_name(struct buffer *name, const char *text)
 
 static bool is_taken(const struct recipe *recipe, const char *name)
 {
-        for (size_t i = 0; recipe && i < recipe->n_eras; i++)
-                if (strcmp(recipe->eras[i]->range, name) == 0)
-                        return true;
-        return false;
+        size_t i = 0;
+
+        while (recipe && i < recipe->n_eras && strcmp(recipe->eras[i]->range, name) != 0)
+                i++;
+        return recipe && i < recipe->n_eras;
 }
 
 /* *line is "" behind it where it told no version. */
@@ -348,40 +327,10 @@ static void make_name(const struct program *p, const struct recipe *recipe, char
 /* Into <store>/downloads, from where its build takes it. */
 static int keep_file(struct workspace *w, const struct program *p)
 {
-        char dir[PATH_SIZE], to[PATH_SIZE], part[PATH_SIZE];
-        cleanup_close int from = open(p->path, O_RDONLY | O_CLOEXEC), fd = -1;
-        struct digest copied;
-        uint64_t size;
-        int r = path_join(dir, w->dir, "downloads");
+        const struct recipe_file file = {.url = p->path, .n_url = strlen(p->path), .digest = p->digest, .name = slice_string(basename(p->path))};
+        int r = workspace_fetch_file(w, &file, NULL);
 
-        if (from < 0)
-                return errorf(-errno, "cannot read the program %s: %s", p->path, strerror(errno));
-        if (r < 0 || path_join(to, dir, p->hex) < 0 || snprintf(part, sizeof(part), "%s/.%s.%d", dir, p->hex, (int)getpid()) >= (int)sizeof(part))
-                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", w->dir);
-        if (access(to, F_OK) == 0)
-                return 0;
-        r = make_dirs(dir, 0700);
-        fd = r < 0 ? -1 : open(part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (r == 0 && fd < 0)
-                r = errorf(-errno, "cannot make %s: %s", part, strerror(errno));
-        if (r == 0)
-                r = copy_fd(from, fd);
-        if (r == 0 && (lseek(fd, 0, SEEK_SET) < 0 || fsync(fd) < 0))
-                r = errorf(-errno, "cannot write %s: %s", part, strerror(errno));
-        if (r == 0)
-                r = digest_of_fd(fd, &copied, &size);
-        if (r == 0 && !digest_equal(&copied, &p->digest))
-                r = errorf(-EAGAIN, "%s was changed while it was read: name it again", p->path);
-        if (r == 0 && rename(part, to) < 0)
-                r = errorf(-errno, "cannot rename %s: %s", part, strerror(errno));
-        if (r < 0)
-                unlink(part);
-        return r < 0 ? r : sync_folder(dir);
-}
-
-static void add_line(struct buffer *b, const char *key, const char *value)
-{
-        gitconfig_line(b, "    ", key, value);
+        return r == -EINVAL ? errorf(-EAGAIN, "%s was changed while it was read: name it again", p->path) : r;
 }
 
 /* The sections of the config. */
@@ -395,11 +344,11 @@ static void print_sections(const struct program *p, const char *name, bool is_fi
                                  "    output = program\n"
                                  "    run = {bin} {case}\n");
         buffer_addf(ret, "[binary \"" RECIPE_PROGRAMS " %s\"]\n", name);
-        add_line(ret, "file", p->path);
-        add_line(ret, "sha256", p->hex);
-        add_line(ret, "run", p->run.data);
+        gitconfig_line(ret, "    ", "file", p->path);
+        gitconfig_line(ret, "    ", "sha256", p->hex);
+        gitconfig_line(ret, "    ", "run", p->run.data);
         if (p->seed.size > 0)
-                add_line(ret, "seed", p->seed.data);
+                gitconfig_line(ret, "    ", "seed", p->seed.data);
 }
 
 static int make_commit(struct workspace *w, const struct program *p, const char *name, const char *line)
@@ -427,12 +376,16 @@ static int make_commit(struct workspace *w, const struct program *p, const char 
 /* Under the lock of the config. */
 static int add(struct workspace *w, const struct program *p, const struct recipe *recipe)
 {
+        const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
+        cleanup(recipe_unrefp) struct recipe *asking = recipe_new();
         cleanup_buffer struct buffer name = {0}, sections = {0};
         char line[VERSION_LINE];
-        int r = version_line(w, p, line);
+        int code, r = program_ask_version(w, asking, &program, 1, NULL, NULL, -1, &code, line);
 
         if (r < 0)
                 return r;
+        if (code != 0)
+                line[0] = '\0';
         make_name(p, recipe, line, &name);
         r = keep_file(w, p);
         if (r == 0)
@@ -447,27 +400,16 @@ static int add(struct workspace *w, const struct program *p, const struct recipe
 
 /* -- finding it ------------------------------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
+static bool is_it(const struct recipe *b, const struct program *p)
 {
-        return strcmp(a ?: "", b ?: "") == 0;
-}
-
-static const struct recipe *find_binary(const struct recipe *recipe, const struct program *p)
-{
-        for (size_t i = 0; i < recipe->n_eras; i++) {
-                const struct recipe *b = recipe->eras[i];
-
-                if (b->file && strcmp(b->sha256, p->hex) == 0 && same_text(b->run, p->run.data) && same_text(b->seed, p->seed.data))
-                        return b;
-        }
-        return NULL;
+        return b->file && strcmp(b->sha256, p->hex) == 0 && strcmp(b->run ?: "", p->run.data ?: "") == 0 && strcmp(b->seed ?: "", p->seed.data ?: "") == 0;
 }
 
 /* -ENOENT: it was not named before. */
 static int find_commit(struct workspace *w, const struct program *p, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup(solver_unrefp) struct solver *s = NULL;
-        const struct recipe *binary;
+        const struct recipe *binary = NULL;
         int r = workspace_solver(w, RECIPE_PROGRAMS, &s);
 
         if (r < 0)
@@ -475,7 +417,8 @@ static int find_commit(struct workspace *w, const struct program *p, struct solv
         if (!s->recipe->is_programs)
                 return errorf(-EEXIST, "a solver of yours is called '" RECIPE_PROGRAMS "', where programs like '%s' are kept: remove it, and add it under another name",
                               p->text);
-        binary = find_binary(s->recipe, p);
+        for (size_t i = 0; i < s->recipe->n_eras && !binary; i++)
+                binary = is_it(s->recipe->eras[i], p) ? s->recipe->eras[i] : NULL;
         if (!binary)
                 return -ENOENT;
         r = history_resolve(s->history, binary->range, ret_commit);

@@ -19,6 +19,9 @@
 
 bool program_is_text(const char *text); /* begins with "exec:" */
 
+/* The digest of a program of this machine, by its bytes (core/run/file_digest.h). -EINVAL with a sentence: it is none. */
+int program_digest(const char *path, struct digest *ret);
+
 /* The solver (a reference) and the commit. A program that was not named before is looked at, run once with --version, copied into the store, and
  * added to the config: up to some seconds. -EINVAL, -ENOENT, -EACCES with a sentence that quotes the text. -EEXIST: a solver of somebody's has the
  * name `programs`. */

@@ -15,13 +15,13 @@ struct build_value {
         struct value value;
         struct build_record *record; /* owns a ref; without the log when found, see build_log() */
 };
-struct program_value {
+struct file_value { /* of a program, or of a scrambled input */
         struct value value;
-        int fd; /* owned; holds the program in the folder */
-        char path[PATH_SIZE];
-        uint64_t size;
+        int fd; /* owned; it holds a program in the folder */
 };
-int program_value_fd(struct value *v); /* another descriptor, that holds the program as well; -1: errno */
+struct value *file_value_new(const struct query_type *type, int fd);
+int file_value_fd(struct value *v); /* another descriptor, that holds the program as well; -1: errno */
+void file_value_free(struct value *v);
 struct run_value {
         struct value value;
         struct fact *fact;          /* owns a ref; NULL: the commit cannot be built */
@@ -69,7 +69,7 @@ extern const struct query_type query_build_type, query_program_type, query_run_t
 /* The recipe that a commit's runs follow: the solver's, or that of its [binary] where the commit is a released program with a `run` of its own. Lives as
  * long as the solver's. */
 const struct recipe *solver_recipe_at(const struct solver *s, uint32_t commit);
-/* The machine that results of the cell stand under. False: it is at a place of which that is not known yet (place.h). */
+/* The machine that results of the cell stand under. False: it is on a cluster of which that is not known yet (place.h). */
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);
 /* Asks for another limit of time, by the clock on the wall or of CPU time, whose times the cell then has; 0: the recipe's. */
 void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns);

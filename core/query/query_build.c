@@ -1,4 +1,4 @@
-/* Query build: a commit made a program, here or at the place of its solver. */
+/* Query build: a commit made a program, here or on the cluster of its solver. */
 #include "core/build/era.h"
 #include "core/query/build_query.h"
 #include "core/query/programs.h"
@@ -44,14 +44,11 @@ static int build_query_find(struct query *query, struct value **ret)
 
         if (r == 0)
                 r = build_record_find(q->workspace, &key, false, &record);
-        if (r == 0 && q->is_current && build_tools_changed(q->workspace, &key, NULL))
-                return -ENOENT;
-        if (r < 0)
-                return r;
-        if (!build_is_usable(q->workspace, record))
-                return -ENOENT;
-        *ret = build_value_new(record);
-        return 0;
+        if (r == 0 && ((q->is_current && build_tools_changed(q->workspace, &key, NULL)) || !build_is_usable(q->workspace, record)))
+                r = -ENOENT;
+        if (r == 0)
+                *ret = build_value_new(record);
+        return r;
 }
 
 /* Builds it, or builds it again where it is known (the programs are then compared), and keeps the record. */
@@ -103,10 +100,9 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
         if (q->is_late)
                 return query->type->find(query, ret);
         r = make_record(q, j, &record);
-        if (r < 0)
-                return r;
-        *ret = build_value_new(record);
-        return 0;
+        if (r == 0)
+                *ret = build_value_new(record);
+        return r;
 }
 
 void build_query_describe(const struct query *query, struct buffer *ret)
@@ -137,23 +133,25 @@ void build_query_free(struct query *query)
 }
 
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
-                           const struct digest *build, const char *output, struct query **ret)
+                    const struct digest *build, const char *output, bool kept, struct query **ret)
 {
         struct build_query *q = allocate(1, sizeof(*q));
+        const bool is_released = era_or_solver(s->history, s->recipe, commit)->file;
         struct hasher *h;
         int r = 0;
 
-        q->query = (struct query){.type = type, .refs = 1};
-        q->workspace = w;
-        q->solver = solver_ref(s);
-        q->commit = commit;
-        q->is_released = era_or_solver(s->history, s->recipe, commit)->file;
-        q->is_late = !q->is_released && !knows_toolchain(s);
+        *q = (struct build_query){.query = {.type = type, .refs = 1},
+                                  .workspace = w,
+                                  .solver = solver_ref(s),
+                                  .commit = commit,
+                                  .is_released = is_released,
+                                  .is_late = !is_released && !knows_toolchain(s),
+                                  .is_kept = kept,
+                                  .output = output ? copy_string(output) : NULL};
         if (build)
                 q->build_key = *build;
         else
                 r = build_key(s->history, commit, s->recipe, &q->build_key);
-        q->output = output ? copy_string(output) : NULL;
         if (r < 0) {
                 build_query_free(&q->query);
                 return r;
@@ -162,6 +160,7 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
         hasher_string(h, type->name);
         hasher_add(h, q->build_key.bytes, DIGEST_SIZE);
         hasher_string(h, output);
+        hasher_number(h, kept);
         hasher_finish(h, &q->query.key);
         *ret = &q->query;
         return 0;
@@ -190,7 +189,7 @@ const struct query_type query_build_type = {
 
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret)
 {
-        return build_query_new(&query_build_type, w, s, commit, build, NULL, ret);
+        return build_query_new(&query_build_type, w, s, commit, build, NULL, false, ret);
 }
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)

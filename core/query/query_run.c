@@ -30,13 +30,13 @@ static void run_value_free(struct value *value)
         free(v);
 }
 
-/* An open query's commit may have been built since, its place may have answered. Then `now` is filled in, for the caller to give back. */
+/* An open query's commit may have been built since, its cluster may have answered. Then `now` is filled in, for the caller to give back. */
 static int resolve_now(const struct run_query *q, struct resolved_cell *now, const struct resolved_cell **ret)
 {
         *ret = &q->resolved;
         if (!q->is_open)
                 return 0;
-        *ret = now; /* the toolchain of the place where it is built belongs to the key */
+        *ret = now; /* the toolchain of the cluster where it is built belongs to the key */
         return cell_resolve(q->workspace, &q->cell, q->cell.solver->builder ? NULL : &q->resolved.build, now);
 }
 
@@ -149,15 +149,12 @@ static int run_query_need(struct query *query, struct query_list *ret)
 static json_t *run_about(const struct run_query *q, const struct build_record *record, const struct digest *program_id)
 {
         cleanup_buffer struct buffer name = {0}, logic = {0};
-
         const struct case_info *info = q->cell.info;
         char sha[DIGEST_HEX_SIZE], build[DIGEST_HEX_SIZE], program[DIGEST_HEX_SIZE], built[GIT_OID_HEXSZ + 1];
         struct commit c = {0};
 
         buffer_add_printable(&name, info->name); /* any bytes but NUL, and JSON is UTF-8 */
         buffer_add_printable(&logic, info->logic);
-        if (buffer_error(&name) < 0 || buffer_error(&logic) < 0)
-                return NULL;
         digest_hex(&info->sha256, sha);
         digest_hex(&q->resolved.build, build);
         digest_hex(program_id, program);
@@ -296,7 +293,7 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
 void run_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct run_query *q = (const struct run_query *)query;
-        char name[COMMIT_NAME_SIZE];
+        char name[COMMIT_NAME_SIZE], text[32];
 
         program_name_at(q->cell.solver, q->cell.commit, name);
         buffer_addf(ret, "run %s %s case %u", q->cell.solver->recipe->name, name, q->cell.info->id);
@@ -306,17 +303,12 @@ void run_query_describe(const struct query *query, struct buffer *ret)
                 buffer_addf(ret, " seed %llu", (unsigned long long)q->cell.seed);
         if (q->cell.scramble > 0)
                 buffer_addf(ret, " scrambled %llu", (unsigned long long)q->cell.scramble);
-        if (q->cell.wall_ns > 0) {
-                char text[32];
+        for (int is_cpu = 0; is_cpu <= 1; is_cpu++) {
+                const uint64_t limit = is_cpu ? q->cell.cpu_ns : q->cell.wall_ns;
 
-                format_duration(q->cell.wall_ns, text);
-                buffer_addf(ret, " timeout %s", text);
-        }
-        if (q->cell.cpu_ns > 0) {
-                char text[32];
-
-                format_duration(q->cell.cpu_ns, text);
-                buffer_addf(ret, " CPU time %s", text);
+                format_duration(limit, text);
+                if (limit > 0)
+                        buffer_addf(ret, is_cpu ? " CPU time %s" : " timeout %s", text);
         }
 }
 
@@ -354,7 +346,6 @@ const struct query_type query_run_type = {
 
 static int query_digest(struct run_query *q)
 {
-        const struct recipe_limits *l = &q->resolved.limits;
         struct digest program = q->resolved.build;
         uint8_t run[RUN_KEY_SIZE];
         struct hasher *h;
@@ -368,12 +359,8 @@ static int query_digest(struct run_query *q)
         h = hasher_new();
         hasher_string(h, q->is_open ? "run of what is not known" : q->cell.machine ? "run of another machine" : "run");
         hasher_add(h, run, RUN_KEY_SIZE);
-        hasher_number(h, l->wall_ns);
-        hasher_number(h, l->cpu_ns);
-        hasher_number(h, l->memory);
-        hasher_number(h, l->output);
-        hasher_number(h, l->processes);
-        hasher_number(h, l->stack);
+        for (size_t i = 0; i < N_LIMITS; i++)
+                hasher_number(h, limit_list(&q->resolved.limits)[i]);
         hasher_number(h, q->is_value ? 0 : q->sample + UINT64_C(1));
         hasher_number(h, q->is_scrambled ? q->cell.scramble : 0);
         hasher_finish(h, &q->query.key);
@@ -397,27 +384,20 @@ int run_query_init(struct run_query *q, const struct query_type *type, struct wo
         return init(q, type, w, cell, NULL);
 }
 
-/* Nothing is known, and what the commit's build used has changed: it is run by a program of today. */
-static bool is_cold_and_old(const struct run_query *q)
-{
-        cleanup(value_unrefp) struct value *v = NULL;
-
-        return build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &v) == -ENOENT;
-}
-
 /* Of `words`: the workspace, the cell, the sample, is_value and is_scrambled. `build`: its key, once the build is one of today; NULL: to be found out. */
 static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret)
 {
         struct run_query *q = allocate(1, sizeof(*q));
-        int r;
+        cleanup(value_unrefp) struct value *known = NULL;
+        int r = init(q, &query_run_type, words->workspace, &words->cell, build);
 
-        r = init(q, &query_run_type, words->workspace, &words->cell, build);
         q->sample = words->sample;
         /* as long as there is one measurement it is the value: one query, so that it is not measured twice */
         q->is_value = words->is_value || (r == 0 && words->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
         q->is_scrambled = words->is_scrambled;
-        q->is_open = !q->cell.machine && (q->is_scrambled || q->resolved.n_programs == 0 || !q->resolved.knows_machine ||
-                                          (!build && r == 0 && is_cold_and_old(q)));
+        q->is_open = !q->cell.machine && (q->is_scrambled || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
+        if (r == 0 && !q->cell.machine && !q->is_open && !build) /* where nothing is known, a build by other tools than today's does not count */
+                q->is_open = build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &known) == -ENOENT;
         if (r == 0)
                 r = query_digest(q);
         if (r < 0)

@@ -28,8 +28,6 @@ static void measurements_done(struct measurements *m)
         for (size_t i = 0; i < m->n; i++)
                 fact_unref(m->list[i].fact);
         free(m->list);
-        m->list = NULL;
-        m->n = 0;
 }
 #define cleanup_measurements cleanup(measurements_done)
 
@@ -80,12 +78,10 @@ int sample_find(const struct run_query *q, const struct resolved_cell *resolved,
 
         if (r == 0)
                 r = read_measurements(t, resolved, q->cell.info, &all);
-        for (size_t i = 0; i < all.n && r == 0; i++)
-                if (all.list[i].number == q->sample) {
+        for (size_t i = 0; i < all.n && r == 0 && !*ret; i++)
+                if (all.list[i].number == q->sample)
                         *ret = fact_ref(all.list[i].fact);
-                        return 0;
-                }
-        return r < 0 ? r : -ENOENT;
+        return r < 0 || *ret ? r : -ENOENT;
 }
 
 bool samples_are_kept(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info)
@@ -165,11 +161,6 @@ static int put_value(struct store_txn *t, struct keeping *k)
         return 0;
 }
 
-static bool is_same(const struct fact *a, const struct fact *b)
-{
-        return a->measured == b->measured && a->wall_ns == b->wall_ns && a->cpu_ns == b->cpu_ns && a->memory == b->memory;
-}
-
 /* From a measurement that stands alone to several: its row, and its place among them. */
 static int keep_former(struct store_txn *t, const struct keeping *k, struct measurements *all, struct fact *former)
 {
@@ -209,7 +200,8 @@ static int choose(struct store_txn *t, struct keeping *k, const struct measureme
                 r = fact_decode(SLICE(b.data, b.size), false, &k->value); /* a copy, to be changed */
         if (r < 0)
                 return r;
-        moves = former && !is_same(k->value, former);
+        moves = former && (chosen->measured != former->measured || chosen->wall_ns != former->wall_ns || chosen->cpu_ns != former->cpu_ns ||
+                           chosen->memory != former->memory);
         k->value->chosen = true;
         k->value->wrong = cell_value_is_wrong(all->list, all->n);
         k->value->remeasured = moves || k->is_again ? now_seconds() : former ? former->remeasured : 0;

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/smtlib/scramble.h"
 
 #define FOLDER   "scrambled/"
@@ -17,30 +17,6 @@ static void row_key(const struct digest *of, uint64_t seed, uint8_t ret[ROW_KEY_
 {
         memcpy(ret, of->bytes, DIGEST_SIZE);
         key_u64(ret + DIGEST_SIZE, seed);
-}
-
-struct row_to_put {
-        uint8_t key[ROW_KEY_SIZE];
-        const struct digest *sha256; /* NULL: it goes */
-};
-
-static int put_row_in(void *user, struct store_txn *t)
-{
-        const struct row_to_put *p = user;
-        int r;
-
-        if (p->sha256)
-                return store_put(t, TABLE_SCRAMBLED, SLICE(p->key, sizeof(p->key)), SLICE(p->sha256->bytes, DIGEST_SIZE));
-        r = store_delete(t, TABLE_SCRAMBLED, SLICE(p->key, sizeof(p->key)));
-        return r == -ENOENT ? 0 : r;
-}
-
-static int put_row(struct workspace *w, const struct digest *of, uint64_t seed, const struct digest *sha256)
-{
-        struct row_to_put p = {.sha256 = sha256};
-
-        row_key(of, seed, p.key);
-        return store_update(workspace_store(w), put_row_in, &p);
 }
 
 struct reading {
@@ -69,10 +45,8 @@ int scrambled_list(struct workspace *w, const struct digest *of, struct scramble
         struct reading reading = {0};
         int r = store_visit(workspace_store(w), TABLE_SCRAMBLED, prefix, true, read_row, &reading);
 
-        if (r < 0)
-                free(steal_pointer(reading.list));
         *ret = reading.list;
-        *ret_n = r < 0 ? 0 : reading.n;
+        *ret_n = reading.n;
         return r;
 }
 
@@ -114,17 +88,17 @@ int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t see
 {
         struct cases *cases = workspace_cases(w);
         cleanup_buffer struct buffer name = {0};
+        uint8_t key[ROW_KEY_SIZE];
         struct digest sha256;
         uint32_t id;
         int r;
 
+        row_key(&of->sha256, seed, key);
         buffer_addf(&name, FOLDER "%" PRIu64 "/%s", seed, strlen(of->name) > NAME_TOP ? basename(of->name) : of->name);
-        r = buffer_error(&name);
-        if (r == 0)
-                r = cases_add_derived(cases, name.data, text, &id);
+        r = cases_add_derived(cases, name.data, text, &id);
         digest_of(text.data, text.size, &sha256);
         if (r == 0)
-                r = put_row(w, &of->sha256, seed, &sha256);
+                r = store_set(workspace_store(w), TABLE_SCRAMBLED, SLICE(key, sizeof(key)), SLICE(sha256.bytes, DIGEST_SIZE));
         if (r == 0)
                 r = cases_get(cases, id, ret);
         if (r == 0)
@@ -170,14 +144,14 @@ int scrambled_digest(struct workspace *w, const struct case_info *of, uint64_t s
 
 int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
 {
-        cleanup(run_finder_closep) struct run_finder *f = NULL;
+        cleanup_resolved struct resolved_cell resolved = {0};
         cleanup_free uint32_t *ids = NULL;
         size_t n = 0;
         int r = cases_list(workspace_cases(w), &ids, &n);
 
         *ret_n = 0;
         if (r == 0)
-                r = run_finder_open(w, cell, &f);
+                r = cell_resolve(w, cell, NULL, &resolved);
         for (size_t i = 0; i < n && r == 0; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL, *input = NULL;
                 cleanup(fact_unrefp) struct fact *fact = NULL;
@@ -186,7 +160,7 @@ int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t 
                 if (r == 0)
                         r = scrambled_find(w, info, cell->scramble, &input);
                 if (r == 0)
-                        r = run_finder_get(f, input, true, &fact);
+                        r = resolved_find(w, &resolved, input, true, &fact);
                 if (r == 0)
                         ids[(*ret_n)++] = ids[i];
                 if (r == -ENOENT)
@@ -204,16 +178,9 @@ struct sweep {
         bool is_read;
         int error;
         struct digest_list used; /* the inputs that results are of */
-        struct scrambled_input *made; /* malloc'd; sorted by what was made */
+        struct scrambled_input *made; /* owned */
         size_t n_made;
 };
-
-static int compare_made(const void *a, const void *b)
-{
-        const struct scrambled_input *x = a, *y = b;
-
-        return memcmp(x->sha256.bytes, y->sha256.bytes, DIGEST_SIZE);
-}
 
 /* The input of a fact, or of a sample, by its key. */
 static int note_use(void *user, struct slice key, struct slice)
@@ -221,23 +188,30 @@ static int note_use(void *user, struct slice key, struct slice)
         struct sweep *s = user;
         const uint8_t *sha256 = (const uint8_t *)key.data + DIGEST_SIZE;
 
-        if (key.size < RUN_KEY_SIZE || (s->used.n > 0 && memcmp(s->used.list[s->used.n - 1].bytes, sha256, DIGEST_SIZE) == 0))
-                return 0;
-        digest_list_add(&s->used, sha256);
+        if (key.size >= RUN_KEY_SIZE && (s->used.n == 0 || memcmp(s->used.list[s->used.n - 1].bytes, sha256, DIGEST_SIZE) != 0))
+                digest_list_add(&s->used, sha256);
         return 0;
+}
+
+static int drop_row_in(void *user, struct store_txn *t)
+{
+        const struct scrambled_input *row = user;
+        uint8_t key[ROW_KEY_SIZE];
+        int r;
+
+        row_key(&row->of, row->seed, key);
+        r = store_delete(t, TABLE_SCRAMBLED, SLICE(key, sizeof(key)));
+        return r == -ENOENT ? 0 : r;
 }
 
 static int drop_rows(void *user, const struct case_info *info)
 {
         const struct sweep *s = user;
-        const struct scrambled_input wanted = {.sha256 = info->sha256}, *end = s->made + s->n_made;
-        const struct scrambled_input *row = find_in_list(&wanted, s->made, s->n_made, sizeof(wanted), compare_made);
         int r = 0;
 
-        while (row && row > s->made && compare_made(row - 1, &wanted) == 0) /* the first of those that are equal */
-                row--;
-        for (; row && row < end && compare_made(row, &wanted) == 0 && r == 0; row++)
-                r = put_row(s->workspace, &row->of, row->seed, NULL);
+        for (size_t i = 0; r == 0 && i < s->n_made; i++)
+                if (digest_equal(&s->made[i].sha256, &info->sha256))
+                        r = store_update(workspace_store(s->workspace), drop_row_in, &s->made[i]);
         return r;
 }
 
@@ -250,7 +224,6 @@ static int find_used(struct sweep *s)
         if (r == 0)
                 r = store_visit(workspace_store(s->workspace), TABLE_SAMPLES, SLICE("", 0), false, note_use, s);
         digest_list_sort(&s->used);
-        sort_list(s->made, s->n_made, sizeof(*s->made), compare_made);
         return r;
 }
 

@@ -28,13 +28,7 @@ int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t 
 /* Takes away the scrambled inputs, made before `before`, that no result is of. Counts as cases_sweep() does. */
 int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t *ret_n, uint64_t *ret_bytes);
 
-struct scrambled_value {
-        struct value value;
-        struct case_info *info; /* a ref */
-        int fd;                 /* owned; its bytes */
-};
-/* The input itself. */
+/* The input itself: a file_value. */
 int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, struct query **ret);
-int scrambled_value_fd(struct value *v); /* another descriptor; -1: errno */
 /* The run of query_run() on the input that cell->scramble makes; cell->info is the case as it is. */
 int query_scrambled_run(struct workspace *w, const struct cell *cell, struct query **ret);

@@ -1,8 +1,7 @@
 #include "core/query/seeds_known.h"
 
 #include "core/workspace/names.h"
-#include "core/query/query_internal.h"
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/query/scrambled.h"
 #include "core/workspace/view.h"
 
@@ -30,41 +29,26 @@ static int compare_seeds(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* The seeds that anything of the solver was measured under. */
-static int own_seeds(const struct known *k, uint64_t **ret, size_t *ret_n)
+/* Under the seeds that anything of the solver was measured under. */
+static int tell_own(const struct known *k)
 {
-        struct store *s = workspace_store(k->workspace);
-        uint64_t *list = NULL;
+        const bool has_seeds = solver_recipe_at(k->cell.solver, k->cell.commit)->seed;
+        cleanup_free uint64_t *seeds = NULL;
         size_t n = 0;
         int r = 0;
 
-        for (uint32_t i = 0; r == 0; i++) {
+        for (uint32_t i = 0; has_seeds && r == 0; i++) {
                 cleanup_free char *name = NULL;
-                struct view v = {0};
+                struct view v;
 
-                r = names_name(s, NAMES_SETTING, i, &name);
-                if (r < 0 || !view_parse(name, &v) || v.solver != k->cell.solver->number || !v.has_seed)
+                r = names_name(workspace_store(k->workspace), NAMES_SETTING, i, &name);
+                if (r < 0 || !view_parse(name, &v) || v.solver != k->cell.solver->number || v.setting != SETTING_SEED)
                         continue;
-                r = list_grow(list, n);
-                if (r == 0)
-                        list[n++] = v.seed;
+                list_grow(seeds, n);
+                seeds[n++] = v.n;
         }
-        if (r != -ENOENT) {
-                free(list);
-                return r;
-        }
-        sort_list(list, n, sizeof(*list), compare_seeds);
-        *ret = list;
-        *ret_n = n;
-        return 0;
-}
-
-static int tell_own(const struct known *k)
-{
-        cleanup_free uint64_t *seeds = NULL;
-        size_t n = 0;
-        int r = solver_recipe_at(k->cell.solver, k->cell.commit)->seed ? own_seeds(k, &seeds, &n) : 0;
-
+        sort_list(seeds, n, sizeof(*seeds), compare_seeds);
+        r = r == -ENOENT ? 0 : r;
         for (size_t i = 0; i < n && r == 0; i++) {
                 struct cell cell = k->cell;
 
@@ -107,11 +91,12 @@ int seeds_known(struct workspace *w, const struct cell *cell, bool brief, seed_k
         return r == 0 ? tell_scrambled(&k) : r;
 }
 
-static int seeds_in_order(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t most, bool brief, sample_fn fn, void *user)
+int draws_known(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t most, bool brief, sample_fn fn, void *user)
 {
-        int r = 0;
+        const bool has_seeds = solver_recipe_at(cell->solver, cell->commit)->seed;
+        int r = has_seeds ? 0 : samples_known(w, cell, brief, fn, user);
 
-        for (uint32_t n = 0; r == 0 && n < most; n++) {
+        for (uint32_t n = 0; has_seeds && r == 0 && n < most; n++) {
                 cleanup(fact_unrefp) struct fact *f = NULL;
                 struct cell under = *cell;
 
@@ -120,15 +105,5 @@ static int seeds_in_order(struct workspace *w, const struct cell *cell, const st
                 if (r == 0)
                         r = fn(user, n, f);
         }
-        return r == -ENOENT ? 0 : r;
-}
-
-int draws_known(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t most, bool brief, sample_fn fn, void *user)
-{
-        int r;
-
-        if (solver_recipe_at(cell->solver, cell->commit)->seed)
-                return seeds_in_order(w, cell, build, most, brief, fn, user);
-        r = samples_known(w, cell, brief, fn, user);
         return r == -ENOENT ? 0 : r;
 }

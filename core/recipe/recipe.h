@@ -27,6 +27,12 @@ const char *format_name(enum format f); /* "smt2", as a recipe says it */
 struct recipe_limits {
         uint64_t wall_ns, cpu_ns, memory, output, processes, stack;
 };
+/* The same as a list, in an order that keys have for good. */
+#define N_LIMITS (sizeof(struct recipe_limits) / sizeof(uint64_t))
+static inline const uint64_t *limit_list(const struct recipe_limits *l)
+{
+        return &l->wall_ns;
+}
 
 #define RECIPE_OUTPUTS_MAX 16
 #define RECIPE_STACK       (UINT64_C(8) << 20) /* the default of `stack` */

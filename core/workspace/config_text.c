@@ -15,12 +15,6 @@ static bool has_version(struct slice text)
         return memmem(text.data, text.size, "version", 7) != NULL;
 }
 
-static bool is_cut(struct slice text, struct slice copy)
-{
-        return text.size < copy.size && memcmp(text.data, copy.data, text.size) == 0 &&
-               (!has_version(text) || ((const char *)text.data)[text.size - 1] != '\n');
-}
-
 int config_text_read(struct store *s, const char *path, struct config_text *ret)
 {
         cleanup_blob struct blob copy = {0};
@@ -38,7 +32,8 @@ int config_text_read(struct store *s, const char *path, struct config_text *ret)
         }
         text = SLICE(ret->text.data ?: "", ret->text.size); /* there may be no file */
         ret->left = text.size;
-        ret->cut = r == 0 && is_cut(text, SLICE(copy.data, copy.size));
+        ret->cut = r == 0 && text.size < copy.size && memcmp(text.data, copy.data, text.size) == 0 &&
+                   (!has_version(text) || ((const char *)text.data)[text.size - 1] != '\n');
         ret->blank = r == -ENOENT && !has_version(text);
         if (ret->cut) {
                 blob_done(&ret->text);

@@ -1,24 +1,17 @@
 #include "core/workspace/meta.h"
 
-static uint64_t number_of(int r, const struct blob *b)
+uint64_t meta_number_in(struct store_txn *t, const char *key)
 {
-        return r == 0 && b->size == 8 ? key_get_u64(b->data) : 0;
+        cleanup_blob struct blob b = {0};
+
+        return store_get(t, TABLE_META, slice_string(key), &b) == 0 && b.size == 8 ? key_get_u64(b.data) : 0;
 }
 
 uint64_t meta_number(struct workspace *w, const char *key)
 {
-        cleanup_blob struct blob b = {0};
-        int r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
+        cleanup_txn struct store_txn *t = NULL;
 
-        return number_of(r, &b);
-}
-
-uint64_t meta_number_in(struct store_txn *t, const char *key)
-{
-        cleanup_blob struct blob b = {0};
-        int r = store_get(t, TABLE_META, slice_string(key), &b);
-
-        return number_of(r, &b);
+        return store_read(workspace_store(w), &t) == 0 ? meta_number_in(t, key) : 0;
 }
 
 int meta_number_put(struct store_txn *t, const char *key, uint64_t n)

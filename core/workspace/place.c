@@ -27,17 +27,14 @@ static int take(struct engine_away *a, uint64_t most_ns, size_t waiting, void **
         return r;
 }
 
-static void tell_leases(struct run_place *p)
+static void give_back(struct engine_away *a, void *slot)
 {
+        struct run_place *p = place_of(a);
+
+        cluster_give_back(slot);
         pthread_mutex_lock(&p->lock);
         pthread_cond_broadcast(&p->changed);
         pthread_mutex_unlock(&p->lock);
-}
-
-static void give_back(struct engine_away *a, void *slot)
-{
-        cluster_give_back(slot);
-        tell_leases(place_of(a));
 }
 
 static void look(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user)
@@ -62,13 +59,6 @@ static int try_with(struct run_place *p, uint64_t most_ns, size_t leasing, struc
 int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret)
 {
         return try_with(p, most_ns, 1, ret);
-}
-
-static void await_change(struct run_place *p)
-{
-        struct timespec until = time_in(LEASE_LOOK_NS);
-
-        pthread_cond_timedwait(&p->changed, &p->lock, &until);
 }
 
 /* Jobs that still wait say so again: nobody says when they have gone. */
@@ -100,8 +90,11 @@ int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *use
                 pthread_mutex_unlock(&p->lock);
                 r = is_over(user) ? errorf(-ECANCELED, "cancelled") : try_with(p, most_ns, leasing, ret);
                 pthread_mutex_lock(&p->lock);
-                if (r == -EAGAIN)
-                        await_change(p);
+                if (r == -EAGAIN) {
+                        struct timespec until = time_in(LEASE_LOOK_NS);
+
+                        pthread_cond_timedwait(&p->changed, &p->lock, &until);
+                }
         }
         p->n_leasing--;
         pthread_mutex_unlock(&p->lock);
@@ -140,73 +133,66 @@ void place_attach(struct run_place *p, void (*engine_look)(void *user), void *us
         cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
 }
 
-/* -- texts of a place in the store -- */
+/* -- what the store knows of it: texts -- */
 
-/* False, and `ret` is as it was: the store has none, or none that fits. */
-static bool fetch_text(struct store *s, const char *key, char *ret, size_t size)
+const char *place_key(const char *name, char ret[128])
 {
-        cleanup_blob struct blob b = {0};
-
-        if (store_fetch(s, TABLE_META, slice_string(key), &b) < 0 || b.size == 0 || b.size >= size)
-                return false;
-        memcpy(ret, b.data, b.size);
-        ret[b.size] = '\0';
-        return true;
-}
-
-struct text_to_put {
-        char key[192];
-        const char *text;
-        bool once; /* two processes may have found out at the same time: the first one counts */
-};
-
-static int put_text_in(void *user, struct store_txn *t)
-{
-        const struct text_to_put *p = user;
-
-        if (p->once && store_has(t, TABLE_META, slice_string(p->key)))
-                return 0;
-        return store_put(t, TABLE_META, slice_string(p->key), slice_string(p->text));
-}
-
-/* -- builds -- */
-
-static const char *toolchain_key(const struct run_place *p, char ret[192])
-{
-        snprintf(ret, 192, "cluster/%.100s/toolchain", p->name);
+        snprintf(ret, 128, "cluster/%.100s", name);
         return ret;
 }
 
-void place_will_build(struct run_place *p)
+static const char *toolchain_key(const struct run_place *p, char ret[128])
 {
-        pthread_mutex_lock(&p->lock);
-        p->builds = true;
-        pthread_mutex_unlock(&p->lock);
-        cluster_will_build(p->cluster);
+        snprintf(ret, 128, "cluster/%.100s/toolchain", p->name);
+        return ret;
 }
 
-/* Lock held. Another process may have noted another one. In a transaction that writes it cannot be asked (-EDEADLK): what was known holds. */
-static void ask_for_toolchain(struct run_place *p)
+/* Leaves `ret` as it was where the store has none, or none that fits. In a transaction that writes it cannot be asked (-EDEADLK): what was known holds. */
+static int fetch_text(struct store *s, const char *key, char *ret, size_t size)
+{
+        cleanup_blob struct blob b = {0};
+        int r = store_fetch(s, TABLE_META, slice_string(key), &b);
+
+        if (r == 0 && b.size > 0 && b.size < size)
+                snprintf(ret, size, "%.*s", (int)b.size, (const char *)b.data);
+        return r;
+}
+
+/* Lock held. Another process may have found them out, or noted another toolchain. */
+static void ask_store(struct run_place *p)
 {
         struct store *s = workspace_store(p->workspace);
         uint64_t generation = store_generation(s);
-        char key[192];
+        char key[128];
 
-        if (fetch_text(s, toolchain_key(p, key), p->toolchain, sizeof(p->toolchain)))
-                p->generation = generation;
+        if (p->generation == generation || fetch_text(s, toolchain_key(p, key), p->toolchain, sizeof(p->toolchain)) == -EDEADLK)
+                return;
+        p->generation = generation;
+        if (!p->machine[0] && fetch_text(s, place_key(p->name, key), p->machine, sizeof(p->machine)) == 0)
+                cluster_know_machine(p->cluster, p->machine);
 }
 
-bool place_toolchain(struct run_place *p, char ret[65])
+static bool known_text(struct run_place *p, const char *text, char *ret, size_t size)
 {
         bool is_known;
 
         pthread_mutex_lock(&p->lock);
-        if (!p->toolchain[0] || store_generation(workspace_store(p->workspace)) != p->generation)
-                ask_for_toolchain(p);
-        is_known = p->toolchain[0];
-        snprintf(ret, 65, "%s", is_known ? p->toolchain : "?");
+        if (!text[0] || text == p->toolchain) /* a machine stays what it is */
+                ask_store(p);
+        is_known = text[0];
+        snprintf(ret, size, "%s", is_known ? text : "?");
         pthread_mutex_unlock(&p->lock);
         return is_known;
+}
+
+bool place_machine(struct run_place *p, char ret[PATH_SIZE])
+{
+        return known_text(p, p->machine, ret, PATH_SIZE);
+}
+
+bool place_toolchain(struct run_place *p, char ret[65])
+{
+        return known_text(p, p->toolchain, ret, 65);
 }
 
 static int builder_toolchain(struct recipe_builder *b, char ret[65])
@@ -217,15 +203,17 @@ static int builder_toolchain(struct recipe_builder *b, char ret[65])
 
 int place_note_toolchain(struct run_place *p, const char *toolchain)
 {
-        struct text_to_put put = {.text = toolchain};
-        int r;
+        char key[128];
 
-        toolchain_key(p, put.key);
-        r = store_update(workspace_store(p->workspace), put_text_in, &put);
+        return store_set(workspace_store(p->workspace), TABLE_META, slice_string(toolchain_key(p, key)), slice_string(toolchain));
+}
+
+void place_will_build(struct run_place *p)
+{
         pthread_mutex_lock(&p->lock);
-        ask_for_toolchain(p);
+        p->builds = true;
         pthread_mutex_unlock(&p->lock);
-        return r;
+        cluster_will_build(p->cluster);
 }
 
 /* -- life -- */
@@ -262,37 +250,19 @@ struct run_place *place_close(struct run_place *p)
         return NULL;
 }
 
-/* -- the machine -- */
+struct machine_to_note {
+        const struct run_place *place;
+        const char *machine;
+};
 
-#define LOOK_NS (100 * NSEC_PER_MSEC) /* another process may have found it out */
-
-const char *place_key(const char *name, char ret[128])
+/* Two processes may have found out at the same time: the first one counts. */
+static int note_machine_in(void *user, struct store_txn *t)
 {
-        snprintf(ret, 128, "cluster/%.100s", name);
-        return ret;
-}
-
-/* Lock held. */
-static void ask_store(struct run_place *p)
-{
+        const struct machine_to_note *m = user;
         char key[128];
 
-        p->looked = now_ns();
-        if (fetch_text(workspace_store(p->workspace), place_key(p->name, key), p->machine, sizeof(p->machine)))
-                cluster_know_machine(p->cluster, p->machine);
-}
-
-bool place_machine(struct run_place *p, char ret[PATH_SIZE])
-{
-        bool is_known;
-
-        pthread_mutex_lock(&p->lock);
-        if (!p->machine[0] && (p->looked == 0 || now_ns() - p->looked >= LOOK_NS))
-                ask_store(p);
-        is_known = p->machine[0];
-        snprintf(ret, PATH_SIZE, "%s", is_known ? p->machine : "?");
-        pthread_mutex_unlock(&p->lock);
-        return is_known;
+        place_key(m->place->name, key);
+        return store_has(t, TABLE_META, slice_string(key)) ? 0 : store_put(t, TABLE_META, slice_string(key), slice_string(m->machine));
 }
 
 /* -- the query -- */
@@ -328,22 +298,15 @@ static int machine_compute(struct query *query, struct job *j, struct value **re
 {
         struct run_place *p = ((struct machine_query *)query)->place;
         char found[PATH_SIZE], machine[PATH_SIZE], toolchain[65];
-        struct text_to_put put = {.text = found, .once = true};
         int r = cluster_machine(p->cluster, found);
 
-        place_key(p->name, put.key);
         if (r == 0)
-                r = store_update(workspace_store(p->workspace), put_text_in, &put);
+                r = store_update(workspace_store(p->workspace), note_machine_in, &(struct machine_to_note){p, found});
         if (r < 0)
                 return r;
-        pthread_mutex_lock(&p->lock);
-        ask_store(p);
-        pthread_mutex_unlock(&p->lock);
         if (!place_machine(p, machine) || strcmp(machine, found) != 0)
-                return errorf(
-                        -EIO,
-                        "the workers of %s are now %s, and its results are of %s: give these machines a [cluster] of their own",
-                        p->name, found, machine);
+                return errorf(-EIO, "the workers of %s are now %s, and its results are of %s: give these machines a [cluster] of their own", p->name,
+                              found, machine);
         if (p->builds && !place_toolchain(p, toolchain))
                 r = place_note_toolchain(p, cluster_slot_toolchain(job_away(j)));
         return r < 0 ? r : make_value(ret);

@@ -30,10 +30,9 @@ struct run_place {
         char *name;              /* owned */
         unsigned workers;        /* at most */
         pthread_mutex_t lock;
-        char machine[PATH_SIZE]; /* "": the store does not know it, or was not asked */
-        uint64_t looked;         /* now_ns() when it was asked last */
-        char toolchain[65];      /* "": the store knows none */
-        uint64_t generation;     /* of the store when it was asked for that */
+        char machine[PATH_SIZE]; /* "": the store knows none */
+        char toolchain[65];      /* the same */
+        uint64_t generation;     /* of the store when it was asked for them */
         void (*look)(void *user); /* the engine's */
         void *look_user;
         pthread_cond_t changed;  /* there may be a slot */

@@ -49,11 +49,11 @@ int revision_range(struct solver *s, uint32_t from, uint32_t to, struct revision
         return 0;
 }
 
+/* Any error means that there is no such revision, but for a store that fails. */
 static int resolve(struct solver *s, const char *word, uint32_t *ret)
 {
         int r = history_resolve(s->history, word, ret);
 
-        /* Any error here means that there is no such revision, but for a store that fails. */
         return r == -EINVAL ? errorf(-ENOENT, "%s", error_message(r)) : r;
 }
 
@@ -115,9 +115,8 @@ static int pick_tags(struct picking *p, const char *pattern)
                 if (refs->list[i].kind != REF_TAG || refs->list[i].commit >= order->n ||
                     fnmatch(pattern, refs->list[i].name, 0) != 0)
                         continue;
-                r = list_grow(list, n);
-                if (r == 0)
-                        list[n++] = refs->list[i].commit;
+                list_grow(list, n);
+                list[n++] = refs->list[i].commit;
         }
         if (r == 0 && n == 0)
                 r = errorf(-ENOENT, "no tag of %s matches '%s'", p->solver->recipe->name, pattern);
@@ -178,62 +177,46 @@ void case_selection_done(struct case_selection *s)
         *s = (struct case_selection){0};
 }
 
-/* Every case there is, read once when a word is about many. */
 struct choosing {
         struct cases *cases;
         struct sets *sets;
-        struct case_selection all;
+        struct case_selection all; /* every case there is, read once when a word is about many */
         bool loaded;
         struct case_selection *chosen;
-        uint8_t *taken; /* a bit for each id chosen; ids to 8 * taken_size */
-        size_t taken_size;
+        bool *taken; /* by id */
+        size_t n_taken;
 };
 
 static int load_all(struct choosing *c)
 {
         cleanup_free uint32_t *ids = NULL;
-        size_t n;
-        int r;
+        size_t n = 0;
+        int r = c->loaded ? 0 : cases_list(c->cases, &ids, &n);
 
-        if (c->loaded)
-                return 0;
-        r = cases_list(c->cases, &ids, &n);
-        if (r < 0)
-                return r;
-        c->all.list = allocate(MAX(n, (size_t)1), sizeof(*c->all.list));
-        for (size_t i = 0; i < n; i++) {
+        if (r == 0 && !c->loaded)
+                c->all.list = allocate(n + 1, sizeof(*c->all.list));
+        for (size_t i = 0; r == 0 && i < n; i++) {
                 r = cases_get(c->cases, ids[i], &c->all.list[c->all.n]);
-                if (r == -ENOENT) /* removed meanwhile */
-                        continue;
-                if (r < 0)
-                        return r;
-                c->all.n++;
+                c->all.n += r == 0;
+                r = r == -ENOENT ? 0 : r; /* removed meanwhile */
         }
-        c->loaded = true;
-        return 0;
+        c->loaded |= r == 0;
+        return r;
 }
 
-static int choose(struct choosing *c, struct case_info *info)
+static void choose(struct choosing *c, struct case_info *info)
 {
         struct case_selection *s = c->chosen;
-        size_t byte = info->id / 8;
 
-        if (byte >= c->taken_size) {
-                size_t size = MAX(byte + 1, 2 * c->taken_size);
-                uint8_t *taken = allocate(size, 1);
-
-                if (c->taken_size > 0)
-                        memcpy(taken, c->taken, c->taken_size);
-                free(c->taken);
-                c->taken = taken;
-                c->taken_size = size;
+        while (info->id >= c->n_taken) {
+                list_grow(c->taken, c->n_taken);
+                c->taken[c->n_taken++] = false;
         }
-        if (c->taken[byte] & 1u << info->id % 8)
-                return 0;
+        if (c->taken[info->id])
+                return;
+        c->taken[info->id] = true;
         list_grow(s->list, s->n);
         s->list[s->n++] = case_info_ref(info);
-        c->taken[byte] |= (uint8_t)(1u << info->id % 8);
-        return 0;
 }
 
 typedef bool (*match_fn)(const struct case_info *info, const void *with);
@@ -245,15 +228,10 @@ static int choose_matching(struct choosing *c, match_fn match, const void *with,
         *ret_n = 0;
         for (size_t i = 0; i < c->all.n && r == 0; i++)
                 if (match(c->all.list[i], with)) {
-                        r = choose(c, c->all.list[i]);
+                        choose(c, c->all.list[i]);
                         (*ret_n)++;
                 }
         return r;
-}
-
-static bool match_any(const struct case_info *info, const void *with)
-{
-        return true;
 }
 
 static bool match_range(const struct case_info *info, const void *with)
@@ -281,47 +259,31 @@ static bool match_digest(const struct case_info *info, const void *with)
         return strncasecmp(hex, with, strlen(with)) == 0;
 }
 
-static bool all_of(const char *word, int (*is)(int))
-{
-        if (*word == '\0')
-                return false;
-        for (; *word; word++)
-                if (!is((unsigned char)*word))
-                        return false;
-        return true;
-}
-
+/* Digits alone, up to a 32-bit number. */
 static bool parse_range(const char *word, uint32_t ret[2])
 {
-        char *end;
-        unsigned long a, b;
+        const char *dash = strchr(word, '-');
+        int end = 0;
 
-        if (!isdigit((unsigned char)*word))
-                return false;
-        errno = 0;
-        a = strtoul(word, &end, 10);
-        if (*end != '-' || !isdigit((unsigned char)end[1]))
-                return false;
-        b = strtoul(end + 1, &end, 10);
-        if (*end || errno != 0 || a > b || b > UINT32_MAX)
-                return false;
-        ret[0] = (uint32_t)a;
-        ret[1] = (uint32_t)b;
-        return true;
+        return dash && isdigit((unsigned char)word[0]) && isdigit((unsigned char)dash[1]) && dash - word < 10 && strlen(dash) < 11 &&
+               sscanf(word, "%" SCNu32 "-%" SCNu32 "%n", &ret[0], &ret[1], &end) == 2 && word[end] == '\0' && ret[0] <= ret[1];
 }
 
-/* One case by what is its alone: id, name, or the bytes of a file. */
+/* What was removed is not there. */
+static int if_listed(int r, struct case_info **info)
+{
+        if (r < 0 || !(*info)->removed)
+                return r;
+        *info = case_info_unref(*info);
+        return -ENOENT;
+}
+
+/* One case by what is its alone: id or name. */
 static int find_one(struct choosing *c, const char *word, struct case_info **ret)
 {
-        int r = -ENOENT;
+        bool is_number = *word && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10;
+        int r = is_number ? if_listed(cases_get(c->cases, (uint32_t)strtoul(word, NULL, 10), ret), ret) : -ENOENT;
 
-        if (all_of(word, isdigit) && strlen(word) < 10) {
-                r = cases_get(c->cases, (uint32_t)strtoul(word, NULL, 10), ret);
-                if (r == 0 && (*ret)->removed) {
-                        *ret = case_info_unref(*ret);
-                        r = -ENOENT;
-                }
-        }
         return r == -ENOENT ? cases_find(c->cases, word, ret) : r;
 }
 
@@ -356,11 +318,7 @@ static int find_by_file(struct choosing *c, const char *word, struct case_info *
                 return errorf(-ENOENT, "no case '%s'; did you mean '%s'?", word, unpacked);
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || digest_of_fd(fd, &d, &size) < 0)
                 return errorf(-ENOENT, "no case '%s': 'solverfs case list' shows what there is", word);
-        r = cases_find_digest(c->cases, &d, ret);
-        if (r == 0 && (*ret)->removed) {
-                *ret = case_info_unref(*ret);
-                r = -ENOENT;
-        }
+        r = if_listed(cases_find_digest(c->cases, &d, ret), ret);
         return r == -ENOENT ? errorf(r, "%s is not a case yet: add it with 'solverfs case add %s'", word, word) : r;
 }
 
@@ -377,54 +335,53 @@ static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
 
                 if (cases_get(c->cases, set->ids[i], &info) < 0 || info->removed)
                         continue;
-                r = choose(c, info);
+                choose(c, info);
                 shown++;
         }
         if (r == 0 && shown == 0)
-                return errorf(-ENOENT, "there are no cases in the set '%s': add some with 'solverfs set add %s CASE...'", word,
-                              word);
+                return errorf(-ENOENT, "there are no cases in the set '%s': add some with 'solverfs set add %s CASE...'", word, word);
         return r;
+}
+
+/* By what many may have in common; *ret_n: how many it names. */
+static int choose_many(struct choosing *c, const char *word, size_t *ret_n)
+{
+        const size_t n = strlen(word);
+        uint32_t range[2];
+        int r;
+
+        *ret_n = 0;
+        if (parse_range(word, range))
+                return choose_matching(c, match_range, range, ret_n);
+        if (strpbrk(word, "*?["))
+                return choose_matching(c, match_pattern, word, ret_n);
+        if (n > 1 && word[n - 1] == '/')
+                return choose_matching(c, match_folder, word, ret_n);
+        if (n < 4 || n > 64 || strspn(word, "0123456789abcdefABCDEF") < n)
+                return 0;
+        r = choose_matching(c, match_digest, word, ret_n);
+        return r == 0 && *ret_n > 1 ? errorf(-ENOTUNIQ, "case '%s' is ambiguous: %zu sha256 sums begin so; give more digits", word, *ret_n) : r;
 }
 
 static int choose_word(struct choosing *c, const char *word)
 {
-        struct case_info *info = NULL;
-        size_t n = 0, folder = strlen(word);
-        uint32_t range[2];
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        size_t n = 0;
         bool is_set;
         int r = find_one(c, word, &info);
 
-        if (r == 0) {
-                r = choose(c, info);
-                case_info_unref(info);
-                return r;
+        if (r == -ENOENT && strcmp(word, "all") == 0)
+                return choose_matching(c, match_folder, "", &n);
+        if (r == -ENOENT) {
+                r = choose_set(c, word, &is_set);
+                if (is_set || r != -ENOENT)
+                        return r;
+                r = choose_many(c, word, &n);
+                if (r == 0 && n == 0)
+                        r = find_by_file(c, word, &info);
         }
-        if (r != -ENOENT)
-                return r;
-        if (strcmp(word, "all") == 0)
-                return choose_matching(c, match_any, NULL, &n);
-        r = choose_set(c, word, &is_set);
-        if (is_set || r != -ENOENT)
-                return r;
-        if (parse_range(word, range))
-                r = choose_matching(c, match_range, range, &n);
-        else if (strpbrk(word, "*?["))
-                r = choose_matching(c, match_pattern, word, &n);
-        else if (folder > 1 && word[folder - 1] == '/')
-                r = choose_matching(c, match_folder, word, &n);
-        else if (all_of(word, isxdigit) && folder >= 4 && folder <= 64) {
-                r = choose_matching(c, match_digest, word, &n);
-                if (r == 0 && n > 1)
-                        return errorf(-ENOTUNIQ, "case '%s' is ambiguous: %zu sha256 sums begin so; give more digits", word, n);
-        } else
-                r = 0;
-        if (r < 0 || n > 0)
-                return r;
-        r = find_by_file(c, word, &info);
-        if (r == 0) {
-                r = choose(c, info);
-                case_info_unref(info);
-        }
+        if (r == 0 && info)
+                choose(c, info);
         return r;
 }
 

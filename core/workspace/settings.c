@@ -8,46 +8,33 @@
 #include "core/history/history.h"
 #include "core/recipe/recipe_keys.h"
 
-static const char *const default_crawlers[] = {"updatedb",
-                                               "mlocate",
-                                               "plocate",
-                                               "tracker-extract",
-                                               "tracker-miner-fs",
-                                               "tracker-miner-f",
-                                               "baloo_file",
-                                               "baloo_file_ext",
-                                               "baloo_file_extractor",
-                                               "tumblerd",
-                                               "gvfsd-thumbnai",
-                                               "thumbnailer",
-                                               "recollindex",
-                                               NULL};
+static const char *const default_crawlers[] = {"updatedb",   "mlocate",    "plocate",      "tracker-extract",      "tracker-miner-fs",
+                                               "baloo_file", "tumblerd",   "baloo_file_ext", "baloo_file_extractor", "tracker-miner-f",
+                                               "thumbnailer", "recollindex", "gvfsd-thumbnai", NULL};
 
 /* -- the keys; each takes its value into a field. -EINVAL: it is not one, and the row says what it must be -- */
 
-static int take_count(const char *text, void *field)
+struct key {
+        const char *name;
+        int (*take)(const struct key *k, const char *text, void *field);
+        size_t offset;
+        const char *must;     /* what it must be */
+        uint64_t least, most; /* of a number; of a time, the least */
+};
+
+/* One from 0 on is percent. */
+static int take_number(const struct key *k, const char *text, void *field)
 {
         char *end;
         long n = strtol(text, &end, 10);
 
-        if (end == text || *end || n < 1 || n > 1 << 24)
+        if (end == text || (*end && (k->least > 0 || strcmp(end, "%") != 0)) || n < (long)k->least || n > (long)k->most)
                 return -EINVAL;
         *(unsigned *)field = (unsigned)n;
         return 0;
 }
 
-static int take_percent(const char *text, void *field)
-{
-        char *end;
-        long n = strtol(text, &end, 10);
-
-        if (end == text || (*end && strcmp(end, "%") != 0) || n < 0 || n > 100000)
-                return -EINVAL;
-        *(unsigned *)field = (unsigned)n;
-        return 0;
-}
-
-static int take_sandbox(const char *text, void *field)
+static int take_sandbox(const struct key *, const char *text, void *field)
 {
         bool none = strcmp(text, "none") == 0;
 
@@ -57,25 +44,19 @@ static int take_sandbox(const char *text, void *field)
         return 0;
 }
 
-static int take_size(const char *text, void *field)
+static int take_size(const struct key *, const char *text, void *field)
 {
         return parse_size(text, field);
 }
 
-static int take_duration(const char *text, void *field)
-{
-        return parse_duration(text, field);
-}
-
-/* One that nothing could keep is a mistake. */
-static int take_timeout(const char *text, void *field)
+static int take_duration(const struct key *k, const char *text, void *field)
 {
         int r = parse_duration(text, field);
 
-        return r == 0 && *(uint64_t *)field < NSEC_PER_SEC ? -EINVAL : r;
+        return r == 0 && *(uint64_t *)field < k->least ? -EINVAL : r;
 }
 
-static int take_flag(const char *text, void *field)
+static int take_flag(const struct key *, const char *text, void *field)
 {
         int flag;
 
@@ -85,26 +66,24 @@ static int take_flag(const char *text, void *field)
         return 0;
 }
 
-static int take_crawler(const char *text, void *field)
+static int take_crawler(const struct key *, const char *text, void *field)
 {
         return *text ? strings_add(field, text) : -EINVAL;
 }
 
-static int take_text(const char *text, void *field)
+static int take_text(const struct key *, const char *text, void *field)
 {
-        char *copy = *text ? copy_string(text) : NULL;
-
-        if (!copy)
+        if (!*text)
                 return -EINVAL;
         free(*(char **)field);
-        *(char **)field = copy;
+        *(char **)field = copy_string(text);
         return 0;
 }
 
 /* The version of the store's layout. It is read before anything else: a store with another version is left untouched. */
 #define STORE_VERSION 1
 
-static int take_version(const char *text, void *)
+static int take_version(const struct key *, const char *text, void *)
 {
         char *end;
         unsigned long n = strtoul(text, &end, 10);
@@ -118,31 +97,19 @@ static int take_version(const char *text, void *)
                       STORE_VERSION, n > STORE_VERSION ? "a newer one" : "the one that made it");
 }
 
-static int take_nothing(const char *, void *)
-{
-        return 0;
-}
-
-struct key {
-        const char *name;
-        int (*take)(const char *text, void *field);
-        size_t offset;
-        const char *must; /* what it must be */
-};
-
+#define MANY     (1 << 24)
 #define FIELD(f) offsetof(struct settings, f)
 static const struct key keys[] = {
         {"version", take_version, 0, "a number"},
-        {"cores", take_count, FIELD(cores), "a number from 1"},
-        {"queue", take_count, FIELD(queue), "a number from 1"},
+        {"cores", take_number, FIELD(cores), "a number from 1", 1, MANY},
+        {"queue", take_number, FIELD(queue), "a number from 1", 1, MANY},
         {"sandbox", take_sandbox, FIELD(sandbox), "bwrap or none"},
         {"programs", take_size, FIELD(programs_bound), "a size, like 2g"},
         {"grace", take_duration, FIELD(grace_ns), "a time, like 3s"},
         {"reduce", take_duration, FIELD(reduce_ns), "a time, like 15m"},
-        {"fetch-timeout", take_timeout, FIELD(fetch_timeout_ns), "a time of at least a second, like 60s"},
+        {"fetch-timeout", take_duration, FIELD(fetch_timeout_ns), "a time of at least a second, like 60s", NSEC_PER_SEC},
         {"ccache", take_flag, FIELD(ccache), "true or false"},
-        {"incremental-check", take_nothing, 0, "nothing"}, /* of older stores */
-        {"remeasure", take_percent, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use"},
+        {"remeasure", take_number, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use", 0, 100000},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
         {"runs", take_text, FIELD(runs), "local, or the name of a [cluster]"},
         {"builds", take_text, FIELD(builds), "local, or the name of a [cluster]"},
@@ -152,7 +119,7 @@ static const struct key keys[] = {
 static const struct key cluster_keys[] = {
         {"launch", take_text, OF_CLUSTER(launch), "a command, with {worker} in it"},
         {"worker", take_text, OF_CLUSTER(worker), "the command of a worker, like /opt/solverfs/bin/solverfs worker"},
-        {"workers", take_count, OF_CLUSTER(workers), "a number from 1"},
+        {"workers", take_number, OF_CLUSTER(workers), "a number from 1", 1, MANY},
         {"idle", take_duration, OF_CLUSTER(idle_ns), "a time, like 5m"},
         {"patience", take_duration, OF_CLUSTER(patience_ns), "a time, like 1m"},
 };
@@ -165,34 +132,27 @@ struct keys {
 };
 static const struct keys of_solverfs = {"solverfs", keys, ARRAY_SIZE(keys)}, of_cluster = {"cluster", cluster_keys, ARRAY_SIZE(cluster_keys)};
 
-static const struct key *find_key(const struct keys *of, const char *name)
-{
-        for (size_t i = 0; i < of->n; i++)
-                if (strcmp(of->list[i].name, name) == 0)
-                        return &of->list[i];
-        return NULL;
-}
-
 static int fail_unknown(const struct keys *of, const char *path, const struct gitconfig_entry *e)
 {
         cleanup_buffer struct buffer known = {0};
 
         for (size_t i = 0; i < of->n; i++)
                 buffer_addf(&known, "%s%s", i ? ", " : "", of->list[i].name);
-        return errorf(-EINVAL, "%s:%u: unknown key '%s' in [%s]; there are %s", path, e->line, e->key, of->section,
-                      known.data ? known.data : "others");
+        return errorf(-EINVAL, "%s:%u: unknown key '%s' in [%s]; there are %s", path, e->line, e->key, of->section, known.data);
 }
 
 static int take_entry(const struct keys *of, const char *path, const struct gitconfig_entry *e, void *s)
 {
-        const struct key *k = find_key(of, e->key);
+        const struct key *k = of->list, *end = of->list + of->n;
         int r;
 
-        if (!k)
+        while (k < end && strcmp(k->name, e->key) != 0)
+                k++;
+        if (k == end)
                 return fail_unknown(of, path, e);
         if (!e->value && k->take != take_flag) /* as in git, a flag that stands alone is set */
                 return errorf(-EINVAL, "%s:%u: key '%s' has no value; it must be %s", path, e->line, e->key, k->must);
-        r = k->take(e->value ? e->value : "true", (char *)s + k->offset);
+        r = k->take(k, e->value ?: "true", (char *)s + k->offset);
         if (r == -EPROTONOSUPPORT) {
                 cleanup_free char *why = copy_string(error_message(r));
 
@@ -293,13 +253,11 @@ int settings_parse(struct slice text, const char *path, struct settings *ret)
 
 void settings_done(struct settings *s)
 {
-        if (s->crawlers)
-                strings_free(s->crawlers);
-        s->crawlers = NULL;
-        free(steal_pointer(s->runs));
-        free(steal_pointer(s->builds));
+        strings_free(s->crawlers);
+        free(s->runs);
+        free(s->builds);
         for (size_t i = 0; i < s->n_clusters; i++)
                 cluster_settings_done(&s->clusters[i]);
-        free(steal_pointer(s->clusters));
-        s->n_clusters = 0;
+        free(s->clusters);
+        *s = (struct settings){0};
 }

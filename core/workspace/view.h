@@ -5,15 +5,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A cell is under one of them at a time. */
+enum setting {
+        SETTING_NONE,
+        SETTING_SEED,
+        SETTING_SCRAMBLED, /* by a seed, from 1 */
+        SETTING_TIMEOUT,   /* ns */
+        N_SETTINGS
+};
+
 struct view {
         uint32_t solver; /* number */
         bool cached;     /* only what is finished */
-        bool has_seed, has_timeout;
-        uint64_t seed, timeout_ns;
-        uint64_t scramble; /* 0: none; the seed by which inputs are scrambled */
+        enum setting setting;
+        uint64_t n; /* of the setting */
 };
+static inline bool view_equal(const struct view *a, const struct view *b)
+{
+        return a->solver == b->solver && a->cached == b->cached && a->setting == b->setting && a->n == b->n;
+}
 
 #define VIEW_NAME_SIZE 96
-void view_print(const struct view *v,
-                char ret[VIEW_NAME_SIZE]);           /* "3/commits", "3/cached/seed/7", "3/commits/timeout/60000000000", "3/commits/scrambled/7" */
+/* "3/commits", "3/cached/seed/7", "3/commits/timeout/60000000000", "3/commits/scrambled/7" */
+void view_print(const struct view *v, char ret[VIEW_NAME_SIZE]);
 bool view_parse(const char *name, struct view *ret); /* false: it is none */

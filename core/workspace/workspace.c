@@ -22,28 +22,13 @@ void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), 
         pthread_mutex_lock(&w->lock);
         for (k = w->kept; k && k->key != key; k = k->next)
                 ;
-        if (!k && (k = allocate(1, sizeof(*k)))) {
+        if (!k) {
+                k = allocate(1, sizeof(*k));
                 *k = (struct kept){.next = w->kept, .key = key, .object = make(), .free = kept_free};
-                if (k->object) {
-                        w->kept = k;
-                } else {
-                        free(k);
-                        k = NULL;
-                }
+                w->kept = k;
         }
         pthread_mutex_unlock(&w->lock);
-        return k ? k->object : NULL;
-}
-
-static void free_kept(struct workspace *w)
-{
-        struct kept *next;
-
-        for (struct kept *k = w->kept; k; k = next) {
-                next = k->next;
-                k->free(k->object);
-                free(k);
-        }
+        return k->object;
 }
 
 /* -- opened and closed -- */
@@ -62,35 +47,19 @@ static int check_version(struct workspace *w)
         return r == -EINVAL || r == -ENOENT ? 0 : r;
 }
 
-static int read_settings(struct workspace *w)
+static int open_clusters(struct workspace *w)
 {
         cleanup_config_text struct config_text text = {0};
         int r = config_text_read(w->store, w->config, &text);
 
         if (r == 0 && text.gone && text.blank)
                 r = workspace_none_at(w->dir);
-        return r < 0 ? r : settings_parse(config_text_slice(&text), w->config, &w->settings);
-}
-
-static int open_places(struct workspace *w)
-{
-        int r = 0;
-
-        w->places = allocate(w->settings.n_clusters + 1, sizeof(*w->places));
-        for (size_t i = 0; r == 0 && i < w->settings.n_clusters; i++) {
-                r = place_open(w, &w->settings.clusters[i], &w->places[i]);
-                w->n_places += r == 0;
-        }
-        return r;
-}
-
-static int set_paths(struct workspace *w, const char *dir)
-{
-        int r = snprintf(w->dir, sizeof(w->dir), "%s", dir) < PATH_SIZE ? 0 : -ENAMETOOLONG;
-
         if (r == 0)
-                r = path_join(w->config, w->dir, "config");
-        return r < 0 ? r : path_join(w->repos, w->dir, "repos");
+                r = settings_parse(config_text_slice(&text), w->config, &w->settings);
+        w->places = allocate(w->settings.n_clusters + 1, sizeof(*w->places));
+        for (; r == 0 && w->n_places < w->settings.n_clusters; w->n_places += r == 0)
+                r = place_open(w, &w->settings.clusters[w->n_places], &w->places[w->n_places]);
+        return r;
 }
 
 static int open_store(struct workspace *w, int flags)
@@ -108,35 +77,23 @@ static int open_store(struct workspace *w, int flags)
 
 static int open_contents(struct workspace *w)
 {
-        int r = read_settings(w);
+        char digests[PATH_SIZE];
+        int r = open_clusters(w);
 
-        if (r == 0)
-                r = open_places(w);
         if (r == 0)
                 r = cases_open(w->store, &cases_tables, &w->cases);
         if (r == 0)
                 r = sets_open(w->store, TABLE_SETS, &w->sets);
         if (r == 0)
                 r = programs_open(w->dir, store_read_only(w->store), w->settings.programs_bound, &w->programs);
-        if (r < 0)
-                return r;
-        pthread_mutex_lock(&w->lock);
-        r = workspace_refresh(w);
-        pthread_mutex_unlock(&w->lock);
-        return r;
-}
-
-static int keep_file_digests(const struct workspace *w)
-{
-        char path[PATH_SIZE];
-        int r;
-
-        if (store_read_only(w->store))
-                return 0;
-        r = path_join(path, w->dir, "toolchain");
-        if (r == 0)
-                file_digests_keep(path);
-        return r;
+        if (r == 0) {
+                pthread_mutex_lock(&w->lock);
+                r = workspace_refresh(w);
+                pthread_mutex_unlock(&w->lock);
+        }
+        if (r == 0 && !store_read_only(w->store) && (r = path_join(digests, w->dir, "toolchain")) == 0)
+                file_digests_keep(digests);
+        return r == 0 ? format_check(w) : r;
 }
 
 int workspace_open(const char *dir, int flags, struct workspace **ret)
@@ -150,20 +107,18 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         w = allocate(1, sizeof(*w));
         git_may_begin();
         pthread_mutex_init(&w->lock, NULL);
-        r = set_paths(w, absolute);
+        r = snprintf(w->dir, sizeof(w->dir), "%s", absolute) < PATH_SIZE ? path_join(w->config, w->dir, "config") : -ENAMETOOLONG;
+        if (r == 0)
+                r = path_join(w->repos, w->dir, "repos");
         if (r == 0)
                 r = open_store(w, flags);
         if (r == 0)
                 r = open_contents(w);
-        if (r == 0)
-                r = keep_file_digests(w);
-        if (r == 0)
-                r = format_check(w);
         if (r < 0) {
                 cleanup_free char *reason = copy_string(error_message(r));
 
                 workspace_close(w);
-                return errorf(r, "%s", reason ? reason : strerror(-r));
+                return errorf(r, "%s", reason);
         }
         *ret = w;
         return 0;
@@ -171,13 +126,15 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
 
 struct workspace *workspace_close(struct workspace *w)
 {
-        struct repository *next;
-
         if (!w)
                 return NULL;
-        free_kept(w);
+        for (struct kept *k = w->kept, *next; k; k = next) {
+                next = k->next;
+                k->free(k->object);
+                free(k);
+        }
         solver_list_unref(w->solvers);
-        for (struct repository *p = w->repositories; p; p = next) {
+        for (struct repository *p = w->repositories, *next; p; p = next) {
                 next = p->next;
                 history_unref(p->history);
                 free(p);

@@ -97,6 +97,8 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 
 /* Gets what builds of a solver read beside its repository: the recipe's submodules and downloads (<store>/downloads/<sha256>). */
 int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p);
+/* One file. -EINVAL: it is another than its digest says. */
+int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const struct progress *p);
 /* Gives a solver that is there another recipe; its repository stays. What was measured under the old one is found again by it. Variants that
  * `recipes` does not have stay, too. -ENOENT, -EINVAL: it is a variant; -EEXIST: a variant has the name of another solver. */
 int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n);
@@ -112,7 +114,7 @@ const struct settings *workspace_settings(struct workspace *w); /* as read at op
 int workspace_run_on(struct workspace *w, const char *place);
 
 /* What a room above keeps for as long as the workspace is open. The first call with a key (the address of a static object of that room) makes it;
- * workspace_close() frees it. NULL: no memory. */
+ * workspace_close() frees it. */
 void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), void (*kept_free)(void *kept));
 
 /* An engine on this store, with the settings of its config where `options` (may be NULL) has none. To be closed before the workspace. */

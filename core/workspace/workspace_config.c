@@ -15,23 +15,9 @@ void workspace_note_mistake(struct workspace *w, const char *what, int r)
         cleanup_buffer struct buffer line = {0};
 
         buffer_addf(&line, "%s: %s\n", what, error_message(r));
-        if (buffer_error(&line) < 0)
-                return;
         if (!w->told.data || !strstr(w->told.data, line.data))
                 log_error("%.*s", (int)line.size - 1, line.data);
         buffer_add(&w->mistakes, line.data, line.size);
-}
-
-/* The settings of a workspace are as they were when it was opened; what they are to be at the next opening may be wrong. */
-static void settings_check(struct workspace *w, const struct config_text *text)
-{
-        struct settings s;
-        int r = settings_parse(config_text_slice(text), w->config, &s);
-
-        if (r < 0)
-                workspace_note_mistake(w, "the settings stay as they were", r);
-        else
-                settings_done(&s);
 }
 
 static int cut_off(struct workspace *w, const struct config_text *c)
@@ -59,11 +45,13 @@ static bool any_recipe_differs(const struct solver_list *before, const struct so
 
 static int take_config(struct workspace *w, const struct config_text *c)
 {
+        struct settings settings = {0}; /* of the next opening; those of this one stay */
         struct solver_list *l;
-        int r;
+        int r = w->solvers ? settings_parse(config_text_slice(c), w->config, &settings) : 0;
 
-        if (w->solvers)
-                settings_check(w, c);
+        if (r < 0)
+                workspace_note_mistake(w, "the settings stay as they were", r);
+        settings_done(&settings);
         if (c->cut)
                 workspace_note_mistake(w, "the config", cut_off(w, c));
         r = solver_list_read(w, c, &l);
@@ -80,17 +68,12 @@ static int take_config(struct workspace *w, const struct config_text *c)
         return 0;
 }
 
-static bool is_as_read(const struct workspace *w, const struct stat *st)
-{
-        return st->st_size == w->config_size && st->st_mtim.tv_sec == w->config_time.tv_sec &&
-               st->st_mtim.tv_nsec == w->config_time.tv_nsec;
-}
-
 int workspace_refresh(struct workspace *w)
 {
         cleanup_config_text struct config_text text = {0};
         uint64_t now = now_ns();
         struct stat st;
+        bool is_as_read;
         int r;
 
         if (w->solvers && now - w->looked < LOOK_NS)
@@ -101,7 +84,8 @@ int workspace_refresh(struct workspace *w)
                         return w->solvers ? 0 : errorf(-errno, "cannot read %s: %s", w->config, strerror(errno));
                 st = (struct stat){0};
         }
-        if (w->solvers && is_as_read(w, &st) && !(w->unfinished && now - w->read >= AGAIN_NS))
+        is_as_read = st.st_size == w->config_size && memcmp(&st.st_mtim, &w->config_time, sizeof(st.st_mtim)) == 0;
+        if (w->solvers && is_as_read && !(w->unfinished && now - w->read >= AGAIN_NS))
                 return 0;
         w->config_size = st.st_size;
         w->config_time = st.st_mtim;

@@ -97,7 +97,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 cleanup_free char *reason = copy_string(error_message(r));
 
                 remove_tree(repository);
-                return errorf(r, "%s", reason ? reason : strerror(-r));
+                return errorf(r, "%s", reason);
         }
         workspace_config_written(w);
         return 0;

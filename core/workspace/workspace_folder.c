@@ -12,17 +12,15 @@ int workspace_default_dir(const char *given, char ret[PATH_SIZE])
                 const char *variable, *below;
         } places[] = {{"SOLVERFS_STORE", ""}, {"XDG_DATA_HOME", "/solverfs"}, {"HOME", "/.local/share/solverfs"}};
 
-        if (given && *given)
-                return snprintf(ret, PATH_SIZE, "%s", given) < PATH_SIZE ? 0 : errorf(-ENAMETOOLONG, "path too long: %s", given);
-        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-                const char *value = getenv(places[i].variable);
+        const char *value = given, *below = "";
 
-                if (value && *value)
-                        return snprintf(ret, PATH_SIZE, "%s%s", value, places[i].below) < PATH_SIZE
-                                       ? 0
-                                       : errorf(-ENAMETOOLONG, "path too long: $%s", places[i].variable);
+        for (size_t i = 0; (!value || !*value) && i < ARRAY_SIZE(places); i++) {
+                value = getenv(places[i].variable);
+                below = places[i].below;
         }
-        return errorf(-ENOENT, "no store: give --store DIR, or set SOLVERFS_STORE or HOME");
+        if (!value || !*value)
+                return errorf(-ENOENT, "no store: give --store DIR, or set SOLVERFS_STORE or HOME");
+        return snprintf(ret, PATH_SIZE, "%s%s", value, below) < PATH_SIZE ? 0 : errorf(-ENAMETOOLONG, "path too long: %s%s", value, below);
 }
 
 int workspace_make_folders(const char *dir)
@@ -113,24 +111,13 @@ static int check_free(const char *dir)
         return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
 }
 
-/* -EEXIST for a store that has been used and has lost its config. */
-static int check_new(struct store *s, const char *dir, const char *config)
-{
-        cleanup_config_text struct config_text text = {0};
-        int r = config_text_read(s, config, &text);
-
-        return r == 0 && text.cut
-                       ? errorf(-EEXIST, "there is a store at %s already, whose config is gone: 'solverfs fsck' puts it back",
-                                dir)
-                       : r;
-}
-
 int workspace_create(const char *dir)
 {
         static const char config[] =
                 "# The store's configuration, in git-config text. Solvers are added by 'solverfs solver add'.\n"
                 "[solverfs]\n"
                 "\tversion = 1\n";
+        cleanup_config_text struct config_text lost = {0};
         char path[PATH_SIZE];
         struct store *s;
         int r = path_join(path, dir, "config");
@@ -148,7 +135,9 @@ int workspace_create(const char *dir)
                 r = store_open(dir, workspace_tables, N_TABLES, STORE_CREATE, &s);
         if (r < 0)
                 return r;
-        r = check_new(s, dir, path);
+        r = config_text_read(s, path, &lost);
+        if (r == 0 && lost.cut)
+                r = errorf(-EEXIST, "there is a store at %s already, whose config is gone: 'solverfs fsck' puts it back", dir);
         store_close(s);
         return r < 0 ? r : write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: what has a config is a store */
 }

@@ -107,33 +107,21 @@ int workspace_history(struct workspace *w, const char *name, struct history **re
         return 0;
 }
 
-/* Of its text, so that whatever it says counts. */
-static int recipe_version(const struct recipe *recipe, uint64_t *ret)
-{
-        cleanup_buffer struct buffer text = {0};
-        struct digest d;
-        int r = recipe_print(recipe, &text);
-
-        if (r < 0)
-                return r;
-        digest_of(text.data, text.size, &d);
-        memcpy(ret, d.bytes, sizeof(*ret));
-        return 0;
-}
-
 static int solver_new(struct workspace *w, struct recipe *recipe, struct solver **ret)
 {
         cleanup(solver_unrefp) struct solver *s = allocate(1, sizeof(*s));
+        cleanup_buffer struct buffer text = {0};
+        struct digest version;
         int r;
 
-        s->refs = 1;
-        s->recipe = recipe_ref(recipe);
-        s->repository = recipe->base ? recipe->base : recipe->name;
+        *s = (struct solver){.refs = 1, .recipe = recipe_ref(recipe), .repository = recipe->base ?: recipe->name};
         r = workspace_find_place(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->place);
         if (r == 0)
-                r = recipe_version(recipe, &s->version);
+                r = recipe_print(recipe, &text);
         if (r == 0)
                 r = find_builder(w, s, recipe);
+        digest_of(text.data, text.size, &version); /* whatever it says counts */
+        memcpy(&s->version, version.bytes, sizeof(s->version));
         if (s->place) /* a mount must see that it has other results now */
                 s->version ^= hash_quick(s->place->name, strlen(s->place->name));
         if (s->builder)
@@ -166,28 +154,23 @@ static void leave_out(struct workspace *w, const struct recipe *recipe, int r)
 
 int solver_list_read(struct workspace *w, const struct config_text *text, struct solver_list **ret)
 {
-        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        struct solver_list *l;
         struct recipe **recipes;
         size_t n;
-        int r;
+        int r = recipe_parse_config(config_text_slice(text), w->config, &recipes, &n);
 
-        r = recipe_parse_config(config_text_slice(text), w->config, &recipes, &n);
         if (r < 0)
                 return r;
-        l = allocate(1, sizeof(*l) + n * sizeof(*l->list));
-        if (l) {
-                l->refs = 1;
-                for (size_t i = 0; i < n; i++) {
-                        r = solver_new(w, recipes[i], &l->list[l->n]);
-                        if (r == 0)
-                                l->n++;
-                        else
-                                leave_out(w, recipes[i], r);
-                }
-                sort_list(l->list, l->n, sizeof(*l->list), by_name);
+        *ret = l = allocate(1, sizeof(*l) + n * sizeof(*l->list));
+        l->refs = 1;
+        for (size_t i = 0; i < n; i++) {
+                r = solver_new(w, recipes[i], &l->list[l->n]);
+                l->n += r == 0;
+                if (r < 0)
+                        leave_out(w, recipes[i], r);
         }
+        sort_list(l->list, l->n, sizeof(*l->list), by_name);
         recipe_list_free(recipes, n);
-        *ret = steal_pointer(l);
         return 0;
 }
 

@@ -107,19 +107,6 @@ static int compare_inodes(const void *a, const void *b)
         return *x < *y ? -1 : *x > *y;
 }
 
-/* True if the kernel was told of this inode before; records that it is told now. `telling` is held. */
-static bool told_before(struct kernel_cache *k, uint64_t ino)
-{
-        uint64_t *made;
-
-        if (tfind(&ino, &k->told, compare_inodes))
-                return true;
-        made = allocate(1, sizeof(*made));
-        *made = ino;
-        tsearch(made, &k->told, compare_inodes);
-        return false;
-}
-
 static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t offset, void *page, size_t n)
 {
         struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
@@ -133,9 +120,13 @@ static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t o
 void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&k->telling);
+        uint64_t *made = allocate(1, sizeof(*made));
 
-        if (!told_before(k, ino))
+        *made = ino;
+        if (*(uint64_t **)tsearch(made, &k->told, compare_inodes) == made)
                 tell(fuse, ino, -1, offset, page, n);
+        else /* it was told before */
+                free(made);
 }
 
 void kernel_cache_telling(struct kernel_cache *k)

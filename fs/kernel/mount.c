@@ -5,11 +5,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 
 #include "cache/base/guard.h"
@@ -21,7 +19,6 @@
 int session_mountpoint(const char *dir, char ret[PATH_SIZE])
 {
         cleanup_free char *whole = realpath(dir, NULL), *copy = NULL, *parent = NULL;
-        const char *name;
         char *slash;
 
         if (whole)
@@ -29,17 +26,15 @@ int session_mountpoint(const char *dir, char ret[PATH_SIZE])
         if (errno != ENOTCONN && errno != EACCES && errno != EIO)
                 return -errno;
         /* The mount point itself cannot be looked at: its parent can. */
-        copy = copy_string(dir);
+        copy = format_string("%s%s", *dir == '/' ? "" : "./", dir);
         for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
                 copy[n - 1] = '\0';
         slash = strrchr(copy, '/');
-        name = slash ? slash + 1 : copy;
-        if (slash)
-                *slash = '\0';
-        parent = realpath(slash == copy ? "/" : slash ? copy : ".", NULL);
+        *slash = '\0';
+        parent = realpath(slash == copy ? "/" : copy, NULL);
         if (!parent)
                 return -errno;
-        return snprintf(ret, PATH_SIZE, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        return snprintf(ret, PATH_SIZE, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, slash + 1) < PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
 struct mounted {
@@ -71,35 +66,20 @@ static struct mounted mounted_at(const char *path)
 
 static int run_fusermount(const char *mountpoint, bool lazy)
 {
-        char *const argv[] = {(char *)"fusermount3", (char *)(lazy ? "-uz" : "-u"), (char *)"--", (char *)mountpoint, NULL};
-        cleanup(posix_spawn_file_actions_destroy) posix_spawn_file_actions_t actions;
-        cleanup_close int from = -1, to = -1;
+        cleanup_buffer struct buffer command = {0};
         char said[256];
-        size_t n = 0;
-        ssize_t k = 1;
-        pid_t pid;
-        int ends[2], status, r;
+        FILE *f;
 
-        posix_spawn_file_actions_init(&actions);
-        if (pipe2(ends, O_CLOEXEC) < 0)
+        buffer_addf(&command, "fusermount3 %s -- ", lazy ? "-uz" : "-u");
+        buffer_add_shell_word(&command, mountpoint);
+        buffer_adds(&command, " 2>&1");
+        f = popen(command.data, "re");
+        if (!f)
                 return errorf(-errno, "cannot run fusermount3: %s", strerror(errno));
-        from = ends[0];
-        to = ends[1];
-        posix_spawn_file_actions_adddup2(&actions, to, STDERR_FILENO);
-        r = -posix_spawnp(&pid, "fusermount3", &actions, NULL, argv, environ);
-        if (r < 0)
-                return errorf(r, "cannot run fusermount3: %s", strerror(-r));
-        close(to);
-        to = -1;
-        while (k > 0 || (k < 0 && errno == EINTR)) {
-                k = read(from, said + n, sizeof(said) - 1 - n);
-                n += k > 0 ? (size_t)k : 0;
-        }
-        said[n] = '\0';
+        if (!fgets(said, sizeof(said), f))
+                said[0] = '\0';
         said[strcspn(said, "\n")] = '\0';
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        if (pclose(f) == 0)
                 return 0;
         return strstr(said, "busy") ? -EBUSY : errorf(-EIO, "cannot unmount %s: %s", mountpoint, *said ? said : "fusermount3 failed");
 }
@@ -149,14 +129,6 @@ int session_unmount(const char *mountpoint, bool lazy)
         return r == -EBUSY ? errorf(r, "%s is in use; close what is open there, or detach it with --lazy", path) : r;
 }
 
-/* -ENOTCONN when no daemon serves it. stat() would not do: the kernel may still know the folder's attributes. */
-static int mount_answers(const char *path)
-{
-        struct statvfs fs;
-
-        return statvfs(path, &fs) < 0 ? -errno : 0;
-}
-
 /* A folder that cannot be read counts as empty. */
 static bool is_empty(const char *path)
 {
@@ -171,11 +143,10 @@ static bool is_empty(const char *path)
 /* Takes away what a killed daemon left; refuses a living one, and a folder with files in it unless `nonempty`. */
 static int clear_mountpoint(const char *path, bool nonempty)
 {
+        struct statvfs fs;
         struct stat st;
-        int r = mount_answers(path);
+        int r = statvfs(path, &fs) < 0 || stat(path, &st) < 0 ? -errno : 0; /* the kernel may still know the attributes of a dead mount */
 
-        if (r == 0)
-                r = stat(path, &st) < 0 ? -errno : 0;
         if (r == -ENOTCONN) {
                 log_warning("detaching the dead mount at %s", path);
                 r = detach_once(path, true);

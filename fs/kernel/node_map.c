@@ -29,11 +29,6 @@ void node_map_free(struct node_map *m)
         free(m);
 }
 
-static bool is_moved(uint64_t node)
-{
-        return inode_is_other(node, INODE_MOVED);
-}
-
 static uint64_t number_of(uint64_t node)
 {
         return node & ((UINT64_C(1) << 56) - 1);
@@ -51,7 +46,7 @@ static uint64_t node_of(const struct node_map *m, uint64_t ino)
 /* Lock held. */
 static uint64_t ino_of(const struct node_map *m, uint64_t node)
 {
-        return is_moved(node) && number_of(node) < m->n ? m->list[number_of(node)].ino : node;
+        return inode_is_other(node, INODE_MOVED) && number_of(node) < m->n ? m->list[number_of(node)].ino : node;
 }
 
 uint64_t node_map_node(struct node_map *m, uint64_t ino)
@@ -76,7 +71,7 @@ void node_map_on(struct node_map *m, uint64_t node)
         if (node_of(m, ino) != node)
                 return;
         list_grow(m->list, m->n);
-        if (is_moved(node))
+        if (inode_is_other(node, INODE_MOVED))
                 m->list[number_of(node)].last = false;
         m->list[m->n++] = (struct move){.ino = ino, .last = true};
 }

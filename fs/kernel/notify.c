@@ -65,16 +65,16 @@ static void forget_view(struct notify *n, const struct view *v, struct inode ino
 static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t commit)
 {
         for (int cached = 0; cached <= 1; cached++) {
-                struct view v = {.solver = r->solver, .cached = cached, .has_seed = r->has_seed, .seed = r->seed};
+                struct view v = {.solver = r->solver, .cached = cached, .setting = r->has_seed ? SETTING_SEED : SETTING_NONE, .n = r->seed};
                 const struct inode inode = {.commit = commit, .item = r->info};
 
                 forget_view(n, &v, inode);
                 if (r->has_seed) /* the tree does not have both */
                         continue;
                 forget_timeouts(n, &v, commit);
-                v.has_timeout = r->wall_ns > 0;
-                v.timeout_ns = r->wall_ns;
-                if (v.has_timeout) /* also where it is in use */
+                v.setting = SETTING_TIMEOUT;
+                v.n = r->wall_ns;
+                if (r->wall_ns > 0) /* also where it is in use */
                         forget_view(n, &v, inode);
         }
 }
@@ -133,7 +133,7 @@ static void forget_scrambled(const struct forgetting *f, const struct remeasured
                     cases_find_digest(workspace_cases(tree_workspace(f->notify->tree)), &f->inputs[i].of, &of) < 0)
                         continue;
                 for (int cached = 0; cached <= 1; cached++)
-                        forget_view(f->notify, &(struct view){.solver = r->solver, .cached = cached, .scramble = f->inputs[i].seed},
+                        forget_view(f->notify, &(struct view){r->solver, cached, SETTING_SCRAMBLED, f->inputs[i].seed},
                                     (struct inode){.commit = commit, .item = of->id});
         }
 }
@@ -179,21 +179,6 @@ static void forget_later(struct notify *n)
         n->told++;
 }
 
-static void forget_again(struct notify *n)
-{
-        if (n->due == 0 || now_ns() < n->due)
-                return;
-        forget_names(n, n->solvers);
-        forget_later(n);
-}
-
-static int ms_until_due(const struct notify *n)
-{
-        uint64_t now = now_ns();
-
-        return n->due == 0 ? -1 : n->due <= now ? 0 : (int)((n->due - now) / NSEC_PER_MSEC) + 1;
-}
-
 /* When a name goes, the kernel drops everything below it that is not open. All solvers are forgotten: finding out whose recipe or build
  * changed is not worth the work. */
 static void forget_solvers(struct notify *n)
@@ -223,19 +208,23 @@ static void look(struct notify *n)
         n->recipes = recipes;
 }
 
-/* Takes the waiting requests out of the list. */
-static fuse_req_t *take_settling(struct notify *n, size_t *ret_n)
+/* Answers the requests that came before a look, once that is done. `at_end`: nobody will look any more. */
+static void look_and_settle(struct notify *n, bool at_end)
 {
-        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
+        fuse_req_t *list;
+        size_t count;
 
-        *ret_n = n->n_settling;
+        pthread_mutex_lock(&n->lock);
+        n->ended = at_end;
+        count = n->n_settling;
+        list = steal_pointer(n->settling);
         n->n_settling = 0;
-        return steal_pointer(n->settling);
-}
-
-static void answer_settled(fuse_req_t *list, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
+        pthread_mutex_unlock(&n->lock);
+        if (count > 0 && !at_end)
+                workspace_look_again(tree_workspace(n->tree));
+        if (!at_end)
+                look(n);
+        for (size_t i = 0; i < count; i++)
                 fuse_reply_err(list[i], ENODATA);
         free(list);
 }
@@ -256,19 +245,21 @@ void notify_settle(struct notify *n, fuse_req_t req)
 static void *notify_thread(void *user)
 {
         struct notify *n = user;
-        fuse_req_t *settling;
-        size_t n_settling;
 
         for (;;) {
                 struct pollfd fds[] = {{.fd = n->watch, .events = POLLIN}, {.fd = n->asked, .events = POLLIN}};
+                uint64_t now = now_ns();
                 char events[4096];
                 eventfd_t ignored;
 
-                if (poll(fds, ARRAY_SIZE(fds), ms_until_due(n)) < 0 && errno != EINTR)
+                if (poll(fds, ARRAY_SIZE(fds), n->due == 0 ? -1 : n->due <= now ? 0 : (int)((n->due - now) / NSEC_PER_MSEC) + 1) < 0 && errno != EINTR)
                         break;
                 if (__atomic_load_n(&n->is_over, __ATOMIC_ACQUIRE))
                         break;
-                forget_again(n);
+                if (n->due > 0 && now_ns() >= n->due) {
+                        forget_names(n, n->solvers);
+                        forget_later(n);
+                }
                 if (!fds[0].revents && !fds[1].revents)
                         continue;
                 if (fds[1].revents)
@@ -277,17 +268,9 @@ static void *notify_thread(void *user)
                         usleep(20 * 1000); /* a commit is several writes: look once for all of them */
                 while (read(n->watch, events, sizeof(events)) > 0)
                         ;
-                settling = take_settling(n, &n_settling); /* before look(), so that it sees every change they were made after */
-                if (n_settling > 0)
-                        workspace_look_again(tree_workspace(n->tree));
-                look(n);
-                answer_settled(settling, n_settling);
+                look_and_settle(n, false);
         }
-        pthread_mutex_lock(&n->lock);
-        n->ended = true;
-        pthread_mutex_unlock(&n->lock);
-        settling = take_settling(n, &n_settling);
-        answer_settled(settling, n_settling);
+        look_and_settle(n, true);
         return NULL;
 }
 

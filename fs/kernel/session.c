@@ -19,19 +19,15 @@ static double absent_timeout(const struct node *dir)
         return dir->view.cached ? 0 : timeouts[dir->route->absent];
 }
 
-static bool grows(struct session *s, const struct node *n)
-{
-        return node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
-}
-
 static int node_attributes(struct session *s, const struct node *n, struct stat *st, double *timeout)
 {
-        bool ready;
+        bool ready, grows;
         int r = tree_stat(s->tree, n, st, &ready);
 
         if (r < 0)
                 return r;
-        *timeout = !ready || (s->no_opendir && grows(s, n)) ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
+        grows = s->no_opendir && node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
+        *timeout = !ready || grows ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
         if (!ready && node_type(n) == NODE_COMPUTED)
                 kernel_cache_placeholder(s->kernel_cache, st->st_ino);
         return 0;
@@ -59,34 +55,18 @@ int session_entry(struct session *s, const struct node *n, struct fuse_entry_par
 
 int session_error(int r, const char *what, const char *reason)
 {
-        switch (-r) {
-        case ENODATA:
-        case ENOSPC:
-        case EDQUOT:
-        case EINTR:
-        case ENOENT:
-        case ENOTUNIQ:
-        case EDEADLK:
-        case EXDEV:
-        case EOPNOTSUPP:
-        case EROFS:
-        case EACCES:
-        case EAGAIN:
-        case ENOMEM:
-        case EMFILE:
-        case ENFILE:
-                return -r;
-        case ESTALE: /* with a reason it is no stale inode but failed work: the repository lacks objects, which a new lookup does not find */
-                if (!reason)
+        static const int plain[] = {ENODATA, ENOSPC, EDQUOT, EINTR,  ENOENT, ENOTUNIQ, EDEADLK, EXDEV,
+                                    EOPNOTSUPP, EROFS, EACCES, EAGAIN, ENOMEM, EMFILE, ENFILE};
+
+        for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+                if (r == -plain[i])
                         return -r;
-                log_error("%s: %s", what, reason);
-                return EIO;
-        case ECANCELED:
+        if (r == -ECANCELED)
                 return EINTR; /* the mount is going away */
-        default:
-                log_error("%s: %s", what, reason ? reason : error_message(r));
-                return EIO;
-        }
+        if (r == -ESTALE && !reason)
+                return ESTALE; /* with a reason it is failed work: the repository lacks objects, which a new lookup does not find */
+        log_error("%s: %s", what, reason ? reason : error_message(r));
+        return EIO;
 }
 
 /* -- init, lookup, getattr, readlink -- */

@@ -18,95 +18,52 @@
 #define KEPT 8
 
 struct content {
-        unsigned refs;
         struct blob blob;
         int fd; /* instead of blob; -1 */
 };
 
+static void content_done(struct content *c)
+{
+        closep(&c->fd);
+        blob_done(&c->blob);
+}
+#define cleanup_content cleanup(content_done)
+
 struct contents {
-        pthread_mutex_t lock;
+        pthread_mutex_t lock; /* also held while a part of one is sent */
         /* under lock */
         struct kept {
-                uint64_t ino, token;
-                struct content *content; /* a ref; NULL: none */
+                uint64_t ino, token; /* 0: none */
+                struct content content;
         } kept[KEPT];
         unsigned next; /* the place that is given away next */
 };
-
-static struct content *content_new(void)
-{
-        struct content *c = allocate(1, sizeof(*c));
-
-        c->refs = 1;
-        c->fd = -1;
-        return c;
-}
-
-static struct content *content_ref(struct content *c)
-{
-        if (c)
-                __atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
-        return c;
-}
-
-static struct content *content_unref(struct content *c)
-{
-        if (c && __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                closep(&c->fd);
-                blob_done(&c->blob);
-                free(c);
-        }
-        return NULL;
-}
-DEFINE_CLEANUP(struct content *, content_unref)
-#define cleanup_content cleanup(content_unrefp)
 
 struct contents *contents_new(void)
 {
         struct contents *c = allocate(1, sizeof(*c));
 
         pthread_mutex_init(&c->lock, NULL);
+        for (size_t i = 0; i < KEPT; i++)
+                c->kept[i].content.fd = -1;
         return c;
 }
 
 void contents_free(struct contents *c)
 {
         for (size_t i = 0; i < KEPT; i++)
-                content_unref(c->kept[i].content);
+                content_done(&c->kept[i].content);
         pthread_mutex_destroy(&c->lock);
         free(c);
 }
 
+/* Lock held. */
 static struct kept *kept_at(struct contents *c, uint64_t ino)
 {
         for (size_t i = 0; i < KEPT; i++)
-                if (c->kept[i].content && c->kept[i].ino == ino)
+                if (c->kept[i].ino == ino)
                         return &c->kept[i];
         return NULL;
-}
-
-/* A ref, or NULL. */
-static struct content *contents_find(struct contents *c, uint64_t ino, uint64_t token)
-{
-        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
-        struct kept *k = kept_at(c, ino);
-
-        return k && k->token == token ? content_ref(k->content) : NULL;
-}
-
-/* NULL: it is not kept any more. */
-static void contents_keep(struct contents *c, uint64_t ino, uint64_t token, struct content *content)
-{
-        cleanup_content struct content *old = NULL; /* given back without the lock */
-        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
-        struct kept *k = kept_at(c, ino);
-
-        if (!k && content)
-                k = &c->kept[c->next++ % KEPT];
-        if (k) {
-                old = k->content;
-                *k = (struct kept){ino, token, content_ref(content)};
-        }
 }
 
 /* Changes whenever the content of a file with the same inode may have changed. */
@@ -124,14 +81,47 @@ static int content_load(struct session *s, const struct node *n, struct content 
         return node_type(n) == NODE_COMPUTED && !n->view.cached && (r == -ENODATA || r == -ESTALE) ? -ENOENT : r;
 }
 
-/* Replies, and keeps the content if more of it is likely to be asked for. */
-static void answer_read(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token, struct content *c)
+static void reply(fuse_req_t req, const struct parked *p, const struct content *c)
 {
-        bool more = c->fd >= 0 || (uint64_t)p->offset + p->size < c->blob.size;
-
-        if (more || p->offset > 0)
-                contents_keep(s->contents, p->ino, token, more ? c : NULL);
         session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
+}
+
+/* Is more of it likely to be asked for? */
+static bool is_partial(const struct parked *p, const struct content *c)
+{
+        return c->fd >= 0 || (uint64_t)p->offset + p->size < c->blob.size;
+}
+
+/* Replies from what is kept; forgets it with its last part. False: it is not there. */
+static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&s->contents->lock);
+        struct kept *k = kept_at(s->contents, p->ino);
+
+        if (!k || k->token != token)
+                return false;
+        reply(req, p, &k->content);
+        if (!is_partial(p, &k->content)) {
+                content_done(&k->content);
+                k->ino = 0;
+        }
+        return true;
+}
+
+/* Replies, and takes over the content if more of it is likely to be asked for. */
+static void answer_new(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token, struct content *c)
+{
+        cleanup_unlock pthread_mutex_t *held = NULL;
+        struct kept *k;
+
+        reply(req, p, c);
+        if (!is_partial(p, c))
+                return;
+        held = hold(&s->contents->lock);
+        k = kept_at(s->contents, p->ino) ?: &s->contents->kept[s->contents->next++ % KEPT];
+        content_done(&k->content);
+        *k = (struct kept){p->ino, token, *c};
+        *c = (struct content){.fd = -1};
 }
 
 void finished_open(fuse_req_t req, fuse_ino_t, struct fuse_file_info *)
@@ -144,7 +134,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         struct session *s = session_of(req);
         struct parked p = {.ino = ino, .size = size, .offset = offset};
         cleanup(query_unrefp) struct query *q = NULL;
-        cleanup_content struct content *c = NULL;
+        cleanup_content struct content c = {.fd = -1};
         cleanup_node struct node n = {0};
         uint64_t token = 0;
         int r = tree_node(s->tree, ino, &n);
@@ -155,39 +145,32 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
                 r = -ESTALE; /* nor for a program that is not in this tree */
         if (r == 0) {
                 token = content_token(s, &n);
-                c = contents_find(s->contents, ino, token);
-        }
-        if (r == 0 && !c && n.route->kept) {
-                r = n.route->query(s->tree, &n, &q); /* it is put in the folder of programs, which takes a moment */
-                if (r == 0) {
-                        waiters_park(s->waiters, req, &p, q);
+                if (answer_kept(s, req, &p, token))
                         return;
-                }
+                r = n.route->kept ? n.route->query(s->tree, &n, &q) : content_load(s, &n, &c);
         }
-        if (r == 0 && !c) {
-                c = content_new();
-                r = content_load(s, &n, c);
-        }
-        if (r == 0)
-                answer_read(s, req, &p, token, c);
-        else
+        if (r < 0)
                 fuse_reply_err(req, session_error(r, n.route && n.route->name ? n.route->name : "read", NULL));
+        else if (q) /* it is put in the folder of programs, which takes a moment */
+                waiters_park(s->waiters, req, &p, q);
+        else
+                answer_new(s, req, &p, token, &c);
 }
 
 void finished_answered(void *user, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason)
 {
         struct session *s = user;
-        cleanup_content struct content *c = content_new();
+        cleanup_content struct content c = {.fd = -1};
         cleanup_node struct node n = {0};
 
         if (r == 0)
                 r = tree_node(s->tree, p->ino, &n);
         if (r == 0) {
-                c->fd = n.route->answer_fd(v);
-                r = c->fd < 0 ? -errno : 0;
+                c.fd = n.route->answer_fd(v);
+                r = c.fd < 0 ? -errno : 0;
         }
         if (r == 0)
-                answer_read(s, req, p, content_token(s, &n), c);
+                answer_new(s, req, p, content_token(s, &n), &c);
         else
                 fuse_reply_err(req, session_error(r, "read", reason));
 }

@@ -48,30 +48,16 @@ struct listing {
         bool attributes; /* with what a lookup of each name would say */
 };
 
-/* Attributes go with the names where the row says so; a name without them (inode 0) is looked up if need be. */
-static bool lists_attributes(const struct session *s, const struct node *dir)
-{
-        return dir->view.cached &&
-               (dir->route->listed == LISTED_WHOLE || (s->finished && dir->route->listed == LISTED_WHOLE_FINISHED));
-}
-
-static void entry_attributes(struct session *s, const struct tree_entry *e, struct fuse_entry_param *ret)
-{
-        cleanup_node struct node n = {0};
-
-        if (tree_node_of(s->tree, e->inode, &n) < 0 || session_entry(s, &n, ret) < 0)
-                *ret = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}};
-}
-
 static int listing_add(void *user, const struct tree_entry *e)
 {
         struct listing *l = user;
         struct session *s = session_of(l->req);
         struct fuse_entry_param p = {.attr = {.st_ino = e->ino, .st_mode = e->type}};
+        cleanup_node struct node node = {0};
         size_t left = l->size - l->used, n;
 
-        if (l->attributes)
-                entry_attributes(s, e, &p);
+        if (l->attributes && (tree_node_of(s->tree, e->inode, &node) < 0 || session_entry(s, &node, &p) < 0))
+                p = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}}; /* it is looked up if need be */
         n = l->plus ? fuse_add_direntry_plus(l->req, l->data + l->used, left, e->name, &p, (off_t)e->next)
                     : fuse_add_direntry(l->req, l->data + l->used, left, e->name, &p.attr, (off_t)e->next);
         if (n > left) {
@@ -109,7 +95,8 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
                 full = listing_add(&l, &(struct tree_entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
         if (r == 0 && offset < 2 && !full)
                 full = listing_add(&l, &(struct tree_entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
-        l.attributes = plus && r == 0 && lists_attributes(s, &dir); /* not of the two: the kernel knows them */
+        if (plus && r == 0 && dir.view.cached) /* not of the two, which the kernel knows */
+                l.attributes = dir.route->listed == LISTED_WHOLE || (s->finished && dir.route->listed == LISTED_WHOLE_FINISHED);
         if (r == 0 && !full)
                 r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);
         if (r == 0 && generation != LISTING_FIXED)

@@ -60,18 +60,13 @@ static void handle_close(struct session *s, struct handle *h)
 
 /* -- values that change -- */
 
-static bool same_file(int a, int b)
+static bool same_value(const struct handle *a, const struct handle *b)
 {
         struct stat x, y;
 
-        return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-static bool same_value(const struct handle *a, const struct handle *b)
-{
-        if (a->fd >= 0 || b->fd >= 0)
-                return a->fd >= 0 && b->fd >= 0 && same_file(a->fd, b->fd);
-        return a->content.size == b->content.size &&
+        if (a->fd >= 0 && b->fd >= 0)
+                return fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+        return a->fd < 0 && b->fd < 0 && a->content.size == b->content.size &&
                (a->content.size == 0 || memcmp(a->content.data, b->content.data, a->content.size) == 0);
 }
 
@@ -113,12 +108,12 @@ static bool handle_told(struct session *s, struct handle *h)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&s->lock);
         const struct handle *other;
-        bool told = false;
 
-        LIST_FOREACH (other, &s->handles, others)
-                told |= other != h && other->node == h->node && other->told;
         h->told = true;
-        return told;
+        LIST_FOREACH (other, &s->handles, others)
+                if (other != h && other->node == h->node && other->told)
+                        return true;
+        return false;
 }
 
 bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st)
@@ -138,15 +133,6 @@ bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, st
                 return true;
         }
         return false;
-}
-
-static uint64_t value_token(const struct handle *h)
-{
-        struct stat st;
-
-        if (h->fd >= 0)
-                return fstat(h->fd, &st) == 0 ? st.st_ino : 0;
-        return hash_quick(h->content.data, h->content.size);
 }
 
 /* Reads the last page of a handle's content into `page`, of *ret_n bytes. Returns its offset. */
@@ -169,8 +155,11 @@ static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
  * else opens the file meanwhile. */
 static void tell_value(struct session *s, struct handle *h)
 {
+        struct stat st = {0};
+        uint64_t token = h->fd < 0 ? hash_quick(h->content.data, h->content.size) : fstat(h->fd, &st) == 0 ? st.st_ino : 0;
+
         kernel_cache_telling(s->kernel_cache);
-        if (!handle_told(s, h) && !kernel_cache_pages(s->kernel_cache, h->node, value_token(h)) && s->fuse) {
+        if (!handle_told(s, h) && !kernel_cache_pages(s->kernel_cache, h->node, token) && s->fuse) {
                 char page[PAGE];
                 size_t n;
                 off_t offset = last_page(h, page, &n);
@@ -211,38 +200,21 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
                 handle_close(s, h);
 }
 
-/* Why this reader may not start work, or 0. */
-static int may_not_ask(struct session *s, pid_t reader)
-{
-        if (reader_is_job(reader))
-                return -EDEADLK;
-        if (reader_is_named(reader, workspace_settings(tree_workspace(s->tree))->crawlers))
-                return -EDQUOT;
-        return 0;
-}
-
 enum opening {
         OPENING_DONE,   /* the handle is complete */
         OPENING_PUT,    /* it is known, and must be put in a folder, which takes a moment */
         OPENING_WORKED, /* it must be computed */
 };
 
-static int open_kept(struct session *s, const struct node *n)
-{
-        int kept = n->route->kept(s->tree, n);
-
-        if (kept < 0)
-                return kept;
-        return kept ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_WORKED;
-}
-
 /* An enum opening, or -errno. */
 static int open_node(struct session *s, const struct node *n, struct handle *h)
 {
         int r;
 
-        if (n->route->kept)
-                return open_kept(s, n);
+        if (n->route->kept) {
+                r = n->route->kept(s->tree, n);
+                return r < 0 ? r : r > 0 ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_WORKED;
+        }
         if (n->route->open)
                 return n->route->open(s->tree, n, &h->fd);
         if (node_type(n) == NODE_FILE && !value_moves(s, n))
@@ -270,10 +242,12 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                 r = -EROFS; /* no kernel asks for that */
         if (r == 0)
                 r = open_node(s, &n, h);
+        if (r == OPENING_WORKED && reader_is_job(fuse_req_ctx(req)->pid))
+                r = -EDEADLK;
+        else if (r == OPENING_WORKED && reader_is_named(fuse_req_ctx(req)->pid, workspace_settings(tree_workspace(s->tree))->crawlers))
+                r = -EDQUOT;
         if (r == OPENING_PUT || r == OPENING_WORKED) {
-                r = r == OPENING_PUT ? 0 : may_not_ask(s, fuse_req_ctx(req)->pid);
-                if (r == 0)
-                        r = n.route->query(s->tree, &n, &q);
+                r = n.route->query(s->tree, &n, &q);
                 if (r == 0) {
                         waiters_park(s->waiters, req, &(struct parked){.ino = ino}, q);
                         return;
@@ -286,20 +260,6 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                                r == -EEXIST ? EEXIST : session_error(r, n.route && n.route->name ? n.route->name : "open", NULL));
 }
 
-/* A parked open is answered. */
-static int handle_fill(struct session *s, const struct node *n, struct value *v, struct handle *h)
-{
-        int r;
-
-        if (n->route->answer_fd) {
-                h->fd = n->route->answer_fd(v);
-                return h->fd < 0 ? -errno : 0;
-        }
-        r = tree_answer(s->tree, n, v, &h->content);
-        h->loaded = r == 0;
-        return r;
-}
-
 void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason)
 {
         struct session *s = user;
@@ -310,8 +270,10 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
                 r = fault_at("open.answer");
         if (r == 0)
                 r = session_node(s, p->ino, &n);
-        if (r == 0)
-                r = handle_fill(s, &n, v, h);
+        if (r == 0 && n.route->answer_fd)
+                r = (h->fd = n.route->answer_fd(v)) < 0 ? -errno : 0;
+        else if (r == 0)
+                h->loaded = (r = tree_answer(s->tree, &n, v, &h->content)) == 0;
         if (r == 0) {
                 kernel_cache_placeholder(s->kernel_cache,
                                          inode_pack(n.inode)); /* we cannot know what the kernel was told while this was parked */

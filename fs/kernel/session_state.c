@@ -18,29 +18,20 @@ static void state_done(struct state *s)
 
 static int node_state(struct session *s, const struct node *n, struct state *ret)
 {
+        const struct route *row = n->route;
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_buffer struct buffer b = {0};
-        int r;
+        int r = row->kept ? row->kept(s->tree, n) : row->content(s->tree, n, &b);
 
-        *ret = (struct state){.state = JOB_READY};
-        if (n->route->kept) {
-                r = n->route->kept(s->tree, n);
-                r = r == 0 ? -ENOENT : MIN(r, 0);
-        } else
-                r = n->route->content(s->tree, n, &b);
-        if (r == 0)
-                return 0;
-        if (r == -ENODATA) {
-                ret->state = JOB_FAILED;
-                ret->reason = copy_string(error_message(r));
-                return 0;
-        }
+        if (row->kept && r >= 0)
+                r = r > 0 ? 0 : -ENOENT;
+        *ret = (struct state){.state = r == -ENODATA ? JOB_FAILED : JOB_READY, .reason = r == -ENODATA ? copy_string(error_message(r)) : NULL};
         if (r != -ENOENT)
-                return r;
-        r = n->route->waits_for ? n->route->waits_for(s->tree, n, &q) : n->route->query(s->tree, n, &q);
+                return r == -ENODATA ? 0 : r;
+        r = (row->waits_for ?: row->query)(s->tree, n, &q);
         if (r == 0)
                 ret->state = engine_peek(s->engine, q, &ret->job, &ret->reason);
-        if (r == 0 && ret->state == JOB_READY && n->route->waits_for) {
+        if (r == 0 && ret->state == JOB_READY && row->waits_for) {
                 ret->state = JOB_FAILED; /* there is a build, and no program */
                 ret->reason = copy_string("the commit cannot be built: see build/log");
         }
@@ -87,16 +78,6 @@ static void reply_xattr(fuse_req_t req, int r, const struct buffer *b, size_t si
                 fuse_reply_buf(req, b->data, b->size);
 }
 
-static int release_waiters(struct session *s, uid_t asker)
-{
-        if (asker != 0 && asker != geteuid())
-                return EACCES;
-        if (!session_is_idle(s))
-                return EBUSY;
-        waiters_release(s->waiters);
-        return ENODATA;
-}
-
 void state_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
         cleanup_buffer struct buffer b = {0};
@@ -107,7 +88,12 @@ void state_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t siz
                 return;
         }
         if (ino == FUSE_ROOT_ID && strcmp(name, RELEASE_XATTR) == 0) {
-                fuse_reply_err(req, release_waiters(s, fuse_req_ctx(req)->uid));
+                const uid_t asker = fuse_req_ctx(req)->uid;
+                int r = asker != 0 && asker != geteuid() ? EACCES : session_is_idle(s) ? ENODATA : EBUSY;
+
+                if (r == ENODATA)
+                        waiters_release(s->waiters);
+                fuse_reply_err(req, r);
                 return;
         }
         reply_xattr(req, state_value(session_of(req), ino, name, &b), &b, size);

@@ -103,13 +103,6 @@ static void written_add(struct writing *w, const struct written *f)
         w->written[w->next_written++ % WRITTEN_SLOTS] = *f;
 }
 
-static void written_remove(struct writing *w, fuse_ino_t ino)
-{
-        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
-
-        written_drop(w, ino, NULL);
-}
-
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
 {
         cleanup(new_case_unrefp) struct new_case *n = new_case_of(w, ino);
@@ -219,6 +212,7 @@ static void hand_over(struct writing_request *w)
         writers_do(session_of(w->req)->writers, &w->chore);
 }
 
+/* To the thread for names, as the folder is locked meanwhile. */
 static void hand_over_names(fuse_req_t req, void (*fn)(const struct writing_request *w), fuse_ino_t parent, const char *name,
                             fuse_ino_t new_parent, const char *to, unsigned flags, const struct fuse_file_info *fi)
 {
@@ -228,11 +222,19 @@ static void hand_over_names(fuse_req_t req, void (*fn)(const struct writing_requ
         if (!w)
                 return;
         memcpy(w->data, name, size);
-        memcpy(w->data + size, to, to_size);
-        w->to = w->data + size;
+        w->to = memcpy(w->data + size, to, to_size);
         w->to_ino = new_parent;
         w->which = (int)flags;
         writers_do(session_of(req)->namers, &w->chore);
+}
+
+/* The errno for a writer. One that says what is wrong with a name or a case comes with a line in the log: cp shows the errno alone. */
+static int write_error(int r, const char *what, const char *name)
+{
+        if (r != -EEXIST && r != -EINVAL && r != -EFBIG && r != -ENAMETOOLONG)
+                return r < 0 ? session_error(r, name, NULL) : 0;
+        log_info("a case was not %s: %s", what, error_message(r));
+        return -r;
 }
 
 static void do_create(const struct writing_request *w)
@@ -253,9 +255,7 @@ static void do_create(const struct writing_request *w)
         if (r == 0)
                 r = new_case_open(workspace_cases(tree_workspace(s->tree)), name, &made);
         if (r < 0) {
-                if (r == -EEXIST)
-                        log_info("a case was not added: %s", error_message(r));
-                fuse_reply_err(req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : session_error(r, name, NULL));
+                fuse_reply_err(req, write_error(r, "added", name));
                 return;
         }
         pthread_mutex_lock(&s->writing->lock);
@@ -274,25 +274,19 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, s
         hand_over_names(req, do_create, parent, name, 0, "", 0, fi);
 }
 
+static struct new_case *written_to(const struct fuse_file_info *fi)
+{
+        return (struct new_case *)(uintptr_t)fi->fh;
+}
+
 /* A file that is no case by its first line is refused at once: a shell's `echo hello >cases/x` looks at write(), not at close(). Files that programs keep
  * beside another (.x.swp) are left alone. */
 static int check_first_line(struct new_case *n, const char *data, size_t size)
 {
         char name[NAME_MAX + 1];
-        int r;
 
         new_case_name(n, name, sizeof(name));
-        if (name[0] == '.' || !memchr(data, '\n', size))
-                return 0;
-        r = case_check_head(name, SLICE(data, size));
-        if (r < 0)
-                log_info("a case is not taken: %s", error_message(r));
-        return r;
-}
-
-static struct new_case *written_to(const struct fuse_file_info *fi)
-{
-        return (struct new_case *)(uintptr_t)fi->fh;
+        return name[0] == '.' || !memchr(data, '\n', size) ? 0 : case_check_head(name, SLICE(data, size));
 }
 
 static void do_write(const struct writing_request *w)
@@ -302,7 +296,7 @@ static void do_write(const struct writing_request *w)
         ssize_t written = r < 0 ? r : new_case_write(n, w->data, w->size, w->offset);
 
         if (written < 0)
-                fuse_reply_err(w->req, (int)-written);
+                fuse_reply_err(w->req, r < 0 ? write_error(r, "taken", "case") : (int)-written);
         else
                 fuse_reply_write(w->req, (size_t)written);
 }
@@ -323,11 +317,9 @@ static void do_flush(const struct writing_request *w)
         struct new_case *n = written_to(&w->fi);
         int r = new_case_flush(n);
 
-        if (r < 0)
-                log_info("a case was not added: %s", error_message(r));
-        else
+        if (r == 0)
                 note_written(session_of(w->req)->writing, n); /* close() returns before RELEASE comes */
-        fuse_reply_err(w->req, r == -EEXIST || r == -EINVAL || r == -EFBIG ? -r : r < 0 ? session_error(r, "case", NULL) : 0);
+        fuse_reply_err(w->req, write_error(r, "added", "case"));
 }
 
 void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -391,9 +383,7 @@ static void do_rename(const struct writing_request *w)
 
         if (r == 0)
                 r = rename_written(s, w->data, w->to);
-        if (r == -EEXIST)
-                log_info("a case was not renamed: %s", error_message(r));
-        fuse_reply_err(w->req, r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? -r : r < 0 ? session_error(r, w->data, NULL) : 0);
+        fuse_reply_err(w->req, write_error(r, "renamed", w->data));
 }
 
 void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *to, unsigned flags)
@@ -409,8 +399,11 @@ static void do_unlink(const struct writing_request *w)
 
         if (r == 0 && f.made)
                 r = cases_remove(workspace_cases(tree_workspace(s->tree)), f.id);
-        if (r == 0)
-                written_remove(s->writing, f.ino);
+        if (r == 0) {
+                pthread_mutex_lock(&s->writing->lock);
+                written_drop(s->writing, f.ino, NULL);
+                pthread_mutex_unlock(&s->writing->lock);
+        }
         fuse_reply_err(w->req, r < 0 ? session_error(r, w->data, NULL) : 0);
 }
 
@@ -449,10 +442,7 @@ void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which,
                 return;
         w->attr = *attr;
         w->which = which;
-        if (writing_is(ino))
-                hand_over(w);
-        else
-                writers_do(session_of(req)->namers, &w->chore); /* the folder, which is locked meanwhile */
+        writers_do(writing_is(ino) ? session_of(req)->writers : session_of(req)->namers, &w->chore);
 }
 
 void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)

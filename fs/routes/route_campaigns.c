@@ -11,35 +11,13 @@ enum {
         KIND_SPR_CAMPAIGNS = 115,
         KIND_INCOMPLETENESS_CAMPAIGNS,
         KIND_CAMPAIGN,
-        KIND_CAMPAIGN_SETTINGS,
-        KIND_CAMPAIGN_STATUS,
-        KIND_CAMPAIGN_PROGRESS,
-        KIND_CAMPAIGN_PICTURE,
-        KIND_CAMPAIGN_OPERATORS,
-        KIND_CAMPAIGN_LOG,
+        KIND_CAMPAIGN_STATUS = 119,
         KIND_CAMPAIGN_RULES = 190,
 };
 
-/* By number: "<solver number>/<name>". */
 static int campaign_name(struct tree *t, const struct node *n, char **ret)
 {
-        cleanup_free char *whole = NULL;
-        int r = tree_name(t, NAMES_CAMPAIGN, n->inode.item, &whole);
-        const char *slash = r == 0 ? strchr(whole, '/') : NULL;
-
-        if (r < 0)
-                return r;
-        *ret = copy_string(slash ? slash + 1 : whole);
-        return 0;
-}
-
-static int campaign_number(struct tree *t, const struct node *dir, const char *name, struct inode *ret)
-{
-        char whole[NAME_MAX + 32];
-
-        if (snprintf(whole, sizeof(whole), "%u/%s", dir->solver->number, name) >= (int)sizeof(whole))
-                return -ENOENT;
-        return item_number(t, NAMES_CAMPAIGN, whole, "campaigns", ret);
+        return tree_entry_name(t, route_of(KIND_CAMPAIGN), n->inode.item, ret);
 }
 
 static int campaign_kind(struct tree *t, const struct node *of, const char *name, enum campaign_kind *ret)
@@ -53,17 +31,24 @@ static int campaign_kind(struct tree *t, const struct node *of, const char *name
 }
 
 /* Each kind has a folder of its own. */
-static bool is_in_folder(struct tree *t, const struct node *dir, const char *name)
+static int names(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n)
 {
-        enum campaign_kind kind;
+        size_t n = 0, kept = 0;
+        int r = campaign_names(tree_workspace(t), dir->solver->number, ret, &n);
 
-        return campaign_kind(t, dir, name, &kind) == 0 &&
-               (kind == CAMPAIGN_UNKNOWNS) == (dir->inode.kind == KIND_INCOMPLETENESS_CAMPAIGNS);
-}
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                enum campaign_kind kind;
+                bool is_here = campaign_kind(t, dir, (*ret)[i], &kind) == 0 &&
+                               (kind == CAMPAIGN_UNKNOWNS) == (dir->inode.kind == KIND_INCOMPLETENESS_CAMPAIGNS);
+                char *name = steal_pointer((*ret)[i]);
 
-static int campaign_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        return is_in_folder(t, dir, name) ? campaign_number(t, dir, name, &ret->inode) : -ENOENT;
+                if (is_here)
+                        (*ret)[kept++] = name;
+                else
+                        free(name);
+        }
+        *ret_n = kept;
+        return r;
 }
 
 /* A campaign's weights: of operators, or of rules. */
@@ -74,24 +59,6 @@ static bool has_table(struct tree *t, const struct node *dir, const struct route
 
         return campaign_name(t, dir, &name) == 0 && campaign_kind(t, dir, name, &kind) == 0 &&
                (kind == CAMPAIGN_UNKNOWNS) == (row->kind == KIND_CAMPAIGN_RULES);
-}
-
-static int campaign_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        struct inode inode = inode_below(dir, row);
-        char **names = NULL;
-        size_t n = 0;
-        int r = campaign_names(tree_workspace(t), dir->solver->number, &names, &n);
-
-        for (size_t i = from; r == 0 && i < n; i++) {
-                if (!is_in_folder(t, dir, names[i]))
-                        continue;
-                r = campaign_number(t, dir, names[i], &inode);
-                if (r == 0)
-                        r = tree_emit(row, names[i], inode, i, fn, user);
-        }
-        strings_free(names);
-        return r;
 }
 
 static int campaign_content(struct tree *t, const struct node *n, struct buffer *ret)
@@ -225,20 +192,21 @@ static const struct route rows[] = {
         {KIND_INCOMPLETENESS_CAMPAIGNS, IN(KIND_INCOMPLETENESS), .name = "campaigns", .starts = true, .type = NODE_FOLDER,
          .absent = ABSENT_NOT, .generation = any_listing},
         {KIND_CAMPAIGN, IN(KIND_SPR_CAMPAIGNS, KIND_INCOMPLETENESS_CAMPAIGNS), .shown = "<name>", .starts = true,
-         .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER, .match = campaign_match, .list = campaign_entries},
-        {KIND_CAMPAIGN_SETTINGS, IN(KIND_CAMPAIGN), .name = "settings", .starts = true, .type = NODE_LIVE,
+         .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER, .names = names, .space = NAMES_CAMPAIGN,
+         .of_solver = true},
+        {118, IN(KIND_CAMPAIGN), .name = "settings", .starts = true, .type = NODE_LIVE,
          .content = campaign_content},
         {KIND_CAMPAIGN_STATUS, IN(KIND_CAMPAIGN), .name = "status", .starts = true, .type = NODE_LIVE,
          .content = campaign_content},
-        {KIND_CAMPAIGN_PROGRESS, IN(KIND_CAMPAIGN), .name = "progress.tsv", .starts = true, .type = NODE_LIVE,
+        {120, IN(KIND_CAMPAIGN), .name = "progress.tsv", .starts = true, .type = NODE_LIVE,
          .content = campaign_file_content},
-        {KIND_CAMPAIGN_PICTURE, IN(KIND_CAMPAIGN), .name = "progress.svg", .starts = true, .type = NODE_LIVE,
+        {121, IN(KIND_CAMPAIGN), .name = "progress.svg", .starts = true, .type = NODE_LIVE,
          .content = campaign_picture},
-        {KIND_CAMPAIGN_OPERATORS, IN(KIND_CAMPAIGN), .name = "operators.tsv", .starts = true, .type = NODE_LIVE,
+        {122, IN(KIND_CAMPAIGN), .name = "operators.tsv", .starts = true, .type = NODE_LIVE,
          .exists = has_table, .content = campaign_file_content},
         {KIND_CAMPAIGN_RULES, IN(KIND_CAMPAIGN), .name = "rules.tsv", .starts = true, .type = NODE_LIVE, .exists = has_table,
          .content = campaign_file_content},
-        {KIND_CAMPAIGN_LOG, IN(KIND_CAMPAIGN), .name = "log", .starts = true, .type = NODE_LIVE,
+        {123, IN(KIND_CAMPAIGN), .name = "log", .starts = true, .type = NODE_LIVE,
          .content = campaign_file_content},
 };
 

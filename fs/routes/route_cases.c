@@ -6,15 +6,12 @@
 
 enum {
         KIND_CASES = 2,
-        KIND_CASE_INPUT = KIND_CASE + 1,
-        KIND_CASE_NAME,
+        KIND_CASE_NAME = 5,
         KIND_CASE_SHA256,
         KIND_CASE_LOGIC,
-        KIND_CASE_STATUS,
-        KIND_BY_NAME,
+        KIND_BY_NAME = 9,
         KIND_BY_NAME_FOLDER,
         KIND_BY_NAME_LINK,
-        KIND_CASE_FEATURES = 188,
 };
 
 uint64_t cases_listing(struct tree *t, const struct node *)
@@ -124,47 +121,20 @@ static int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
 
 /* -- cases/by-name: a name with slashes is in nested folders, whose numbers are those of their paths -- */
 
-static size_t names_from(const void *list, const char *path)
+static int read_names(struct tree *t, struct case_names **ret, struct path_list *ret_paths)
 {
-        const struct case_names *c = list;
-        size_t low = 0, high = c->n;
+        int r = tree_case_names(t, ret);
 
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-
-                if (strcmp(c->list[middle].name, path) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-static const char *name_at(const void *list, size_t i)
-{
-        const struct case_names *c = list;
-
-        return i < c->n ? c->list[i].name : NULL;
-}
-
-static int link_inode(const void *list, size_t i, struct inode *ret)
-{
-        const struct case_names *c = list;
-
-        *ret = (struct inode){.kind = KIND_BY_NAME_LINK, .item = c->list[i].id};
-        return 0;
-}
-
-static struct path_list paths_of(const struct case_names *c)
-{
-        return (struct path_list){.space = NAMES_PATH, .list = c, .from = names_from, .at = name_at, .leaf = link_inode};
+        if (r == 0)
+                *ret_paths = (struct path_list){.space = NAMES_PATH, .has_items = true, .list = (*ret)->list, .n = (*ret)->n};
+        return r;
 }
 
 static int by_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
-        int r = tree_case_names(t, &c);
-        struct path_list p = paths_of(c);
+        struct path_list p;
+        int r = read_names(t, &c, &p);
 
         return r < 0 ? r : path_match(t, &p, dir, name, ret);
 }
@@ -173,8 +143,8 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
                            void *user)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
-        int r = tree_case_names(t, &c);
-        struct path_list p = paths_of(c);
+        struct path_list p;
+        int r = read_names(t, &c, &p);
 
         return r < 0 ? r : path_entries(t, &p, dir, row, from, fn, user);
 }
@@ -206,7 +176,7 @@ static const struct route rows[] = {
          .generation = cases_listing, .about = "the benchmark instances, shared by every solver; cp a file here to add it"},
         {KIND_CASE, IN(KIND_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
          .has = case_has, .numbers = case_ids, .mtime = case_mtime, .about = "a case, by its id"},
-        {KIND_CASE_INPUT, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .named = case_input_named,
+        {4, IN(KIND_CASE), .shown = "input.smt2", .type = NODE_FILE, .named = case_input_named,
          .size = case_input_size, .open = case_input_open, .mtime = case_mtime,
          .about = "the case, byte for byte (input.cnf for DIMACS)"},
         {KIND_CASE_NAME, IN(KIND_CASE), .name = "name", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text,
@@ -215,9 +185,9 @@ static const struct route rows[] = {
          .about = "of its bytes"},
         {KIND_CASE_LOGIC, IN(KIND_CASE), .name = "logic", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
-        {KIND_CASE_STATUS, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
+        {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "its :status, or the one given by case add --status; else 'unknown'"},
-        {KIND_CASE_FEATURES, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
+        {188, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
          .mtime = case_mtime, .about = "numbers that portfolios learn from: solverfs portfolio features"},
         {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,
          .about = "links to the cases, by name"},

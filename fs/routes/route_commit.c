@@ -11,36 +11,17 @@
 
 enum {
         KIND_MESSAGE = 26,
-        KIND_AUTHOR,
-        KIND_DATE,
-        KIND_CHANGES,
-        KIND_PARENTS,
-        KIND_PARENT,
-        KIND_BUILD,
-        KIND_BUILD_STATUS,
-        KIND_BUILD_LOG,
-        KIND_BIN,
-        KIND_PROGRAM,
-        KIND_CELLS,
-        KIND_TIME = KIND_CELL + 1,
-        KIND_CPUTIME,
-        KIND_MEMORY,
-        KIND_RESULT,
-        KIND_STDOUT,
-        KIND_STDERR,
-        KIND_RUN_JSON,
-        KIND_SEEDS,
+        KIND_PARENTS = 30,
+        KIND_BUILD = 32,
+        KIND_BIN = 35,
+        KIND_CELLS = 37,
+        KIND_SEEDS = 46,
         KIND_SEED,
         KIND_TIMEOUTS,
         KIND_TIMEOUT,
         KIND_TIMEOUT_ALIAS = 55,
-        KIND_CELL_NAME,
-        KIND_EFFORT,
-        KIND_BUILD_SO_FAR = 213,
-        KIND_SCRAMBLED,
+        KIND_SCRAMBLED = 214,
         KIND_SCRAMBLED_SEED,
-        KIND_CELL_INPUT,
-        KIND_BY_SEED,
 };
 
 /* -- of the commit -- */
@@ -52,9 +33,9 @@ static int commit_text_content(struct tree *t, const struct node *n, struct buff
         return history_text(n->solver->history, n->inode.commit, which[n->route->kind - KIND_MESSAGE], ret);
 }
 
-static bool build_is_known(struct tree *t, const struct node *n, uint32_t commit, struct build_record **ret)
+static int find_build(struct tree *t, const struct node *n, struct build_record **ret)
 {
-        return build_find(tree_workspace(t), n->solver, commit, false, ret) == 0;
+        return build_find(tree_workspace(t), n->solver, n->inode.commit, false, ret);
 }
 
 int commit_finished(struct tree *t, const struct node *n, uint32_t commit)
@@ -109,7 +90,7 @@ static int build_status(struct tree *t, const struct node *n, struct buffer *ret
         cleanup_free char *reason = NULL, *changed = NULL;
         const char *status = "none";
         uint64_t job;
-        int r = build_find(tree_workspace(t), n->solver, n->inode.commit, false, &record);
+        int r = find_build(t, n, &record);
 
         if (r < 0 && r != -ENOENT)
                 return r;
@@ -177,7 +158,7 @@ static int build_log_answer(struct tree *t, const struct node *n, struct value *
 /* The record's entry for an output; NULL while it is not built, or gone from the store. */
 static const struct build_output *output_built(struct tree *t, const struct node *n, const char *name, struct build_record **ret)
 {
-        if (!build_is_known(t, n, n->inode.commit, ret) || !(*ret)->ok)
+        if (find_build(t, n, ret) < 0 || !(*ret)->ok)
                 return NULL;
         for (size_t i = 0; i < (*ret)->n_outputs; i++)
                 if (strcmp((*ret)->outputs[i].name, name) == 0)
@@ -192,17 +173,6 @@ static bool output_is_kept(struct tree *t, const struct node *n, const char *nam
         const struct build_output *o = output_built(t, n, name, &record);
 
         return o && programs_has(workspace_programs(tree_workspace(t)), &o->id);
-}
-
-/* cached/ never starts work: what would have to be built again is not shown there. */
-static bool output_visible(struct tree *t, const struct node *dir, const char *name)
-{
-        return !dir->view.cached || output_is_kept(t, dir, name);
-}
-
-static int output_number(struct tree *t, const char *name, struct inode *ret)
-{
-        return item_number(t, NAMES_OUTPUT, name, "names of built files", ret);
 }
 
 /* The files that the recipe makes of this commit. */
@@ -222,38 +192,25 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
         return r == 0 || r == -ENOENT ? -ESTALE : r;
 }
 
+/* cached/ never starts work: what would have to be built again is not shown there. */
+static int program_names(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n)
+{
+        *ret = allocate(1, sizeof(**ret));
+        for (char *const *o = outputs_of(dir); *o; o++)
+                if (!dir->view.cached || output_is_kept(t, dir, basename(*o)))
+                        strings_add(ret, basename(*o));
+        *ret_n = strings_count(*ret);
+        return 0;
+}
+
 static bool bin_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        for (char *const *o = outputs_of(dir); *o; o++)
-                if (output_visible(t, dir, basename(*o)))
-                        return true;
-        return false;
-}
+        char **names;
+        size_t n;
 
-static int program_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        for (char *const *o = outputs_of(dir); *o; o++)
-                if (strcmp(basename(*o), name) == 0)
-                        return output_visible(t, dir, name) ? output_number(t, name, &ret->inode) : -ENOENT;
-        return -ENOENT;
-}
-
-static int program_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        char *const *outputs = outputs_of(dir);
-        struct inode inode = inode_below(dir, row);
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && outputs[i]; i++) {
-                const char *name = basename(outputs[i]);
-
-                if (i < from || !output_visible(t, dir, name))
-                        continue;
-                r = output_number(t, name, &inode);
-                if (r == 0)
-                        r = tree_emit(row, name, inode, i, fn, user);
-        }
-        return r;
+        program_names(t, dir, &names, &n);
+        strings_free(names);
+        return n > 0;
 }
 
 static int program_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -295,7 +252,7 @@ static bool commit_failed(struct tree *t, const struct node *n)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
 
-        return build_is_known(t, n, n->inode.commit, &record) && !record->ok;
+        return find_build(t, n, &record) == 0 && !record->ok;
 }
 
 /* 0, -ENOENT, … */
@@ -378,7 +335,7 @@ static int cell_content(struct tree *t, const struct node *n, struct buffer *ret
 
         if (r == 0)
                 r = tree_fact(t, n, &cell, cell_file_is_brief(file), &f);
-        if (r == -ENOENT && build_is_known(t, n, n->inode.commit, &record) && !record->ok)
+        if (r == -ENOENT && find_build(t, n, &record) == 0 && !record->ok)
                 r = 0;
         return r < 0 ? r : print_cell(n, f, record, ret);
 }
@@ -427,7 +384,7 @@ static const char *cell_input_named(struct tree *t, const struct node *dir)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-        if (dir->view.scramble == 0 || cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0)
+        if (dir->view.setting != SETTING_SCRAMBLED || cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0)
                 return NULL;
         return cell_file_exists(t, dir, NULL) ? case_input_name(info->format) : NULL;
 }
@@ -456,7 +413,7 @@ static int cell_input_query(struct tree *t, const struct node *n, struct query *
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
-        return r < 0 ? r : query_scrambled(tree_workspace(t), info, n->view.scramble, ret);
+        return r < 0 ? r : query_scrambled(tree_workspace(t), info, n->view.n, ret);
 }
 
 /* -- by-seed.tsv -- */
@@ -502,7 +459,7 @@ static int print_by_seed(struct tree *t, const struct node *n, struct buffer *re
 /* Below another setting it would be the same table again. */
 static bool by_seed_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        return !dir->view.has_seed && !dir->view.has_timeout && dir->view.scramble == 0 && cell_file_exists(t, dir, row);
+        return dir->view.setting == SETTING_NONE && cell_file_exists(t, dir, row);
 }
 
 /* -- names of cases -- */
@@ -543,12 +500,17 @@ static bool seeds_exist(struct tree *t, const struct node *dir, const struct rou
 static int setting_match(struct tree *t, const struct node *dir, const struct view *setting, struct node *ret)
 {
         struct node n = *dir;
-        int r = setting->timeout_ns > INODE_TIMEOUT_MOST ? -ENOENT : tree_set_view(t, setting, &ret->inode);
+        int r = setting->setting == SETTING_TIMEOUT && setting->n > INODE_TIMEOUT_MOST ? -ENOENT : tree_set_view(t, setting, &ret->inode);
 
         if (r < 0 || !dir->view.cached)
                 return r;
         n.view = *setting;
         return cells_exist(t, &n, NULL) ? 0 : -ENOENT;
+}
+
+static enum setting setting_of(unsigned kind)
+{
+        return kind == KIND_SEED ? SETTING_SEED : kind == KIND_SCRAMBLED_SEED ? SETTING_SCRAMBLED : SETTING_TIMEOUT;
 }
 
 /* A limit is one folder, under its shortest name; every other way to write it (60s for 1m) is a link to that. */
@@ -567,13 +529,11 @@ static int named_setting_match(struct tree *t, const struct node *dir, const cha
         struct view v = dir->view;
         bool is_one;
 
-        if (ret->inode.kind == KIND_SEED)
-                is_one = v.has_seed = parse_name_number(name, UINT32_MAX, &v.seed);
-        else if (ret->inode.kind == KIND_SCRAMBLED_SEED)
-                is_one =
-                        parse_name_number(name, UINT32_MAX, &v.scramble) && v.scramble > 0; /* under 0 the input stays as it is */
-        else
-                is_one = v.has_timeout = timeout_parse(name, ret->inode.kind == KIND_TIMEOUT_ALIAS, &v.timeout_ns);
+        v.setting = setting_of(ret->inode.kind);
+        if (v.setting == SETTING_TIMEOUT)
+                is_one = timeout_parse(name, ret->inode.kind == KIND_TIMEOUT_ALIAS, &v.n);
+        else /* scrambled by 0 the input would stay as it is */
+                is_one = parse_name_number(name, UINT32_MAX, &v.n) && (v.setting == SETTING_SEED || v.n > 0);
         return is_one ? setting_match(t, dir, &v, ret) : -ENOENT;
 }
 
@@ -581,17 +541,9 @@ static int timeout_alias_target(struct tree *t, const struct node *n, struct buf
 {
         char shortest[32];
 
-        format_duration(n->view.timeout_ns, shortest);
+        format_duration(n->view.n, shortest);
         buffer_adds(ret, shortest);
         return 0;
-}
-
-/* Is it a setting of commits/ of the folder's solver, and of the row's kind? */
-static bool is_of_row(const struct node *dir, const struct route *row, const struct view *v)
-{
-        if (v->solver != dir->solver->number || v->cached)
-                return false;
-        return row->kind == KIND_SEED ? v->has_seed : row->kind == KIND_SCRAMBLED_SEED ? v->scramble > 0 : v->has_timeout;
 }
 
 /* The settings that something was measured under; in cached/ those with something finished. */
@@ -606,17 +558,17 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
                 struct node found = {0};
                 char name[32];
 
-                if (!is_of_row(dir, row, &v))
+                if (v.solver != dir->solver->number || v.cached || v.setting != setting_of(row->kind))
                         continue;
                 v.cached = dir->view.cached;
                 if (setting_match(t, dir, &v, &found) < 0)
                         continue;
                 inode.view = found.inode.view;
                 inode.setting = found.inode.setting;
-                if (v.has_seed || v.scramble > 0)
-                        snprintf(name, sizeof(name), "%" PRIu64, v.has_seed ? v.seed : v.scramble);
+                if (v.setting == SETTING_TIMEOUT)
+                        format_duration(v.n, name);
                 else
-                        format_duration(v.timeout_ns, name);
+                        snprintf(name, sizeof(name), "%" PRIu64, v.n);
                 r = tree_emit(row, name, inode, i, fn, user);
         }
         return r;
@@ -629,27 +581,27 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
 
 static const struct route rows[] = {
         {KIND_MESSAGE, COMMIT_TEXT, .name = "message", .about = "the commit's message"},
-        {KIND_AUTHOR, COMMIT_TEXT, .name = "author", .about = "name and address of its author"},
-        {KIND_DATE, COMMIT_TEXT, .name = "date", .about = "the committer's date"},
-        {KIND_CHANGES, COMMIT_TEXT, .name = "changes", .about = "paths it changed against its first parent"},
+        {27, COMMIT_TEXT, .name = "author", .about = "name and address of its author"},
+        {28, COMMIT_TEXT, .name = "date", .about = "the committer's date"},
+        {29, COMMIT_TEXT, .name = "changes", .about = "paths it changed against its first parent"},
         {KIND_PARENTS, IN(KIND_COMMIT), .name = "parents", .type = NODE_FOLDER, .mtime = commit_time,
          .about = "links to its parents, from 1"},
-        {KIND_PARENT, IN(KIND_PARENTS), .shown = "<n>", .type = NODE_LINK, .numbers = shown_parents, .content = parent_target,
+        {31, IN(KIND_PARENTS), .shown = "<n>", .type = NODE_LINK, .numbers = shown_parents, .content = parent_target,
          .mtime = commit_time},
 
         {KIND_BUILD, IN(KIND_COMMIT), .name = "build", .type = NODE_FOLDER, .absent = ABSENT_FOREVER, .mtime = commit_time,
          .about = "how it was built"},
-        {KIND_BUILD_STATUS, IN(KIND_BUILD), .name = "status", .type = NODE_LIVE, .content = build_status, .mtime = commit_time,
+        {33, IN(KIND_BUILD), .name = "status", .type = NODE_LIVE, .content = build_status, .mtime = commit_time,
          .about = "none, queued, building, ok or failed; never builds"},
-        {KIND_BUILD_LOG, IN(KIND_BUILD), .name = "log", .type = NODE_COMPUTED, .content = build_log, .query = commit_build_query,
+        {34, IN(KIND_BUILD), .name = "log", .type = NODE_COMPUTED, .content = build_log, .query = commit_build_query,
          .answer = build_log_answer, .mtime = commit_time, .about = "the build's full output, of a failed build too"},
-        {KIND_BUILD_SO_FAR, IN(KIND_BUILD), .name = "so-far", .type = NODE_LIVE, .exists = so_far_exists, .content = build_so_far,
+        {213, IN(KIND_BUILD), .name = "so-far", .type = NODE_LIVE, .exists = so_far_exists, .content = build_so_far,
          .mtime = commit_time, .about = "what a build that goes on has printed so far, later its log; never builds"},
         {KIND_BIN, IN(KIND_COMMIT), .name = "bin", .type = NODE_FOLDER, .exists = bin_exists, .generation = any_listing,
          .mtime = commit_time, .about = "what it builds"},
-        {KIND_PROGRAM, IN(KIND_BIN), .shown = "<name>", .type = NODE_COMPUTED, .executable = true, .match = program_match,
-         .list = program_entries, .size = program_size, .query = program_query, .kept = program_kept,
-         .answer_fd = program_value_fd, .waits_for = commit_build_query, .mtime = commit_time,
+        {36, IN(KIND_BIN), .shown = "<name>", .type = NODE_COMPUTED, .executable = true, .names = program_names,
+         .space = NAMES_OUTPUT, .size = program_size, .query = program_query, .kept = program_kept,
+         .answer_fd = file_value_fd, .waits_for = commit_build_query, .mtime = commit_time,
          .about = "the built program; it can be run from here"},
 
         {KIND_CELLS, .place = 4, IN(KIND_COMMIT, KIND_SEED, KIND_SCRAMBLED_SEED, KIND_TIMEOUT), .name = "cases",
@@ -658,26 +610,26 @@ static const struct route rows[] = {
         {KIND_CELL, .place = 5, IN(KIND_CELLS), .shown = "<case>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
          .listed = LISTED_WHOLE, .whole_at_once = true, .has = cell_has, .numbers = cells_shown, .mtime = cell_mtime,
          .about = "this commit on this case"},
-        {KIND_CELL_NAME, .place = 13, IN(KIND_CELLS), .shown = "<name>", .type = NODE_LINK, .moves = true,
+        {56, .place = 13, IN(KIND_CELLS), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = cell_name_match, .list = no_entries, .content = case_name_target, .mtime = commit_time,
          .about = "link to the case of that name (without a slash); not listed"},
-        {KIND_TIME, .place = 6, CELL_FILE, .name = "time", .exists = cell_file_exists,
+        {39, .place = 6, CELL_FILE, .name = "time", .exists = cell_file_exists,
          .about = "wall-clock seconds of the solver process"},
-        {KIND_CPUTIME, .place = 7, CELL_FILE, .name = "cputime", .exists = cell_file_exists,
+        {40, .place = 7, CELL_FILE, .name = "cputime", .exists = cell_file_exists,
          .about = "user and system seconds of it and all it started"},
-        {KIND_MEMORY, .place = 8, CELL_FILE, .name = "memory", .exists = cell_file_exists, .about = "peak resident bytes"},
-        {KIND_RESULT, .place = 9, CELL_FILE, .name = "result",
+        {41, .place = 8, CELL_FILE, .name = "memory", .exists = cell_file_exists, .about = "peak resident bytes"},
+        {42, .place = 9, CELL_FILE, .name = "result",
          .about = "sat, unsat, unknown, timeout, memout, crash, error or unbuildable"},
-        {KIND_EFFORT, .place = 14, CELL_FILE, .name = "effort", .exists = effort_exists,
+        {57, .place = 14, CELL_FILE, .name = "effort", .exists = effort_exists,
          .about = "what the solver counted itself, by the recipe's patterns: number, label"},
-        {KIND_STDOUT, .place = 10, CELL_FILE, .name = "stdout", .exists = cell_file_exists, .about = "what the solver printed"},
-        {KIND_STDERR, .place = 11, CELL_FILE, .name = "stderr", .exists = cell_file_exists, .about = "its diagnostics"},
-        {KIND_RUN_JSON, .place = 12, CELL_FILE, .name = "run.json", .exists = cell_file_exists,
+        {43, .place = 10, CELL_FILE, .name = "stdout", .exists = cell_file_exists, .about = "what the solver printed"},
+        {44, .place = 11, CELL_FILE, .name = "stderr", .exists = cell_file_exists, .about = "its diagnostics"},
+        {45, .place = 12, CELL_FILE, .name = "run.json", .exists = cell_file_exists,
          .about = "everything known of the run"},
-        {KIND_BY_SEED, IN(KIND_CELL), .name = "by-seed.tsv", .exists = by_seed_exists, DERIVED(print_by_seed),
+        {217, IN(KIND_CELL), .name = "by-seed.tsv", .exists = by_seed_exists, DERIVED(print_by_seed),
          .about = "what is known of it under each seed, of seeds/ and of scrambled/; never starts work"},
-        {KIND_CELL_INPUT, IN(KIND_CELL), .shown = "input.smt2", .type = NODE_COMPUTED, .named = cell_input_named,
-         .size = cell_input_size, .query = cell_input_query, .kept = cell_input_kept, .answer_fd = scrambled_value_fd,
+        {216, IN(KIND_CELL), .shown = "input.smt2", .type = NODE_COMPUTED, .named = cell_input_named,
+         .size = cell_input_size, .query = cell_input_query, .kept = cell_input_kept, .answer_fd = file_value_fd,
          .mtime = cell_mtime, .about = "below scrambled/<n>: what the solver was given (input.cnf for DIMACS)"},
 
         {KIND_SEEDS, IN(KIND_COMMIT), .name = "seeds", .type = NODE_FOLDER, .exists = seeds_exist, .generation = any_listing,

@@ -11,37 +11,13 @@
 enum {
         KIND_COMPARE = 320, /* <solver>/compare */
         KIND_PAIR,
-        KIND_PAIR_LINK,
-        KIND_SUMMARY,
-        KIND_REGRESSIONS,
-        KIND_IMPROVEMENTS,
-        KIND_SCATTER,
-        KIND_CACTUS,
-        KIND_ACROSS, /* compare */
+        KIND_ACROSS = 328, /* compare */
         KIND_ACROSS_PAIR,
-        KIND_ACROSS_LINK,
-        KIND_SET_COMPARE, /* sets/<set>/compare */
+        KIND_SET_COMPARE = 331, /* sets/<set>/compare */
         KIND_SET_PAIR,
-        KIND_SET_LINK,
-        KIND_ACROSS_SUMMARY,
-        KIND_ACROSS_REGRESSIONS,
-        KIND_ACROSS_IMPROVEMENTS,
-        KIND_ACROSS_SCATTER,
-        KIND_ACROSS_CACTUS,
-        KIND_SET_SHIFT, /* set.tsv */
-        KIND_FAMILIES,
-        KIND_MEMORY_SCATTER,
-        KIND_ACROSS_SET_SHIFT,
-        KIND_ACROSS_FAMILIES,
-        KIND_ACROSS_MEMORY_SCATTER,
 };
 
 #define SOLVER_BITS 16
-
-static bool is_in_set(const struct node *n)
-{
-        return n->inode.view != 0 && !n->solver;
-}
 
 /* -- the two versions of a node ----------------------------------------------------------------------------------- */
 
@@ -297,7 +273,7 @@ static int print_comparison(struct tree *t, const struct node *n, struct buffer 
 {
         cleanup_comparing struct comparing *c = NULL;
         cleanup_free char *set = NULL;
-        int r = is_in_set(n) ? tree_name(t, NAMES_SET, n->inode.view - 1, &set) : 0;
+        int r = n->inode.view != 0 && !n->solver ? tree_name(t, NAMES_SET, n->inode.view - 1, &set) : 0;
 
         if (r == 0)
                 r = compare(t, n, set, &c);
@@ -316,39 +292,39 @@ static const struct route rows[] = {
          .about = "any two revisions on all cases, from what is finished; never starts work"},
         {KIND_PAIR, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER, .match = pair_match,
          .list = pair_entries, .about = "those that 'solverfs compare' made are listed"},
-        {KIND_PAIR_LINK, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_LINK, .moves = true, .match = pair_match,
+        {322, IN(KIND_COMPARE), .shown = "<a>..<b>", .type = NODE_LINK, .moves = true, .match = pair_match,
          .list = no_entries, .content = pair_link_target},
-        {KIND_SUMMARY, PAIR_FILE, .name = "summary.tsv", .about = "answers, PAR-2, flips; how many changed"},
-        {KIND_SET_SHIFT, PAIR_FILE, .name = "set.tsv",
+        {323, PAIR_FILE, .name = "summary.tsv", .about = "answers, PAR-2, flips; how many changed"},
+        {339, PAIR_FILE, .name = "set.tsv",
          .about = "time, CPU time, memory, effort and seconds per effort of all cases together, with intervals"},
-        {KIND_FAMILIES, PAIR_FILE, .name = "families.tsv", .about = "the same of each folder of cases"},
-        {KIND_REGRESSIONS, PAIR_FILE, .name = "regressions.tsv",
+        {340, PAIR_FILE, .name = "families.tsv", .about = "the same of each folder of cases"},
+        {324, PAIR_FILE, .name = "regressions.tsv",
          .about = "what is worse in <b>, significantly; wrong answers first"},
-        {KIND_IMPROVEMENTS, PAIR_FILE, .name = "improvements.tsv", .about = "what is better"},
-        {KIND_SCATTER, PAIR_FILE, .name = "scatter.svg", .about = "each case's seconds at <a> and at <b>"},
-        {KIND_MEMORY_SCATTER, PAIR_FILE, .name = "memory-scatter.svg", .about = "each case's memory"},
-        {KIND_CACTUS, PAIR_FILE, .name = "cactus.svg", .about = "how many cases are solved in how many seconds each"},
+        {325, PAIR_FILE, .name = "improvements.tsv", .about = "what is better"},
+        {326, PAIR_FILE, .name = "scatter.svg", .about = "each case's seconds at <a> and at <b>"},
+        {341, PAIR_FILE, .name = "memory-scatter.svg", .about = "each case's memory"},
+        {327, PAIR_FILE, .name = "cactus.svg", .about = "how many cases are solved in how many seconds each"},
         {KIND_ACROSS, IN(KIND_ROOT), .name = "compare", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "the same across solvers"},
         {KIND_ACROSS_PAIR, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
          .match = pair_match, .list = pair_entries, .about = "the files of <solver>/compare/<a>..<b>"},
-        {KIND_ACROSS_LINK, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
+        {330, IN(KIND_ACROSS), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
          .match = pair_match, .list = no_entries, .content = pair_link_target},
         {KIND_SET_COMPARE, IN(KIND_SET), .shown = "compare", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
          .match = set_compare_match, .list = set_compare_entries, .generation = any_listing,
          .about = "two versions on its cases: <solver>@<a>..<solver>@<b>"},
         {KIND_SET_PAIR, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_FOLDER,
          .absent = ABSENT_FOREVER, .match = pair_match, .list = pair_entries},
-        {KIND_SET_LINK, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
+        {333, IN(KIND_SET_COMPARE), .shown = "<solver>@<a>..<solver>@<b>", .type = NODE_LINK, .moves = true,
          .match = pair_match, .list = no_entries, .content = pair_link_target},
-        {KIND_ACROSS_SUMMARY, ACROSS_FILE, .name = "summary.tsv"},
-        {KIND_ACROSS_REGRESSIONS, ACROSS_FILE, .name = "regressions.tsv"},
-        {KIND_ACROSS_IMPROVEMENTS, ACROSS_FILE, .name = "improvements.tsv"},
-        {KIND_ACROSS_SCATTER, ACROSS_FILE, .name = "scatter.svg"},
-        {KIND_ACROSS_CACTUS, ACROSS_FILE, .name = "cactus.svg"},
-        {KIND_ACROSS_SET_SHIFT, ACROSS_FILE, .name = "set.tsv"},
-        {KIND_ACROSS_FAMILIES, ACROSS_FILE, .name = "families.tsv"},
-        {KIND_ACROSS_MEMORY_SCATTER, ACROSS_FILE, .name = "memory-scatter.svg"},
+        {334, ACROSS_FILE, .name = "summary.tsv"},
+        {335, ACROSS_FILE, .name = "regressions.tsv"},
+        {336, ACROSS_FILE, .name = "improvements.tsv"},
+        {337, ACROSS_FILE, .name = "scatter.svg"},
+        {338, ACROSS_FILE, .name = "cactus.svg"},
+        {342, ACROSS_FILE, .name = "set.tsv"},
+        {343, ACROSS_FILE, .name = "families.tsv"},
+        {344, ACROSS_FILE, .name = "memory-scatter.svg"},
 };
 
 const struct subtree compare_subtree = {rows, ARRAY_SIZE(rows)};

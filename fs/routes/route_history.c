@@ -7,21 +7,11 @@
 enum {
         KIND_SOLVER_CASES = 72,
         KIND_SOLVER_CASE,
-        KIND_SOLVER_CASE_NAME,
-        KIND_HISTORY_TSV,
-        KIND_HISTORY_SVG,
-        KIND_REPORT = 212,
+        KIND_HISTORY_TSV = 75,
         KIND_MEMORY_HISTORY_SVG = 354,
 };
 
 /* -- history.tsv and history.svg -- */
-
-static bool is_known(const struct numbers *known, uint32_t commit)
-{
-        size_t i = numbers_from(known, commit);
-
-        return i < known->n && known->list[i] == commit;
-}
 
 /* The commits that anything is known of, in the order of the history. */
 static int known_in_order(struct tree *t, const struct node *n, const struct commit_order *order, uint32_t **ret, size_t *ret_n)
@@ -35,7 +25,7 @@ static int known_in_order(struct tree *t, const struct node *n, const struct com
                 return r;
         *ret = allocate(known.n + 1, sizeof(**ret));
         for (uint32_t i = 0; i < order->n && *ret_n < known.n; i++)
-                if (is_known(&known, order->list[i]))
+                if (find_in_list(&order->list[i], known.list, known.n, sizeof(*known.list), compare_u32))
                         (*ret)[(*ret_n)++] = order->list[i];
         return 0;
 }
@@ -88,17 +78,17 @@ static int print_report(struct tree *t, const struct node *n, struct buffer *ret
 }
 
 static const struct route rows[] = {
-        {KIND_REPORT, IN(KIND_SOLVER), .name = "report.html", DERIVED(print_report),
+        {212, IN(KIND_SOLVER), .name = "report.html", DERIVED(print_report),
          .about = "a page of all that is known of the solver, for a browser; never starts work"},
         {KIND_SOLVER_CASES, IN(KIND_SOLVER), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what is known of each case along the history; never starts work"},
         {KIND_SOLVER_CASE, IN(KIND_SOLVER_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER,
          .has = case_has, .numbers = case_ids, .mtime = case_mtime, .about = "a case, by its id"},
-        {KIND_SOLVER_CASE_NAME, IN(KIND_SOLVER_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
+        {74, IN(KIND_SOLVER_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime},
         {KIND_HISTORY_TSV, IN(KIND_SOLVER_CASE), .name = "history.tsv", DERIVED(print_history),
          .about = "every finished measurement of it, in the order of the history"},
-        {KIND_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "history.svg", DERIVED(print_history),
+        {76, IN(KIND_SOLVER_CASE), .name = "history.svg", DERIVED(print_history),
          .about = "the same as a picture: answers, and where it got slower or faster"},
         {KIND_MEMORY_HISTORY_SVG, IN(KIND_SOLVER_CASE), .name = "memory-history.svg", DERIVED(print_history),
          .about = "a picture of the memory that it took, and where that became more or less"},

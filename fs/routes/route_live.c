@@ -12,10 +12,6 @@
 
 enum {
         KIND_DOT = 50,
-        KIND_STATUS,
-        KIND_JOBS,
-        KIND_STATS,
-        KIND_VERSION,
 };
 
 /* -- .solverfs/version -- */
@@ -195,12 +191,12 @@ static int live_stats(struct tree *t, const struct node *n, struct buffer *ret)
 static const struct route rows[] = {
         {KIND_DOT, IN(KIND_ROOT), .name = ".solverfs", .starts = true, .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
          .about = "live files, read fresh at each open"},
-        {KIND_STATUS, IN(KIND_DOT), .name = "status", .type = NODE_LIVE, .content = live_status,
+        {51, IN(KIND_DOT), .name = "status", .type = NODE_LIVE, .content = live_status,
          .about = "what runs, what waits, how far, how long still"},
-        {KIND_JOBS, IN(KIND_DOT), .name = "jobs.tsv", .type = NODE_LIVE, .content = live_jobs, .about = "the same, for scripts"},
-        {KIND_STATS, IN(KIND_DOT), .name = "stats", .type = NODE_LIVE, .content = live_stats,
+        {52, IN(KIND_DOT), .name = "jobs.tsv", .type = NODE_LIVE, .content = live_jobs, .about = "the same, for scripts"},
+        {53, IN(KIND_DOT), .name = "stats", .type = NODE_LIVE, .content = live_stats,
          .about = "counters, in the Prometheus text format"},
-        {KIND_VERSION, IN(KIND_DOT), .name = "version", .type = NODE_LIVE, .content = version_text,
+        {54, IN(KIND_DOT), .name = "version", .type = NODE_LIVE, .content = version_text,
          .about = "of solverfs and of the libraries it runs with"},
 };
 

@@ -13,23 +13,18 @@ enum {
         KIND_SPR_FOUND = 103,
         KIND_SOUNDNESS_FOUND,
         KIND_INCOMPLETENESS_FOUND,
-        KIND_FOUND_CASE,
-        KIND_FOUND_KIND,
+        KIND_FOUND_KIND = 107,
         KIND_FOUND_REFERENCE,
         KIND_FOUND_TARGET,
-        KIND_FOUND_TIMES,
-        KIND_FOUND_VERDICTS,
+        KIND_FOUND_VERDICTS = 111,
         KIND_FOUND_RULES,
         KIND_FOUND_SEED,
-        KIND_FOUND_REPORT,
         KIND_FOUND_LOCALIZED = 124,
         KIND_CULPRITS,
         KIND_CULPRIT,
         KIND_BY_COMMIT,
         KIND_BY_COMMIT_SHA,
-        KIND_BY_COMMIT_FOUND,
         KIND_FOUND_SEEDS = 140,
-        KIND_FOUND_HISTORY,
         KIND_FOUND_DECIDED = 189,
         KIND_FOUND_REDUCED = 210,
         KIND_FOUND_REDUCED_DECIDED,
@@ -41,14 +36,9 @@ enum {
 
 /* -- findings -- */
 
-static enum observation_series series_of(const struct inode *i)
-{
-        return i->kind == KIND_ALARM ? OF_WATCHES : OF_CAMPAIGNS;
-}
-
 static int found_get(struct tree *t, const struct node *n, struct observation **ret)
 {
-        return observation_get(tree_workspace(t), series_of(&n->inode), n->solver->number, n->inode.item, ret);
+        return observation_get(tree_workspace(t), n->inode.kind == KIND_ALARM ? OF_WATCHES : OF_CAMPAIGNS, n->solver->number, n->inode.item, ret);
 }
 
 static int found_has(struct tree *t, const struct node *dir, uint32_t number)
@@ -298,43 +288,31 @@ static int found_content(struct tree *t, const struct node *n, struct buffer *re
 /* -- culprits/ and by-commit/: of the findings that are localized -- */
 
 struct commits {
-        uint32_t *list; /* ascending, each once; owned */
+        const struct solver *solver;
+        uint32_t *list; /* owned; ascending, each once */
         size_t n;
 };
 
-static void add_commit(struct commits *c, uint32_t commit)
+static int add_culprit(void *user, const struct localized_culprit *culprit)
 {
-        size_t at = c->n;
-
-        for (size_t i = 0; i < c->n; i++)
-                if (c->list[i] == commit)
-                        return;
-        list_grow(c->list, c->n);
-        for (; at > 0 && c->list[at - 1] > commit; at--)
-                c->list[at] = c->list[at - 1];
-        c->list[at] = commit;
-        c->n++;
-}
-
-struct adding {
-        const struct solver *solver;
-        struct commits *commits;
-};
-
-static int add_culprit(void *user, const struct localized_culprit *c)
-{
-        struct adding *a = user;
+        struct commits *c = user;
         uint32_t commit;
 
-        if (culprit_commit(a->solver, c, &commit) >= 0)
-                add_commit(a->commits, commit);
+        if (culprit_commit(c->solver, culprit, &commit) >= 0) {
+                list_grow(c->list, c->n);
+                c->list[c->n++] = commit;
+        }
         return 0;
 }
 
-/* Adds the commits that made it slow: none where it is not localized, or where several commits cannot be told apart. */
-static void add_culprits(struct tree *t, const struct node *dir, const struct observation *f, struct commits *c)
+/* The commits that made it slow: none where it is not localized, or where several commits cannot be told apart. */
+static struct commits culprits_of(struct tree *t, const struct node *dir, const struct observation *f)
 {
-        finding_culprits(tree_workspace(t), dir->solver, f, add_culprit, &(struct adding){.solver = dir->solver, .commits = c});
+        struct commits c = {.solver = dir->solver};
+
+        finding_culprits(tree_workspace(t), dir->solver, f, add_culprit, &c);
+        c.n = sort_numbers(c.list, c.n);
+        return c;
 }
 
 static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
@@ -344,7 +322,7 @@ static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret
         int r = found_get(t, dir, &f);
 
         if (r == 0)
-                add_culprits(t, dir, f, &c);
+                c = culprits_of(t, dir, f);
         *ret = c.list;
         *ret_n = c.n;
         return r;
@@ -355,26 +333,6 @@ static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret
 struct responsibility {
         uint32_t commit, finding;
 };
-
-struct gathering {
-        struct tree *tree;
-        const struct node *dir;
-        struct responsibility *list; /* owned */
-        size_t n;
-};
-
-static void add_responsible(struct gathering *g, const struct observation *f)
-{
-        struct commits c = {0};
-
-        if (f->number <= INODE_ITEM_MAX)
-                add_culprits(g->tree, g->dir, f, &c);
-        for (size_t i = 0; i < c.n; i++) {
-                list_grow(g->list, g->n);
-                g->list[g->n++] = (struct responsibility){.commit = c.list[i], .finding = f->number};
-        }
-        free(c.list);
-}
 
 static int compare_responsible(const void *a, const void *b)
 {
@@ -388,15 +346,23 @@ static int compare_responsible(const void *a, const void *b)
 static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n)
 {
         cleanup_observations struct observations all = {0};
-        struct gathering g = {.tree = t, .dir = n};
+        struct responsibility *list = NULL;
+        size_t count = 0;
         int r = observations_read(tree_workspace(t), n->solver->number, "spr", &all);
 
-        _Static_assert(sizeof(*g.list) == 2 * sizeof(**ret), "as a list of numbers");
-        for (size_t i = 0; r == 0 && i < all.n; i++)
-                add_responsible(&g, all.list[i]);
-        sort_list(g.list, g.n, sizeof(*g.list), compare_responsible);
-        *ret = (uint32_t *)g.list;
-        *ret_n = 2 * g.n;
+        _Static_assert(sizeof(*list) == 2 * sizeof(**ret), "as a list of numbers");
+        for (size_t i = 0; r == 0 && i < all.n && all.list[i]->number <= INODE_ITEM_MAX; i++) {
+                struct commits c = culprits_of(t, n, all.list[i]);
+
+                for (size_t k = 0; k < c.n; k++) {
+                        list_grow(list, count);
+                        list[count++] = (struct responsibility){.commit = c.list[k], .finding = all.list[i]->number};
+                }
+                free(c.list);
+        }
+        sort_list(list, count, sizeof(*list), compare_responsible);
+        *ret = (uint32_t *)list;
+        *ret_n = 2 * count;
         return r;
 }
 
@@ -407,19 +373,18 @@ static int from_index(struct tree *t, const struct node *dir, uint32_t **ret, si
         /* not of the folder, whose numbers are its listing */
         struct node of = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view, .item = 1}, .solver = dir->solver};
         cleanup_numbers struct numbers index = {0};
-        struct commits c = {0};
         int r = tree_numbers(t, &of, 0, make_index, &index);
 
+        *ret = NULL;
+        *ret_n = 0;
         for (size_t i = 0; r == 0 && i < index.n; i += 2) {
                 uint32_t commit = index.list[i], finding = index.list[i + 1];
 
                 if (whole ? i > 0 && commit == index.list[i - 2] : commit != dir->inode.commit)
                         continue;
-                list_grow(c.list, c.n);
-                c.list[c.n++] = whole ? commit : finding;
+                list_grow(*ret, *ret_n);
+                (*ret)[(*ret_n)++] = whole ? commit : finding;
         }
-        *ret = c.list;
-        *ret_n = c.n;
         return r;
 }
 
@@ -470,7 +435,7 @@ static const struct route rows[] = {
          .absent = ABSENT_FOREVER, .has = found_has, .numbers = found_numbers, .mtime = found_mtime},
         {KIND_INCOMPLETENESS_FOUND, IN(KIND_INCOMPLETENESS), .shown = "<found>", .type = NODE_FOLDER, .moves = true,
          .absent = ABSENT_FOREVER, .has = found_has, .numbers = found_numbers, .mtime = found_mtime},
-        {KIND_FOUND_CASE, IN(ANY_FOUND), .shown = "case.smt2", .named = found_case_named, .type = NODE_FILE, .open = found_case_open,
+        {106, IN(ANY_FOUND), .shown = "case.smt2", .named = found_case_named, .type = NODE_FILE, .open = found_case_open,
          .size = found_case_size, .mtime = found_mtime, .about = "the input (case.cnf for DIMACS)"},
         {KIND_FOUND_KIND, IN(KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND), .name = "kind", .type = NODE_FILE,
          .content = found_text, .mtime = found_mtime, .about = "soundness, crash, regression or implication"},
@@ -478,9 +443,9 @@ static const struct route rows[] = {
          .exists = found_has_file, .content = found_text, .mtime = found_mtime, .about = "the fast version, when it is a commit"},
         {KIND_FOUND_TARGET, IN(KIND_SPR_FOUND), .name = "target", .starts = true, .type = NODE_LINK, .exists = found_has_file,
          .content = found_text, .mtime = found_mtime, .about = "the slow version, when it is a commit"},
-        {KIND_FOUND_TIMES, IN(KIND_SPR_FOUND), .name = "times.tsv", DERIVED(print_times),
+        {110, IN(KIND_SPR_FOUND), .name = "times.tsv", DERIVED(print_times),
          .about = "every version measured on it: those of the campaign, then commits in the order of the history"},
-        {KIND_FOUND_HISTORY, IN(KIND_SPR_FOUND), .name = "history.svg", DERIVED(print_picture),
+        {141, IN(KIND_SPR_FOUND), .name = "history.svg", DERIVED(print_picture),
          .about = "what is measured of it along the history; the commits responsible are marked"},
         {KIND_FOUND_REDUCED, IN(ANY_FOUND), .shown = "reduced.smt2", .named = found_reduced_named, .type = NODE_COMPUTED, .content = found_content,
          .query = found_query, .answer = found_answer, .mtime = found_mtime, .about = "a smaller input that still shows it (reduced.cnf for DIMACS)"},
@@ -506,7 +471,7 @@ static const struct route rows[] = {
          .about = "of an implication: the formula before the last rule, which was decided"},
         {KIND_FOUND_RULES, IN(KIND_INCOMPLETENESS_FOUND), .name = "rules.tsv", .type = NODE_FILE, .content = found_text,
          .mtime = found_mtime, .about = "how: rule, direction, place"},
-        {KIND_FOUND_REPORT, IN(ANY_FOUND), .name = "report.md", .type = NODE_FILE, .rewritten = true, .moves = true,
+        {114, IN(ANY_FOUND), .name = "report.md", .type = NODE_FILE, .rewritten = true, .moves = true,
          .content = found_text, .mtime = found_mtime, .about = "what can be pasted into an issue tracker"},
         {KIND_FOUND_VERIFY, IN(ANY_FOUND), .name = "verify.sh", .type = NODE_FILE, .rewritten = true, .moves = true, .exists = found_has_file,
          .content = found_text, .mtime = found_mtime, .about = "a script that builds and runs both versions without solverfs, and says whether it is so"},
@@ -514,7 +479,7 @@ static const struct route rows[] = {
          .about = "the findings that are localized, by the commit responsible"},
         {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
          .match = sha_match, .list = sha_entries, .generation = any_listing, .mtime = commit_time},
-        {KIND_BY_COMMIT_FOUND, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
+        {129, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
          .numbers = from_index, .content = by_commit_found_target, .mtime = commit_time},
 };
 

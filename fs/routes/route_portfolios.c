@@ -9,14 +9,9 @@ enum {
         KIND_PORTFOLIO,
         KIND_PORTFOLIO_ARMS,
         KIND_PORTFOLIO_SCORE,
-        KIND_PORTFOLIO_PLOT,
-        KIND_PORTFOLIO_CASES,
+        KIND_PORTFOLIO_CASES = 181,
         KIND_PORTFOLIO_CASE,
-        KIND_PORTFOLIO_CASE_NAME,
-        KIND_TRIAL_RESULT,
-        KIND_TRIAL_TIME,
-        KIND_TRIAL_SOLVER,
-        KIND_TRIAL_ORDER,
+        KIND_TRIAL_RESULT = 184,
 };
 
 static int portfolio_get(struct tree *t, uint32_t number, struct portfolio **ret)
@@ -31,32 +26,9 @@ static int portfolio_get(struct tree *t, uint32_t number, struct portfolio **ret
 
 /* -- portfolios/<name> -- */
 
-static bool is_portfolio(struct tree *t, const char *name)
+static int names(struct tree *t, const struct node *, char ***ret, size_t *ret_n)
 {
-        char **names = NULL;
-        size_t n = 0;
-        bool found = false;
-
-        if (portfolio_names(tree_workspace(t), &names, &n) < 0)
-                return false;
-        for (size_t i = 0; i < n; i++)
-                found |= strcmp(names[i], name) == 0;
-        strings_free(names);
-        return found;
-}
-
-static int portfolio_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
-{
-        return is_portfolio(t, name) ? item_number(t, NAMES_PORTFOLIO, name, "portfolios", &ret->inode) : -ENOENT;
-}
-
-static int portfolio_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        char **names = NULL;
-        size_t n = 0;
-        int r = portfolio_names(tree_workspace(t), &names, &n);
-
-        return r < 0 ? r : emit_names(t, dir, row, from, NAMES_PORTFOLIO, "portfolios", names, n, fn, user);
+        return portfolio_names(tree_workspace(t), ret, ret_n);
 }
 
 static int portfolio_text(struct tree *t, const struct node *n, struct buffer *ret)
@@ -128,25 +100,25 @@ static const struct route rows[] = {
         {KIND_PORTFOLIOS, IN(KIND_ROOT), .name = "portfolios", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = any_listing, .about = "choices among solvers that learn: solverfs portfolio add NAME ARM..."},
         {KIND_PORTFOLIO, IN(KIND_PORTFOLIOS), .shown = "<portfolio>", .type = NODE_FOLDER, .moves = true,
-         .absent = ABSENT_FOREVER, .match = portfolio_match, .list = portfolio_entries, .about = "one of them"},
+         .absent = ABSENT_FOREVER, .names = names, .space = NAMES_PORTFOLIO, .about = "one of them"},
         {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", .type = NODE_LIVE, .content = portfolio_text,
          .about = "what it chooses among"},
         {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", .type = NODE_LIVE, .content = portfolio_text,
          .about = "PAR-2 and solved against each arm alone and the virtual best; never starts work"},
-        {KIND_PORTFOLIO_PLOT, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = portfolio_text,
+        {180, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = portfolio_text,
          .about = "PAR-2 over the cases as they came; never starts work"},
         {KIND_PORTFOLIO_CASES, IN(KIND_PORTFOLIO), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what it answers"},
         {KIND_PORTFOLIO_CASE, IN(KIND_PORTFOLIO_CASES), .shown = "<case>", .type = NODE_FOLDER, .moves = true,
          .absent = ABSENT_FOREVER, .below_item = true, .has = trial_has, .numbers = case_ids, .mtime = case_mtime,
          .about = "by id"},
-        {KIND_PORTFOLIO_CASE_NAME, IN(KIND_PORTFOLIO_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
+        {183, IN(KIND_PORTFOLIO_CASES), .shown = "<name>", .type = NODE_LINK, .moves = true,
          .below_item = true, .match = case_name_match, .list = no_entries, .content = case_name_target, .mtime = case_mtime,
          .about = "a case's name, found and not listed"},
         {KIND_TRIAL_RESULT, TRIAL_FILE, .name = "result", .about = "sat, unsat, unknown or timeout"},
-        {KIND_TRIAL_TIME, TRIAL_FILE, .name = "time", .about = "seconds of all arms together"},
-        {KIND_TRIAL_SOLVER, TRIAL_FILE, .name = "solver", .about = "the arm that answered; none"},
-        {KIND_TRIAL_ORDER, TRIAL_FILE, .name = "order.tsv",
+        {185, TRIAL_FILE, .name = "time", .about = "seconds of all arms together"},
+        {186, TRIAL_FILE, .name = "solver", .about = "the arm that answered; none"},
+        {187, TRIAL_FILE, .name = "order.tsv",
          .about = "the arms' turns: until when each might run, how long it did, what came of it"},
 };
 

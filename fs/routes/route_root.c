@@ -1,9 +1,6 @@
 /* The root, and README: the rows as text. */
 #include "fs/routes/routes.h"
 
-enum {
-        KIND_README = 1,
-};
 
 static const char readme_head[] =
         "solverfs: the history of solvers as files.\n"
@@ -61,7 +58,7 @@ static int readme_text(struct tree *t, const struct node *n, struct buffer *ret)
 
 static const struct route rows[] = {
         {KIND_ROOT, .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing},
-        {KIND_README, IN(KIND_ROOT), .name = "README", .type = NODE_FILE, .content = readme_text, .about = "this text"},
+        {1, IN(KIND_ROOT), .name = "README", .type = NODE_FILE, .content = readme_text, .about = "this text"},
 };
 
 const struct subtree root_subtree = {rows, ARRAY_SIZE(rows)};

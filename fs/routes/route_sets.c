@@ -5,7 +5,6 @@
 
 enum {
         KIND_SETS = 64,
-        KIND_SET_CASE = KIND_SET + 1,
 };
 
 static struct sets *sets_of(struct tree *t)
@@ -13,7 +12,6 @@ static struct sets *sets_of(struct tree *t)
         return workspace_sets(tree_workspace(t));
 }
 
-/* The set of a number that is in an inode. */
 static int set_get(struct tree *t, uint32_t number, struct case_set **ret)
 {
         cleanup_free char *name = NULL;
@@ -24,21 +22,9 @@ static int set_get(struct tree *t, uint32_t number, struct case_set **ret)
 
 /* -- sets/<set> -- */
 
-static int set_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+static int set_names(struct tree *t, const struct node *, char ***ret, size_t *ret_n)
 {
-        cleanup(case_set_unrefp) struct case_set *set = NULL;
-        int r = sets_get(sets_of(t), name, &set);
-
-        return r < 0 ? r : item_number(t, NAMES_SET, name, "sets", &ret->inode);
-}
-
-static int set_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
-{
-        char **names = NULL;
-        size_t n = 0;
-        int r = sets_names(sets_of(t), &names, &n);
-
-        return r < 0 ? r : emit_names(t, dir, row, from, NAMES_SET, "sets", names, n, fn, user);
+        return sets_names(sets_of(t), ret, ret_n);
 }
 
 static int set_mtime(struct tree *t, const struct node *n, int64_t *ret)
@@ -88,9 +74,9 @@ static int set_case_target(struct tree *t, const struct node *n, struct buffer *
 static const struct route rows[] = {
         {KIND_SETS, IN(KIND_ROOT), .name = "sets", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "named sets of cases: solverfs set add NAME CASE..."},
-        {KIND_SET, IN(KIND_SETS), .shown = "<set>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT, .match = set_match,
-         .list = set_entries, .generation = any_listing, .mtime = set_mtime, .about = "links to its cases"},
-        {KIND_SET_CASE, IN(KIND_SET), .shown = "<case>", .type = NODE_LINK, .moves = true, .below_item = true,
+        {KIND_SET, IN(KIND_SETS), .shown = "<set>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT, .names = set_names,
+         .space = NAMES_SET, .generation = any_listing, .mtime = set_mtime, .about = "links to its cases"},
+        {66, IN(KIND_SET), .shown = "<case>", .type = NODE_LINK, .moves = true, .below_item = true,
          .has = set_has_case, .numbers = shown_in_set, .content = set_case_target, .mtime = case_mtime, .about = "by id"},
 };
 

@@ -3,18 +3,13 @@
 #include <inttypes.h>
 
 enum {
-        KIND_CONFIG = KIND_SOLVER + 1,
-        KIND_HEAD,
-        KIND_TAGS,
+        KIND_TAGS = 15,
         KIND_TAG_FOLDER,
         KIND_TAG,
         KIND_BRANCHES,
         KIND_BRANCH_FOLDER,
-        KIND_BRANCH,
-        KIND_COMMITS,
+        KIND_COMMITS = 21,
         KIND_CACHED,
-        KIND_CACHEDIR_TAG,
-        KIND_REVISION = KIND_COMMIT + 1,
         KIND_SNAPSHOTS = 58,
         KIND_SNAPSHOT,
 };
@@ -144,48 +139,41 @@ static const struct ref_group *group_of(const struct node *n)
 
 /* The refs of a group. */
 struct group_refs {
-        const struct ref_group *group;
         struct ref_list *list; /* a ref */
-        struct path_list paths;
+        struct path_list paths; /* owns its list; a number is the commit's */
 };
 
 static void group_refs_done(struct group_refs *r)
 {
         ref_list_unref(r->list);
+        free((void *)r->paths.list);
 }
 #define cleanup_group_refs cleanup(group_refs_done)
 
-static size_t refs_from(const void *list, const char *path)
+static bool ref_is_hidden(struct tree *t, const struct node *dir, uint32_t commit)
 {
-        const struct group_refs *r = list;
-        cleanup_free char *listed = format_string("%s%s", r->group->prefix, path);
-
-        return ref_list_from(r->list, r->group->kind, listed);
-}
-
-static const char *ref_at(const void *list, size_t i)
-{
-        const struct group_refs *r = list;
-        size_t hidden = strlen(r->group->prefix);
-        const struct ref *ref = i < r->list->n ? &r->list->list[i] : NULL;
-
-        return ref && ref->kind == r->group->kind && strncmp(ref->name, r->group->prefix, hidden) == 0 ? ref->name + hidden
-                                                                                                       : NULL;
-}
-
-static bool ref_is_hidden(struct tree *t, const struct node *dir, const void *list, size_t i)
-{
-        const struct group_refs *r = list;
-
-        return !link_is_shown(t, dir, r->list->list[i].commit);
+        return !link_is_shown(t, dir, commit);
 }
 
 static int read_refs(const struct node *n, struct group_refs *ret)
 {
-        ret->group = group_of(n);
-        ret->paths = (struct path_list){.space = NAMES_REF, .list = ret, .from = refs_from, .at = ref_at, .hides = ref_is_hidden};
-        snprintf(ret->paths.prefix, sizeof(ret->paths.prefix), "%" PRIu32 "/%c/", n->solver->number, ret->group->letter);
-        return history_refs(n->solver->history, &ret->list);
+        const struct ref_group *group = group_of(n);
+        const size_t hidden = strlen(group->prefix);
+        struct path_item *items = NULL;
+        int r = history_refs(n->solver->history, &ret->list);
+
+        ret->paths = (struct path_list){.space = NAMES_REF, .hides = ref_is_hidden};
+        snprintf(ret->paths.prefix, sizeof(ret->paths.prefix), "%" PRIu32 "/%c/", n->solver->number, group->letter);
+        for (size_t i = r == 0 ? ref_list_from(ret->list, group->kind, group->prefix) : 0; r == 0 && i < ret->list->n; i++) {
+                const struct ref *ref = &ret->list->list[i];
+
+                if (ref->kind != group->kind || strncmp(ref->name, group->prefix, hidden) != 0)
+                        break;
+                list_grow(items, ret->paths.n);
+                items[ret->paths.n++] = (struct path_item){ref->name + hidden, ref->commit};
+        }
+        ret->paths.list = items;
+        return r;
 }
 
 static int ref_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -208,22 +196,20 @@ static int ref_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_group_refs struct group_refs refs = {0};
         cleanup_free char *name = NULL;
-        const char *found;
-        size_t at;
+        const struct path_item *found;
         int r = read_refs(n, &refs);
 
         if (r == 0)
                 r = path_of(t, &refs.paths, n, &name);
         if (r < 0)
                 return r;
-        at = refs_from(&refs, name);
-        found = ref_at(&refs, at);
-        if (!found || strcmp(found, name) != 0)
+        found = path_find(&refs.paths, name);
+        if (!found)
                 return -ENOENT;
         for (const char *p = strchr(name, '/'); p; p = strchr(p + 1, '/'))
                 buffer_adds(ret, "../");
         buffer_addf(ret, "../%s", commits_folder(t));
-        return commit_name(n->solver, refs.list->list[at].commit, ret);
+        return commit_name(n->solver, found->number, ret);
 }
 
 /* -- commits/ and cached/ -- */
@@ -333,9 +319,9 @@ static int cachedir_tag(struct tree *t, const struct node *n, struct buffer *ret
 static const struct route rows[] = {
         {KIND_SOLVER, IN(KIND_ROOT), .shown = "<solver>", .type = NODE_FOLDER, .has_view = true, .moves = true,
          .match = solver_match, .list = solver_entries, .about = "one per configured solver or variant"},
-        {KIND_CONFIG, IN(KIND_SOLVER), .name = "config", .type = NODE_LIVE, .content = solver_config, .mtime = config_mtime,
+        {13, IN(KIND_SOLVER), .name = "config", .type = NODE_LIVE, .content = solver_config, .mtime = config_mtime,
          .about = "the recipe in force, as 'solverfs solver add' takes it"},
-        {KIND_HEAD, IN(KIND_SOLVER), .name = "head", .type = NODE_LINK, .moves = true, .exists = head_exists,
+        {14, IN(KIND_SOLVER), .name = "head", .type = NODE_LINK, .moves = true, .exists = head_exists,
          .content = head_target, .about = "link to the newest commit of the default branch"},
         {KIND_TAGS, IN(KIND_SOLVER), .name = "tags", .type = NODE_FOLDER, .generation = links_listing,
          .about = "links to the commits that tags name"},
@@ -347,7 +333,7 @@ static const struct route rows[] = {
          .about = "links to the commits that branches name"},
         {KIND_BRANCH_FOLDER, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,
          .match = ref_match, .list = ref_entries, .generation = links_listing},
-        {KIND_BRANCH, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<branch>", .type = NODE_LINK, .moves = true,
+        {20, IN(KIND_BRANCHES, KIND_BRANCH_FOLDER), .shown = "<branch>", .type = NODE_LINK, .moves = true,
          .match = ref_match, .list = ref_entries, .content = ref_target},
         {KIND_SNAPSHOTS, IN(KIND_SOLVER), .name = "snapshots", .type = NODE_FOLDER, .generation = links_listing,
          .about = "links to the commits that 'solverfs snapshot' made"},
@@ -357,11 +343,11 @@ static const struct route rows[] = {
          .about = "every commit that branches and tags reach or have reached"},
         {KIND_CACHED, IN(KIND_SOLVER), .name = "cached", .type = NODE_FOLDER, .match = cached_match,
          .about = "the same, only what is finished; never starts work"},
-        {KIND_CACHEDIR_TAG, IN(KIND_COMMITS), .name = "CACHEDIR.TAG", .type = NODE_FILE, .content = cachedir_tag,
+        {23, IN(KIND_COMMITS), .name = "CACHEDIR.TAG", .type = NODE_FILE, .content = cachedir_tag,
          .about = "tells tar, restic and borg to leave the folder out"},
         {KIND_COMMIT, IN(KIND_COMMITS, KIND_CACHED), .shown = "<sha>", .type = NODE_FOLDER, .absent = ABSENT_FOREVER,
          .match = commit_match, .list = commit_entries, .mtime = commit_time, .about = "a commit"},
-        {KIND_REVISION, IN(KIND_COMMITS, KIND_CACHED), .shown = "<revision>", .type = NODE_LINK, .moves = true,
+        {25, IN(KIND_COMMITS, KIND_CACHED), .shown = "<revision>", .type = NODE_LINK, .moves = true,
          .match = revision_match, .list = no_entries, .content = revision_target, .mtime = commit_time,
          .about = "link to the commit that git rev-parse would find; not listed"},
 };

@@ -1,16 +1,16 @@
 /* The subtrees: what the mount shows, a file for each.
  *
- * To add one, write a file fs/routes/route_NAME.c: its kinds (an enum of unused numbers; a test compares them with `tests/tree/kinds`), the functions
- * of its rows, the table of rows (fs/tree/route.h) and the struct subtree. Add the subtree to the list in routes.c, and a line to docs/tree.md. The
+ * To add one, write a file fs/routes/route_NAME.c: the functions of its rows, the table of rows (fs/tree/route.h; each has an unused number, with a name
+ * where it is spoken of; a test compares them with `tests/tree/kinds`) and the struct subtree. Add it to the list in routes.c, and a line to docs/tree.md. The
  * mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
  *
  *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
  *     one that takes a while   DERIVED(f), which prints it with its time
  *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content says what is known already
  *     names that are numbers   .has and .numbers
+ *     names of a list          .names, and .space: a name space of its own in core/workspace/names.h
  *     one name, that varies    .named
- *     names that vary          .match and .list; a name that is to have a number for good: tree_number(), with a name space of its own
- *                              in core/workspace/names.h
+ *     names that vary          .match and .list
  *     its inodes               commit and item (20 bits each) are the rows' own: compare/<a>..<b> has a in one and b in the other, a finding the
  *                              number of its name in `item` and a culprit's commit in `commit`, a portfolio's cell the portfolio's number in
  *                              `commit` and the case in `item`; inode_set_number() takes both for 32 bits. Anything wider goes into `more`
@@ -53,11 +53,6 @@ int no_entries(struct tree *t, const struct node *dir, const struct route *row, 
 const char *case_input_name(enum format f); /* "input.smt2" */
 uint64_t cases_listing(struct tree *t, const struct node *n);
 uint64_t history_listing(struct tree *t, const struct node *n);
-/* The number of a name, as an `item`. `what`: "sets" */
-int item_number(struct tree *t, enum name_space space, const char *name, const char *what, struct inode *ret);
-/* Entries with these names, whose numbers are their `item`; takes the names. */
-int emit_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, enum name_space space,
-               const char *what, char **names, size_t n, entry_fn fn, void *user);
 /* For listings that may change at any time: each reader gets a new one. */
 uint64_t any_listing(struct tree *t, const struct node *n);
 /* A case, and one that the folder's solver takes, where it has one: 0, -ENOENT, … */

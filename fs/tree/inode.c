@@ -38,11 +38,6 @@ static bool setting_encode(uint64_t setting, uint32_t *ret)
         return false;
 }
 
-static uint64_t setting_decode(uint32_t n)
-{
-        return n < SEEDS ? INODE_SETTING_SEED | n : units[(n - SEEDS) / MANTISSA] * ((n - SEEDS) % MANTISSA);
-}
-
 /* -- numbers -- */
 
 static uint64_t hash_of(const struct inode *i)
@@ -79,11 +74,13 @@ static bool unpack_setting(uint64_t n, struct inode *ret)
 {
         const struct route *row = route_at_place((unsigned)(n >> PLACE_SHIFT & 15) + 1);
 
+        const uint32_t setting = (uint32_t)(n >> VIEW_SHIFT) & INODE_SETTING_MAX, of_time = setting - SEEDS;
+
         if (!row)
                 return false;
         ret->kind = row->kind;
         ret->view = (uint32_t)(n >> (VIEW_SHIFT + INODE_SETTING_BITS)) & INODE_BASE_MAX;
-        ret->setting = setting_decode((uint32_t)(n >> VIEW_SHIFT) & INODE_SETTING_MAX);
+        ret->setting = setting < SEEDS ? INODE_SETTING_SEED | setting : units[of_time / MANTISSA] * (of_time % MANTISSA);
         return ret->setting != 0; /* no time at all is no limit */
 }
 

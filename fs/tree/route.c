@@ -15,15 +15,9 @@ static const struct route *const none[] = {NULL};
 
 static void add_to_folder(unsigned kind, const struct route *row)
 {
-        size_t n = table.n_in[kind];
-        const struct route **grown = realloc(table.in[kind], (n + 2) * sizeof(*grown));
-
-        if (!grown)
-                abort(); /* a few bytes, when the program starts */
-        grown[n] = row;
-        grown[n + 1] = NULL;
-        table.in[kind] = grown;
-        table.n_in[kind]++;
+        list_grow(table.in[kind], table.n_in[kind] + 1);
+        table.in[kind][table.n_in[kind]++] = row;
+        table.in[kind][table.n_in[kind]] = NULL;
 }
 
 static void add_row(const struct route *row)

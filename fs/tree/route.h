@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/engine/engine.h"
+#include "core/workspace/names.h"
 #include "fs/tree/inode.h"
 
 struct tree;
@@ -60,12 +61,18 @@ struct route {
         enum listed listed; /* of a folder */
         bool whole_at_once; /* a folder that is in cached/ once all in it is finished, so that its listing never changes there */
 
-        /* -- names; for those that vary: numbers, or others -- */
+        /* -- names; for those that vary: numbers, a list, or others -- */
 
         /* All numbers in the folder; a number is the entry's `item`. `has`: is this one there (0, -ENOENT, …)? For folders where that is quicker. */
         numbers_fn numbers;
         int (*has)(struct tree *t, const struct node *dir, uint32_t number);
         bool below_item; /* the folder's own `item` is the `commit` of what is in it */
+
+        /* All names in the folder: strings_free(). Each has a number for good, the entry's `item`, as a name of `space`, where those of a solver have its
+         * number and a slash before them (`of_solver`). */
+        int (*names)(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n);
+        enum name_space space;
+        bool of_solver;
 
         /* The one name that it has in this folder; NULL: it is not there. */
         const char *(*named)(struct tree *t, const struct node *dir);

@@ -135,6 +135,58 @@ static int match_number(struct tree *t, const struct node *dir, const struct rou
         return row->has ? row->has(t, dir, ret->inode.item) : numbers_have(t, dir, row->numbers, ret->inode.item);
 }
 
+/* -- names of a row with a list of them -- */
+
+static int name_number(struct tree *t, const struct node *dir, const struct route *row, const char *name, struct inode *ret)
+{
+        cleanup_free char *whole = row->of_solver ? format_string("%u/%s", dir->solver->number, name) : copy_string(name);
+        int r = tree_number(t, row->space, whole, &ret->item);
+
+        if (r == 0 && ret->item > INODE_ITEM_MAX)
+                r = errorf(-EOVERFLOW, "the store has had more names like %s than it can number (%u)", name, INODE_ITEM_MAX);
+        return r;
+}
+
+int tree_entry_name(struct tree *t, const struct route *row, uint32_t number, char **ret)
+{
+        cleanup_free char *whole = NULL;
+        int r = tree_name(t, row->space, number, &whole);
+        const char *slash = r == 0 && row->of_solver ? strchr(whole, '/') : NULL;
+
+        if (r == 0)
+                *ret = slash ? copy_string(slash + 1) : steal_pointer(whole);
+        return r;
+}
+
+static int match_name(struct tree *t, const struct node *dir, const struct route *row, const char *name, struct node *ret)
+{
+        char **names = NULL;
+        bool found = false;
+        size_t n = 0;
+        int r = row->names(t, dir, &names, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++)
+                found |= strcmp(names[i], name) == 0;
+        strings_free(names);
+        return r < 0 ? r : found ? name_number(t, dir, row, name, &ret->inode) : -ENOENT;
+}
+
+static int list_names(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        struct inode inode = inode_below(dir, row);
+        char **names = NULL;
+        size_t n = 0;
+        int r = row->names(t, dir, &names, &n);
+
+        for (size_t i = from; r == 0 && i < n; i++) {
+                r = name_number(t, dir, row, names[i], &inode);
+                if (r == 0)
+                        r = tree_emit(row, names[i], inode, i, fn, user);
+        }
+        strings_free(names);
+        return r;
+}
+
 static bool row_is_shown(const struct tree *t, const struct route *row)
 {
         return !(t->finished && row->starts);
@@ -152,6 +204,8 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
                         continue;
                 if (row->numbers)
                         r = match_number(t, dir, row, name, &found);
+                else if (row->names)
+                        r = match_name(t, dir, row, name, &found);
                 else if (row->named)
                         r = strcmp(row->named(t, dir) ?: "", name) == 0 ? 0 : -ENOENT;
                 else if (row->match)
@@ -228,8 +282,8 @@ int tree_list(struct tree *t, const struct node *dir, uint64_t offset, entry_fn 
                         continue;
                 if ((*p)->name || (*p)->named)
                         r = list_fixed(t, dir, *p, from, fn, user);
-                else if ((*p)->numbers)
-                        r = list_numbers(t, dir, *p, from, fn, user);
+                else if ((*p)->numbers || (*p)->names)
+                        r = ((*p)->numbers ? list_numbers : list_names)(t, dir, *p, from, fn, user);
                 else
                         r = (*p)->list(t, dir, *p, from, fn, user);
         }
@@ -252,20 +306,6 @@ int node_commit(const struct node *n, struct commit *ret)
         return history_commit(n->solver->history, n->inode.commit, ret);
 }
 
-static int64_t node_mtime(struct tree *t, const struct node *n)
-{
-        int64_t mtime;
-
-        return n->route->mtime && n->route->mtime(t, n, &mtime) == 0 ? mtime : t->started;
-}
-
-static mode_t node_mode(const struct node *n)
-{
-        enum node_type type = node_type(n);
-
-        return type == NODE_LINK ? 0777 : n->route->takes ? 0755 : type == NODE_FOLDER || n->route->executable ? 0555 : 0444;
-}
-
 static int node_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
         cleanup_buffer struct buffer b = {0};
@@ -283,13 +323,14 @@ static int node_size(struct tree *t, const struct node *n, uint64_t *ret)
 int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *ready)
 {
         enum node_type type = node_type(n);
-        int64_t mtime = 0;
+        mode_t mode = type == NODE_LINK ? 0777 : n->route->takes ? 0755 : type == NODE_FOLDER || n->route->executable ? 0555 : 0444;
+        int64_t mtime = t->started;
         uint64_t size = 0;
         int r = 0;
 
         *ready = true;
         *ret = (struct stat){.st_ino = inode_pack(n->inode),
-                             .st_mode = route_mode(n->route) | node_mode(n),
+                             .st_mode = route_mode(n->route) | mode,
                              .st_nlink = 1,
                              .st_uid = t->uid,
                              .st_gid = t->gid,
@@ -312,7 +353,9 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                 return r;
         ret->st_size = (off_t)size;
         ret->st_blocks = (blkcnt_t)((size + 511) / 512);
-        ret->st_mtime = ret->st_atime = ret->st_ctime = n->route->derive ? mtime : node_mtime(t, n);
+        if (!n->route->derive && n->route->mtime && n->route->mtime(t, n, &mtime) < 0)
+                mtime = t->started;
+        ret->st_mtime = ret->st_atime = ret->st_ctime = mtime;
         return 0;
 }
 
@@ -340,12 +383,14 @@ int tree_answer(struct tree *t, const struct node *n, struct value *v, struct bl
 
 struct cell tree_bare_cell(const struct node *n)
 {
+        const struct view *v = &n->view;
+
         return (struct cell){.solver = n->solver,
                              .commit = n->inode.commit,
-                             .has_seed = n->view.has_seed,
-                             .seed = n->view.seed,
-                             .scramble = n->view.scramble,
-                             .wall_ns = n->view.timeout_ns};
+                             .has_seed = v->setting == SETTING_SEED,
+                             .seed = v->setting == SETTING_SEED ? v->n : 0,
+                             .scramble = v->setting == SETTING_SCRAMBLED ? v->n : 0,
+                             .wall_ns = v->setting == SETTING_TIMEOUT ? v->n : 0};
 }
 
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info)
@@ -353,8 +398,8 @@ int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct cas
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(t->workspace), n->inode.item, &info);
 
-        if (r == 0 && n->view.scramble > 0)
-                r = scrambled_find(t->workspace, info, n->view.scramble, ret_info);
+        if (r == 0 && n->view.setting == SETTING_SCRAMBLED)
+                r = scrambled_find(t->workspace, info, n->view.n, ret_info);
         else if (r == 0)
                 *ret_info = steal_pointer(info);
         if (r < 0)

@@ -6,7 +6,6 @@
 
 #include <sys/stat.h>
 
-#include "core/workspace/names.h"
 #include "core/query/query.h"
 #include "core/workspace/view.h"
 #include "fs/tree/route.h"
@@ -75,6 +74,8 @@ int tree_setting_at(struct tree *t, uint32_t number, struct view *ret);
 /* The number of a name, given when it is new: forever, or as long as the mount lives where the store cannot be written to. */
 int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret);
 int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret); /* free() */
+/* The name of an entry of a row with `names`; free(). */
+int tree_entry_name(struct tree *t, const struct route *row, uint32_t number, char **ret);
 /* Gives names that are about to be listed their numbers, in one transaction. */
 int tree_number_all(struct tree *t, enum name_space space, char *const *names, size_t n);
 /* The inode of a row's entry, which has the folder's parts and the row's kind. */
@@ -115,20 +116,24 @@ void numbers_done(struct numbers *n);
 #define cleanup_numbers cleanup(numbers_done)
 size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the first that is not below */
 
-/* Sorted names with slashes, shown as nested folders. The number of a folder is the number of the name made of `prefix` and its path; so is the number
- * of an entry, where there is no `leaf`. The offset of a listing is the place in the list; a folder is listed once, at its first name. The row of the
- * topmost folder has a fixed name. */
+/* Names with slashes, shown as nested folders. The number of a folder is the number of the name made of `prefix` and its path; so is the number of an entry,
+ * unless its `item` is the number that stands beside it. The offset of a listing is the place in the list; a folder is listed once, at its first name. The row
+ * of the topmost folder has a fixed name. */
+struct path_item {
+        char *name;
+        uint32_t number; /* of a case, of a commit */
+};
 struct path_list {
         enum name_space space;
+        bool has_items;
         char prefix[24];
-        const void *list;
-        size_t (*from)(const void *list, const char *path);         /* index of the first that is not before it */
-        const char *(*at)(const void *list, size_t i);              /* NULL: there is none */
-        int (*leaf)(const void *list, size_t i, struct inode *ret); /* the inode of a name; may be NULL */
-        bool (*hides)(struct tree *t, const struct node *dir, const void *list, size_t i); /* this name; may be NULL */
+        const struct path_item *list; /* sorted by name */
+        size_t n;
+        bool (*hides)(struct tree *t, const struct node *dir, uint32_t number); /* this one; may be NULL */
 };
 /* A folder's path with a slash at its end ("" for the topmost), or an entry's name. free(). */
 int path_of(struct tree *t, const struct path_list *p, const struct node *n, char **ret);
+const struct path_item *path_find(const struct path_list *p, const char *name); /* NULL: it is not there */
 /* The `match` and `list` of both rows: the folders and the names. */
 int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret);
 int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from,
@@ -139,10 +144,7 @@ struct case_names {
         unsigned refs;
         uint64_t generation;
         size_t n;
-        struct case_name {
-                char *name; /* owned */
-                uint32_t id;
-        } list[];
+        struct path_item list[]; /* owns the names */
 };
 int tree_case_names(struct tree *t, struct case_names **ret);
 struct case_names *case_names_unref(struct case_names *c);

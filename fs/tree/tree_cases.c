@@ -11,13 +11,6 @@ struct case_names *case_names_unref(struct case_names *c)
         return NULL;
 }
 
-static int case_name_compare(const void *a, const void *b)
-{
-        const struct case_name *x = a, *y = b;
-
-        return strcmp(x->name, y->name);
-}
-
 static int case_names_read(struct tree *t, struct case_names **ret)
 {
         struct case_names *c;
@@ -36,9 +29,9 @@ static int case_names_read(struct tree *t, struct case_names **ret)
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
                 if (cases_get(cases, ids[i], &info) == 0 && !info->removed)
-                        c->list[c->n++] = (struct case_name){.name = copy_string(info->name), .id = info->id};
+                        c->list[c->n++] = (struct path_item){copy_string(info->name), info->id};
         }
-        sort_list(c->list, c->n, sizeof(*c->list), case_name_compare);
+        sort_list(c->list, c->n, sizeof(*c->list), path_compare);
         *ret = c;
         return 0;
 }

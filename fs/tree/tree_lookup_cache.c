@@ -9,14 +9,12 @@ struct recent_fact {
         uint64_t setting;
         uint32_t commit, item;
         uint64_t generation;
+        bool brief;
         struct fact *fact; /* a ref */
 };
 
-/* Brief facts are small (some 500 bytes) and answer `time`, sizes and times: there is room for all that a table or a plot reads over and over. Whole
- * facts serve readers of all files of a cell in a row. */
-#define RECENT_BRIEF 16384
-#define RECENT_WHOLE 16          /* a few for each thread that answers */
-#define RECENT_TOP   (64 * 1024) /* bytes; larger facts are not kept */
+#define RECENT_FACTS 16384
+#define RECENT_TOP   4096 /* bytes; larger facts are not kept. Brief ones, which answer `time`, sizes and times, have some 500 */
 
 struct recent_derived {
         uint64_t ino;
@@ -35,8 +33,8 @@ struct recent_derived {
 struct lookup_cache {
         pthread_mutex_t lock;
         /* under lock */
-        struct recent_fact brief[RECENT_BRIEF], whole[RECENT_WHOLE];
-        struct recent_derived derived[1 << DERIVED_BITS][DERIVED_WAYS];
+        struct recent_fact facts[RECENT_FACTS];
+        struct recent_derived derived[RECENT_DERIVED]; /* the places of a group stand side by side */
         unsigned next_derived; /* which place of a full group is given away next */
         unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
         uint64_t derived_bytes;
@@ -60,12 +58,6 @@ static void recent_fact_done(struct recent_fact *f)
         fact_unref(f->fact);
 }
 
-static void recent_derived_done(struct recent_derived *d)
-{
-        solver_unref(d->solver);
-        derived_unref(d->derived);
-}
-
 struct lookup_cache *lookup_cache_new(void)
 {
         struct lookup_cache *r = allocate(1, sizeof(*r));
@@ -77,12 +69,12 @@ struct lookup_cache *lookup_cache_new(void)
 
 void lookup_cache_free(struct lookup_cache *r)
 {
-        for (size_t i = 0; i < RECENT_BRIEF; i++)
-                recent_fact_done(&r->brief[i]);
-        for (size_t i = 0; i < RECENT_WHOLE; i++)
-                recent_fact_done(&r->whole[i]);
-        for (size_t i = 0; i < RECENT_DERIVED; i++)
-                recent_derived_done(&r->derived[i / DERIVED_WAYS][i % DERIVED_WAYS]);
+        for (size_t i = 0; i < RECENT_FACTS; i++)
+                recent_fact_done(&r->facts[i]);
+        for (size_t i = 0; i < RECENT_DERIVED; i++) {
+                solver_unref(r->derived[i].solver);
+                derived_unref(r->derived[i].derived);
+        }
         pthread_mutex_destroy(&r->lock);
         free(r);
 }
@@ -99,33 +91,30 @@ uint64_t tree_generation(struct tree *t)
 
 /* -- facts -- */
 
-static struct recent_fact *fact_slot(struct lookup_cache *r, const struct recent_fact *k, bool brief)
+static struct recent_fact *fact_slot(struct lookup_cache *r, const struct recent_fact *k)
 {
         uint64_t h = ((uint64_t)k->commit << 32 ^ (uint64_t)k->view << 20 ^ k->setting ^ k->item) * UINT64_C(0x9e3779b97f4a7c15);
 
-        return brief ? &r->brief[(h >> 40) % RECENT_BRIEF] : &r->whole[k->item % RECENT_WHOLE];
+        return &r->facts[(h >> 40) % RECENT_FACTS];
 }
 
-static bool fact_is(const struct recent_fact *f, const struct recent_fact *k)
+/* NULL: it is not kept. A whole one has what a brief one has, and more. */
+static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *k)
 {
-        return f->solver == k->solver && f->view == k->view && f->setting == k->setting && f->commit == k->commit &&
-               f->item == k->item && f->generation == k->generation;
-}
-
-static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *k, bool brief)
-{
-        const struct recent_fact *slot = fact_slot(r, k, brief), *whole = fact_slot(r, k, false);
+        const struct recent_fact *f = fact_slot(r, k);
         cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
 
-        /* A whole one has what a brief one has, and more. */
-        return fact_is(slot, k) ? fact_ref(slot->fact) : fact_is(whole, k) ? fact_ref(whole->fact) : NULL;
+        return f->solver == k->solver && f->view == k->view && f->setting == k->setting && f->commit == k->commit && f->item == k->item &&
+                               f->generation == k->generation && (k->brief || !f->brief)
+                       ? fact_ref(f->fact)
+                       : NULL;
 }
 
-static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, bool brief, struct fact *f)
+static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, struct fact *f)
 {
         cleanup(recent_fact_done) struct recent_fact old = {0}; /* given back without the lock: the last of a solver takes a while */
         cleanup_unlock pthread_mutex_t *held = NULL;
-        struct recent_fact *slot = fact_slot(r, k, brief);
+        struct recent_fact *slot = fact_slot(r, k);
 
         if (f->out.size + f->err.size + f->json.size + f->results.size > RECENT_TOP)
                 return;
@@ -143,16 +132,17 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
                                 .view = n->inode.view,
                                 .setting = n->inode.setting,
                                 .commit = n->inode.commit,
-                                .item = n->inode.item};
+                                .item = n->inode.item,
+                                .generation = generation_now(t),
+                                .brief = brief};
         int r;
 
-        k.generation = generation_now(t);
-        *ret = fact_find(t->lookup_cache, &k, brief);
+        *ret = fact_find(t->lookup_cache, &k);
         if (*ret)
                 return 0;
         r = run_find(t->workspace, cell, brief, ret);
         if (r == 0)
-                fact_keep(t->lookup_cache, &k, brief, *ret);
+                fact_keep(t->lookup_cache, &k, *ret);
         return r;
 }
 
@@ -161,19 +151,23 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
 /* Kinds stand in the number's top bits, so the product's top bits are taken: they depend on all of it. */
 static struct recent_derived *derived_group(struct lookup_cache *r, uint64_t ino)
 {
-        return r->derived[ino * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DERIVED_BITS)];
+        return &r->derived[DERIVED_WAYS * (ino * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DERIVED_BITS))];
 }
 
-/* Lock held. NULL: it was not printed lately. */
+/* Lock held. The place of a print, or of none (inode number 0); NULL: there is none. */
+static struct recent_derived *derived_at(struct recent_derived *group, uint64_t ino, const struct solver *solver)
+{
+        for (size_t i = 0; i < DERIVED_WAYS; i++)
+                if (group[i].ino == ino && group[i].solver == solver)
+                        return &group[i];
+        return NULL;
+}
+
 static struct recent_derived *derived_of(struct lookup_cache *r, const struct node *n)
 {
         uint64_t ino = inode_pack(n->inode);
-        struct recent_derived *among = derived_group(r, ino);
 
-        for (size_t i = 0; i < DERIVED_WAYS; i++)
-                if (among[i].ino == ino && among[i].solver == n->solver)
-                        return &among[i];
-        return NULL;
+        return derived_at(derived_group(r, ino), ino, n->solver);
 }
 
 /* `goes_on`: of any generation. */
@@ -186,17 +180,6 @@ static struct derived *derived_find(struct lookup_cache *r, const struct node *n
                 return NULL;
         __atomic_add_fetch(&d->derived->refs, 1, __ATOMIC_RELAXED);
         return d->derived;
-}
-
-/* Lock held. A free place for another one, else one that is given away. */
-static struct recent_derived *derived_place(struct lookup_cache *r, uint64_t ino)
-{
-        struct recent_derived *among = derived_group(r, ino);
-
-        for (size_t i = 0; i < DERIVED_WAYS; i++)
-                if (among[i].ino == 0)
-                        return &among[i];
-        return &among[r->next_derived++ % DERIVED_WAYS];
 }
 
 /* Lock held. */
@@ -213,16 +196,16 @@ static void derived_keep(struct lookup_cache *r, const struct node *n, uint64_t 
 {
         cleanup(solver_unrefp) struct solver *before = NULL; /* given back without the lock: the last of a solver takes a while */
         cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
-        struct recent_derived *slot = derived_of(r, n);
+        struct recent_derived *group = derived_group(r, inode_pack(n->inode)), *slot = derived_of(r, n);
 
         if (slot && slot->generation > generation)
                 return;
         if (!slot)
-                slot = derived_place(r, inode_pack(n->inode));
+                slot = derived_at(group, 0, NULL) ?: &group[r->next_derived++ % DERIVED_WAYS];
         derived_drop(r, slot);
         before = slot->solver;
         for (size_t i = 0; i < RECENT_DERIVED && r->derived_bytes + made->text.size > DERIVED_BYTES; i++, r->next_dropped++)
-                derived_drop(r, &r->derived[r->next_dropped / DERIVED_WAYS % (1 << DERIVED_BITS)][r->next_dropped % DERIVED_WAYS]);
+                derived_drop(r, &r->derived[r->next_dropped % RECENT_DERIVED]);
         *slot = (struct recent_derived){.ino = inode_pack(n->inode),
                                         .solver = n->solver ? solver_ref(n->solver) : NULL,
                                         .generation = generation,
@@ -255,29 +238,14 @@ uint64_t tree_prints(struct tree *t)
         return __atomic_load_n(&t->lookup_cache->prints, __ATOMIC_RELAXED);
 }
 
-static int make_print(struct tree *t, const struct node *n, derive_fn print, struct derived *ret)
-{
-        cleanup_buffer struct buffer b = {0};
-        int r = print(t, n, &b, &ret->mtime);
-
-        return r < 0 ? r : buffer_steal(&b, &ret->text);
-}
-
-static int make_numbers(struct tree *t, const struct node *dir, numbers_fn find, struct derived *ret)
-{
-        uint32_t *list = NULL;
-        size_t n = 0;
-        int r = find(t, dir, &list, &n);
-
-        ret->text = (struct blob){.data = list, .size = n * sizeof(*list), .owned = list};
-        return r;
-}
-
 /* By `print`, or by `find`. */
 static int derived_get(struct tree *t, const struct node *n, bool goes_on, derive_fn print, numbers_fn find, struct derived **ret)
 {
         cleanup(derived_unrefp) struct derived *made = NULL;
         const uint64_t now = generation_now(t);
+        cleanup_buffer struct buffer b = {0};
+        uint32_t *list = NULL;
+        size_t count = 0;
         int r;
 
         *ret = derived_find(t->lookup_cache, n, now, goes_on);
@@ -285,7 +253,11 @@ static int derived_get(struct tree *t, const struct node *n, bool goes_on, deriv
                 return 0;
         made = allocate(1, sizeof(*made));
         made->refs = 1;
-        r = print ? make_print(t, n, print, made) : make_numbers(t, n, find, made);
+        r = print ? print(t, n, &b, &made->mtime) : find(t, n, &list, &count);
+        if (print && r == 0)
+                r = buffer_steal(&b, &made->text);
+        else if (!print)
+                made->text = (struct blob){.data = list, .size = count * sizeof(*list), .owned = list};
         if (r < 0)
                 return r;
         derived_keep(t->lookup_cache, n, now, made);

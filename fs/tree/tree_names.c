@@ -58,25 +58,12 @@ int tree_number_all(struct tree *t, enum name_space space, char *const *names, s
 
 /* -- views -- */
 
-static bool view_equal(const struct view *a, const struct view *b)
-{
-        return a->solver == b->solver && a->cached == b->cached && a->has_seed == b->has_seed &&
-               a->has_timeout == b->has_timeout && a->seed == b->seed && a->timeout_ns == b->timeout_ns && a->scramble == b->scramble;
-}
-
-/* Lock held. */
-static void view_add(struct tree *t, const struct view *v)
-{
-        list_grow(t->views, t->n_views);
-        t->views[t->n_views++] = *v;
-}
-
 /* Reads the views that other processes have added to the store. Lock held. */
 static int views_refresh(struct tree *t)
 {
         for (;;) {
                 cleanup_free char *name = NULL;
-                struct view v = {0};
+                struct view v;
                 int r = names_name(workspace_store(t->workspace), NAMES_VIEW, (uint32_t)t->n_views, &name);
 
                 if (r == -ENOENT)
@@ -85,7 +72,8 @@ static int views_refresh(struct tree *t)
                         return r;
                 if (!view_parse(name, &v))
                         return errorf(-EIO, "the store's view %zu is '%s', which is not one", t->n_views, name);
-                view_add(t, &v);
+                list_grow(t->views, t->n_views);
+                t->views[t->n_views++] = v;
         }
 }
 
@@ -112,31 +100,20 @@ static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
         if (r < 0 || view_known(t, v, ret))
                 return r;
         view_print(v, name);
-        if (store_read_only(workspace_store(t->workspace)))
-                view_add(t, v); /* its number is good for as long as the mount lives */
-        else
+        if (store_read_only(workspace_store(t->workspace))) { /* its number is good for as long as the mount lives */
+                list_grow(t->views, t->n_views);
+                t->views[t->n_views++] = *v;
+        } else {
                 r = names_intern(workspace_store(t->workspace), NAMES_VIEW, name, &number);
-        if (r == 0)
-                r = views_refresh(t);
+                if (r == 0)
+                        r = views_refresh(t);
+        }
         return r < 0 ? r : view_known(t, v, ret) ? 0 : -EIO;
 }
 
-static uint64_t view_setting(const struct view *v)
-{
-        return v->has_seed        ? INODE_SETTING_SEED | v->seed
-               : v->scramble > 0  ? INODE_SETTING_SCRAMBLED | v->scramble
-               : v->has_timeout ? v->timeout_ns
-                                : 0;
-}
-
-static void view_set(struct view *v, uint64_t setting)
-{
-        v->has_seed = setting & INODE_SETTING_SEED;
-        v->scramble = !v->has_seed && setting & INODE_SETTING_SCRAMBLED ? setting & ~INODE_SETTING_SCRAMBLED : 0;
-        v->has_timeout = !v->has_seed && v->scramble == 0 && setting != 0;
-        v->seed = v->has_seed ? setting & ~INODE_SETTING_SEED : 0;
-        v->timeout_ns = v->has_timeout ? setting : 0;
-}
+/* A view's setting as an inode has it: a bit for its kind, and its number. */
+static const uint64_t setting_bits[N_SETTINGS] = {
+        [SETTING_SEED] = INODE_SETTING_SEED, [SETTING_SCRAMBLED] = INODE_SETTING_SCRAMBLED, [SETTING_TIMEOUT] = 0};
 
 int tree_set_view(struct tree *t, const struct view *v, struct inode *ret)
 {
@@ -145,8 +122,8 @@ int tree_set_view(struct tree *t, const struct view *v, struct inode *ret)
         int r = view_number(t, &bare, &ret->view);
 
         ret->setting = 0;
-        if (r == 0 && !view_equal(v, &bare) && !view_known(t, v, &ret->view)) /* unless an older version gave it a number */
-                ret->setting = view_setting(v);
+        if (r == 0 && v->setting != SETTING_NONE && !view_known(t, v, &ret->view)) /* unless an older version gave it a number */
+                ret->setting = setting_bits[v->setting] | v->n;
         return r;
 }
 
@@ -155,7 +132,6 @@ int tree_setting_at(struct tree *t, uint32_t number, struct view *ret)
         cleanup_free char *name = NULL;
         int r = names_name(workspace_store(t->workspace), NAMES_SETTING, number, &name);
 
-        *ret = (struct view){0};
         if (r < 0)
                 return r;
         return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not one", number, name);
@@ -173,9 +149,10 @@ int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret)
         *ret = t->views[i->view];
         if (i->setting == 0)
                 return 0;
-        if (ret->has_seed || ret->has_timeout || ret->scramble > 0)
+        if (ret->setting != SETTING_NONE)
                 return -ENOENT;
-        view_set(ret, i->setting);
+        ret->setting = i->setting & INODE_SETTING_SEED ? SETTING_SEED : i->setting & INODE_SETTING_SCRAMBLED ? SETTING_SCRAMBLED : SETTING_TIMEOUT;
+        ret->n = i->setting & ~setting_bits[ret->setting];
         return 0;
 }
 

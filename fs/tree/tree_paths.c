@@ -31,40 +31,72 @@ int path_of(struct tree *t, const struct path_list *p, const struct node *n, cha
         return 0;
 }
 
+int path_compare(const void *a, const void *b)
+{
+        return strcmp(((const struct path_item *)a)->name, ((const struct path_item *)b)->name);
+}
+
+/* The index of the first that is not before it. */
+static size_t first_from(const struct path_list *p, const char *path)
+{
+        size_t low = 0, high = p->n;
+
+        while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (strcmp(p->list[middle].name, path) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+const struct path_item *path_find(const struct path_list *p, const char *name)
+{
+        const struct path_item wanted = {.name = (char *)name};
+
+        return find_in_list(&wanted, p->list, p->n, sizeof(wanted), path_compare);
+}
+
 static bool is_below(const struct path_list *p, size_t i, const char *above)
 {
-        const char *name = p->at(p->list, i);
+        return i < p->n && strncmp(p->list[i].name, above, strlen(above)) == 0;
+}
 
-        return name && strncmp(name, above, strlen(above)) == 0;
+static void set_item(struct inode *i, uint32_t number)
+{
+        *i = (struct inode){.kind = i->kind, .item = number};
 }
 
 int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret)
 {
         bool folder = route_of(ret->inode.kind)->type == NODE_FOLDER;
         cleanup_free char *above = NULL, *path = NULL;
-        const char *found;
-        size_t at;
+        const struct path_item *found;
         int r = path_of(t, p, dir, &above);
 
         if (r < 0)
                 return r;
         path = format_string("%s%s%s", above, name, folder ? "/" : "");
-        at = p->from(p->list, path);
         if (folder)
-                return is_below(p, at, path) ? path_number(t, p, path, strlen(path) - 1, &ret->inode) : -ENOENT;
-        found = p->at(p->list, at);
-        if (!found || strcmp(found, path) != 0 || (p->hides && p->hides(t, dir, p->list, at)))
+                return is_below(p, first_from(p, path), path) ? path_number(t, p, path, strlen(path) - 1, &ret->inode) : -ENOENT;
+        found = path_find(p, path);
+        if (!found || (p->hides && p->hides(t, dir, found->number)))
                 return -ENOENT;
-        return p->leaf ? p->leaf(p->list, at, &ret->inode) : path_number(t, p, path, strlen(path), &ret->inode);
+        if (!p->has_items)
+                return path_number(t, p, path, strlen(path), &ret->inode);
+        set_item(&ret->inode, found->number);
+        return 0;
 }
 
 /* Bytes of the entry that a name gives in a folder with a path of `n` bytes. 0: the entry is of the other row, or the name before gave the same one. */
 static size_t entry_size(const struct path_list *p, size_t i, size_t first, size_t n, bool folders)
 {
-        const char *name = p->at(p->list, i), *slash = strchr(name + n, '/');
+        const char *name = p->list[i].name, *slash = strchr(name + n, '/');
         size_t size = slash ? (size_t)(slash - name) - n : strlen(name + n);
 
-        if (folders != (slash != NULL) || (slash && i > first && strncmp(p->at(p->list, i - 1), name, n + size + 1) == 0))
+        if (folders != (slash != NULL) || (slash && i > first && strncmp(p->list[i - 1].name, name, n + size + 1) == 0))
                 return 0;
         return size;
 }
@@ -82,7 +114,7 @@ static int number_entries(struct tree *t, const struct path_list *p, const char 
                 if (size == 0)
                         continue;
                 list_grow(names, n);
-                names[n++] = format_string("%s%.*s", p->prefix, (int)(skip + size), p->at(p->list, i));
+                names[n++] = format_string("%s%.*s", p->prefix, (int)(skip + size), p->list[i].name);
         }
         r = n > 0 ? tree_number_all(t, p->space, names, n) : 0;
         while (n > 0)
@@ -94,7 +126,7 @@ static int number_entries(struct tree *t, const struct path_list *p, const char 
 int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from,
                  entry_fn fn, void *user)
 {
-        bool folders = row->type == NODE_FOLDER, has_number = folders || !p->leaf;
+        bool folders = row->type == NODE_FOLDER, has_number = folders || !p->has_items;
         cleanup_free char *above = NULL;
         size_t n, first;
         int r = path_of(t, p, dir, &above);
@@ -102,18 +134,22 @@ int path_entries(struct tree *t, const struct path_list *p, const struct node *d
         if (r < 0)
                 return r;
         n = strlen(above);
-        first = p->from(p->list, above);
+        first = first_from(p, above);
         if (has_number && from == 0)
                 r = number_entries(t, p, above, first, folders);
         for (size_t i = MAX(first, from); r == 0 && is_below(p, i, above); i++) {
+                const struct path_item *item = &p->list[i];
                 size_t size = entry_size(p, i, first, n, folders);
                 struct inode inode = inode_below(dir, row);
                 cleanup_free char *name = NULL;
 
-                if (size == 0 || (!folders && p->hides && p->hides(t, dir, p->list, i)))
+                if (size == 0 || (!folders && p->hides && p->hides(t, dir, item->number)))
                         continue;
-                name = copy_prefix(p->at(p->list, i) + n, size);
-                r = has_number ? path_number(t, p, p->at(p->list, i), n + size, &inode) : p->leaf(p->list, i, &inode);
+                name = copy_prefix(item->name + n, size);
+                if (has_number)
+                        r = path_number(t, p, item->name, n + size, &inode);
+                else
+                        set_item(&inode, item->number);
                 if (r == 0)
                         r = tree_emit(row, name, inode, i, fn, user);
         }

@@ -51,7 +51,7 @@ START_TEST(test_rows_are_whole)
                         continue;
                 ck_assert_msg(row->in && row->in[0] != ROWS_END, "row %u is nowhere", kind);
                 ck_assert_msg(!row->name != !row->shown, "row %u has a name, or shows one", kind);
-                ck_assert_msg(row->name || row->named || (row->match && row->list) || row->numbers, "row %u cannot be found and listed", kind);
+                ck_assert_msg(row->name || row->named || (row->match && row->list) || row->numbers || row->names, "row %u cannot be found and listed", kind);
                 ck_assert_msg(!row->has || row->numbers, "row %u can be found and not listed", kind);
                 for (const uint16_t *in = row->in; *in != ROWS_END; in++)
                         ck_assert_msg(route_of(*in) && route_of(*in)->type == NODE_FOLDER, "row %u is in no folder", kind);

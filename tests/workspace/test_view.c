@@ -9,11 +9,11 @@ static const struct {
 } views[] = {
         {"0/commits", {.solver = 0}},
         {"3/cached", {.solver = 3, .cached = true}},
-        {"3/commits/seed/7", {.solver = 3, .has_seed = true, .seed = 7}},
-        {"3/cached/seed/18446744073709551615", {.solver = 3, .cached = true, .has_seed = true, .seed = UINT64_MAX}},
-        {"3/commits/scrambled/7", {.solver = 3, .scramble = 7}},
-        {"3/cached/scrambled/4294967295", {.solver = 3, .cached = true, .scramble = UINT32_MAX}},
-        {"4294967295/commits/timeout/60000000000", {.solver = UINT32_MAX, .has_timeout = true, .timeout_ns = 60000000000}},
+        {"3/commits/seed/7", {.solver = 3, .setting = SETTING_SEED, .n = 7}},
+        {"3/cached/seed/18446744073709551615", {.solver = 3, .cached = true, .setting = SETTING_SEED, .n = UINT64_MAX}},
+        {"3/commits/scrambled/7", {.solver = 3, .setting = SETTING_SCRAMBLED, .n = 7}},
+        {"3/cached/scrambled/4294967295", {.solver = 3, .cached = true, .setting = SETTING_SCRAMBLED, .n = UINT32_MAX}},
+        {"4294967295/commits/timeout/60000000000", {.solver = UINT32_MAX, .setting = SETTING_TIMEOUT, .n = 60000000000}},
 };
 
 START_TEST(test_names)
@@ -26,9 +26,7 @@ START_TEST(test_names)
                 view_print(v, name);
                 ck_assert_str_eq(name, views[i].name);
                 ck_assert(view_parse(name, &read));
-                ck_assert(read.solver == v->solver && read.cached == v->cached && read.has_seed == v->has_seed &&
-                          read.has_timeout == v->has_timeout && read.seed == v->seed && read.timeout_ns == v->timeout_ns &&
-                          read.scramble == v->scramble);
+                ck_assert(read.solver == v->solver && read.cached == v->cached && read.setting == v->setting && read.n == v->n);
         }
 }
 END_TEST

@@ -208,7 +208,7 @@ static void copy_program(const struct building *b)
 
         command_must(query_program(common.workspace, common.solver, b->revisions.list[0], NULL, false, &q));
         command_must(engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v));
-        from = ((struct program_value *)v)->fd;
+        from = ((struct file_value *)v)->fd;
         command_must_as(STATUS_SYSTEM, outfile_open(b->output, 0777 & ~common.umask, &o));
         r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, o.fd);
         r = r < 0 ? errorf(r, "cannot write %s: %s", b->output, strerror(-r)) : outfile_commit(&o);

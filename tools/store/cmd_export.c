@@ -1,6 +1,6 @@
 /* solverfs export: what is finished, as other tools read it. */
 #include "core/query/cell_answer.h"
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/report/export.h"
 #include "core/run/cell_file.h"
 #include "core/run/host.h"
@@ -49,8 +49,8 @@ static void must(struct exporting *o, int r)
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-/* The row of a cell, if it is known. `failed` NULL: the commit is built, and `finder` has its results. */
-static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, struct run_finder *finder,
+/* The row of a cell, if it is known. `failed` NULL: the commit is built, and `resolved` finds its results. */
+static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct resolved_cell *resolved,
                        const struct build_record *failed)
 {
         /* csv needs no more than a brief fact, unless the solver counts its effort */
@@ -65,7 +65,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
 
         if (!recipe_takes(cell->solver->recipe, cell->info->format))
                 return;
-        r = failed ? 0 : run_finder_get(finder, cell->info, is_brief, &f);
+        r = failed ? 0 : resolved_find(common.workspace, resolved, cell->info, is_brief, &f);
         if (r == -ENOENT)
                 return;
         must(o, r);
@@ -94,27 +94,20 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
 static void write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
-        cleanup(run_finder_closep) struct run_finder *finder = NULL;
-        cleanup_free struct known_case *known = NULL;
-        size_t n = 0;
+        cleanup_resolved struct resolved_cell resolved = {0};
+        cleanup_case_selection struct case_selection known = {0};
         int r = cell->machine ? -ENOENT : build_find(common.workspace, cell->solver, cell->commit, false, &build);
         const bool failed = r == 0 && !build->ok;
+        const struct case_selection *cases = o->has_cases ? &o->cases : &known;
 
         must(o, r == -ENOENT ? 0 : r);
         o->unbuildable += failed;
-        must(o, run_finder_open(common.workspace, cell, &finder));
+        must(o, cell_resolve(common.workspace, cell, NULL, &resolved));
         if (!o->has_cases && !failed)
-                must(o, run_finder_cases(finder, o->memo, &known, &n));
-        for (size_t i = 0; i < n; i++) {
-                cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-                must(o, case_memo_find(o->memo, &known[i].sha256, &info));
-                cell->info = info;
-                write_cell(o, v, cell, finder, NULL);
-        }
-        for (size_t i = 0; o->has_cases && i < o->cases.n; i++) {
-                cell->info = o->cases.list[i];
-                write_cell(o, v, cell, finder, failed ? build : NULL);
+                must(o, resolved_cases(common.workspace, &resolved, true, o->memo, &known));
+        for (size_t i = 0; i < cases->n; i++) {
+                cell->info = cases->list[i];
+                write_cell(o, v, cell, &resolved, failed ? build : NULL);
         }
 }
 

@@ -1,6 +1,6 @@
 /* Reads the report's data: cases, the measured commits, and a table of both. */
 #include "core/query/answers.h"
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/study/judge/judge.h"
 #include "core/study/page/solver_report_internal.h"
 

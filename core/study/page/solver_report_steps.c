@@ -1,5 +1,5 @@
 /* The report's steps: where cases got slower and faster, and between which commits. */
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/page/solver_report_internal.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/query/run_finder.h"
+#include "core/query/resolved_cell.h"
 #include "core/query/seeds_known.h"
 #include "core/study/judge/judge.h"
 

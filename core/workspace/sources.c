@@ -7,41 +7,36 @@
 
 #include "core/workspace/workspace.h"
 
-/* -- downloads, by curl ------------------------------------------------------------------------------------------- */
+/* -- downloads ------------------------------------------------------------------------------------------------------ */
 
 /* Never asks for a name or a password, and gives up a silent server. */
-static int run_curl(const struct recipe_file *f, const char *to, uint64_t silence_ns)
+static int run_curl(const char *url, const char *to, uint64_t silence_ns)
 {
         char seconds[32];
-        cleanup_free char *place = copy_prefix(f->url, f->n_url);
-        cleanup_buffer struct buffer address = {0};
-        const char *url;
+        const char *const argv[] = {"curl", "-q", "-fsSL", "--retry", "2", "--connect-timeout", "30", "--speed-limit", "1", "--speed-time",
+                                    seconds, "--proto", "=https,http,ftp,file", "--proto-redir", "=https,http,ftp", "-o", to, "--", url, NULL};
         posix_spawn_file_actions_t actions;
         pid_t pid;
         int status = 0, r;
 
-        if (*place == '/') {
-                buffer_adds(&address, "file://");
-                buffer_add_url_path(&address, place);
-        } else {
-                buffer_adds(&address, place);
-        }
-        url = address.data;
         snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)(silence_ns / NSEC_PER_SEC));
         posix_spawn_file_actions_init(&actions);
-        r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (r == 0) {
-                const char *const argv[] = {"curl", "-q", "-fsSL", "--retry", "2", "--connect-timeout", "30", "--speed-limit", "1", "--speed-time",
-                                            seconds, "--proto", "=https,http,ftp,file", "--proto-redir", "=https,http,ftp", "-o", to, "--", url, NULL};
-
-                r = posix_spawnp(&pid, "curl", &actions, NULL, (char *const *)argv, environ);
-        }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        r = posix_spawnp(&pid, "curl", &actions, NULL, (char *const *)argv, environ);
         posix_spawn_file_actions_destroy(&actions);
         if (r != 0)
                 return errorf(-EIO, "cannot run curl, which downloads %s: %s; install the package 'curl'", url, strerror(r));
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                 ;
         return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : errorf(-EIO, "cannot download %s (curl says why)", url);
+}
+
+static int copy_local(const char *path, int to)
+{
+        cleanup_close int from = open(path, O_RDONLY | O_CLOEXEC);
+        int r = from < 0 ? -errno : copy_fd(from, to);
+
+        return r < 0 ? errorf(r, "cannot copy %s into the store: %s", path, strerror(-r)) : 0;
 }
 
 static int check_download(int fd, const struct recipe_file *f)
@@ -63,35 +58,29 @@ static int check_download(int fd, const struct recipe_file *f)
 /* gc leaves a part alone that is locked. */
 static int open_part(const char *part, int *ret)
 {
-        *ret = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        *ret = open(part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
         return *ret < 0 || flock(*ret, LOCK_SH | LOCK_NB) < 0 ? errorf(-errno, "cannot make %s: %s", part, strerror(errno)) : 0;
 }
 
-struct fetching {
-        char dir[PATH_SIZE];
-        uint64_t silence_ns; /* of a server */
-        const struct progress *progress;
-};
-
-static int fetch_file(void *user, const struct recipe_file *f)
+int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const struct progress *p)
 {
-        struct fetching *to = user;
-        char path[PATH_SIZE], part[PATH_SIZE], hex[DIGEST_HEX_SIZE];
+        cleanup_free char *from = copy_prefix(f->url, f->n_url);
+        char dir[PATH_SIZE], path[PATH_SIZE], part[PATH_SIZE], hex[DIGEST_HEX_SIZE];
         cleanup_close int fd = -1;
-        int r;
+        int r = path_join(dir, workspace_dir(w), "downloads");
 
         digest_hex(&f->digest, hex);
-        if (snprintf(part, sizeof(part), "%s/.%s.%d", to->dir, hex, (int)getpid()) >= (int)sizeof(part) || path_join(path, to->dir, hex) < 0)
-                return -ENAMETOOLONG;
+        if (r < 0 || snprintf(part, sizeof(part), "%s/.%s.%d", dir, hex, (int)getpid()) >= (int)sizeof(part) || path_join(path, dir, hex) < 0)
+                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         if (access(path, F_OK) == 0)
                 return 0;
-        r = make_dirs(to->dir, 0700);
+        r = make_dirs(dir, 0700);
         if (r == 0)
-                r = progress_step(to->progress, "downloading", 0, 0);
+                r = progress_step(p, "downloading", 0, 0);
         if (r == 0)
                 r = open_part(part, &fd);
         if (r == 0)
-                r = run_curl(f, part, to->silence_ns);
+                r = *from == '/' ? copy_local(from, fd) : run_curl(from, part, workspace_settings(w)->fetch_timeout_ns);
         if (r == 0)
                 r = check_download(fd, f);
         if (r == 0 && rename(part, path) < 0)
@@ -100,7 +89,19 @@ static int fetch_file(void *user, const struct recipe_file *f)
                 unlink(part);
                 return r;
         }
-        return sync_folder(to->dir);
+        return sync_folder(dir);
+}
+
+struct fetching {
+        struct workspace *workspace;
+        const struct progress *progress;
+};
+
+static int fetch_file(void *user, const struct recipe_file *f)
+{
+        const struct fetching *to = user;
+
+        return workspace_fetch_file(to->workspace, f, to->progress);
 }
 
 static int fetch_submodules(const struct solver *s, const struct recipe *recipe, const struct progress *p)
@@ -126,11 +127,8 @@ static bool same_lines(char *const *a, char *const *b)
 int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p)
 {
         const struct recipe *recipe = s->recipe;
-        struct fetching to = {.silence_ns = workspace_settings(w)->fetch_timeout_ns, .progress = p};
-        int r = path_join(to.dir, workspace_dir(w), "downloads");
+        int r = recipe_each_file(recipe, fetch_file, &(struct fetching){w, p});
 
-        if (r == 0)
-                r = recipe_each_file(recipe, fetch_file, &to);
         if (r == 0)
                 r = fetch_submodules(s, recipe, p);
         for (size_t i = 0; r == 0 && i < recipe->n_eras; i++)
