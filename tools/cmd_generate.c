@@ -32,10 +32,9 @@ static int print(struct request *q, int r, struct script *s, struct buffer *ret)
 
 static int make_formula(struct request *q, unsigned which, struct buffer *ret)
 {
-        cleanup_script struct script *s = NULL;
-        int r = generate_formula(q->generator, &s);
+        cleanup_script struct script *s = generate_formula(q->generator);
 
-        return print(q, r, s, ret);
+        return print(q, 0, s, ret);
 }
 
 static int make_template(struct request *q, unsigned which, struct buffer *ret)
@@ -49,10 +48,11 @@ static int make_template(struct request *q, unsigned which, struct buffer *ret)
 static int make_enumerated(struct request *q, unsigned which, struct buffer *ret)
 {
         cleanup_script struct script *s = NULL;
-        int r = q->enumeration ? 0 : enumeration_new(&(struct enumerate_options){.dialect = q->dialect}, &q->enumeration);
+        int r;
 
-        if (r == 0)
-                r = enumeration_next(q->enumeration, &s);
+        if (!q->enumeration)
+                q->enumeration = enumeration_new(&(struct enumerate_options){.dialect = q->dialect});
+        r = enumeration_next(q->enumeration, &s);
         return print(q, r, s, ret);
 }
 

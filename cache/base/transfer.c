@@ -8,12 +8,28 @@ void transfer_bool(struct transfer *t, bool *x)
                 *x = record_bool(&t->from);
 }
 
+void transfer_u8(struct transfer *t, uint8_t *n)
+{
+        if (t->to)
+                record_put_u8(t->to, *n);
+        else
+                *n = record_u8(&t->from);
+}
+
 void transfer_u16(struct transfer *t, uint16_t *n)
 {
         if (t->to)
                 record_put_u16(t->to, *n);
         else
                 *n = record_u16(&t->from);
+}
+
+void transfer_u32(struct transfer *t, uint32_t *n)
+{
+        if (t->to)
+                record_put_u32(t->to, *n);
+        else
+                *n = record_u32(&t->from);
 }
 
 void transfer_u64(struct transfer *t, uint64_t *n)
@@ -36,6 +52,16 @@ void transfer_reals(struct transfer *t, double *list, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 transfer_real(t, &list[i]);
+}
+
+unsigned transfer_choice(struct transfer *t, unsigned value, unsigned most)
+{
+        uint8_t byte = (uint8_t)value;
+
+        transfer_u8(t, &byte);
+        if (byte >= most)
+                record_fail(&t->from);
+        return byte < most ? byte : 0;
 }
 
 void transfer_count(struct transfer *t, size_t *n, size_t least)
@@ -68,5 +94,18 @@ void transfer_bytes(struct transfer *t, struct buffer *b)
                 struct slice s = record_slice(&t->from, n);
 
                 buffer_add(b, s.data, s.size);
+        }
+}
+
+void transfer_string(struct transfer *t, char **s)
+{
+        uint32_t n = t->to ? (uint32_t)strlen(*s) : 0;
+
+        transfer_u32(t, &n);
+        if (t->to) {
+                buffer_add(t->to, *s, n);
+        } else {
+                free(*s);
+                *s = record_string(&t->from, n);
         }
 }

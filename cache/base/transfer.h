@@ -27,12 +27,17 @@ static inline bool transfer_reads(const struct transfer *t)
 }
 
 void transfer_bool(struct transfer *t, bool *x);
+void transfer_u8(struct transfer *t, uint8_t *n);
 void transfer_u16(struct transfer *t, uint16_t *n);
+void transfer_u32(struct transfer *t, uint32_t *n);
 void transfer_u64(struct transfer *t, uint64_t *n);
 void transfer_real(struct transfer *t, double *x);
 void transfer_reals(struct transfer *t, double *list, size_t n);
+/* An enumeration of `most` values, in a byte; another one is damage, and 0. */
+unsigned transfer_choice(struct transfer *t, unsigned value, unsigned most);
 /* The length of a list that follows, of elements that take `least` bytes each, so that a damaged length is found before memory is taken for it. */
 void transfer_count(struct transfer *t, size_t *n, size_t least);
 /* A number that both sides have to agree on; another one is damage. */
 void transfer_same(struct transfer *t, uint64_t n);
 void transfer_bytes(struct transfer *t, struct buffer *b); /* its length first; read into an empty one */
+void transfer_string(struct transfer *t, char **s);         /* its length first, as u32; what was there is freed when it reads */

@@ -25,7 +25,6 @@ enum cnf_family {
         CNF_MULTIPLIERS, /* by rows, with swapped factors, by columns (Dadda, 1965): two are equal (Beame, Liew, CAV 2017), or a product is given */
         N_CNF_FAMILIES
 };
-const char *cnf_family_name(enum cnf_family f);
 
 /* *ret_answer, which may be NULL: the answer where the construction implies it, else VERDICT_UNKNOWN. */
 struct cnf *cnf_generate(struct random *r, enum cnf_family f, unsigned size, enum verdict *ret_answer);

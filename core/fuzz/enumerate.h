@@ -14,13 +14,13 @@ struct enumerate_options {
 };
 
 struct enumeration;
-int enumeration_new(const struct enumerate_options *options, struct enumeration **ret);
+struct enumeration *enumeration_new(const struct enumerate_options *options);
 struct enumeration *enumeration_free(struct enumeration *e);
 DEFINE_CLEANUP(struct enumeration *, enumeration_free)
 #define cleanup_enumeration cleanup(enumeration_freep)
 
 /* The next formula, in the enumeration's own bank: print or copy it before the enumeration goes. -ENOSPC: the next size would take more memory
- * than allowed; -ENOMEM. */
+ * than allowed. */
 int enumeration_next(struct enumeration *e, struct script **ret);
 uint64_t enumeration_position(const struct enumeration *e); /* formulas so far */
 int enumeration_skip(struct enumeration *e, uint64_t n);     /* n formulas, which are not made; errors as above */

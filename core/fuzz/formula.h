@@ -12,7 +12,7 @@ struct formula {
 void formula_done(struct formula *f);
 #define cleanup_formula cleanup(formula_done)
 
-/* Two that share nothing: a copy of a script has a bank of its own, without the terms that the script does not use. */
-int formula_copy(const struct formula *f, struct formula *ret);
+/* A copy shares nothing: that of a script has a bank of its own, without the terms that the script does not use. */
+struct formula formula_copy(const struct formula *f);
 int formula_print(const struct formula *f, enum dialect d, struct buffer *ret);
-int formula_shape(const struct formula *f, struct shape *ret);
+struct shape formula_shape(const struct formula *f);

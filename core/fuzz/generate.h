@@ -51,8 +51,16 @@ void generator_transfer(struct generator *g, struct transfer *t); /* its options
 enum dialect generator_dialect(const struct generator *g);
 int generator_configure(struct generator *g, const struct generate_options *options);
 
-/* A whole formula in a bank of its own, with its logic and a check-sat. 0 or -ENOMEM. */
-int generate_formula(struct generator *g, struct script **ret);
+/* A whole formula in a bank of its own, with its logic and a check-sat. */
+struct script *generate_formula(struct generator *g);
+
+/* What those that make formulas share: one with its logic (NULL: that of strings), and a constant "x0". */
+static inline const char *logic_of_strings(enum dialect d)
+{
+        return d == DIALECT_2_6 ? "QF_SLIA" : "QF_S";
+}
+struct script *new_formula(enum dialect d, const char *logic);
+const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort);
 
 /* The one kind of sort that a place takes; SORT_UNKNOWN: it takes several, or its sort follows from other places. */
 enum sort_kind place_kind(enum place_sort place);
@@ -66,7 +74,7 @@ struct vocabulary {
         unsigned sorts; /* a bit for each sort_kind that terms may have: those of the constants and functions, and what their theory needs */
         bool is_nonlinear; /* the script's logic says so */
 };
-int vocabulary_of(const struct script *s, struct vocabulary *ret);
+struct vocabulary vocabulary_of(const struct script *s);
 void vocabulary_add(struct vocabulary *v, const struct term *t); /* a bound variable, say */
 void vocabulary_done(struct vocabulary *v);
 #define cleanup_vocabulary cleanup(vocabulary_done)
@@ -74,8 +82,7 @@ void vocabulary_done(struct vocabulary *v);
 /* The operators with weight whose result can be this sort; `ret` has room for N_OPS. Where the vocabulary has other sorts than strings, integers and
  * Booleans, an operator without weight has its usual one. */
 size_t generator_operators(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum op *ret);
-/* A term of a sort, at most `depth` levels of operators deep. Arrays and declared sorts have no literals; NULL: there is no constant either. NULL with
- * bank_error(): no memory. */
+/* A term of a sort, at most `depth` levels of operators deep. Arrays and declared sorts have no literals; NULL: there is no constant either. */
 const struct term *generate_term(struct generator *g, const struct vocabulary *v, const struct sort *sort, unsigned depth);
 /* An application of `op` with the sort `result`. Arguments are taken from `given` where they fit, each at most once; the others are generated. NULL: there
  * is none (an index without a rule, an argument that nothing makes). */

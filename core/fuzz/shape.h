@@ -12,17 +12,13 @@ struct shape {
         uint16_t *parts; /* buckets, ascending, each once; owned */
         size_t n;
 };
-int shape_of(const struct script *s, struct shape *ret);
-int shape_of_cnf(const struct cnf *c, struct shape *ret); /* 0 */
+struct shape shape_of(const struct script *s);
+struct shape shape_of_cnf(const struct cnf *c);
 void shape_done(struct shape *s);
 #define cleanup_shape cleanup(shape_done)
 
-/* Keeps of `s` what `other` has, too. */
-void shape_intersect(struct shape *s, const struct shape *other);
 struct shape shape_copy(const struct shape *s);
 bool shape_has(const struct shape *s, uint16_t part);
-/* Does `s` have all of `part`? */
-bool shape_includes(const struct shape *s, const struct shape *part);
 
 /* How many formulas had each part. */
 struct shape_counts {

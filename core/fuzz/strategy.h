@@ -65,12 +65,7 @@ bool strategy_wants(struct strategy *s, uint64_t id);
 /* `is_wanted`: as strategy_wants() said; where nobody knows that any more, whether the input was confirmed. True: a candidate that is wanted. An input with
  * a score above the threshold that is none was passed over. The input and its text are gone afterwards, but for strategy_confirmed(). */
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score);
-/* Tells whether a candidate is a find. `cause`: a number of the caller's, 0: not known. From two finds of one cause the strategy learns what it need not
- * look for again. */
-void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);
-
-/* The cause of a find that was confirmed before the cause was known. */
-void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause);
+void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find); /* whether a candidate is a find */
 
 /* Appends the strategy's state. One that is new and has equal options goes on exactly like it from there, with the same inputs under way. -EBADMSG:
  * damaged, or of a solverfs that chooses otherwise; the strategy is of no use then. -ENOTSUP: it has none that can be kept. */

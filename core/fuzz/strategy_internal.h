@@ -39,7 +39,7 @@ struct strategy {
 };
 
 struct strategy_rows {
-        int (*begin)(struct strategy *s);
+        void (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
         int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above; the input stays the state's */
         /* Which version next and for how long; false: enough. */
@@ -47,8 +47,7 @@ struct strategy_rows {
         /* May be NULL: */
         bool (*wants)(const struct strategy *s, const struct input *i); /* a candidate */
         void (*finish)(struct strategy *s, struct input *i); /* score and is_candidate are set */
-        void (*confirmed)(struct strategy *s, struct input *i, bool is_find, uint64_t cause);
-        void (*learned)(struct strategy *s, uint64_t id, uint64_t cause);
+        void (*confirmed)(struct strategy *s, struct input *i, bool is_find);
         bool (*keeps)(const struct strategy *s, const struct input *i); /* when nobody asks for it any more, it is still the state's */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
         void (*transfer)(struct strategy *s, struct transfer *t); /* its state; inputs under way are none of its own then */
@@ -56,16 +55,16 @@ struct strategy_rows {
 extern const struct strategy_rows strategy_novelty;
 
 struct input *input_free(struct input *i); /* NULL, which it may be */
-int input_new(const struct strategy *s, struct formula f, const char *source, struct input **ret); /* takes the formula */
+struct input *input_new(const struct strategy *s, struct formula f, const char *source); /* takes the formula; it has no text before it is given out */
 
 /* Each version in turn, for the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
 /* Seconds until it was solved; the timeout when it was not. */
 double solved_after(const struct strategy *s, const struct outcome *o);
 /* strategy_cnf.c: DIMACS of any family, in four magnitudes from 0. */
-void make_cnf(struct strategy *s, unsigned magnitude, struct formula *ret);
-/* One to three changes. -ENOENT: `from` is NULL, or cannot be changed. */
-int mutate_cnf(struct strategy *s, const struct formula *from, struct formula *ret);
+struct formula make_cnf(struct strategy *s, unsigned magnitude);
+/* One to three changes. Empty: `from` is NULL, or cannot be changed. */
+struct formula mutate_cnf(struct strategy *s, const struct formula *from);
 /* A member of the corpus, or NULL. */
 const struct formula *corpus_draw(struct strategy *s);
 

@@ -2,7 +2,7 @@
  * has a name for every operator; what is printed is read as the same terms (core/smtlib/print.h). */
 #include "core/fuzz/strategy_internal.h"
 
-#define VERSION 1
+#define VERSION 2
 
 static void transfer_random(struct transfer *t, struct random *r)
 {
@@ -90,11 +90,8 @@ void transfer_bandit(struct transfer *t, struct bandit *b)
 
 static void transfer_outcome(struct transfer *t, struct outcome *o)
 {
-        uint64_t verdict = (uint64_t)o->verdict;
-
         transfer_real(t, &o->seconds);
-        transfer_u64(t, &verdict);
-        o->verdict = verdict < N_VERDICTS ? (enum verdict)verdict : VERDICT_UNKNOWN;
+        o->verdict = (enum verdict)transfer_choice(t, o->verdict, N_VERDICTS);
 }
 
 /* An input under way. */

@@ -15,5 +15,5 @@ enum template {
         N_TEMPLATES
 };
 
-/* `size` at least 1. -EINVAL, -ENOMEM. */
+/* -EINVAL: a `size` of 0. */
 int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret);

@@ -83,7 +83,7 @@ static void finish(struct campaign *c, uint64_t id, bool is_replayed)
         double score;
 
         if (strategy_finish(c->strategy, id, strategy_wants(c->strategy, id), &score)) {
-                strategy_confirmed(c->strategy, id, true, 0);
+                strategy_confirmed(c->strategy, id, true);
                 c->finds++;
                 if (!is_replayed)
                         note(c, (struct campaign_record){.event = EVENT_CONFIRMED, .id = id, .is_find = true});

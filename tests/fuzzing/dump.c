@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         while (r == 0 && n < most) {
                 cleanup_script struct script *s = NULL;
 
-                r = generate_formula(g, &s);
+                s = generate_formula(g);
                 if (r == 0)
                         r = print(s);
                 n++;

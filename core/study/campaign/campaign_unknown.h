@@ -1,4 +1,4 @@
-/* Shared by the files of the hunt for unknowns: campaign_unknown.c (its life, chains in their order, counts, replay of the journal), unknown_seed.c (seeds
+/* Shared by the files of campaigns for unknowns: campaign_unknown.c (their life, chains in their order, counts, replay of the journal), unknown_seed.c (seeds
  * and their expected answers), chain.h (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a version does not support).
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step. The next step begins at the last mutant
@@ -29,8 +29,15 @@ struct seed {
         enum verdict implied; /* of the seed and all its mutants */
 };
 
+enum rule_end {
+        RULE_DECIDED,
+        RULE_UNKNOWN,
+        RULE_TIMEOUT,
+        RULE_OTHER,
+        N_RULE_ENDS
+};
 struct rule_use {
-        uint64_t used, decided, unknown, timeout, other;
+        uint64_t ends[N_RULE_ENDS]; /* how often the target came to each end on the rule's mutants */
 };
 
 struct known_finding {
@@ -41,13 +48,12 @@ struct known_finding {
         bool is_counted; /* its EVENT_FOUND is in the journal */
 };
 
-struct unknown_hunt {
+struct unknowns {
         struct weaken *weaken; /* owned */
         struct seed *seeds;    /* owned */
         size_t n_seeds;
         unsigned chains;              /* of a seed */
-        bool unsupported[N_OPS];      /* by a version; read only once the workers run */
-        bool no_quantifier;           /* likewise */
+        bool unsupported[N_OPS];      /* by a version; OP_NONE: quantifiers. Read only once the workers run */
         uint64_t last;                /* chain given out; this and all that follows: under the campaign's lock */
         struct known_finding *known; /* owned */
         size_t n_known;
@@ -56,7 +62,7 @@ struct unknown_hunt {
         struct rule_use *uses; /* owned; by rule */
 };
 
-static inline struct unknown_hunt *unknown_hunt_of(struct campaign *c)
+static inline struct unknowns *unknowns_of(struct campaign *c)
 {
         return c->state;
 }
@@ -69,14 +75,14 @@ struct chain_place {
         unsigned steps;
 };
 struct chain_place chain_place_of(struct campaign *c, uint64_t id);
-int chain_try(struct bench_seat *seat, const struct strategy_input *input);
+int chain_try(struct campaign_worker *worker, const struct strategy_input *input);
 /* Under the lock: counts a step or a find, from a worker or the journal. */
-void unknown_hunt_count(struct campaign *c, const struct campaign_record *r);
+void unknowns_count(struct campaign *c, const struct campaign_record *r);
 
 /* -- unknown_seed.c -- */
 
 /* Takes the scripts of the corpus. */
-int seeds_read(struct campaign *c, struct unknown_hunt *h);
+int seeds_read(struct campaign *c, struct unknowns *u);
 /* Under the lock: decides whether chains can begin there, once the answers of all versions on the seed itself are known. */
 void seed_judge(struct campaign *c, struct chain_place at);
 

@@ -1,19 +1,20 @@
-/* One chain of the hunt for unknowns, shared by its files: chain.c (from the seed, step by step) and chain_judge.c (what the answers mean, and the
+/* One chain of a campaign for unknowns, shared by its files: chain.c (from the seed, step by step) and chain_judge.c (what the answers mean, and the
  * findings of a step).
  *
  * Threads: a chain belongs to one worker. */
 #pragma once
 
+#include "core/smtlib/logic.h"
 #include "core/study/campaign/campaign_unknown.h"
 
 struct chain {
         struct campaign *campaign;
-        struct unknown_hunt *hunt;
+        struct unknowns *unknowns;
         struct chain_place place;
         uint64_t id;
         unsigned step, target;
         enum verdict implied;         /* of every formula of the chain */
-        bool linear, quantifier_free; /* the stated logic */
+        struct logic logic;           /* as stated */
         uint64_t size_most;           /* nodes of an assertion that a step may make */
         struct script *now, *next; /* owned; the last formula that the target decided, and the mutant of this step */
         struct buffer now_text, text, lines;

@@ -53,7 +53,7 @@ static void print_operators(const struct chain *ch, struct buffer *ret)
 
 static const struct rule_row *rule_of(const struct chain *ch)
 {
-        return weaken_rule(ch->hunt->weaken, ch->applied.rule);
+        return weaken_rule(ch->unknowns->weaken, ch->applied.rule);
 }
 
 static void print_signature(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
@@ -90,7 +90,7 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
         f->kind = find->kind;
         buffer_add(&chain, ch->lines.data, ch->lines.size);
         if (ch->next)
-                weaken_step_print(ch->hunt->weaken, &ch->applied, &chain);
+                weaken_step_print(ch->unknowns->weaken, &ch->applied, &chain);
         observation_set(&f->chain, chain.data);
         observation_set(&f->reason, find->reason);
         observation_set(&f->signature, signature);
@@ -167,7 +167,7 @@ static int file_find(struct chain *ch, const struct chain_find *find)
                 }
                 r.is_find = signature_stored(c, signature.data, k < 0 ? 0 : number, ch->text.size);
         }
-        r.cause = number;
+        r.finding = number;
         return k < 0 ? k : chain_note(ch, &r);
 }
 

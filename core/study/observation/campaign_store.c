@@ -87,19 +87,6 @@ int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct 
         return r;
 }
 
-int campaign_read_threshold(struct store_txn *t, uint32_t solver, const char *name, double *ret)
-{
-        cleanup_blob struct blob b = {0};
-        uint8_t key[KEY_MOST];
-        int r = strlen(name) > CAMPAIGN_NAME_MOST ? -ENOENT : store_get(t, TABLE_CAMPAIGNS, key_of(key, 's', solver, name), &b);
-        json_t *j = r == 0 ? json_loadb(b.data, b.size, 0, NULL) : NULL;
-
-        if (json_is_number(json_object_get(j, "threshold")))
-                *ret = json_number_value(json_object_get(j, "threshold"));
-        json_decref(j);
-        return r == -ENOENT ? 0 : r;
-}
-
 static int add_name(void *user, struct slice key, struct slice value)
 {
         cleanup_free char *name = copy_prefix((const char *)key.data + 5, key.size - 5);

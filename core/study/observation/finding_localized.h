@@ -7,6 +7,10 @@
 /* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
  * a program of the machine, has no history. */
 bool finding_is_localizable(const struct solver *s, const struct observation *f);
+enum verdict finding_verdict(const struct observation *f, const char *version); /* its answer when the finding was made */
+/* The search for its commits; *info is its case, a reference, to which the options point. -ENODATA with a sentence where it has no history. */
+int finding_localization_options(struct workspace *w, struct solver *s, const struct observation *f, struct case_info **info,
+                                 struct localization_options *ret);
 /* The query whose value is its localization (struct localized). -ENODATA with a sentence where it has no history. */
 int finding_query_localized(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret);
 /* The result of its localization, or how far that has come (localized_is_final()): a new reference. -ENOENT: there is none. */
@@ -17,20 +21,3 @@ int finding_culprits(struct workspace *w, struct solver *s, const struct observa
 int finding_cause(struct workspace *w, struct solver *s, const struct observation *f, uint64_t *ret);
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
 int finding_print_localized(const struct localized *result, struct buffer *ret);
-
-/* How findings_localize() goes about it. */
-struct localizing {
-        unsigned (*width)(void *user);  /* builds and runs at once, from the next asking on */
-        void (*await_turn)(void *user); /* before each of them */
-        bool (*is_left_out)(void *user, const struct observation *f);
-        void (*ended)(void *user, const struct observation *f); /* its search has come to its end, if only to "no culprit" */
-        void (*tell)(void *user, const char *line);             /* a line for each */
-        bool (*is_over)(void *user);                            /* end_fd: its time is; else it was cancelled */
-        void *user;
-        int end_fd; /* -1: none */
-};
-/* The findings of a campaign that are not localized yet, all in one search that shares its builds; what it finds is kept, so that the queries above
- * answer from then on. When end_fd becomes readable it ends: -ECANCELED, or 0 where its time is over; *ret_open is how many are not localized then. What is
- * known of those by then is kept as unfinished (localization.h), and the next call goes on. */
-int findings_localize(struct workspace *w, struct engine *e, struct solver *s, const char *campaign, const struct localizing *how,
-                      size_t *ret_open);

@@ -10,11 +10,8 @@
 char **observation_text(struct observation *o, size_t i);
 
 void observation_encode(const struct observation *o, struct buffer *ret);
-/* -EIO with a sentence: damaged. Its threshold is NaN in a record that has none. */
+/* -EIO with a sentence: damaged. */
 int observation_decode(enum observation_series series, uint32_t solver, uint32_t number, struct slice bytes, struct observation **ret);
-
-/* In the transaction, of a campaign that may be gone: 0 and *ret is left alone. */
-int campaign_read_threshold(struct store_txn *t, uint32_t solver, const char *name, double *ret);
 
 /* New references. */
 json_t *campaign_settings_json(const struct campaign_settings *s);
