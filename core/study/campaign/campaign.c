@@ -74,8 +74,6 @@ static int open_campaign(struct campaign *c)
 static void campaign_done(struct campaign *c)
 {
         campaign_journal_close(c->journal);
-        closep(&c->localize_timer);
-        closep(&c->localize_end);
         campaign_close_reducer(c);
         if (c->state)
                 c->type->end(c);
@@ -90,7 +88,6 @@ static void campaign_done(struct campaign *c)
         strings_free(c->logics);
         free(c->why);
         free(c->left);
-        free(c->open);
         free(c->found);
         for (size_t i = 0; i < c->n_signatures; i++)
                 free(c->signatures[i]);
@@ -194,13 +191,11 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
         struct campaign c = {.workspace = w,
                              .engine = e,
                              .solver = s,
-                             .place = s->place,
+                             .cluster = s->place,
                              .settings = settings,
                              .type = settings->kind == CAMPAIGN_UNKNOWNS ? &campaign_of_unknowns : &campaign_of_slowdowns,
                              .watch = watch,
                              .cancel_fd = cancel_fd,
-                             .localize_timer = -1,
-                             .localize_end = -1,
                              .dialect = DIALECT_2_6};
         int r = c.type->check(settings);
 

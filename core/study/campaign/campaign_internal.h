@@ -88,7 +88,7 @@ struct campaign {
         struct workspace *workspace;
         struct engine *engine;
         struct solver *solver;
-        struct run_place *place; /* where all its runs are done; NULL: here */
+        struct run_place *cluster; /* where all its runs are done; NULL: here */
         const struct campaign_settings *settings;
         const struct campaign_type *type;
         const struct campaign_watch *watch;
@@ -129,13 +129,12 @@ struct campaign {
         size_t n_signatures;
         struct strategy_input *left; /* owned; inputs that a cut-off session had under way */
         size_t n_left;
-        struct campaign_record *open; /* owned; the journal's records of unfinished inputs, but for EVENT_NEXT */
-        size_t n_open;
+        bool is_resumed; /* the journal was replayed */
 
         pthread_t beside[N_BESIDE];
         bool has_beside[N_BESIDE];
         struct reducer *reducer; /* owned; NULL: it shall not reduce */
-        int localize_timer, localize_end; /* owned; readable when the time for localizing is over; then, or when it is cancelled. -1: none */
+        _Atomic uint64_t localize_until; /* now_ns(); when the time for localizing is over. 0: it has not begun */
 };
 
 /* -- campaign.c -- */
@@ -165,10 +164,9 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
 int campaign_resume(struct campaign *c);
 /* Under the lock: from here on the journal is not needed any more. */
 int campaign_checkpoint(struct campaign *c);
-/* Completes *r by what a cut-off session noted of an unfinished input: the same event, id, step, version and kind. Takes and leaves the lock. */
+/* Completes *r by what the journal has of an unfinished input, from a cut-off session: the same event, id, step, version and kind. Takes and leaves the
+ * lock. */
 bool campaign_recall(struct campaign *c, struct campaign_record *r);
-/* Under the lock: the input is finished, and the journal's records of it are not needed any more. */
-void campaign_drop_open(struct campaign *c, uint64_t id);
 
 /* -- campaign_search.c -- */
 
@@ -187,12 +185,12 @@ int campaign_record_status(struct campaign *c, enum campaign_state state);
 
 /* -- campaign_worker.c -- */
 
-/* A worker's runners, one for each version, on one slot: of this machine, or of the place where the runs are done. */
+/* A worker's runners, one for each version, on one slot: of this machine, or of the cluster where the runs are done. */
 struct campaign_worker {
         struct campaign *campaign;
         bool is_first;
         struct slot slot;
-        struct cluster_slot *away; /* instead; NULL: none */
+        struct cluster_slot *remote; /* instead; NULL: none */
         struct runner **runners; /* owned */
 };
 #define CAMPAIGN_WORKER(c) ((struct campaign_worker){.campaign = (c), .slot.lock = -1})

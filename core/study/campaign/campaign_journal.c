@@ -199,11 +199,6 @@ static int read_records(int fd, const char *path, const struct checkpoint *c, ca
         return r;
 }
 
-static int tell_nobody(void *, const struct campaign_record *)
-{
-        return 0;
-}
-
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -216,7 +211,7 @@ int campaign_journal_read(const char *path, campaign_replay_fn replay, void *use
 
                 r = read_checkpoint(state_path, &c);
                 if (r == 0)
-                        r = read_records(fd, path, &c, replay ? replay : tell_nobody, user, &size);
+                        r = read_records(fd, path, &c, replay, user, &size);
         }
         return r;
 }
@@ -242,6 +237,19 @@ static void keep_open(struct campaign_journal *j, const struct campaign_record *
                 if (j->open[i].id != r->id)
                         j->open[n++] = j->open[i];
         j->n_open = n;
+}
+
+bool campaign_journal_find(const struct campaign_journal *j, struct campaign_record *r)
+{
+        for (size_t i = j->n_open; i-- > 0;) {
+                const struct campaign_record *o = &j->open[i];
+
+                if (o->event == r->event && o->id == r->id && o->step == r->step && o->version == r->version && o->kind == r->kind) {
+                        *r = *o;
+                        return true;
+                }
+        }
+        return false;
 }
 
 struct opening {
@@ -293,7 +301,7 @@ static int cut(struct campaign_journal *j, uint64_t size)
 
 int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret)
 {
-        cleanup(campaign_journal_closep) struct campaign_journal *j = allocate(1, sizeof(*j));
+        struct campaign_journal *j = *ret = allocate(1, sizeof(*j));
         cleanup(checkpoint_done) struct checkpoint c = {0};
         struct opening opening = {.journal = j, .replay = replay, .user = user};
         uint64_t size = 0;
@@ -302,19 +310,21 @@ int campaign_journal_open(const char *path, campaign_replay_fn replay, void *use
         j->state_path = format_string("%s.state", path);
         j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (j->fd < 0)
-                return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-        if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
-                return errorf(-EBUSY, "the campaign is running in another process");
-        r = read_checkpoint(j->state_path, &c);
+                r = errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+        else if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
+                r = errorf(-EBUSY, "the campaign is running in another process");
+        else
+                r = read_checkpoint(j->state_path, &c);
         j->checkpoint = c.number;
         if (r == 0)
                 r = read_records(j->fd, path, &c, replay_open, &opening, &size);
         if (r == 0)
                 r = cut(j, size);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(j);
-        return 0;
+        if (r < 0) {
+                campaign_journal_close(j);
+                *ret = NULL;
+        }
+        return r;
 }
 
 void campaign_journal_close(struct campaign_journal *j)

@@ -44,13 +44,15 @@ struct campaign_record {
 
 typedef int (*campaign_replay_fn)(void *user, const struct campaign_record *r);
 struct campaign_journal;
-/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order. -EBUSY: another process has the lock. */
+/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order; *ret is set before. -EBUSY: another process has the
+ * lock. */
 int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret);
 /* The same without a lock, and without writing. */
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user);
 void campaign_journal_close(struct campaign_journal *j);
-DEFINE_CLEANUP(struct campaign_journal *, campaign_journal_close)
 
+/* Completes *r by the last record of an input under way that has its event, id, step, version and kind. False: there is none. */
+bool campaign_journal_find(const struct campaign_journal *j, struct campaign_record *r);
 /* Written when it returns; on disk at the next sync. -ENOSPC and other errors leave the file as it was. */
 int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *r);
 int campaign_journal_sync(struct campaign_journal *j);

@@ -5,9 +5,6 @@
  *
  * When the search for inputs is over the localizer has all cores, and a bounded time of wall clock. A localization that is not finished by then is kept as
  * unfinished, and goes on with the next call of the campaign. */
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-
 #include "core/study/campaign/campaign_internal.h"
 #include "core/study/observation/finding_localized.h"
 
@@ -75,33 +72,14 @@ int campaign_read_found(struct campaign *c)
         return r;
 }
 
-static int watch_fd(int epoll, int fd)
-{
-        struct epoll_event e = {.events = EPOLLIN};
-
-        return fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0 ? 0 : -errno;
-}
-
-/* Makes one descriptor that becomes readable on both: cancelled, and out of time. */
-static int make_end(struct campaign *c)
-{
-        int r;
-
-        c->localize_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        c->localize_end = epoll_create1(EPOLL_CLOEXEC);
-        if (c->localize_timer < 0 || c->localize_end < 0)
-                return errorf(-errno, "cannot make a timer: %s", strerror(errno));
-        r = watch_fd(c->localize_end, c->localize_timer);
-        return r < 0 ? r : watch_fd(c->localize_end, c->cancel_fd);
-}
-
 void campaign_limit_localizer(struct campaign *c)
 {
-        uint64_t ns = MAX((uint64_t)(c->settings->localize_seconds * 1e9), UINT64_C(1));
-        struct itimerspec until = {.it_value = {.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)}};
+        c->localize_until = now_ns() + (uint64_t)(c->settings->localize_seconds * 1e9);
+}
 
-        if (c->localize_timer >= 0)
-                timerfd_settime(c->localize_timer, 0, &until, NULL);
+static bool is_time_over(const struct campaign *c)
+{
+        return c->localize_until > 0 && now_ns() >= c->localize_until;
 }
 
 /* -- searching: one search for all findings that are alike, which shares its builds -- */
@@ -185,9 +163,11 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
         return s->asking.answered(s->asking.user, i, r, v, reason);
 }
 
-static bool is_time_over(const struct campaign *c)
+static int look_at_time(void *user, const struct ask_progress *)
 {
-        return fd_is_readable(c->localize_timer) && !fd_is_readable(c->cancel_fd);
+        const struct search *s = user;
+
+        return is_time_over(s->campaign) ? errorf(-ETIME, "the time for localizing is over") : 0;
 }
 
 /* To its end, or until its time is over. */
@@ -202,9 +182,10 @@ static int run_search(struct search *s, struct localization *l)
                 asking.open = campaign_is_over(c) ? campaign_count_workers(c) : 1;
                 asking.make = make;
                 asking.answered = answered;
+                asking.progress = look_at_time;
                 asking.user = s;
-                r = ask_many(c->engine, &asking, PRIORITY_BATCH, c->localize_end);
-                if (r == -ECANCELED && is_time_over(c)) {
+                r = ask_many(c->engine, &asking, PRIORITY_BATCH, c->cancel_fd);
+                if (r == -ETIME) {
                         localization_stop(l);
                         r = localization_next(l, &s->asking);
                         break;
@@ -263,8 +244,8 @@ static int search(struct search *s, size_t at, size_t n)
         return r;
 }
 
-/* All findings that are not localized yet. When localize_end becomes readable it ends: -ECANCELED, or 0 where its time is over; *ret_open is how many are not
- * localized then. What is known of those is kept as unfinished (localization.h), and the next call goes on. */
+/* All findings that are not localized yet, until the time is over; *ret_open is how many are not localized then. What is known of those is kept as
+ * unfinished (localization.h), and the next call goes on. -ECANCELED: likewise. */
 static int localize(struct campaign *c, size_t *ret_open)
 {
         struct search s = {.campaign = c};
@@ -331,8 +312,6 @@ static void *localizer(void *user)
 
 int campaign_start_localizer(struct campaign *c)
 {
-        int r = c->settings->localize ? make_end(c) : 0;
-
-        return r == 0 && c->settings->localize ? campaign_start_beside(c, BESIDE_LOCALIZER, localizer, c) : r;
+        return c->settings->localize ? campaign_start_beside(c, BESIDE_LOCALIZER, localizer, c) : 0;
 }
 

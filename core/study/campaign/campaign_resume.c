@@ -124,36 +124,14 @@ static struct strategy_input *find_left(const struct campaign *c, uint64_t id)
         return NULL;
 }
 
-void campaign_drop_open(struct campaign *c, uint64_t id)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < c->n_open; i++)
-                if (c->open[i].id != id)
-                        c->open[n++] = c->open[i];
-        c->n_open = n;
-}
-
 bool campaign_recall(struct campaign *c, struct campaign_record *r)
 {
-        bool is_known = false;
+        bool is_known;
 
         pthread_mutex_lock(&c->lock);
-        for (size_t i = 0; i < c->n_open && !is_known; i++) {
-                const struct campaign_record *o = &c->open[i];
-
-                is_known = o->event == r->event && o->id == r->id && o->step == r->step && o->version == r->version && o->kind == r->kind;
-                if (is_known)
-                        *r = *o;
-        }
+        is_known = campaign_journal_find(c->journal, r);
         pthread_mutex_unlock(&c->lock);
         return is_known;
-}
-
-static void add_open(struct campaign *c, const struct campaign_record *r)
-{
-        list_grow(c->open, c->n_open);
-        c->open[c->n_open++] = *r;
 }
 
 static int replay_next(struct campaign *c, const struct campaign_record *r)
@@ -173,17 +151,13 @@ static int replay_known(struct campaign *c, const struct campaign_record *r)
 {
         if (r->event == EVENT_NEXT)
                 return replay_next(c, r);
-        if (r->event == EVENT_COUNTED)
-                return c->type->replay(c, r);
-        add_open(c, r);
-        return 0;
+        return r->event == EVENT_COUNTED ? c->type->replay(c, r) : 0;
 }
 
 static int replay(void *user, const struct campaign_record *r)
 {
         struct campaign *c = user;
         struct strategy_input *left = find_left(c, r->id);
-        int k;
 
         if (r->event == EVENT_CHECKPOINT)
                 return restore(c, r);
@@ -196,12 +170,7 @@ static int replay(void *user, const struct campaign_record *r)
                 return replay_next(c, r);
         if (r->event == EVENT_FINISH && left)
                 *left = c->left[--c->n_left];
-        k = c->type->replay(c, r);
-        if (r->event == EVENT_FINISH)
-                campaign_drop_open(c, r->id);
-        else if (k == 0 && left)
-                add_open(c, r);
-        return k;
+        return c->type->replay(c, r);
 }
 
 int campaign_resume(struct campaign *c)
@@ -209,6 +178,7 @@ int campaign_resume(struct campaign *c)
         cleanup_free char *path = format_string("%s/journal", c->folder);
         int r = campaign_journal_open(path, replay, c, &c->journal);
 
+        c->is_resumed = true;
         if (r == 0)
                 r = campaign_read_found(c);
         c->began_ns = now_ns();

@@ -351,19 +351,18 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 c->status.runs++;
                 c->status.solving += r->seconds;
         } else if (r->event == EVENT_FINISH) {
-                size_t at = c->n_open; /* the last confirmation; an earlier one was cut off before the input's end, and does not count */
-                bool is_wanted;
+                /* The last confirmation; an earlier one was cut off before the input's end, and does not count. */
+                struct campaign_record confirmed = {.event = EVENT_CONFIRMED, .id = r->id};
+                bool is_confirmed = campaign_journal_find(c->journal, &confirmed);
+                bool is_wanted = strategy_finish(c->state, r->id, is_confirmed, &score);
 
-                while (at > 0 && (c->open[at - 1].event != EVENT_CONFIRMED || c->open[at - 1].id != r->id))
-                        at--;
-                is_wanted = strategy_finish(c->state, r->id, at > 0, &score);
                 c->status.candidates += is_wanted;
                 c->status.passed_over += !is_wanted && score > threshold_of(c);
                 c->status.inputs++;
-                if (at > 0) {
-                        strategy_confirmed(c->state, r->id, c->open[at - 1].is_find);
-                        c->status.finds += c->open[at - 1].is_find;
-                        c->status.rejected += !c->open[at - 1].is_find;
+                if (is_confirmed) {
+                        strategy_confirmed(c->state, r->id, confirmed.is_find);
+                        c->status.finds += confirmed.is_find;
+                        c->status.rejected += !confirmed.is_find;
                 }
         } else if (r->event != EVENT_CONFIRMED) {
                 return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");

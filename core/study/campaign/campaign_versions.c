@@ -80,15 +80,17 @@ int campaign_note_conditions(struct campaign *c)
 {
         struct campaign_worker worker = CAMPAIGN_WORKER(c);
         struct run_away *away;
-        json_t *conditions, *versions;
+        json_t *conditions = campaign_get_conditions(c->workspace, c->solver->recipe->name, c->settings->name), *versions;
         int r;
 
-        if (campaign_has_conditions(c->workspace, c->solver->recipe->name, c->settings->name))
+        if (conditions) {
+                json_decref(conditions);
                 return 0;
+        }
         versions = json_object();
         conditions = json_pack("{so}", "versions", versions);
         r = worker_take_slot(&worker);
-        away = r == 0 && worker.away ? cluster_slot_away(worker.away) : NULL;
+        away = r == 0 && worker.remote ? cluster_slot_away(worker.remote) : NULL;
         for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
                 char line[VERSION_LINE];
                 int k = version_ask(c->workspace, c->versions[i], &c->programs[i], away ? NULL : &worker.slot.cpus, away, c->cancel_fd, line);

@@ -15,8 +15,8 @@ unsigned campaign_count_workers(const struct campaign *c)
         int cpus[CPU_SETSIZE];
         unsigned cores;
 
-        if (c->place)
-                return jobs > 0 ? jobs : place_count_slots(c->place);
+        if (c->cluster)
+                return jobs > 0 ? jobs : place_count_slots(c->cluster);
         cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
         return jobs > 0 ? MIN(jobs, cores) : cores;
 }
@@ -40,9 +40,9 @@ static int open_runner(struct campaign_worker *worker, size_t version)
                                                     .limits = recipe->limits,
                                                     .scratch_parent = scratch,
                                                     .sandbox = workspace_settings(c->workspace)->sandbox,
-                                                    .cpus = worker->away ? NULL : &worker->slot.cpus,
-                                                    .slot = worker->away ? 0 : (unsigned)worker->slot.cpu,
-                                                    .away = worker->away ? cluster_slot_away(worker->away) : NULL},
+                                                    .cpus = worker->remote ? NULL : &worker->slot.cpus,
+                                                    .slot = worker->remote ? 0 : (unsigned)worker->slot.cpu,
+                                                    .away = worker->remote ? cluster_slot_away(worker->remote) : NULL},
                            &worker->runners[version]);
 }
 
@@ -54,7 +54,7 @@ int worker_take_slot(struct campaign_worker *worker)
         int r;
 
         snprintf(what, sizeof(what), "campaign %s of %s", c->settings->name, c->solver->recipe->name);
-        r = c->place ? place_lease(c->place, MAX(longest, PROBE_NS), is_over, c, &worker->away)
+        r = c->cluster ? place_lease(c->cluster, MAX(longest, PROBE_NS), is_over, c, &worker->remote)
                      : slot_lease(workspace_dir(c->workspace), what, c->cancel_fd, &worker->slot);
         if (r == 0)
                 worker->runners = allocate(c->n_versions, sizeof(*worker->runners));
@@ -69,9 +69,9 @@ void worker_leave_slot(struct campaign_worker *worker)
                 runner_close(worker->runners[i]);
         free(worker->runners);
         worker->runners = NULL;
-        if (worker->away)
-                place_release(worker->campaign->place, worker->away);
-        worker->away = NULL;
+        if (worker->remote)
+                place_release(worker->campaign->cluster, worker->remote);
+        worker->remote = NULL;
         if (worker->slot.lock >= 0)
                 slot_release(&worker->slot);
         worker->slot.lock = -1;
@@ -85,7 +85,7 @@ static int change_slot(struct campaign_worker *worker)
 
 int worker_yield_slot(struct campaign_worker *worker)
 {
-        return !worker->away && slot_is_wanted(&worker->slot) ? change_slot(worker) : 0;
+        return !worker->remote && slot_is_wanted(&worker->slot) ? change_slot(worker) : 0;
 }
 
 int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
@@ -115,7 +115,7 @@ int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, co
 
 static int make_machine(void *user, size_t, struct query **ret)
 {
-        return query_machine(((struct campaign *)user)->place, ret);
+        return query_machine(((struct campaign *)user)->cluster, ret);
 }
 
 static int find_machine(struct campaign *c, char ret[PATH_SIZE])
@@ -123,17 +123,17 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
         struct campaign_worker worker = CAMPAIGN_WORKER(c);
         int r;
 
-        if (!c->place) {
+        if (!c->cluster) {
                 snprintf(ret, PATH_SIZE, "%s", host_machine());
                 return 0;
         }
-        campaign_say(c, "waits for a worker of %s", c->place->name);
+        campaign_say(c, "waits for a worker of %s", c->cluster->name);
         r = worker_take_slot(&worker); /* a worker may wait in a queue for hours; the campaign's time begins once it is there */
         worker_leave_slot(&worker);
         if (r == 0)
                 r = ask_many(c->engine, &(struct asking){.n = 1, .make = make_machine, .user = c}, PRIORITY_BATCH, c->cancel_fd);
-        if (r == 0 && !place_machine(c->place, ret))
-                r = errorf(-EIO, "the machine of %s is not known", c->place->name);
+        if (r == 0 && !place_machine(c->cluster, ret))
+                r = errorf(-EIO, "the machine of %s is not known", c->cluster->name);
         return r;
 }
 

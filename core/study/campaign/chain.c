@@ -89,7 +89,6 @@ static void chain_done(struct chain *ch)
 {
         script_free(ch->now);
         script_free(ch->next);
-        buffer_done(&ch->now_text);
         buffer_done(&ch->text);
         buffer_done(&ch->lines);
         weaken_step_done(&ch->applied);
@@ -127,7 +126,6 @@ static int step(struct chain *ch)
 {
         const struct weaken_options options = {.size_most = ch->size_most, .keeps = chain_allows, .user = ch};
         enum weaken_direction direction = ch->implied == VERDICT_SAT ? WEAKEN : STRENGTHEN;
-        struct buffer text;
         struct random random;
         int r;
 
@@ -152,9 +150,6 @@ static int step(struct chain *ch)
         weaken_step_print(ch->unknowns->weaken, &ch->applied, &ch->lines);
         script_free(ch->now);
         ch->now = steal_pointer(ch->next);
-        text = ch->now_text;
-        ch->now_text = ch->text;
-        ch->text = text;
         return 0;
 }
 
@@ -182,10 +177,9 @@ static int chain_open(struct campaign_worker *worker, const struct strategy_inpu
                 if (ch->now->commands[i].kind == COMMAND_ASSERT)
                         largest = MAX(largest, ch->now->commands[i].term->tree_size);
         ch->size_most = MAX((uint64_t)SIZE_MOST, largest + largest / 2);
-        buffer_add(&ch->now_text, text->data, text->size);
         buffer_add(&ch->text, text->data, text->size);
         ch->input = (struct strategy_input){.id = input->id, .text = SLICE(ch->text.data, ch->text.size), .source = "seed"};
-        return buffer_error(&ch->text) < 0 ? -ENOMEM : buffer_error(&ch->now_text);
+        return buffer_error(&ch->text);
 }
 
 int chain_try(struct campaign_worker *worker, const struct strategy_input *input)
@@ -205,7 +199,6 @@ int chain_try(struct campaign_worker *worker, const struct strategy_input *input
                 return r;
         pthread_mutex_lock(&c->lock);
         r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = ch.id});
-        campaign_drop_open(c, ch.id);
         pthread_mutex_unlock(&c->lock);
         return r;
 }

@@ -17,7 +17,7 @@ struct chain {
         struct logic logic;           /* as stated */
         uint64_t size_most;           /* nodes of an assertion that a step may make */
         struct script *now, *next; /* owned; the last formula that the target decided, and the mutant of this step */
-        struct buffer now_text, text, lines;
+        struct buffer text, lines;
         struct weaken_step applied;
         struct strategy_input input;
         struct trial trial;

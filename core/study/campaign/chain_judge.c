@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "cache/base/fault.h"
+#include "core/smtlib/print.h"
 
 #define REASON_MOST 160
 
@@ -83,7 +84,7 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
 {
         struct campaign *c = ch->campaign;
         const struct seed *seed = ch->place.seed;
-        cleanup_buffer struct buffer chain = {0};
+        cleanup_buffer struct buffer chain = {0}, decided = {0};
         char name[200];
         int r;
 
@@ -99,9 +100,10 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
         r = add_case(ch, seed->name, &seed->text[ch->place.mode], &f->seed_id);
         /* The formula that the target decided is reduced together with the one that follows from it. */
         snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u-decided.smt2", c->settings->name, ch->id, ch->step);
-        if (r == 0 && ch->next && (find->kind == FINDING_IMPLICATION || find->kind == FINDING_SOUNDNESS))
-                r = add_case(ch, name, &ch->now_text, &f->decided_id);
-        return r;
+        if (r < 0 || !ch->next || (find->kind != FINDING_IMPLICATION && find->kind != FINDING_SOUNDNESS))
+                return r;
+        r = script_print(ch->now, &(struct print_options){.dialect = c->dialect}, &decided);
+        return r < 0 ? r : add_case(ch, name, &decided, &f->decided_id);
 }
 
 /* The line in the log: "unknown where 1.8 says sat: (reason)". */

@@ -130,6 +130,6 @@ void seed_judge(struct campaign *c, struct chain_place at)
         }
         seed->is_out[at.mode] = true;
         c->status.skipped += at.mode == LOGIC_STATED;
-        if (c->journal) /* else the journal is replayed, and this was said before */
+        if (c->is_resumed) /* else this was said before */
                 campaign_say(c, "left out: %s%s: %s", seed->name, at.mode == LOGIC_ALL ? " in ALL" : "", why);
 }

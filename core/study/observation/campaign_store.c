@@ -154,13 +154,6 @@ bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *
         return campaign_machine(w, solver, name, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
 }
 
-bool campaign_has_conditions(struct workspace *w, const char *solver, const char *name)
-{
-        char path[PATH_SIZE];
-
-        return file_of(w, solver, name, "conditions", path) == 0 && access(path, F_OK) == 0;
-}
-
 int campaign_put_conditions(struct workspace *w, const char *solver, const char *name, const json_t *conditions)
 {
         cleanup_free char *text = json_dumps(conditions, JSON_INDENT(1) | JSON_SORT_KEYS);

@@ -95,6 +95,5 @@ int campaign_machine(struct workspace *w, const char *solver, const char *name, 
 bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE]);
 
 /* What its times are of: {"machine": host_facts(), "versions": {a version in full: the first line that it prints for --version}}. */
-bool campaign_has_conditions(struct workspace *w, const char *solver, const char *name);
 int campaign_put_conditions(struct workspace *w, const char *solver, const char *name, const json_t *conditions);
 json_t *campaign_get_conditions(struct workspace *w, const char *solver, const char *name); /* a new reference; NULL: none are recorded */

@@ -298,7 +298,7 @@ static int read_reduced(struct workspace *w, struct solver *s, struct finding_ch
         const struct buffer *shown;
         int k;
 
-        if (finding_reduced(w, s, c->finding, &r) < 0 || !r.has_ended)
+        if (finding_reduced(w, s, c->finding, &r) < 0)
                 return 0;
         shown = r.implied.size > 0 ? &r.implied : &r.text;
         c->reduced = shown->size;
