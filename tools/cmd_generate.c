@@ -4,8 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/fuzz/cnf_generate.h"
-#include "core/fuzz/enumerate.h"
-#include "core/fuzz/template.h"
+#include "core/fuzz/generate.h"
 #include "core/smtlib/print.h"
 
 struct request {

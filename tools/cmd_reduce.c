@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/run/host.h"
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 #include "core/study/reduce/reduce_command.h"
 
 #define INPUT_MOST ((size_t)1 << 30)

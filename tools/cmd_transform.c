@@ -1,8 +1,8 @@
 /* solverfs transform: a formula changed, without a store. */
 #include "formula_words.h"
 
-#include "core/fuzz/cnf_mutate.h"
-#include "core/fuzz/mutate.h"
+#include "core/fuzz/cnf_generate.h"
+#include "core/fuzz/generate.h"
 #include "core/smtlib/print.h"
 #include "core/smtlib/scramble.h"
 

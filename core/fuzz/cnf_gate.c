@@ -1,4 +1,4 @@
-#include "core/fuzz/cnf_gate.h"
+#include "core/fuzz/cnf_generate.h"
 
 /* -- written -- */
 

@@ -1,6 +1,5 @@
 #include "core/fuzz/cnf_generate.h"
 
-#include "core/fuzz/cnf_gate.h"
 
 /* One that is being made. */
 struct making {

@@ -1,6 +1,5 @@
-#include "core/fuzz/cnf_mutate.h"
+#include "core/fuzz/cnf_generate.h"
 
-#include "core/fuzz/cnf_gate.h"
 
 #define RESOLVENT_MOST 100 /* literals */
 

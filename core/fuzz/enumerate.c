@@ -1,6 +1,5 @@
-#include "core/fuzz/enumerate.h"
-
 #include "core/fuzz/generate.h"
+
 
 #define ARGS_MOST 5
 #define SIZE_MOST 32
@@ -103,7 +102,9 @@ static void add_leaf(struct enumeration *e, const struct term *t)
 
 static const struct term *declare(struct enumeration *e, const char *name, enum sort_kind kind)
 {
-        return term_constant(e->bank, function_of(e->bank, FUNCTION_DECLARED, symbol_of(e->bank, slice_string(name)), NULL, 0, sort_simple(e->bank, kind)));
+        const struct symbol *s = symbol_of(e->bank, slice_string(name));
+
+        return term_constant(e->bank, function_of(e->bank, FUNCTION_DECLARED, s, NULL, 0, sort_simple(e->bank, kind)));
 }
 
 /* Operators without arguments are leaves, the others rules. */

@@ -1,12 +1,12 @@
 /* Families of finds: inputs that a campaign need not look for again. Nobody tells the cause of a find while it counts. So a rule explains finds: one or two
- * parts (shape.h) which inputs have that mostly are finds, and which several finds have that no better rule explains. A greedy cover by precision and
+ * parts (formula.h) which inputs have that mostly are finds, and which several finds have that no better rule explains. A greedy cover by precision and
  * reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial Intelligence Review, 1999).
  *
  * Threads: a set of families belongs to one thread at a time. Equal calls give equal families. */
 #pragma once
 
 #include "cache/base/transfer.h"
-#include "core/fuzz/shape.h"
+#include "core/fuzz/formula.h"
 
 struct families;
 struct families *families_new(void);

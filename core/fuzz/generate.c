@@ -199,23 +199,15 @@ void generator_transfer(struct generator *g, struct transfer *t)
                 o->logic = g->logic_name = logic.size > 0 ? copy_prefix(logic.data, logic.size) : NULL;
                 g->logic = logic_of(g->logic_name);
         }
-        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-                uint64_t n = *sizes[i];
-
-                transfer_u64(t, &n);
-                *sizes[i] = (unsigned)n;
-        }
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+                transfer_u32(t, sizes[i]);
         transfer_real(t, &o->literals);
         transfer_same(t, N_OPS);
         transfer_reals(t, g->weights, N_OPS);
         transfer_count(t, &g->n_alphabet, 1);
         g->n_alphabet = MIN(g->n_alphabet, ARRAY_SIZE(g->alphabet));
-        for (size_t i = 0; i < g->n_alphabet; i++) {
-                uint64_t character = g->alphabet[i];
-
-                transfer_u64(t, &character);
-                g->alphabet[i] = (uint32_t)character;
-        }
+        for (size_t i = 0; i < g->n_alphabet; i++)
+                transfer_u32(t, &g->alphabet[i]);
         for (size_t i = 0; transfer_reads(t) && i < N_SORT_KINDS; i++)
                 g->candidates[0][i].is_filled = g->candidates[1][i].is_filled = false;
 }

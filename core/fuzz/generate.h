@@ -88,3 +88,71 @@ const struct term *generate_term(struct generator *g, const struct vocabulary *v
  * is none (an index without a rule, an argument that nothing makes). */
 const struct term *generate_application(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result,
                                         const struct term *const *given, size_t n_given, unsigned depth);
+
+/* -- template.c: formulas of one shape each: the generators of StringFuzz (Blotsky et al., CAV 2018, section 4). Each scales one thing, so that
+ * a solver's behaviour on it can be seen. */
+
+enum template {
+        TEMPLATE_CONCATS,  /* a tree of concatenations equal to a word; `size` levels, or a list of as many */
+        TEMPLATE_LENGTHS,  /* `size` variables of given lengths, related by their lengths and equalities */
+        TEMPLATE_OVERLAPS, /* s·x₁ = x₁·s and so on: `size` variables around one word */
+        TEMPLATE_EQUALITY, /* `size` concatenations with shared prefixes, suffixes and infixes are equal */
+        TEMPLATE_REGEX,    /* memberships in expressions of `size` operators */
+        TEMPLATE_WORDS,    /* equalities and disequalities with long words of random printable text */
+        TEMPLATE_TREE,     /* a random term graph of `size` levels with every operator equally likely */
+        N_TEMPLATES
+};
+
+/* -EINVAL: a `size` of 0. */
+int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret);
+
+/* -- enumerate.c: every small formula, smallest first (ET: "Grammar-based exhaustive testing of SMT solvers", OOPSLA 2024), so that a
+ * finding needs no reduction.
+ *
+ * A formula is one assertion over two strings, an integer and a few literals; its size is the number of its nodes. Of formulas that differ in
+ * the names of their variables, or in the order of the arguments of a commutative operator, only one comes.
+ *
+ * Threads: an enumeration belongs to one thread at a time. The same position is the same formula in every run. */
+
+struct enumerate_options {
+        enum dialect dialect;
+        size_t memory_most; /* bytes of the terms that are kept to build larger ones of; 0: 1 GB */
+};
+
+struct enumeration;
+struct enumeration *enumeration_new(const struct enumerate_options *options);
+struct enumeration *enumeration_free(struct enumeration *e);
+DEFINE_CLEANUP(struct enumeration *, enumeration_free)
+#define cleanup_enumeration cleanup(enumeration_freep)
+
+/* The next formula, in the enumeration's own bank: print or copy it before the enumeration goes. -ENOSPC: the next size would take more memory
+ * than allowed. */
+int enumeration_next(struct enumeration *e, struct script **ret);
+uint64_t enumeration_position(const struct enumeration *e); /* formulas so far */
+int enumeration_skip(struct enumeration *e, uint64_t n);     /* n formulas, which are not made; errors as above */
+unsigned enumeration_size(const struct enumeration *e); /* of the last formula */
+
+/* -- mutate.c: changes one formula into another: by replacing an operator (BanditFuzz, section 3.2, but always the chosen one), or by the transformers of
+ * StringFuzz (Blotsky et al., CAV 2018, section 4).
+ *
+ * The result is always well-sorted and differs from the script; -ENOENT: there is nothing to change. The new script shares the old one's bank; the old
+ * script stays as it was. Any script will do. Operators of theories that it does not use are not brought in, nor arithmetic that its logic does not
+ * allow (core/smtlib/logic.h). */
+
+/* Replaces one operator, drawn among all places where another stands and `action` gives the same sort. Its arguments stay where they fit. */
+int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret);
+/* The operators that mutate_operator() can bring into scripts like this one, by the sorts that it has. `ret` has room for N_OPS. */
+size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret);
+
+enum transform {
+        TRANSFORM_FUZZ,        /* some literals by a little, some operators by others of the same signature */
+        TRANSFORM_GRAFT,       /* a subterm and a literal of its sort change places */
+        TRANSFORM_MULTIPLY,    /* every literal n-fold */
+        TRANSFORM_REVERSE,     /* every word and concatenation read backwards */
+        TRANSFORM_ROTATE,      /* the arguments of one sort of an operator, moved on by one */
+        TRANSFORM_TRANSLATE,   /* another alphabet */
+        TRANSFORM_UNPRINTABLE, /* some characters by unprintable ones */
+        TRANSFORM_SWAP,        /* two subterms of one sort change places */
+        N_TRANSFORMS
+};
+int mutate_transform(struct generator *g, const struct script *s, enum transform t, struct script **ret);

@@ -1,4 +1,4 @@
-#include "core/fuzz/mutate.h"
+#include "core/fuzz/generate.h"
 
 #include "core/smtlib/logic.h"
 

@@ -1,6 +1,6 @@
-#include "core/fuzz/shape.h"
+#include "core/fuzz/formula.h"
 
-#include "core/fuzz/cnf_gate.h"
+#include "core/fuzz/cnf_generate.h"
 
 static uint32_t mix(uint32_t a, uint32_t b)
 {

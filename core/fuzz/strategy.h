@@ -18,6 +18,7 @@
  * Threads: a strategy belongs to one thread at a time. */
 #pragma once
 
+#include "cache/base/transfer.h"
 #include "core/fuzz/formula.h"
 #include "core/run/verdict.h"
 
@@ -67,10 +68,9 @@ bool strategy_wants(struct strategy *s, uint64_t id);
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score);
 void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find); /* whether a candidate is a find */
 
-/* Appends the strategy's state. One that is new and has equal options goes on exactly like it from there, with the same inputs under way. -EBADMSG:
- * damaged, or of a solverfs that chooses otherwise; the strategy is of no use then. -ENOTSUP: it has none that can be kept. */
-int strategy_save(struct strategy *s, struct buffer *ret);
-int strategy_load(struct strategy *s, struct slice state);
+/* The strategy's state. One that is new, has equal options and reads it goes on exactly like it from there, with the same inputs under way. After an error
+ * (damaged, or of a solverfs that chooses otherwise) the strategy is of no use. */
+void strategy_transfer(struct strategy *s, struct transfer *t);
 /* An input under way, as strategy_next() gave it. -ENOENT. */
 int strategy_again(const struct strategy *s, uint64_t id, struct strategy_input *ret);
 

@@ -1,6 +1,5 @@
 /* DIMACS for strategies: a family of a drawn size, or mutants. */
 #include "core/fuzz/cnf_generate.h"
-#include "core/fuzz/cnf_mutate.h"
 #include "core/fuzz/strategy_internal.h"
 
 static const unsigned sizes[][2] = {{1, 15}, {10, 40}, {30, 75}, {60, CNF_SIZE_MOST}};

@@ -3,11 +3,9 @@
 
 #include "cache/base/transfer.h"
 #include "core/fuzz/bandit.h"
-#include "core/fuzz/enumerate.h"
+#include "core/fuzz/generate.h"
 #include "core/fuzz/family.h"
-#include "core/fuzz/mutate.h"
 #include "core/fuzz/strategy.h"
-#include "core/fuzz/template.h"
 
 /* An input under way, or a member of a population. */
 struct input {

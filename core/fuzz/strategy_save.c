@@ -122,7 +122,7 @@ static void transfer_input(struct strategy *s, struct transfer *t, struct input 
         i->source = arm < n_arms ? arms[arm].name : "";
 }
 
-static void transfer_strategy(struct strategy *s, struct transfer *t)
+void strategy_transfer(struct strategy *s, struct transfer *t)
 {
         size_t n = s->n_under_way;
 
@@ -141,24 +141,4 @@ static void transfer_strategy(struct strategy *s, struct transfer *t)
                 transfer_input(s, t, s->under_way[i]);
         }
         s->rows->transfer(s, t);
-}
-
-int strategy_save(struct strategy *s, struct buffer *ret)
-{
-        struct transfer t = {.to = ret};
-
-        if (!s->rows->transfer)
-                return -ENOTSUP;
-        transfer_strategy(s, &t);
-        return buffer_error(ret);
-}
-
-int strategy_load(struct strategy *s, struct slice state)
-{
-        struct transfer t = {.from = record_of(state)};
-
-        if (!s->rows->transfer)
-                return -ENOTSUP;
-        transfer_strategy(s, &t);
-        return record_end(&t.from, "the state of a strategy");
 }

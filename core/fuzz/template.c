@@ -1,4 +1,4 @@
-#include "core/fuzz/template.h"
+#include "core/fuzz/generate.h"
 
 struct page { /* a formula being made */
         struct generator *g;
@@ -141,7 +141,8 @@ static void regex(struct page *p)
 
                 assert_term(p, random_below(p->random, 4) == 0 ? term_not(p->bank, in) : in);
         }
-        assert_term(p, term_op2(p->bank, OP_GE, term_op1(p->bank, OP_STR_LEN, x), term_int(p->bank, (int64_t)random_below(p->random, 10 * (uint64_t)p->size))));
+        assert_term(p, term_op2(p->bank, OP_GE, term_op1(p->bank, OP_STR_LEN, x),
+                                term_int(p->bank, (int64_t)random_below(p->random, 10 * (uint64_t)p->size))));
 }
 
 static void words(struct page *p)

@@ -14,6 +14,7 @@
 #include "cache/base/hash.h"
 #include "cache/base/record.h"
 #include "core/study/campaign/campaign_journal.h"
+#include "tests/support/strategies.h"
 
 #define JOURNAL_MOST (1 << 20) /* as core/study/campaign/campaign_progress.c has it */
 #define SLOW_ONE_IN  5000

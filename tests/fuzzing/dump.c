@@ -1,6 +1,5 @@
 /* Prints N generated formulas and mutants without their checks, separated by (reset): dump N [SEED]. For parsers.sh. */
 #include "core/fuzz/generate.h"
-#include "core/fuzz/mutate.h"
 #include "core/smtlib/print.h"
 
 static int print(const struct script *s)

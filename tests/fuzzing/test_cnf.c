@@ -1,8 +1,6 @@
 /* DIMACS: families with the answers that their constructions imply, by a search of this file's own and by the solvers that are installed; mutants that are
  * others and can be read; gates found again; strategies over it. */
-#include "core/fuzz/cnf_gate.h"
 #include "core/fuzz/cnf_generate.h"
-#include "core/fuzz/cnf_mutate.h"
 #include "core/fuzz/strategy.h"
 
 #include "tests/support/test.h"

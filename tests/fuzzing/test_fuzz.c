@@ -1,10 +1,8 @@
 /* Generation, mutation, enumeration: well-sorted, never a no-op, the same for the same seed; the bandit, the distance and the adaptive
  * configuration by their definitions. */
 #include "core/fuzz/bandit.h"
-#include "core/fuzz/enumerate.h"
-#include "core/fuzz/mutate.h"
-#include "core/fuzz/shape.h"
-#include "core/fuzz/template.h"
+#include "core/fuzz/generate.h"
+#include "core/fuzz/formula.h"
 #include "core/smtlib/logic.h"
 #include "core/smtlib/print.h"
 

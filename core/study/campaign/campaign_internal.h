@@ -31,7 +31,8 @@ void corpus_done(struct corpus *c);
 
 /* -- campaign_probe.c -- */
 
-/* Sets the format that the solver takes. Where it takes both, the corpus decides, else the target's answers do. -EINVAL: a campaign for unknowns, and DIMACS. */
+/* Sets the format that the solver takes. Where it takes both, the corpus decides, else the target's answers do. -EINVAL: a campaign for unknowns, and
+ * DIMACS. */
 int campaign_choose_format(struct campaign *c);
 
 /* Sets the logics of generated formulas: those of the settings. Else strings, where all versions answer a formula of them; else those of a list that all
@@ -64,7 +65,7 @@ extern const struct campaign_type campaign_of_slowdowns, campaign_of_unknowns;
 /* A find of this campaign whose commits may be looked for. */
 struct campaign_found {
         uint32_t finding;
-        uint64_t cause; /* finding_cause(); 0: not known */
+        uint64_t cause; /* a hash of the newest commit responsible; 0: not known */
         bool is_tried;  /* it is localized, and no commit is responsible */
 };
 
@@ -157,8 +158,8 @@ int campaign_note_conditions(struct campaign *c); /* once: the machine, and the 
 /* Is it the campaign that is there? Its decisions follow from these settings, so none may change: -EEXIST with a sentence. */
 int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s);
 /* The journal names inputs by number only. Its outcomes hold as long as the campaign makes the same inputs of the same corpus, seed and rules, and the
- * programs are the same. Where one of these differs: -EKEYREJECTED with a sentence, and nothing is changed. Else full->fingerprint is set: a word "PART:HASH" for
- * each of them. */
+ * programs are the same. Where one of these differs: -EKEYREJECTED with a sentence, and nothing is changed. Else full->fingerprint is set: a word
+ * "PART:HASH" for each of them. */
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
 /* Opens the journal and replays it; a session begins. */
 int campaign_resume(struct campaign *c);

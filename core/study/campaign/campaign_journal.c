@@ -28,47 +28,35 @@ struct campaign_journal {
         size_t n_open;
 };
 
-static void transfer_small(struct transfer *t, unsigned *n)
-{
-        uint16_t x = (uint16_t)*n;
-
-        transfer_u16(t, &x);
-        *n = x;
-}
-
 static void transfer_record(struct transfer *t, struct campaign_record *r)
 {
-        unsigned event = r->event, verdict = r->verdict;
-        enum campaign_event e;
+        const enum campaign_event e = r->event = (enum campaign_event)transfer_choice(t, r->event, N_EVENTS);
 
-        transfer_small(t, &event);
-        e = r->event = (enum campaign_event)event;
         transfer_u64(t, &r->id);
         transfer_real(t, &r->now);
         if (e == EVENT_STEP || e == EVENT_FOUND || e == EVENT_AGAIN)
                 transfer_u64(t, &r->step);
         if (e == EVENT_RAN || e == EVENT_STEP || e == EVENT_AGAIN) {
-                transfer_small(t, &r->version);
+                transfer_u32(t, &r->version);
                 transfer_real(t, &r->seconds);
-                transfer_small(t, &verdict);
+                r->verdict = (enum verdict)transfer_choice(t, r->verdict, N_VERDICTS);
         }
         if (e == EVENT_RAN || e == EVENT_AGAIN)
                 transfer_real(t, &r->amount);
         if (e == EVENT_STEP) {
-                transfer_small(t, &r->rule);
-                transfer_small(t, &r->direction);
+                transfer_u32(t, &r->rule);
+                transfer_u32(t, &r->direction);
         }
         if (e == EVENT_FOUND) {
-                transfer_small(t, &r->version);
-                transfer_small(t, &r->kind);
+                transfer_u32(t, &r->version);
+                transfer_u32(t, &r->kind);
         }
         if (e == EVENT_FOUND || e == EVENT_CONFIRMED)
                 transfer_bool(t, &r->is_find);
         if (e == EVENT_FOUND || e == EVENT_COUNTED)
                 transfer_u64(t, &r->finding);
-        if (event < EVENT_NEXT || event >= N_EVENTS || verdict >= N_VERDICTS)
+        if (e < EVENT_NEXT)
                 record_fail(&t->from);
-        r->verdict = (enum verdict)verdict;
 }
 
 static void encode(const struct campaign_record *r, struct buffer *ret)

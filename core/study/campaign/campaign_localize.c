@@ -5,8 +5,9 @@
  *
  * When the search for inputs is over the localizer has all cores, and a bounded time of wall clock. A localization that is not finished by then is kept as
  * unfinished, and goes on with the next call of the campaign. */
+#include "cache/base/hash.h"
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding.h"
 
 static bool is_unexplained(const struct campaign *c)
 {
@@ -42,6 +43,12 @@ uint64_t campaign_count_causes(const struct campaign *c)
         return n;
 }
 
+static int note_newest(void *user, const struct localized_culprit *c)
+{
+        *(uint64_t *)user = hash_quick(c->commit, strlen(c->commit));
+        return 0;
+}
+
 /* Under the lock: reads the causes that are known by now. */
 static void learn(struct campaign *c)
 {
@@ -52,7 +59,7 @@ static void learn(struct campaign *c)
 
                 if (c->found[i].cause != 0 || observation_get(c->workspace, OF_CAMPAIGNS, c->solver->number, c->found[i].finding, &f) < 0)
                         continue;
-                r = finding_cause(c->workspace, c->solver, f, &cause);
+                r = finding_culprits(c->workspace, c->solver, f, note_newest, &cause);
                 if (r == -ENOENT)
                         continue; /* it was found after this search for commits began */
                 c->found[i].is_tried = true;

@@ -12,7 +12,7 @@
 
 #include "core/engine/ask.h"
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 #include "core/study/observation/finding_select.h"
 
 #define SHARES_MOST  3
@@ -22,7 +22,6 @@
 struct reducible {
         const struct finding_choice *choice; /* the reducer's */
         double seconds;                      /* of its reduction so far */
-        double earlier, spent;               /* seconds before this session; and of this session */
         unsigned turns;                      /* in this session */
         bool is_over;                        /* minimal, or it cannot be reduced */
 };
@@ -32,8 +31,9 @@ struct reducer {
         struct campaign *campaign;
         struct finding_choice *choices; /* owned; of all campaigns */
         size_t n_choices;
-        struct reducible *list; /* owned; of this campaign */
+        struct reducible *list; /* owned; of this campaign; NULL: not grouped yet */
         size_t n;
+        double spent; /* seconds, of earlier sessions and this one */
         uint64_t n_seen; /* findings of the campaign when they were grouped last */
         struct reducible *current; /* the one that is reduced, */
         uint64_t most_ns;          /* for so long in all */
@@ -88,8 +88,8 @@ static int group(struct reducer *p)
                         if (p->list[k].choice->finding->number == choices[i].finding->number)
                                 *f = p->list[k];
                 r = look(p, choices[i].finding, f);
-                if (!f->choice)
-                        f->earlier = f->seconds;
+                if (!p->list)
+                        p->spent += f->seconds;
                 f->choice = &choices[i];
                 n_distinct += choices[i].is_representative;
                 n++;
@@ -113,11 +113,7 @@ static int group(struct reducer *p)
 
 static double seconds_left(const struct reducer *p)
 {
-        double left = p->campaign->settings->reduce_seconds;
-
-        for (size_t i = 0; i < p->n; i++)
-                left -= p->list[i].earlier + p->list[i].spent;
-        return left;
+        return p->campaign->settings->reduce_seconds - p->spent;
 }
 
 static bool is_open(const struct reducible *f)
@@ -188,7 +184,7 @@ static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
         if (r == 0)
                 r = look(p, f->choice->finding, f);
         f->turns++;
-        f->spent += (double)(now_ns() - began) / 1e9;
+        p->spent += (double)(now_ns() - began) / 1e9;
         f->is_over |= f->seconds <= before; /* an earlier call had allowed it more time already */
         return r;
 }

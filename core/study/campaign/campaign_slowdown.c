@@ -9,7 +9,6 @@
 
 #include "core/smtlib/scramble.h"
 #include "core/study/base/stat.h"
-#include "core/study/observation/finding_localized.h"
 #include "core/study/judge/judge.h"
 
 #define MOST_PAIRS  24   /* of a confirmation */
@@ -208,6 +207,21 @@ static int confirm_and_keep(struct trial *t, struct confirmation *p)
         return r < 0 ? r : r == 0;
 }
 
+/* Tells the strategy of its end, and counts it, from a worker or from the journal. Under the lock. */
+static void finish_input(struct campaign *c, uint64_t id, bool is_confirmed, bool is_find)
+{
+        double score;
+        bool is_candidate = strategy_finish(c->state, id, is_confirmed, &score);
+
+        if (is_candidate)
+                strategy_confirmed(c->state, id, is_find);
+        c->status.inputs++;
+        c->status.candidates += is_candidate;
+        c->status.passed_over += !is_candidate && score > threshold_of(c);
+        c->status.finds += is_find;
+        c->status.rejected += is_candidate && !is_find;
+}
+
 static int try(struct campaign_worker *worker, const struct strategy_input *input)
 {
         struct campaign *c = worker->campaign;
@@ -215,7 +229,6 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
         struct trial t = {.worker = worker, .input = input, .answers = answers};
         struct confirmation p = {0};
         bool is_wanted, is_find = false;
-        double score;
         int r;
 
         for (unsigned v = 0; v < c->n_versions; v++) { /* runs of a cut-off session: the strategy knows them and does not ask for them again */
@@ -231,7 +244,6 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
                 return r;
         pthread_mutex_lock(&c->lock);
         is_wanted = strategy_wants(c->state, input->id) && choose_pair(&t, &p);
-        c->status.candidates += is_wanted;
         pthread_mutex_unlock(&c->lock);
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
         if (is_wanted) {
@@ -241,19 +253,11 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
                 is_find = r == 1;
         }
         pthread_mutex_lock(&c->lock);
-        is_wanted = strategy_finish(c->state, input->id, is_wanted, &score);
-        c->status.passed_over += !is_wanted && score > threshold_of(c);
-        r = 0;
-        if (is_wanted) {
-                /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
-                strategy_confirmed(c->state, input->id, is_find);
-                r = campaign_note(c, &(struct campaign_record){.event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find});
-        }
+        finish_input(c, input->id, is_wanted, is_find);
+        /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
+        r = is_wanted ? campaign_note(c, &(struct campaign_record){.event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find}) : 0;
         if (r == 0)
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
-        c->status.inputs++;
-        c->status.finds += is_find;
-        c->status.rejected += is_wanted && !is_find;
         pthread_mutex_unlock(&c->lock);
         return r;
 }
@@ -323,13 +327,7 @@ static int next(struct campaign *c, struct strategy_input *ret)
 
 static void transfer(struct campaign *c, struct transfer *t)
 {
-        cleanup_buffer struct buffer state = {0};
-
-        if (t->to && strategy_save(c->state, &state) < 0)
-                t->to->failed = true;
-        transfer_bytes(t, &state);
-        if (transfer_reads(t) && strategy_load(c->state, SLICE(state.data, state.size)) < 0)
-                record_fail(&t->from);
+        strategy_transfer(c->state, t);
 }
 
 static int next_again(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret)
@@ -343,7 +341,8 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
 
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
-        double score;
+        /* The last confirmation; an earlier one was cut off before the input's end, and does not count. */
+        struct campaign_record confirmed = {.event = EVENT_CONFIRMED, .id = r->id};
 
         if (r->event == EVENT_RAN)
                 strategy_ran(c->state, r->id, r->version, &(struct outcome){.seconds = scale(c, r->amount), .verdict = r->verdict});
@@ -351,19 +350,9 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 c->status.runs++;
                 c->status.solving += r->seconds;
         } else if (r->event == EVENT_FINISH) {
-                /* The last confirmation; an earlier one was cut off before the input's end, and does not count. */
-                struct campaign_record confirmed = {.event = EVENT_CONFIRMED, .id = r->id};
                 bool is_confirmed = campaign_journal_find(c->journal, &confirmed);
-                bool is_wanted = strategy_finish(c->state, r->id, is_confirmed, &score);
 
-                c->status.candidates += is_wanted;
-                c->status.passed_over += !is_wanted && score > threshold_of(c);
-                c->status.inputs++;
-                if (is_confirmed) {
-                        strategy_confirmed(c->state, r->id, confirmed.is_find);
-                        c->status.finds += confirmed.is_find;
-                        c->status.rejected += !confirmed.is_find;
-                }
+                finish_input(c, r->id, is_confirmed, confirmed.is_find);
         } else if (r->event != EVENT_CONFIRMED) {
                 return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");
         }

@@ -113,10 +113,8 @@ static void transfer_seed(struct campaign *c, struct transfer *t, struct seed *s
 {
         transfer_verdict(t, &s->implied);
         for (unsigned m = 0; m < N_LOGIC_MODES; m++) {
-                uint64_t n = s->n_base[m];
-
-                transfer_u64(t, &n);
-                s->n_base[m] = (unsigned)MIN(n, (uint64_t)c->n_compared);
+                transfer_u32(t, &s->n_base[m]);
+                s->n_base[m] = MIN(s->n_base[m], (unsigned)c->n_compared);
                 for (size_t v = 0; v < c->n_compared; v++)
                         transfer_verdict(t, &s->base[m][v]);
                 transfer_bool(t, &s->is_judged[m]);

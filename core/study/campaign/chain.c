@@ -1,5 +1,5 @@
 /* One chain of a campaign for unknowns: from a seed, step by step, each mutant run on every version and judged. */
-#include "core/study/campaign/chain.h"
+#include "core/study/campaign/campaign_unknown.h"
 
 #include "core/smtlib/print.h"
 

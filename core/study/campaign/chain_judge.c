@@ -1,6 +1,6 @@
 /* The meaning of the answers to a mutant: unknown where it should be decided, a crash, an answer that contradicts the chain's. Each is stored as a
  * finding, or counted where one of its signature is there. */
-#include "core/study/campaign/chain.h"
+#include "core/study/campaign/campaign_unknown.h"
 
 #include <inttypes.h>
 

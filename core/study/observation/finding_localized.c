@@ -1,6 +1,4 @@
-#include "core/study/observation/finding_localized.h"
-
-#include <xxhash.h>
+#include "core/study/observation/finding.h"
 
 #include "core/study/base/version.h"
 
@@ -66,18 +64,6 @@ int finding_culprits(struct workspace *w, struct solver *s, const struct observa
         if (r == 0)
                 r = localized_is_final(localization) ? culprits_each(localization, fn, user) : -ENOENT;
         return r;
-}
-
-static int note_newest(void *user, const struct localized_culprit *c)
-{
-        *(uint64_t *)user = XXH3_64bits(c->commit, strlen(c->commit));
-        return 0;
-}
-
-int finding_cause(struct workspace *w, struct solver *s, const struct observation *f, uint64_t *ret)
-{
-        *ret = 0;
-        return finding_culprits(w, s, f, note_newest, ret);
 }
 
 int finding_print_localized(const struct localized *result, struct buffer *ret)

@@ -1,4 +1,4 @@
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 
 static const enum interest interests[N_FINDING_KINDS] = {
         [FINDING_SPR] = INTEREST_SLOW,           [FINDING_SOUNDNESS] = INTEREST_ANSWERS,       [FINDING_CRASH] = INTEREST_CRASH,

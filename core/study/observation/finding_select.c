@@ -3,11 +3,9 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
-#include "core/fuzz/shape.h"
+#include "core/fuzz/formula.h"
 #include "core/smtlib/print.h"
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_reduced.h"
-#include "core/study/observation/finding_report.h"
+#include "core/study/observation/finding.h"
 
 #define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
 #define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */

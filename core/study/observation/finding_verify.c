@@ -2,9 +2,8 @@
 #include <math.h>
 
 #include "core/study/base/version.h"
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_report.h"
-#include "core/study/observation/finding_steps.h"
+#include "core/study/observation/finding.h"
+#include "core/study/observation/observation_internal.h"
 #include "core/study/observation/seeds.h"
 
 #define INPUT_MOST (1 << 20) /* bytes of an input that stands in the script */
