@@ -124,25 +124,28 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
         i->ran[version] = true;
 }
 
-/* How much longer the version took than the fastest one before it. Its own time counts without an answer, too: one that says unknown at once is not
- * slow. */
-static double slowdown(const struct strategy *s, const struct input *i, unsigned version)
-{
-        double least = s->options.timeout;
-
-        for (unsigned v = 0; v < version; v++)
-                if (i->ran[v])
-                        least = fmin(least, solved_after(s, &i->outcomes[v]));
-        return (i->ran[version] ? i->outcomes[version].seconds : 0) - least;
-}
-
+/* How much longer a version took than the fastest one before it. Its own time counts without an answer, too: one that says unknown at once is not slow. */
 static void score(const struct strategy *s, struct input *i)
 {
-        unsigned target = s->options.versions - 1;
+        const unsigned target = s->options.versions - 1;
 
-        i->score = slowdown(s, i, target);
-        for (unsigned v = 1; s->options.every_version && v < target; v++)
-                i->score = fmax(i->score, slowdown(s, i, v));
+        i->score = -INFINITY;
+        for (unsigned later = s->options.every_version ? 1 : target; later <= target; later++) {
+                double least = s->options.timeout, slower;
+                unsigned reference = 0;
+
+                for (unsigned v = 0; v < later; v++)
+                        if (i->ran[v] && solved_after(s, &i->outcomes[v]) < least) {
+                                least = solved_after(s, &i->outcomes[v]);
+                                reference = v;
+                        }
+                slower = (i->ran[later] ? i->outcomes[later].seconds : 0) - least;
+                if (slower > i->score) {
+                        i->score = slower;
+                        i->pair[0] = reference;
+                        i->pair[1] = later;
+                }
+        }
         i->is_candidate = i->score > s->options.threshold;
 }
 
@@ -154,6 +157,14 @@ bool strategy_wants(struct strategy *s, uint64_t id)
                 return false;
         score(s, i);
         return i->is_candidate && (!s->rows->wants || s->rows->wants(s, i));
+}
+
+void strategy_pair(struct strategy *s, uint64_t id, unsigned ret[2])
+{
+        const struct input *i = find_input(s, id);
+
+        if (i)
+                memcpy(ret, i->pair, sizeof(i->pair));
 }
 
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score)

@@ -63,6 +63,8 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
 
 /* Is the input a candidate that is worth confirming? Decides nothing and changes nothing: of a kind that was found several times, one in ten is. */
 bool strategy_wants(struct strategy *s, uint64_t id);
+/* The versions of its largest slowdown, once strategy_wants() was asked: a reference, and the target (or a later version, with every_version). */
+void strategy_pair(struct strategy *s, uint64_t id, unsigned ret[2]);
 /* `is_wanted`: as strategy_wants() said; where nobody knows that any more, whether the input was confirmed. True: a candidate that is wanted. An input with
  * a score above the threshold that is none was passed over. The input and its text are gone afterwards, but for strategy_confirmed(). */
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score);

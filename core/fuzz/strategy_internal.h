@@ -21,6 +21,7 @@ struct input {
         bool is_out;              /* given out, not finished */
         bool is_candidate, is_passed_over;
         double score;
+        unsigned pair[2]; /* of versions, whose slowdown that is */
 };
 
 struct strategy {

@@ -3,7 +3,6 @@
 
 #include "core/study/observation/campaign_store.h"
 #include "core/study/observation/finding.h"
-#include "core/study/observation/seeds.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/watch/alarm.h"
 

@@ -66,33 +66,14 @@ int campaign_choose_format(struct campaign *c)
 /* -- what all versions decide -- */
 
 struct probe {
-        struct campaign *campaign;
         struct campaign_worker worker;
-        struct buffer *left; /* owned; of each compared version: the operators that it does not decide */
+        struct buffer *left; /* owned; of each compared version: what it does not decide */
 };
-
-static int probe_begin(struct probe *p, struct campaign *c)
-{
-        *p = (struct probe){.campaign = c, .worker = CAMPAIGN_WORKER(c), .left = allocate(c->n_compared, sizeof(*p->left))};
-        return worker_take_slot(&p->worker);
-}
-
-/* Says what each version does not decide, where all went well. */
-static void probe_done(struct probe *p, int r)
-{
-        for (size_t v = 0; v < p->campaign->n_compared; v++) {
-                if (r == 0 && p->left[v].size > 0)
-                        campaign_say(p->campaign, "left out, as %s does not decide them: %s", p->campaign->versions[v]->name, p->left[v].data);
-                buffer_done(&p->left[v]);
-        }
-        worker_leave_slot(&p->worker);
-        free(p->left);
-}
 
 /* Asks every version. A timeout says nothing of the operator. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
 {
-        for (unsigned v = 0; v < p->campaign->n_compared; v++) {
+        for (unsigned v = 0; v < p->worker.campaign->n_compared; v++) {
                 enum verdict verdict;
                 int r = run_probe(&p->worker, v, SLICE(text->data, text->size), &verdict);
 
@@ -106,82 +87,82 @@ static int ask_all(struct probe *p, const struct buffer *text, const char *name,
         return 0;
 }
 
+/* A campaign that goes on must have what it began with, so the answer is kept in a file: of an earlier session, else of `ask`. Says what each version does
+ * not decide. */
+static int ask_once(struct campaign *c, const char *name, int (*ask)(struct probe *p, struct buffer *ret), struct buffer *ret)
+{
+        cleanup_free char *path = format_string("%s/%s", c->folder, name);
+        cleanup_blob struct blob kept = {0};
+        struct probe p = {.worker = CAMPAIGN_WORKER(c)};
+        int r = read_file(path, SIZE_MAX, &kept);
+
+        if (r == 0)
+                buffer_add(ret, kept.data, kept.size);
+        if (r != -ENOENT)
+                return r;
+        p.left = allocate(c->n_compared, sizeof(*p.left));
+        r = worker_take_slot(&p.worker);
+        if (r == 0)
+                r = ask(&p, ret);
+        if (r == 0)
+                r = write_file_atomic(path, ret->data, ret->size, 0600);
+        for (size_t v = 0; v < c->n_compared; v++) {
+                if (r == 0 && p.left[v].size > 0)
+                        campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
+                buffer_done(&p.left[v]);
+        }
+        worker_leave_slot(&p.worker);
+        free(p.left);
+        return r;
+}
+
 /* -- operators and quantifiers of the rules -- */
 
-static int probe_operators(struct probe *p, struct unknowns *u, enum dialect dialect)
+/* The number of each that a version does not decide, a line each; of quantifiers OP_NONE. */
+static int ask_operators(struct probe *p, struct buffer *ret)
 {
-        bool written[N_OPS];
+        const enum dialect dialect = p->worker.campaign->dialect;
+        bool written[N_OPS], is_left_out = false;
         int r = 0;
 
-        weaken_operators(u->weaken, written);
-        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++) {
+        weaken_operators(unknowns_of(p->worker.campaign)->weaken, written);
+        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++, is_left_out = false) {
                 cleanup_buffer struct buffer text = {0};
 
-                if (!written[op])
-                        continue;
-                r = weaken_probe(op, dialect, &text);
-                if (r == -ENOENT) { /* it depends on widths, so rules write it only into formulas that have such sorts */
-                        r = 0;
+                if (!written[op] || (r = weaken_probe(op, dialect, &text)) == -ENOENT) {
+                        r = 0; /* it depends on widths, so rules write it only into formulas that have such sorts */
                         continue;
                 }
                 if (r == 0)
-                        r = ask_all(p, &text, operator_name(op, dialect), &u->unsupported[op]);
+                        r = ask_all(p, &text, operator_name(op, dialect), &is_left_out);
+                if (is_left_out)
+                        buffer_addf(ret, "%d\n", (int)op);
         }
         for (unsigned i = 0; r == 0 && i < 2; i++) {
                 cleanup_buffer struct buffer text = {0};
 
                 r = weaken_probe_quantifier(i ? TERM_EXISTS : TERM_FORALL, dialect, &text);
                 if (r == 0)
-                        r = ask_all(p, &text, i ? "exists" : "forall", &u->unsupported[OP_NONE]);
+                        r = ask_all(p, &text, i ? "exists" : "forall", &is_left_out);
         }
+        if (is_left_out)
+                buffer_addf(ret, "%d\n", (int)OP_NONE);
         return r;
 }
 
-static int probe_all(struct campaign *c, struct unknowns *u)
+int operators_probe(struct campaign *c)
 {
-        struct probe p;
-        int r = probe_begin(&p, c);
+        cleanup_buffer struct buffer text = {0};
+        int r = ask_once(c, "left-out", ask_operators, &text);
 
-        if (r == 0)
-                r = probe_operators(&p, u, c->dialect);
-        probe_done(&p, r);
-        return r;
-}
-
-static int take_up(const char *path, struct unknowns *u)
-{
-        cleanup_blob struct blob b = {0};
-        cleanup_free char *text = NULL;
-        int r = read_file(path, SIZE_MAX, &b);
-
-        if (r < 0)
-                return r;
-        text = copy_prefix(b.data, b.size);
-        for (char *at = text, *end; *at; at = end + 1) {
+        for (char *at = text.data, *end; r == 0 && at && *at; at = end + 1) {
                 long op = strtol(at, &end, 10);
 
                 if (*end != '\n' || op < 0 || op >= N_OPS)
-                        return errorf(-EIO, "%s is damaged; take the file away", path);
-                u->unsupported[op] = true;
+                        return errorf(-EIO, "%s/left-out is damaged; take the file away", c->folder);
+                unknowns_of(c)->unsupported[op] = true;
         }
-        return 0;
-}
-
-/* A chain that goes on must have the operators that it began with, so the answers are kept: the number of each that is left out, a line each. */
-int operators_probe(struct campaign *c)
-{
-        struct unknowns *u = unknowns_of(c);
-        cleanup_buffer struct buffer left_out = {0};
-        cleanup_free char *path = format_string("%s/left-out", c->folder);
-        int r = take_up(path, u);
-
-        if (r != -ENOENT)
-                return r;
-        r = probe_all(c, u);
-        for (int op = 0; op < N_OPS; op++)
-                if (u->unsupported[op])
-                        buffer_addf(&left_out, "%d\n", op);
-        return r < 0 ? r : write_file_atomic(path, left_out.data, left_out.size, 0600);
+        return r;
 }
 
 /* -- logics -- */
@@ -200,7 +181,7 @@ static int ask_logic(struct probe *p, const char *logic, bool *ret_unsupported)
         o.literal_length = 3;
         o.weights = weights;
         o.logic = logic;
-        o.dialect = p->campaign->dialect;
+        o.dialect = p->worker.campaign->dialect;
         r = generator_new(&o, 1, &g);
         if (r < 0)
                 return r;
@@ -209,25 +190,21 @@ static int ask_logic(struct probe *p, const char *logic, bool *ret_unsupported)
         return r < 0 ? r : ask_all(p, &text, logic ? logic : "strings", ret_unsupported);
 }
 
-/* Into `text`, a name a line; nothing: strings. */
-static int ask_logics(struct campaign *c, struct buffer *text)
+/* A name a line; nothing: strings. */
+static int ask_logics(struct probe *p, struct buffer *ret)
 {
         static const char *const logics[] = {"QF_UF",   "QF_AX",   "QF_BV",    "QF_ABV",     "QF_UFBV", "QF_AUFBV", "QF_LIA", "QF_NIA", "QF_LRA", "QF_NRA",
                                              "QF_LIRA", "QF_UFLIA", "QF_UFLRA", "QF_AUFLIA", "QF_FP",   "QF_BVFP",  "QF_ABVFP", "BV",   "LIA",    "UFLIA"};
-        struct probe p;
-        int r = probe_begin(&p, c);
         bool no_strings = false;
+        int r = ask_logic(p, NULL, &no_strings);
 
-        if (r == 0)
-                r = ask_logic(&p, NULL, &no_strings);
         for (size_t i = 0; r == 0 && no_strings && i < ARRAY_SIZE(logics); i++) {
                 bool is_left_out = false;
 
-                r = ask_logic(&p, logics[i], &is_left_out);
+                r = ask_logic(p, logics[i], &is_left_out);
                 if (r == 0 && !is_left_out)
-                        buffer_addf(text, "%s\n", logics[i]);
+                        buffer_addf(ret, "%s\n", logics[i]);
         }
-        probe_done(&p, r);
         return r;
 }
 
@@ -245,8 +222,6 @@ static void take_logics(struct campaign *c, const char *text, const char *separa
 int logics_choose(struct campaign *c)
 {
         cleanup_buffer struct buffer text = {0};
-        cleanup_free char *path = format_string("%s/logics", c->folder);
-        cleanup_blob struct blob kept = {0};
         int r;
 
         if (c->format == FORMAT_CNF)
@@ -257,14 +232,7 @@ int logics_choose(struct campaign *c)
         }
         if (c->corpus.n > 0)
                 return 0;
-        r = read_file(path, SIZE_MAX, &kept);
-        if (r == 0)
-                buffer_add(&text, kept.data, kept.size);
-        if (r == -ENOENT) {
-                r = ask_logics(c, &text);
-                if (r == 0)
-                        r = write_file_atomic(path, text.data, text.size, 0600);
-        }
+        r = ask_once(c, "logics", ask_logics, &text);
         if (r < 0)
                 return r;
         if (text.size > 0)

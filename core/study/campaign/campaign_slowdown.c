@@ -60,7 +60,7 @@ static int run_wanted(struct trial *t)
 /* -- confirming -- */
 
 struct confirmation {
-        unsigned reference, target;
+        unsigned versions[2]; /* the reference, and the one that is slower */
         struct judge_pair pairs[MOST_PAIRS];
         double fast[MOST_PAIRS], slow[MOST_PAIRS]; /* amounts */
         struct answer last[2];
@@ -75,7 +75,7 @@ static int disguise(const struct trial *t, const struct confirmation *p, uint64_
         struct version *const *versions = c->versions;
         int r;
 
-        *ret_seed = versions[p->reference]->solver->recipe->seed && versions[p->target]->solver->recipe->seed ? p->n : 0;
+        *ret_seed = versions[p->versions[0]]->solver->recipe->seed && versions[p->versions[1]]->solver->recipe->seed ? p->n : 0;
         r = p->n == 0 || *ret_seed > 0 ? -ENOTSUP : (c->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(t->input->text, p->n, ret_text);
         if (r == -ENOTSUP || r == -EINVAL) {
                 ret_text->size = 0;
@@ -99,7 +99,7 @@ static int run_pair(struct trial *t, struct confirmation *p)
         input.text = SLICE(text.data, text.size);
         for (unsigned i = 0; i < 2 && r == 0; i++) {
                 bool is_target = (i + p->n) % 2;
-                unsigned version = is_target ? p->target : p->reference;
+                unsigned version = p->versions[is_target];
 
                 r = trial_run_again(&once, (unsigned)p->n + 1, version, seed, &answers[version]);
                 p->last[is_target] = answers[version];
@@ -155,44 +155,20 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p)
         char what[400];
 
         f->kind = FINDING_SPR;
-        trial_set_versions(f, c->versions[p->reference], c->versions[p->target]);
+        trial_set_versions(f, c->versions[p->versions[0]], c->versions[p->versions[1]]);
         for (unsigned v = 0; v < c->n_compared; v++) {
                 const struct answer *a = &t->answers[v];
 
-                if (v == p->reference || v == p->target)
-                        observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
+                if (v == p->versions[0] || v == p->versions[1])
+                        observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->versions[1] ? p->slow : p->fast, (uint32_t)p->n);
                 else if (a->ran)
                         observation_add_runs(f, c->versions[v]->text, a->verdict, &a->amount, 1);
         }
-        snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->reference]->name,
-                 judge_amount_text(c->settings->measure, stat_lower_median(p->fast, p->n)).s, c->versions[p->target]->name,
+        snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->versions[0]]->name,
+                 judge_amount_text(c->settings->measure, stat_lower_median(p->fast, p->n)).s, c->versions[p->versions[1]]->name,
                  p->last[1].verdict == VERDICT_TIMEOUT || p->last[1].verdict == VERDICT_MEMOUT ? "more than " : "",
                  judge_amount_text(c->settings->measure, stat_lower_median(p->slow, p->n)).s);
         return trial_keep(t, f, what);
-}
-
-/* Chooses the pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. The strategy
- * judges alike (score() in strategy.c). */
-static bool choose_pair(const struct trial *t, struct confirmation *p)
-{
-        const struct campaign *c = t->worker->campaign;
-        double most = threshold_of(c);
-        bool any = false;
-
-        for (unsigned later = c->settings->any_pair ? 1 : (unsigned)c->n_compared - 1; later < c->n_compared; later++)
-                for (unsigned v = 0; v < later; v++) {
-                        const struct answer *a = &t->answers[v];
-                        double before = a->ran && verdict_is_decided(a->verdict) ? a->amount : trial_most(c);
-                        double slower = scale(c, t->answers[later].amount) - scale(c, before);
-
-                        if (!t->answers[later].ran || slower <= most)
-                                continue;
-                        most = slower;
-                        any = true;
-                        p->reference = v;
-                        p->target = later;
-                }
-        return any;
 }
 
 /* Runs the pair again, and keeps it if it is a find: 1. 0: it is none, or the same bytes were found before. */
@@ -243,7 +219,8 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
         if (r < 0)
                 return r;
         pthread_mutex_lock(&c->lock);
-        is_wanted = strategy_wants(c->state, input->id) && choose_pair(&t, &p);
+        is_wanted = strategy_wants(c->state, input->id);
+        strategy_pair(c->state, input->id, p.versions);
         pthread_mutex_unlock(&c->lock);
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
         if (is_wanted) {

@@ -3,7 +3,6 @@
 #include "core/study/campaign/campaign_internal.h"
 
 #include "core/cases/cases.h"
-#include "core/engine/ask.h"
 #include "core/workspace/place.h"
 #include "core/run/host.h"
 
@@ -113,14 +112,11 @@ int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, co
 
 /* -- the machine -- */
 
-static int make_machine(void *user, size_t, struct query **ret)
-{
-        return query_machine(((struct campaign *)user)->cluster, ret);
-}
-
 static int find_machine(struct campaign *c, char ret[PATH_SIZE])
 {
         struct campaign_worker worker = CAMPAIGN_WORKER(c);
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
         int r;
 
         if (!c->cluster) {
@@ -131,7 +127,9 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
         r = worker_take_slot(&worker); /* a worker may wait in a queue for hours; the campaign's time begins once it is there */
         worker_leave_slot(&worker);
         if (r == 0)
-                r = ask_many(c->engine, &(struct asking){.n = 1, .make = make_machine, .user = c}, PRIORITY_BATCH, c->cancel_fd);
+                r = query_machine(c->cluster, &q);
+        if (r == 0)
+                r = engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
         if (r == 0 && !place_machine(c->cluster, ret))
                 r = errorf(-EIO, "the machine of %s is not known", c->cluster->name);
         return r;

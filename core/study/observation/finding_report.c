@@ -5,7 +5,6 @@
 #include "core/study/base/stat.h"
 #include "core/study/observation/campaign_store.h"
 #include "core/study/observation/observation_internal.h"
-#include "core/study/observation/seeds.h"
 #include "core/study/steps/case_history.h"
 
 #define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */

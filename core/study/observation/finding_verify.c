@@ -4,7 +4,6 @@
 #include "core/study/base/version.h"
 #include "core/study/observation/finding.h"
 #include "core/study/observation/observation_internal.h"
-#include "core/study/observation/seeds.h"
 
 #define INPUT_MOST (1 << 20) /* bytes of an input that stands in the script */
 #define PAIRS_LEAST 5

@@ -1,4 +1,4 @@
-#include "core/study/observation/seeds.h"
+#include "core/study/observation/finding.h"
 
 #include <math.h>
 
