@@ -2,10 +2,48 @@
 #pragma once
 
 #include "cache/base/transfer.h"
-#include "core/fuzz/bandit.h"
 #include "core/fuzz/generate.h"
-#include "core/fuzz/family.h"
 #include "core/fuzz/strategy.h"
+
+/* -- bandit.c: a multi-armed bandit by Thompson sampling. The chance of success of each arm has a Beta distribution, at first Beta(1, 1); the arm with
+ * the largest draw is chosen (BanditFuzz, section 3.3; Russo et al., "A tutorial on Thompson sampling", 2018, algorithm 3.2). */
+
+struct bandit {
+        double *successes, *failures; /* owned; of n arms, each at least 1; a success or failure adds its weight */
+        size_t n;
+};
+void bandit_init(struct bandit *b, size_t n);
+void bandit_done(struct bandit *b);
+#define cleanup_bandit cleanup(bandit_done)
+
+/* `is_open`: the arms that may be chosen; NULL: all. `cost`: of each arm, greater than zero, so that the chance of success for a unit of cost counts;
+ * NULL: equal. SIZE_MAX: none may be chosen. */
+size_t bandit_choose(const struct bandit *b, struct random *random, const bool *is_open, const double *cost);
+static inline double bandit_mean(const struct bandit *b, size_t arm) /* its expected chance of success */
+{
+        return b->successes[arm] / (b->successes[arm] + b->failures[arm]);
+}
+
+/* -- family.c: families of finds: inputs that a campaign need not look for again. The cause of a find is not known while it counts. So a rule explains
+ * finds: one or two parts (formula.h) which inputs have that mostly are finds, and which several finds have that no better rule explains. A greedy cover
+ * by precision and reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial Intelligence Review, 1999).
+ *
+ * Threads: a set of families belongs to one thread at a time. Equal calls give equal families. */
+
+struct families;
+struct families *families_new(void);
+struct families *families_free(struct families *f); /* NULL, which it may be */
+
+/* An input ran to an end. */
+void families_missed(struct families *f, const struct shape *s);
+void families_found(struct families *f, const struct shape *s);
+/* A candidate is taken for one more of its family, unconfirmed: rules are as precise as if it were a find, and none is made of it. */
+void families_assumed(struct families *f, const struct shape *s);
+/* Does a rule explain inputs like this one? */
+bool families_know(const struct families *f, const struct shape *s);
+void families_transfer(struct transfer *t, struct families *f);
+
+/* -- strategy.c -- */
 
 /* An input under way, or a member of a population. */
 struct input {

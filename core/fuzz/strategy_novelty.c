@@ -6,7 +6,7 @@
  *   that rare combinations come.
  * - Novelty for a second. Of several candidates the one runs whose parts were seen least, and belong least to what was found, for the time that
  *   inputs of its size take; sources are chosen by what they find in a second, too.
- * - Families (family.h). Inputs of a kind that was found several times are mostly left alone, and mostly not confirmed. */
+ * - Families (family.c). Inputs of a kind that was found several times are mostly left alone, and mostly not confirmed. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Generation, mutation, enumeration: well-sorted, never a no-op, the same for the same seed; the bandit, the distance and the adaptive
  * configuration by their definitions. */
-#include "core/fuzz/bandit.h"
+#include "core/fuzz/strategy_internal.h"
 #include "core/fuzz/generate.h"
 #include "core/fuzz/formula.h"
 #include "core/smtlib/logic.h"

@@ -66,9 +66,9 @@ char *campaign_decisions(const struct campaign_settings *s)
 
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)
                 json_object_del(j, others[i]);
-        text = json_dumps(j, JSON_SORT_KEYS);
+        text = json_dumps(j, JSON_SORT_KEYS); /* NULL: a path that is no UTF-8 */
         json_decref(j);
-        return text;
+        return text ?: copy_string("");
 }
 
 int campaign_settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
