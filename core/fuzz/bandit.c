@@ -1,4 +1,4 @@
-#include "core/fuzz/bandit.h"
+#include "core/fuzz/strategy_internal.h"
 
 void bandit_init(struct bandit *b, size_t n)
 {

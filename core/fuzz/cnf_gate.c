@@ -1,25 +1,26 @@
-#include "core/fuzz/cnf_gate.h"
+#include "core/fuzz/cnf_generate.h"
 
 /* -- written -- */
 
-void cnf_add_and(struct cnf *c, int32_t output, const int32_t *inputs, size_t n)
+/* sign -1: the disjunction is the conjunction of the complements, negated. */
+static void add_conjunction(struct cnf *c, int32_t output, const int32_t *inputs, size_t n, int32_t sign)
 {
         for (size_t i = 0; i < n; i++)
-                cnf_add_clause(c, (int32_t[]){-output, inputs[i]}, 2);
-        cnf_add(c, output);
+                cnf_add_clause(c, (int32_t[]){-sign * output, sign * inputs[i]}, 2);
+        cnf_add(c, sign * output);
         for (size_t i = 0; i < n; i++)
-                cnf_add(c, -inputs[i]);
+                cnf_add(c, -sign * inputs[i]);
         cnf_add(c, 0);
+}
+
+void cnf_add_and(struct cnf *c, int32_t output, const int32_t *inputs, size_t n)
+{
+        add_conjunction(c, output, inputs, n, 1);
 }
 
 void cnf_add_or(struct cnf *c, int32_t output, const int32_t *inputs, size_t n)
 {
-        for (size_t i = 0; i < n; i++)
-                cnf_add_clause(c, (int32_t[]){output, -inputs[i]}, 2);
-        cnf_add(c, -output);
-        for (size_t i = 0; i < n; i++)
-                cnf_add(c, inputs[i]);
-        cnf_add(c, 0);
+        add_conjunction(c, output, inputs, n, -1);
 }
 
 void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd)
@@ -69,9 +70,7 @@ struct pairs {
 
 static const struct pair *find_pair(const struct pairs *p, int32_t first, int32_t second)
 {
-        struct pair key = {.first = first, .second = second};
-
-        return p->n > 0 ? bsearch(&key, p->list, p->n, sizeof(key), compare_pairs) : NULL;
+        return find_in_list(&(struct pair){.first = first, .second = second}, p->list, p->n, sizeof(*p->list), compare_pairs);
 }
 
 static struct pairs pairs_of(const struct cnf *c)
@@ -126,8 +125,8 @@ static void find_ands(const struct cnf *c, struct gates *ret)
                         at++;
                 if (at == n)
                         continue;
-                while (++at < n && !is_and(&p, l, n, at, &other))
-                        ;
+                for (at++; at < n && !is_and(&p, l, n, at, &other);)
+                        at++;
                 gate.kind = at < n ? GATE_ONE : GATE_AND;
                 gate.clauses[gate.n_clauses++] = (uint32_t)i;
                 add_gate(ret, &gate);

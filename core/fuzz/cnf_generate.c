@@ -1,6 +1,5 @@
 #include "core/fuzz/cnf_generate.h"
 
-#include "core/fuzz/cnf_gate.h"
 
 /* One that is being made. */
 struct making {
@@ -574,51 +573,30 @@ static void make_multipliers(struct making *m)
         cleanup_free int32_t *a = inputs(m, n), *b = inputs(m, n), *x = allocate(2 * n, sizeof(*x)), *y = allocate(2 * n, sizeof(*y));
         struct circuit u = {.cnf = m->cnf};
 
-        if (toss(m))
-                multiply_by_rows(&u, a, b, n, x);
-        else
-                multiply_by_columns(&u, a, b, n, x);
+        (toss(m) ? multiply_by_rows : multiply_by_columns)(&u, a, b, n, x);
         if (is_given) {
                 give_product(m, x, n);
                 return;
         }
         u.changed = below(m, 3) == 0 ? u.n_gates + 1 + below(m, u.n_gates) : 0;
         m->answer = u.changed > 0 ? VERDICT_UNKNOWN : VERDICT_UNSAT;
-        if (toss(m))
-                multiply_by_rows(&u, b, a, n, y);
-        else
-                multiply_by_columns(&u, b, a, n, y);
+        (toss(m) ? multiply_by_rows : multiply_by_columns)(&u, b, a, n, y);
         add_miter(&u, x, y, 2 * n);
 }
 
 /* -- all of them -- */
 
-static const struct {
-        const char *name;
-        void (*make)(struct making *m);
-} families[] = {
-        [CNF_RANDOM] = {"random", make_random},
-        [CNF_COMMUNITIES] = {"communities", make_communities},
-        [CNF_PIGEONS] = {"pigeons", make_pigeons},
-        [CNF_TSEITIN] = {"tseitin", make_tseitin},
-        [CNF_PARITY] = {"parity", make_parity},
-        [CNF_XORS] = {"xors", make_xors},
-        [CNF_CARDINALITY] = {"cardinality", make_cardinality},
-        [CNF_PEBBLING] = {"pebbling", make_pebbling},
-        [CNF_ADDERS] = {"adders", make_adders},
-        [CNF_MULTIPLIERS] = {"multipliers", make_multipliers},
-};
-
-const char *cnf_family_name(enum cnf_family f)
-{
-        return families[f].name;
-}
-
 struct cnf *cnf_generate(struct random *r, enum cnf_family f, unsigned size, enum verdict *ret_answer)
 {
+        static void (*const families[N_CNF_FAMILIES])(struct making *m) = {
+                [CNF_RANDOM] = make_random,       [CNF_COMMUNITIES] = make_communities, [CNF_PIGEONS] = make_pigeons,
+                [CNF_TSEITIN] = make_tseitin,     [CNF_PARITY] = make_parity,           [CNF_XORS] = make_xors,
+                [CNF_CARDINALITY] = make_cardinality, [CNF_PEBBLING] = make_pebbling,   [CNF_ADDERS] = make_adders,
+                [CNF_MULTIPLIERS] = make_multipliers,
+        };
         struct making m = {.cnf = cnf_new(), .random = r, .size = MIN(MAX(size, 1u), CNF_SIZE_MOST), .answer = VERDICT_UNKNOWN};
 
-        families[f].make(&m);
+        families[f](&m);
         if (ret_answer)
                 *ret_answer = m.answer;
         return m.cnf;

@@ -1,7 +1,7 @@
 /* DIMACS of families that are hard for different reasons. Each is drawn with variations; satisfiable ones and unsatisfiable ones occur in all.
  *
- * `size` is 1 to CNF_SIZE_MOST: from what every solver answers at once to what takes CaDiCaL 1.5 seconds (xors, multipliers) or more than ten (random, pigeons, parity,
- * cardinality), where its variations are hard; communities, tseitin, pebbles and adders are large in place of hard.
+ * `size` is 1 to CNF_SIZE_MOST: from what every solver answers at once to what takes CaDiCaL 1.5 seconds (xors, multipliers) or more than ten (random,
+ * pigeons, parity, cardinality), where its variations are hard; communities, tseitin, pebbles and adders are large in place of hard.
  * Equal random numbers give equal formulas. */
 #pragma once
 
@@ -25,7 +25,59 @@ enum cnf_family {
         CNF_MULTIPLIERS, /* by rows, with swapped factors, by columns (Dadda, 1965): two are equal (Beame, Liew, CAV 2017), or a product is given */
         N_CNF_FAMILIES
 };
-const char *cnf_family_name(enum cnf_family f);
 
 /* *ret_answer, which may be NULL: the answer where the construction implies it, else VERDICT_UNKNOWN. */
 struct cnf *cnf_generate(struct random *r, enum cnf_family f, unsigned size, enum verdict *ret_answer);
+
+/* -- cnf_mutate.c: changes one DIMACS formula into another: in its literals, clauses and gates, or joined with another one. */
+
+enum cnf_change {
+        CNF_FLIP,        /* a literal is negated */
+        CNF_DROP,        /* a literal, of a clause of several, is left out */
+        CNF_EXTEND,      /* a clause gets a literal */
+        CNF_DROP_CLAUSE, /* a clause is left out */
+        CNF_ADD_CLAUSE,  /* a random one of 2 to 4 literals */
+        CNF_DUPLICATE,   /* a clause, once more, with one literal negated */
+        CNF_MERGE,       /* two clauses become one */
+        CNF_RESOLVE,     /* the resolvent of two clauses joins them */
+        CNF_SIGNS,       /* a variable changes its sign everywhere, or in half of its places */
+        CNF_IDENTIFY,    /* two variables become one, or one the complement of the other */
+        CNF_GATE,        /* an AND becomes an OR or a XOR, a XOR an AND, an equality its complement (cnf_gate.c) */
+        CNF_ADD_XOR,     /* the parity of 2 to 4 variables is given */
+        CNF_GRAFT,       /* the clauses of another formula join it, over variables of their own or in part of its own */
+        N_CNF_CHANGES
+};
+
+/* One change, or up to eight of its kind. `other`: for CNF_GRAFT; may be NULL. -ENOENT: there is nothing to change so. *ret differs from `from`. */
+int cnf_mutate(struct random *r, const struct cnf *from, enum cnf_change what, const struct cnf *other, struct cnf **ret);
+
+/* -- cnf_gate.c: gates in clauses: written as Tseitin writes them ("On the complexity of derivation in propositional calculus", 1968), and recognized
+ * again (Ostrowski et al., "Recovering and exploiting structural knowledge from CNF formulas", CP 2002). */
+
+/* output = the conjunction, the disjunction, of n literals. */
+void cnf_add_and(struct cnf *c, int32_t output, const int32_t *inputs, size_t n);
+void cnf_add_or(struct cnf *c, int32_t output, const int32_t *inputs, size_t n);
+/* An odd (an even) number of n literals holds: 2ⁿ⁻¹ clauses. */
+void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd);
+
+#define GATE_INPUTS 7 /* at most; of a XOR 3 */
+enum gate_kind {
+        GATE_AND, /* output = the conjunction of the inputs; any of them may be negated, so these are ORs, too */
+        GATE_ONE, /* likewise, and of all literals together exactly one holds */
+        GATE_XOR, /* output = the parity of the inputs */
+        N_GATES
+};
+struct gate {
+        enum gate_kind kind;
+        int32_t output, inputs[GATE_INPUTS];
+        uint32_t n_inputs;
+        uint32_t clauses[GATE_INPUTS + 1], n_clauses; /* that define it, by their places */
+};
+struct gates {
+        struct gate *list; /* owned */
+        size_t n;
+};
+/* A clause may be of several gates. */
+struct gates gates_of(const struct cnf *c);
+void gates_done(struct gates *g);
+#define cleanup_gates cleanup(gates_done)

@@ -1,6 +1,5 @@
-#include "core/fuzz/cnf_mutate.h"
+#include "core/fuzz/cnf_generate.h"
 
-#include "core/fuzz/cnf_gate.h"
 
 #define RESOLVENT_MOST 100 /* literals */
 
@@ -30,33 +29,24 @@ static int32_t any_literal(struct change *c)
 /* The clause that a literal's place belongs to. */
 static size_t clause_at(const struct cnf *c, size_t place)
 {
-        size_t low = 0, high = c->n_clauses;
+        size_t at = 0;
 
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-
-                if (c->ends[middle] <= place)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        while (c->ends[at] <= place)
+                at++;
+        return at;
 }
 
 /* Rewrites the formula without the clauses that are marked. */
 static void leave_out(struct cnf *c, const bool *is_out)
 {
-        size_t n_clauses = 0, n_literals = 0, begin = 0;
+        size_t n_clauses = 0, n_literals = 0;
 
-        for (size_t i = 0; i < c->n_clauses; i++) {
-                size_t end = c->ends[i];
-
-                if (!is_out[i]) {
-                        memmove(c->literals + n_literals, c->literals + begin, (end - begin) * sizeof(*c->literals));
-                        n_literals += end - begin;
+        for (size_t i = 0, at = 0; i < c->n_clauses; i++) {
+                for (size_t end = c->ends[i]; at < end; at++)
+                        if (!is_out[i])
+                                c->literals[n_literals++] = c->literals[at];
+                if (!is_out[i])
                         c->ends[n_clauses++] = n_literals;
-                }
-                begin = end;
         }
         c->n_clauses = n_clauses;
         c->n_literals = n_literals;
@@ -130,11 +120,8 @@ static bool add_clause(struct change *c)
 static int32_t *copy_clause(const struct cnf *c, size_t at, size_t *ret_n)
 {
         const int32_t *clause = cnf_clause(c, at, ret_n);
-        int32_t *copy = allocate(*ret_n + 1, sizeof(*copy));
 
-        if (*ret_n > 0)
-                memcpy(copy, clause, *ret_n * sizeof(*copy));
-        return copy;
+        return memcpy(allocate(*ret_n + 1, sizeof(*clause)), clause, *ret_n * sizeof(*clause));
 }
 
 static bool duplicate(struct change *c)

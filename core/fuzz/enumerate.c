@@ -1,6 +1,5 @@
-#include "core/fuzz/enumerate.h"
-
 #include "core/fuzz/generate.h"
+
 
 #define ARGS_MOST 5
 #define SIZE_MOST 32
@@ -96,22 +95,20 @@ static void add_operator(struct enumeration *e, enum op op)
         add_production(e, op, SORT_INT, NULL, 0);
 }
 
-static int add_leaf(struct enumeration *e, const struct term *t)
+static void add_leaf(struct enumeration *e, const struct term *t)
 {
-        if (!t)
-                return -ENOMEM;
         term_list_add(&e->terms[t->sort->kind][1], t);
-        return 0;
 }
 
 static const struct term *declare(struct enumeration *e, const char *name, enum sort_kind kind)
 {
-        const struct symbol *s = symbol_of(e->bank, SLICE(name, strlen(name)));
+        const struct symbol *s = symbol_of(e->bank, slice_string(name));
 
-        return term_constant(e->bank, s ? function_of(e->bank, FUNCTION_DECLARED, s, NULL, 0, sort_simple(e->bank, kind)) : NULL);
+        return term_constant(e->bank, function_of(e->bank, FUNCTION_DECLARED, s, NULL, 0, sort_simple(e->bank, kind)));
 }
 
-static int add_leaves(struct enumeration *e)
+/* Operators without arguments are leaves, the others rules. */
+static void add_grammar(struct enumeration *e)
 {
         const struct term *leaves[] = {
                 e->variables[0] = declare(e, "x", SORT_STRING),
@@ -123,25 +120,15 @@ static int add_leaves(struct enumeration *e)
                 term_int(e->bank, 0),
                 term_int(e->bank, 1),
         };
-        int r = 0;
 
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(leaves); i++)
-                r = add_leaf(e, leaves[i]);
-        return r;
-}
-
-/* Operators without arguments are leaves, the others rules. */
-static int add_grammar(struct enumeration *e)
-{
-        int r = add_leaves(e);
-
-        for (int i = OP_NONE + 1; r == 0 && i < N_OPS; i++) {
-                if (operator_n_args((enum op)i) > 0)
-                        add_operator(e, (enum op)i);
-                else if (is_wanted((enum op)i) && operator_row((enum op)i)->result == PLACE_REGLAN)
-                        r = add_leaf(e, term_op(e->bank, (enum op)i, NULL, 0));
+        for (size_t i = 0; i < ARRAY_SIZE(leaves); i++)
+                add_leaf(e, leaves[i]);
+        for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
+                if (operator_n_args(op) > 0)
+                        add_operator(e, op);
+                else if (is_wanted(op) && operator_row(op)->result == PLACE_REGLAN)
+                        add_leaf(e, term_op(e->bank, op, NULL, 0));
         }
-        return r;
 }
 
 /* -- walking -- */
@@ -276,15 +263,12 @@ static int fill(struct enumeration *e, unsigned size)
 /* True if x comes before y, or there is one of them only: so of two formulas that differ in these names one comes. */
 static bool names_in_order(const struct enumeration *e, const struct term *t)
 {
-        cleanup(term_places_done) struct term_places places = {0};
+        cleanup_term_places struct term_places places = {0};
 
         term_places(t, 1000, &places);
-        for (size_t i = 0; i < places.n; i++) {
-                if (places.list[i].term == e->variables[0])
-                        return true;
-                if (places.list[i].term == e->variables[1])
-                        return false;
-        }
+        for (size_t i = 0; i < places.n; i++)
+                if (places.list[i].term == e->variables[0] || places.list[i].term == e->variables[1])
+                        return places.list[i].term == e->variables[0];
         return true;
 }
 
@@ -293,10 +277,10 @@ static int next_term(struct enumeration *e, const struct term **ret)
 {
         for (;;) {
                 const struct term *t;
-                int r;
 
                 if (!cursor_next(e, &e->cursor)) {
                         unsigned size = e->cursor.size;
+                        int r;
 
                         if (size == SIZE_MOST)
                                 return errorf(-ENOSPC, "formulas larger than %u nodes are not enumerated", SIZE_MOST);
@@ -307,9 +291,7 @@ static int next_term(struct enumeration *e, const struct term **ret)
                         continue;
                 }
                 t = cursor_term(e, &e->cursor);
-                if (!t)
-                        continue;
-                if (names_in_order(e, t)) {
+                if (t && names_in_order(e, t)) {
                         e->position++;
                         *ret = t;
                         return 0;
@@ -319,21 +301,16 @@ static int next_term(struct enumeration *e, const struct term **ret)
 
 int enumeration_next(struct enumeration *e, struct script **ret)
 {
-        cleanup_script struct script *s = NULL;
         const struct term *t = NULL;
         int r = next_term(e, &t);
 
-        if (r == 0)
-                r = script_new(e->bank, e->options.dialect, &s);
-        if (r == 0)
-                r = script_add_logic(s, e->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
-        if (r == 0)
-                r = script_add_assert(s, t);
-        if (r == 0)
-                r = script_end(s);
-        if (r == 0)
-                *ret = steal_pointer(s);
-        return r;
+        if (r < 0)
+                return r;
+        script_new(e->bank, e->options.dialect, ret);
+        script_add_logic(*ret, logic_of_strings(e->options.dialect));
+        script_add_assert(*ret, t);
+        script_end(*ret);
+        return 0;
 }
 
 uint64_t enumeration_position(const struct enumeration *e)
@@ -356,23 +333,17 @@ unsigned enumeration_size(const struct enumeration *e)
         return e->cursor.size;
 }
 
-int enumeration_new(const struct enumerate_options *options, struct enumeration **ret)
+struct enumeration *enumeration_new(const struct enumerate_options *options)
 {
-        cleanup_enumeration struct enumeration *e = allocate(1, sizeof(*e));
-        int r;
+        struct enumeration *e = allocate(1, sizeof(*e));
 
         e->options = *options;
         e->options.memory_most = options->memory_most > 0 ? options->memory_most : (size_t)1 << 30;
         e->bank = bank_new();
-        if (!e->bank)
-                return -ENOMEM;
-        r = add_grammar(e);
-        if (r < 0)
-                return r;
         e->ready = 1;
         e->cursor = (struct cursor){.sort = SORT_BOOL, .size = 2};
-        *ret = steal_pointer(e);
-        return 0;
+        add_grammar(e);
+        return e;
 }
 
 struct enumeration *enumeration_free(struct enumeration *e)

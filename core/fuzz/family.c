@@ -1,9 +1,8 @@
-#include "core/fuzz/family.h"
+#include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
 
 #include "cache/base/hash.h"
-#include "core/fuzz/strategy_internal.h"
 
 #define FINDS_MOST  512  /* the newest; their shapes are kept */
 #define MISSES_MOST 1024 /* a sample of them */

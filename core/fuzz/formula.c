@@ -9,17 +9,14 @@ void formula_done(struct formula *f)
         *f = (struct formula){0};
 }
 
-int formula_copy(const struct formula *f, struct formula *ret)
+struct formula formula_copy(const struct formula *f)
 {
-        cleanup_bank struct bank *bank = NULL;
+        cleanup_bank struct bank *bank = f->cnf ? NULL : bank_new();
+        struct formula copy = {.cnf = f->cnf ? cnf_copy(f->cnf) : NULL};
 
-        *ret = (struct formula){0};
-        if (f->cnf) {
-                ret->cnf = cnf_copy(f->cnf);
-                return 0;
-        }
-        bank = bank_new();
-        return bank ? script_copy(f->script, bank, &ret->script) : -ENOMEM;
+        if (bank)
+                script_copy(f->script, bank, &copy.script);
+        return copy;
 }
 
 int formula_print(const struct formula *f, enum dialect d, struct buffer *ret)
@@ -27,7 +24,7 @@ int formula_print(const struct formula *f, enum dialect d, struct buffer *ret)
         return f->cnf ? cnf_print(f->cnf, ret) : script_print(f->script, &(struct print_options){.dialect = d}, ret);
 }
 
-int formula_shape(const struct formula *f, struct shape *ret)
+struct shape formula_shape(const struct formula *f)
 {
-        return f->cnf ? shape_of_cnf(f->cnf, ret) : shape_of(f->script, ret);
+        return f->cnf ? shape_of_cnf(f->cnf) : shape_of(f->script);
 }

@@ -1,7 +1,6 @@
 /* An input of a campaign: an SMT-LIB script, or DIMACS. A script's bank belongs to one thread at a time. */
 #pragma once
 
-#include "core/fuzz/shape.h"
 #include "core/smtlib/cnf.h"
 #include "core/smtlib/script.h"
 
@@ -12,7 +11,33 @@ struct formula {
 void formula_done(struct formula *f);
 #define cleanup_formula cleanup(formula_done)
 
-/* Two that share nothing: a copy of a script has a bank of its own, without the terms that the script does not use. */
-int formula_copy(const struct formula *f, struct formula *ret);
+/* A copy shares nothing: that of a script has a bank of its own, without the terms that the script does not use. */
+struct formula formula_copy(const struct formula *f);
 int formula_print(const struct formula *f, enum dialect d, struct buffer *ret);
-int formula_shape(const struct formula *f, struct shape *ret);
+struct shape formula_shape(const struct formula *f);
+
+/* -- shape.c: the parts of a formula, as a set of numbers: operators, operators below operators, kinds of leaves; of DIMACS lengths and signs of clauses,
+ * the kinds of clauses that a variable is in, gates, gates behind gates; and how many there are. Formulas with one cause of slowness share parts, so a
+ * formula with new parts is worth a run, and one with the parts of what was found is not. */
+
+#define SHAPE_BUCKETS 65536u
+
+struct shape {
+        uint16_t *parts; /* buckets, ascending, each once; owned */
+        size_t n;
+};
+struct shape shape_of(const struct script *s);
+struct shape shape_of_cnf(const struct cnf *c);
+void shape_done(struct shape *s);
+#define cleanup_shape cleanup(shape_done)
+
+struct shape shape_copy(const struct shape *s);
+bool shape_has(const struct shape *s, uint16_t part);
+
+/* How many formulas had each part. */
+struct shape_counts {
+        float seen[SHAPE_BUCKETS];
+};
+void shape_counts_see(struct shape_counts *c, const struct shape *s);
+/* How new it is: a part counts less the more often it was seen. */
+double shape_novelty(const struct shape_counts *c, const struct shape *s);

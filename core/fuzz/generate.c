@@ -17,94 +17,24 @@ const struct generate_options generate_defaults = {
 /* Predicates of strings outnumber the connectives, so that depth goes into the theory. Operators without a weight are not generated of strings: constants,
  * extensions, and operators of other theories. */
 const double generate_weights[N_OPS] = {
-        [OP_NOT] = 1,
-        [OP_IMPLIES] = 0.3,
-        [OP_AND] = 0.6,
-        [OP_OR] = 0.8,
-        [OP_XOR] = 0.2,
-        [OP_EQUAL] = 3,
-        [OP_DISTINCT] = 0.5,
-        [OP_ITE] = 0.5,
-
-        [OP_NEGATE] = 0.3,
-        [OP_MINUS] = 1,
-        [OP_PLUS] = 1.5,
-        [OP_TIMES] = 0.4,
-        [OP_DIVIDE] = 0.2,
-        [OP_INT_DIV] = 0.2,
-        [OP_MOD] = 0.4,
-        [OP_ABS] = 0.1,
-        [OP_LE] = 1,
-        [OP_LT] = 0.7,
-        [OP_GE] = 0.7,
-        [OP_GT] = 0.7,
-
-        [OP_BV_CONCAT] = 0.2,
-        [OP_BV_NOT] = 1,
-        [OP_BV_NEG] = 1,
-        [OP_BV_AND] = 1,
-        [OP_BV_OR] = 1,
-        [OP_BV_XOR] = 1,
-        [OP_BV_NAND] = 0.2,
-        [OP_BV_NOR] = 0.2,
-        [OP_BV_XNOR] = 0.2,
-        [OP_BV_ADD] = 1,
-        [OP_BV_SUB] = 1,
-        [OP_BV_MUL] = 1,
-        [OP_BV_UDIV] = 0.5,
-        [OP_BV_UREM] = 0.5,
-        [OP_BV_SDIV] = 0.3,
-        [OP_BV_SREM] = 0.3,
-        [OP_BV_SMOD] = 0.3,
-        [OP_BV_SHL] = 0.7,
-        [OP_BV_LSHR] = 0.7,
-        [OP_BV_ASHR] = 0.5,
-        [OP_BV_ULT] = 1,
-        [OP_BV_ULE] = 1,
-        [OP_BV_UGT] = 0.5,
-        [OP_BV_UGE] = 0.5,
-        [OP_BV_SLT] = 1,
-        [OP_BV_SLE] = 1,
-        [OP_BV_SGT] = 0.5,
-        [OP_BV_SGE] = 0.5,
-        [OP_SELECT] = 1,
-        [OP_STORE] = 1,
-
-        [OP_STR_CONCAT] = 4,
-        [OP_STR_LEN] = 3,
-        [OP_STR_LT] = 0.3,
-        [OP_STR_LE] = 0.3,
-        [OP_STR_AT] = 1,
-        [OP_STR_SUBSTR] = 2,
-        [OP_STR_PREFIXOF] = 1,
-        [OP_STR_SUFFIXOF] = 1,
-        [OP_STR_CONTAINS] = 2,
-        [OP_STR_INDEXOF] = 1.5,
-        [OP_STR_REPLACE] = 1.5,
-        [OP_STR_REPLACE_ALL] = 0.3,
-        [OP_STR_REPLACE_RE] = 0.1,
-        [OP_STR_REPLACE_RE_ALL] = 0.05,
-        [OP_STR_IS_DIGIT] = 0.2,
-        [OP_STR_TO_CODE] = 0.3,
-        [OP_STR_FROM_CODE] = 0.2,
-        [OP_STR_TO_INT] = 0.7,
-        [OP_STR_FROM_INT] = 0.5,
-        [OP_STR_IN_RE] = 3,
-        [OP_RE_FROM_STR] = 2,
-        [OP_RE_NONE] = 0.05,
-        [OP_RE_ALL] = 0.2,
-        [OP_RE_ALLCHAR] = 0.4,
-        [OP_RE_CONCAT] = 3,
-        [OP_RE_UNION] = 2,
-        [OP_RE_INTER] = 0.7,
-        [OP_RE_STAR] = 1.5,
-        [OP_RE_PLUS] = 1,
-        [OP_RE_OPT] = 0.7,
-        [OP_RE_COMP] = 0.3,
-        [OP_RE_DIFF] = 0.2,
-        [OP_RE_RANGE] = 1,
-        [OP_RE_POWER] = 0.3,
-        [OP_RE_LOOP] = 0.4,
+        [OP_NOT] = 1, [OP_IMPLIES] = 0.3, [OP_AND] = 0.6, [OP_OR] = 0.8, [OP_XOR] = 0.2, [OP_EQUAL] = 3,
+        [OP_DISTINCT] = 0.5, [OP_ITE] = 0.5,
+        [OP_NEGATE] = 0.3, [OP_MINUS] = 1, [OP_PLUS] = 1.5, [OP_TIMES] = 0.4, [OP_DIVIDE] = 0.2, [OP_INT_DIV] = 0.2,
+        [OP_MOD] = 0.4, [OP_ABS] = 0.1, [OP_LE] = 1, [OP_LT] = 0.7, [OP_GE] = 0.7, [OP_GT] = 0.7,
+        [OP_BV_CONCAT] = 0.2, [OP_BV_NOT] = 1, [OP_BV_NEG] = 1, [OP_BV_AND] = 1, [OP_BV_OR] = 1, [OP_BV_XOR] = 1,
+        [OP_BV_NAND] = 0.2, [OP_BV_NOR] = 0.2, [OP_BV_XNOR] = 0.2, [OP_BV_ADD] = 1, [OP_BV_SUB] = 1, [OP_BV_MUL] = 1,
+        [OP_BV_UDIV] = 0.5, [OP_BV_UREM] = 0.5, [OP_BV_SDIV] = 0.3, [OP_BV_SREM] = 0.3, [OP_BV_SMOD] = 0.3,
+        [OP_BV_SHL] = 0.7, [OP_BV_LSHR] = 0.7, [OP_BV_ASHR] = 0.5, [OP_BV_ULT] = 1, [OP_BV_ULE] = 1, [OP_BV_UGT] = 0.5,
+        [OP_BV_UGE] = 0.5, [OP_BV_SLT] = 1, [OP_BV_SLE] = 1, [OP_BV_SGT] = 0.5, [OP_BV_SGE] = 0.5,
+        [OP_SELECT] = 1, [OP_STORE] = 1,
+        [OP_STR_CONCAT] = 4, [OP_STR_LEN] = 3, [OP_STR_LT] = 0.3, [OP_STR_LE] = 0.3, [OP_STR_AT] = 1,
+        [OP_STR_SUBSTR] = 2, [OP_STR_PREFIXOF] = 1, [OP_STR_SUFFIXOF] = 1, [OP_STR_CONTAINS] = 2,
+        [OP_STR_INDEXOF] = 1.5, [OP_STR_REPLACE] = 1.5, [OP_STR_REPLACE_ALL] = 0.3, [OP_STR_REPLACE_RE] = 0.1,
+        [OP_STR_REPLACE_RE_ALL] = 0.05, [OP_STR_IS_DIGIT] = 0.2, [OP_STR_TO_CODE] = 0.3, [OP_STR_FROM_CODE] = 0.2,
+        [OP_STR_TO_INT] = 0.7, [OP_STR_FROM_INT] = 0.5, [OP_STR_IN_RE] = 3,
+        [OP_RE_FROM_STR] = 2, [OP_RE_NONE] = 0.05, [OP_RE_ALL] = 0.2, [OP_RE_ALLCHAR] = 0.4, [OP_RE_CONCAT] = 3,
+        [OP_RE_UNION] = 2, [OP_RE_INTER] = 0.7, [OP_RE_STAR] = 1.5, [OP_RE_PLUS] = 1, [OP_RE_OPT] = 0.7,
+        [OP_RE_COMP] = 0.3, [OP_RE_DIFF] = 0.2, [OP_RE_RANGE] = 1, [OP_RE_POWER] = 0.3, [OP_RE_LOOP] = 0.4,
 };
 
 /* Operators that solvers of the dialects 2.0 and 2.5 do not know. */
@@ -269,23 +199,15 @@ void generator_transfer(struct generator *g, struct transfer *t)
                 o->logic = g->logic_name = logic.size > 0 ? copy_prefix(logic.data, logic.size) : NULL;
                 g->logic = logic_of(g->logic_name);
         }
-        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-                uint64_t n = *sizes[i];
-
-                transfer_u64(t, &n);
-                *sizes[i] = (unsigned)n;
-        }
+        for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+                transfer_u32(t, sizes[i]);
         transfer_real(t, &o->literals);
         transfer_same(t, N_OPS);
         transfer_reals(t, g->weights, N_OPS);
         transfer_count(t, &g->n_alphabet, 1);
         g->n_alphabet = MIN(g->n_alphabet, ARRAY_SIZE(g->alphabet));
-        for (size_t i = 0; i < g->n_alphabet; i++) {
-                uint64_t character = g->alphabet[i];
-
-                transfer_u64(t, &character);
-                g->alphabet[i] = (uint32_t)character;
-        }
+        for (size_t i = 0; i < g->n_alphabet; i++)
+                transfer_u32(t, &g->alphabet[i]);
         for (size_t i = 0; transfer_reads(t) && i < N_SORT_KINDS; i++)
                 g->candidates[0][i].is_filled = g->candidates[1][i].is_filled = false;
 }
@@ -323,36 +245,21 @@ static void add_function(struct vocabulary *v, const struct function *f)
         v->functions[v->n_functions++] = f;
 }
 
-int vocabulary_of(const struct script *s, struct vocabulary *ret)
+struct vocabulary vocabulary_of(const struct script *s)
 {
         cleanup_free const struct function **functions = NULL;
         struct vocabulary v = {.bank = s->bank, .sorts = 1u << SORT_BOOL};
         const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
         size_t n;
-        int r = script_functions_at(s, s->n_commands, &functions, &n);
 
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                const struct term *t;
-
-                if (functions[i]->kind == FUNCTION_NAMED)
-                        continue;
-                if (functions[i]->n_args > 0) {
-                        if (functions[i]->kind == FUNCTION_DECLARED)
-                                add_function(&v, functions[i]);
-                        continue;
-                }
-                if (!(t = term_constant(s->bank, functions[i])))
-                        r = -ENOMEM;
-                else
-                        vocabulary_add(&v, t);
-        }
-        if (r < 0) {
-                vocabulary_done(&v);
-                return r;
-        }
+        script_functions_at(s, s->n_commands, &functions, &n);
+        for (size_t i = 0; i < n; i++)
+                if (functions[i]->n_args == 0 && functions[i]->kind != FUNCTION_NAMED)
+                        vocabulary_add(&v, term_constant(s->bank, functions[i]));
+                else if (functions[i]->n_args > 0 && functions[i]->kind == FUNCTION_DECLARED)
+                        add_function(&v, functions[i]);
         v.is_nonlinear = logic.is_known && logic.is_nonlinear;
-        *ret = v;
-        return 0;
+        return v;
 }
 
 void vocabulary_done(struct vocabulary *v)
@@ -958,33 +865,43 @@ const struct term *generate_term(struct generator *g, const struct vocabulary *v
 
 /* -- formulas -- */
 
-static const struct symbol *name_of(struct bank *b, char letter, unsigned number)
+struct script *new_formula(enum dialect d, const char *logic)
 {
-        char text[32];
+        struct script *s;
 
-        snprintf(text, sizeof(text), "%c%u", letter, number);
+        script_new(NULL, d, &s);
+        script_add_logic(s, logic ?: logic_of_strings(d));
+        return s;
+}
+
+static const struct symbol *numbered_name(struct bank *b, char letter, unsigned number)
+{
+        cleanup_free char *text = format_string("%c%u", letter, number);
+
         return symbol_of(b, slice_string(text));
 }
 
-static int declare_constant(struct script *s, char letter, unsigned number, const struct sort *sort)
+const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort)
 {
-        const struct symbol *name = name_of(s->bank, letter, number);
+        return function_of(b, FUNCTION_DECLARED, numbered_name(b, letter, number), NULL, 0, sort);
+}
 
-        return name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, NULL, 0, sort)) : -ENOMEM;
+static const char letters_of_sorts[N_SORT_KINDS] = {
+        [SORT_BOOL] = 'b',          [SORT_INT] = 'i',    [SORT_REAL] = 'x',  [SORT_STRING] = 's', /* and of the logics */
+        [SORT_ROUNDING_MODE] = 'r', [SORT_BITVEC] = 'v', [SORT_FLOAT] = 'd', [SORT_ARRAY] = 'a',  [SORT_NAMED] = 'e'};
+
+static void declare_constant(struct script *s, unsigned number, const struct sort *sort)
+{
+        script_add_function(s, numbered_constant(s->bank, letters_of_sorts[sort->kind], number, sort));
 }
 
 /* Half of the constants are strings; there is at least one. */
-static int declare_strings(struct generator *g, struct script *s)
+static void declare_strings(struct generator *g, struct script *s)
 {
-        int r = 0;
+        static const enum sort_kind kinds[] = {SORT_STRING, SORT_STRING, SORT_INT, SORT_STRING, SORT_BOOL, SORT_INT};
 
-        for (unsigned i = 0; r == 0 && i < g->options.variables; i++) {
-                static const enum sort_kind kinds[] = {SORT_STRING, SORT_STRING, SORT_INT, SORT_STRING, SORT_BOOL, SORT_INT};
-                const struct sort *sort = sort_simple(s->bank, kinds[i % ARRAY_SIZE(kinds)]);
-
-                r = declare_constant(s, sort->kind == SORT_STRING ? 's' : sort->kind == SORT_INT ? 'i' : 'b', i, sort);
-        }
-        return r;
+        for (unsigned i = 0; i < g->options.variables; i++)
+                declare_constant(s, i, sort_simple(s->bank, kinds[i % ARRAY_SIZE(kinds)]));
 }
 
 /* The sorts of a formula: those that constants, elements and arguments may have; then arrays and rounding modes. */
@@ -1020,111 +937,83 @@ static void add_widths(struct generator *g, struct bank *b, struct sorts *to)
         add_sort(to, sort_bitvec(b, chance(g, 0.5) ? 2 * width : widths[below(g, ARRAY_SIZE(widths))]));
 }
 
-static int add_declared_sort(struct script *s, const char *name, struct sorts *to)
+static void add_declared_sort(struct script *s, const char *name, struct sorts *to)
 {
         cleanup_free char *text = format_string("(declare-sort %s 0)", name);
-        const struct symbol *symbol = symbol_of(s->bank, slice_string(name));
 
-        add_sort(to, sort_named(s->bank, symbol, NULL, 0));
-        return script_add_text(s, COMMAND_DECLARE_SORT, text);
+        add_sort(to, sort_named(s->bank, symbol_of(s->bank, slice_string(name)), NULL, 0));
+        script_add_text(s, COMMAND_DECLARE_SORT, text);
 }
 
-static int choose_sorts(struct generator *g, struct script *s, struct sorts *ret)
+static struct sorts choose_sorts(struct generator *g, struct script *s)
 {
         const struct logic *l = &g->logic;
         const bool arithmetic = has_theory(l, THEORY_ARITHMETIC);
-        int r = 0;
+        struct sorts c = {0};
 
         if (has_theory(l, THEORY_STRINGS))
-                add_sort(ret, sort_simple(s->bank, SORT_STRING));
+                add_sort(&c, sort_simple(s->bank, SORT_STRING));
         if (arithmetic && !l->no_int)
-                add_sort(ret, sort_simple(s->bank, SORT_INT));
+                add_sort(&c, sort_simple(s->bank, SORT_INT));
         if (arithmetic && !l->no_real)
-                add_sort(ret, sort_simple(s->bank, SORT_REAL));
+                add_sort(&c, sort_simple(s->bank, SORT_REAL));
         if (has_theory(l, THEORY_BITVECTORS))
-                add_widths(g, s->bank, ret);
+                add_widths(g, s->bank, &c);
         for (unsigned i = 0; has_theory(l, THEORY_FLOATS) && i < 2; i++)
-                add_sort(ret, float_format(g, s->bank));
-        if (ret->n == 0 && has_theory(l, THEORY_ARRAYS))
-                r = add_declared_sort(s, "Index", ret);
-        if (r == 0 && (ret->n == 0 || (ret->n == 1 && ret->list[0]->kind == SORT_NAMED)))
-                r = add_declared_sort(s, "Element", ret);
-        ret->n_simple = ret->n;
+                add_sort(&c, float_format(g, s->bank));
+        if (c.n == 0 && has_theory(l, THEORY_ARRAYS))
+                add_declared_sort(s, "Index", &c);
+        if (c.n == 0 || (c.n == 1 && c.list[0]->kind == SORT_NAMED))
+                add_declared_sort(s, "Element", &c);
+        c.n_simple = c.n;
         for (unsigned i = 0; has_theory(l, THEORY_ARRAYS) && i < 2; i++)
-                add_sort(ret, sort_array(s->bank, ret->list[below(g, ret->n_simple)], ret->list[below(g, ret->n_simple)]));
+                add_sort(&c, sort_array(s->bank, c.list[below(g, c.n_simple)], c.list[below(g, c.n_simple)]));
         if (has_theory(l, THEORY_FLOATS) && chance(g, 0.3))
-                add_sort(ret, sort_simple(s->bank, SORT_ROUNDING_MODE));
-        return r;
+                add_sort(&c, sort_simple(s->bank, SORT_ROUNDING_MODE));
+        return c;
 }
 
 /* Of one or two arguments; some are predicates. */
-static int declare_functions(struct generator *g, struct script *s, const struct sorts *sorts)
+static void declare_functions(struct generator *g, struct script *s, const struct sorts *sorts)
 {
         unsigned n = 1 + (unsigned)below(g, 3);
-        int r = 0;
 
-        for (unsigned i = 0; r == 0 && i < n; i++) {
+        for (unsigned i = 0; i < n; i++) {
                 const struct sort *args[] = {sorts->list[below(g, sorts->n_simple)], sorts->list[below(g, sorts->n_simple)]},
                                   *result = chance(g, 0.3) ? sort_simple(s->bank, SORT_BOOL) : sorts->list[below(g, sorts->n_simple)];
-                const struct symbol *name = name_of(s->bank, 'f', i);
 
-                r = name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, args, 1 + below(g, 2), result)) : -ENOMEM;
+                script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, numbered_name(s->bank, 'f', i), args, 1 + below(g, 2), result));
         }
-        return r;
 }
 
-static int declare_of_logic(struct generator *g, struct script *s)
+static void declare_of_logic(struct generator *g, struct script *s)
 {
-        static const char letters_of_sorts[N_SORT_KINDS] = {[SORT_INT] = 'i',    [SORT_REAL] = 'x',  [SORT_STRING] = 's', [SORT_ROUNDING_MODE] = 'r',
-                                                            [SORT_BITVEC] = 'v', [SORT_FLOAT] = 'd', [SORT_ARRAY] = 'a',  [SORT_NAMED] = 'e'};
-        struct sorts sorts = {0};
-        int r = choose_sorts(g, s, &sorts);
+        struct sorts sorts = choose_sorts(g, s);
         unsigned n = (unsigned)MAX(sorts.n, g->options.variables);
 
-        for (unsigned i = 0; r == 0 && i < n; i++) {
+        for (unsigned i = 0; i < n; i++) {
                 size_t which = i < sorts.n ? i : below(g, sorts.n + 1); /* the last: Booleans */
 
-                r = which < sorts.n ? declare_constant(s, letters_of_sorts[sorts.list[which]->kind], i, sorts.list[which])
-                                    : declare_constant(s, 'b', i, sort_simple(s->bank, SORT_BOOL));
+                declare_constant(s, i, which < sorts.n ? sorts.list[which] : sort_simple(s->bank, SORT_BOOL));
         }
-        return r == 0 && g->logic.has_functions ? declare_functions(g, s, &sorts) : r;
+        if (g->logic.has_functions)
+                declare_functions(g, s, &sorts);
 }
 
-static int add_assertions(struct generator *g, struct script *s)
+struct script *generate_formula(struct generator *g)
 {
         cleanup_vocabulary struct vocabulary v = {0};
-        int r = vocabulary_of(s, &v);
-
-        g->is_generating = true;
-        g->quantifiers = g->logic_name && g->logic.has_quantifiers ? QUANTIFIERS_MOST : 0;
-        for (unsigned i = 0; r == 0 && i < g->options.assertions; i++) {
-                const struct term *t = generate_term(g, &v, sort_simple(s->bank, SORT_BOOL), g->options.depth);
-
-                r = t ? script_add_assert(s, t) : -ENOMEM;
-        }
-        g->is_generating = false;
-        g->quantifiers = 0;
-        return r;
-}
-
-int generate_formula(struct generator *g, struct script **ret)
-{
-        cleanup_script struct script *s = NULL;
-        const char *strings = g->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S";
-        int r;
+        struct script *s = new_formula(g->options.dialect, g->logic_name);
 
         choose_alphabet(g);
-        r = script_new(NULL, g->options.dialect, &s);
-        if (r == 0)
-                r = script_add_logic(s, g->logic_name ? g->logic_name : strings);
-        if (r == 0)
-                r = g->logic_name ? declare_of_logic(g, s) : declare_strings(g, s);
-        if (r == 0)
-                r = add_assertions(g, s);
-        if (r == 0)
-                r = script_add_check(s);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(s);
-        return 0;
+        (g->logic_name ? declare_of_logic : declare_strings)(g, s);
+        v = vocabulary_of(s);
+        g->is_generating = true;
+        g->quantifiers = g->logic_name && g->logic.has_quantifiers ? QUANTIFIERS_MOST : 0;
+        for (unsigned i = 0; i < g->options.assertions; i++)
+                script_add_assert(s, generate_term(g, &v, sort_simple(s->bank, SORT_BOOL), g->options.depth));
+        g->is_generating = false;
+        g->quantifiers = 0;
+        script_add_check(s);
+        return s;
 }

@@ -51,8 +51,16 @@ void generator_transfer(struct generator *g, struct transfer *t); /* its options
 enum dialect generator_dialect(const struct generator *g);
 int generator_configure(struct generator *g, const struct generate_options *options);
 
-/* A whole formula in a bank of its own, with its logic and a check-sat. 0 or -ENOMEM. */
-int generate_formula(struct generator *g, struct script **ret);
+/* A whole formula in a bank of its own, with its logic and a check-sat. */
+struct script *generate_formula(struct generator *g);
+
+/* What those that make formulas share: one with its logic (NULL: that of strings), and a constant "x0". */
+static inline const char *logic_of_strings(enum dialect d)
+{
+        return d == DIALECT_2_6 ? "QF_SLIA" : "QF_S";
+}
+struct script *new_formula(enum dialect d, const char *logic);
+const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort);
 
 /* The one kind of sort that a place takes; SORT_UNKNOWN: it takes several, or its sort follows from other places. */
 enum sort_kind place_kind(enum place_sort place);
@@ -66,7 +74,7 @@ struct vocabulary {
         unsigned sorts; /* a bit for each sort_kind that terms may have: those of the constants and functions, and what their theory needs */
         bool is_nonlinear; /* the script's logic says so */
 };
-int vocabulary_of(const struct script *s, struct vocabulary *ret);
+struct vocabulary vocabulary_of(const struct script *s);
 void vocabulary_add(struct vocabulary *v, const struct term *t); /* a bound variable, say */
 void vocabulary_done(struct vocabulary *v);
 #define cleanup_vocabulary cleanup(vocabulary_done)
@@ -74,10 +82,77 @@ void vocabulary_done(struct vocabulary *v);
 /* The operators with weight whose result can be this sort; `ret` has room for N_OPS. Where the vocabulary has other sorts than strings, integers and
  * Booleans, an operator without weight has its usual one. */
 size_t generator_operators(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum op *ret);
-/* A term of a sort, at most `depth` levels of operators deep. Arrays and declared sorts have no literals; NULL: there is no constant either. NULL with
- * bank_error(): no memory. */
+/* A term of a sort, at most `depth` levels of operators deep. Arrays and declared sorts have no literals; NULL: there is no constant either. */
 const struct term *generate_term(struct generator *g, const struct vocabulary *v, const struct sort *sort, unsigned depth);
 /* An application of `op` with the sort `result`. Arguments are taken from `given` where they fit, each at most once; the others are generated. NULL: there
  * is none (an index without a rule, an argument that nothing makes). */
 const struct term *generate_application(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result,
                                         const struct term *const *given, size_t n_given, unsigned depth);
+
+/* -- template.c: formulas of one shape each: the generators of StringFuzz (Blotsky et al., CAV 2018, section 4). Each scales one thing, so that
+ * a solver's behaviour on it can be seen. */
+
+enum template {
+        TEMPLATE_CONCATS,  /* a tree of concatenations equal to a word; `size` levels, or a list of as many */
+        TEMPLATE_LENGTHS,  /* `size` variables of given lengths, related by their lengths and equalities */
+        TEMPLATE_OVERLAPS, /* s·x₁ = x₁·s and so on: `size` variables around one word */
+        TEMPLATE_EQUALITY, /* `size` concatenations with shared prefixes, suffixes and infixes are equal */
+        TEMPLATE_REGEX,    /* memberships in expressions of `size` operators */
+        TEMPLATE_WORDS,    /* equalities and disequalities with long words of random printable text */
+        TEMPLATE_TREE,     /* a random term graph of `size` levels with every operator equally likely */
+        N_TEMPLATES
+};
+
+/* -EINVAL: a `size` of 0. */
+int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret);
+
+/* -- enumerate.c: every small formula, smallest first (ET: "Grammar-based exhaustive testing of SMT solvers", OOPSLA 2024), so that a
+ * finding needs no reduction.
+ *
+ * A formula is one assertion over two strings, an integer and a few literals; its size is the number of its nodes. Of formulas that differ in
+ * the names of their variables, or in the order of the arguments of a commutative operator, only one comes.
+ *
+ * Threads: an enumeration belongs to one thread at a time. The same position is the same formula in every run. */
+
+struct enumerate_options {
+        enum dialect dialect;
+        size_t memory_most; /* bytes of the terms that are kept to build larger ones of; 0: 1 GB */
+};
+
+struct enumeration;
+struct enumeration *enumeration_new(const struct enumerate_options *options);
+struct enumeration *enumeration_free(struct enumeration *e);
+DEFINE_CLEANUP(struct enumeration *, enumeration_free)
+#define cleanup_enumeration cleanup(enumeration_freep)
+
+/* The next formula, in the enumeration's own bank: print or copy it before the enumeration goes. -ENOSPC: the next size would take more memory
+ * than allowed. */
+int enumeration_next(struct enumeration *e, struct script **ret);
+uint64_t enumeration_position(const struct enumeration *e); /* formulas so far */
+int enumeration_skip(struct enumeration *e, uint64_t n);     /* n formulas, which are not made; errors as above */
+unsigned enumeration_size(const struct enumeration *e); /* of the last formula */
+
+/* -- mutate.c: changes one formula into another: by replacing an operator (BanditFuzz, section 3.2, but always the chosen one), or by the transformers of
+ * StringFuzz (Blotsky et al., CAV 2018, section 4).
+ *
+ * The result is always well-sorted and differs from the script; -ENOENT: there is nothing to change. The new script shares the old one's bank; the old
+ * script stays as it was. Any script will do. Operators of theories that it does not use are not brought in, nor arithmetic that its logic does not
+ * allow (core/smtlib/logic.h). */
+
+/* Replaces one operator, drawn among all places where another stands and `action` gives the same sort. Its arguments stay where they fit. */
+int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret);
+/* The operators that mutate_operator() can bring into scripts like this one, by the sorts that it has. `ret` has room for N_OPS. */
+size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret);
+
+enum transform {
+        TRANSFORM_FUZZ,        /* some literals by a little, some operators by others of the same signature */
+        TRANSFORM_GRAFT,       /* a subterm and a literal of its sort change places */
+        TRANSFORM_MULTIPLY,    /* every literal n-fold */
+        TRANSFORM_REVERSE,     /* every word and concatenation read backwards */
+        TRANSFORM_ROTATE,      /* the arguments of one sort of an operator, moved on by one */
+        TRANSFORM_TRANSLATE,   /* another alphabet */
+        TRANSFORM_UNPRINTABLE, /* some characters by unprintable ones */
+        TRANSFORM_SWAP,        /* two subterms of one sort change places */
+        N_TRANSFORMS
+};
+int mutate_transform(struct generator *g, const struct script *s, enum transform t, struct script **ret);

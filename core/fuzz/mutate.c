@@ -1,4 +1,4 @@
-#include "core/fuzz/mutate.h"
+#include "core/fuzz/generate.h"
 
 #include "core/smtlib/logic.h"
 
@@ -12,13 +12,8 @@ struct target { /* a place in one of the script's assertions */
         struct term_places places;
 };
 
-static void target_done(struct target *t)
-{
-        term_places_done(&t->places);
-}
-
-/* The places of an assertion: of one that is drawn by its size, or of the `skip`-th after it. -ENOENT: there are no more. */
-static int target_choose(struct generator *g, const struct script *s, size_t skip, size_t *first, struct target *ret)
+/* The places of an assertion: of one that is drawn by its size, or of the `skip`-th after it. False: there are no more. */
+static bool target_choose(struct generator *g, const struct script *s, size_t skip, size_t *first, struct target *ret)
 {
         double sum = 0, x;
         size_t n = 0, at = SIZE_MAX;
@@ -29,7 +24,7 @@ static int target_choose(struct generator *g, const struct script *s, size_t ski
                         n++;
                 }
         if (skip >= n)
-                return -ENOENT;
+                return false;
         x = skip == 0 ? random_uniform(generator_random(g)) * sum : 0;
         for (size_t i = 0; skip == 0 && i < s->n_commands && x >= 0; i++) {
                 if (s->commands[i].kind != COMMAND_ASSERT)
@@ -44,7 +39,7 @@ static int target_choose(struct generator *g, const struct script *s, size_t ski
         }
         *ret = (struct target){.command = at};
         term_places(s->commands[at].term, PLACES_MOST, &ret->places);
-        return 0;
+        return true;
 }
 
 static const struct term *here(const struct target *t, size_t at)
@@ -52,43 +47,25 @@ static const struct term *here(const struct target *t, size_t at)
         return t->places.list[at].term;
 }
 
-/* -ENOENT: the change took the assertion out of the logic, as (* x y) would in QF_LIA. One that was outside before may be anything. */
-static int keep_logic(const struct script *s, const struct term *before, const struct term *now)
+/* False: the change took the assertion out of the logic, as (* x y) would in QF_LIA. One that was outside before may be anything. */
+static bool keeps_logic(const struct script *s, const struct term *before, const struct term *now)
 {
         const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
-        int r = logic_allows(&logic, now);
 
-        if (r == 0 && logic_allows(&logic, before) == 1)
-                return -ENOENT;
-        return r < 0 ? r : 0;
+        return logic_allows(&logic, now) || !logic_allows(&logic, before);
 }
 
-/* The script with another term in one place. -ENOENT when that changes nothing or does not fit. */
-static int put(const struct script *s, const struct target *t, size_t at, const struct term *with, struct script **ret)
+/* The script with another term in one place. NULL when that changes nothing or does not fit. */
+static struct script *put(const struct script *s, const struct target *t, size_t at, const struct term *with)
 {
         const struct term *root = with ? term_replace_at(s->bank, &t->places, at, with) : NULL;
-        int r;
+        struct script *changed;
 
-        if (!root || root == here(t, 0))
-                return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
-        r = keep_logic(s, s->commands[t->command].term, root);
-        if (r == 0)
-                r = script_clone(s, ret);
-        if (r == 0)
-                (*ret)->commands[t->command].term = root;
-        return r;
-}
-
-/* The script's constants and the variables bound around a place. */
-static int vocabulary_at(const struct script *s, const struct target *t, size_t at, struct vocabulary *ret)
-{
-        cleanup(term_list_done) struct term_list bound = {0};
-        int r = vocabulary_of(s, ret);
-
-        term_variables_at(&t->places, at, &bound);
-        for (size_t i = 0; r == 0 && i < bound.n; i++)
-                vocabulary_add(ret, bound.list[i]);
-        return r;
+        if (!root || root == here(t, 0) || !keeps_logic(s, s->commands[t->command].term, root))
+                return NULL;
+        script_clone(s, &changed);
+        changed->commands[t->command].term = root;
+        return changed;
 }
 
 /* -- operators -- */
@@ -124,38 +101,40 @@ static bool is_replaceable(const struct target *t, size_t at, const void *user)
                !(result == PLACE_SAME && x->sort->kind == SORT_REGLAN) && !is_frozen(t, at);
 }
 
-/* -ENOENT: also where the arguments that were generated do not fit. */
-static int replace_operator(struct generator *g, const struct script *s, const struct target *t, enum op action,
-                            struct script **ret)
+/* Over the script's constants and the variables bound around the place. NULL: also where the arguments that were generated do not fit. */
+static struct script *replace_operator(struct generator *g, const struct script *s, const struct target *t, enum op action)
 {
         cleanup_vocabulary struct vocabulary v = {0};
+        cleanup_term_list struct term_list bound = {0};
         size_t at = choose_place(g, t, is_replaceable, &action);
-        int r = at == SIZE_MAX ? -ENOENT : vocabulary_at(s, t, at, &v);
 
-        if (r < 0)
-                return r;
-        return put(s, t, at, generate_application(g, &v, action, here(t, at)->sort, here(t, at)->args, here(t, at)->n_args, 1),
-                   ret);
+        if (at == SIZE_MAX)
+                return NULL;
+        v = vocabulary_of(s);
+        term_variables_at(&t->places, at, &bound);
+        for (size_t i = 0; i < bound.n; i++)
+                vocabulary_add(&v, bound.list[i]);
+        return put(s, t, at, generate_application(g, &v, action, here(t, at)->sort, here(t, at)->args, here(t, at)->n_args, 1));
 }
 
 /* Tries a change in one assertion after the other, beginning with one that is drawn. -ENOENT: it fits into none. */
 static int change_one(struct generator *g, const struct script *s,
-                      int (*change)(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret),
-                      enum op action, struct script **ret)
+                      struct script *(*change)(struct generator *g, const struct script *s, const struct target *t, enum op action), enum op action,
+                      struct script **ret)
 {
         size_t first = 0;
-        int r = -ENOENT;
+        bool has_more = true;
 
-        for (size_t skip = 0; r == -ENOENT; skip++) {
-                cleanup(target_done) struct target t = {0};
-                int k = target_choose(g, s, skip, &first, &t);
+        *ret = NULL;
+        for (size_t skip = 0; !*ret && has_more; skip++) {
+                struct target t = {0};
 
-                if (k < 0)
-                        return k;
-                for (int tries = 0; r == -ENOENT && tries < 4; tries++)
-                        r = change(g, s, &t, action, ret);
+                has_more = target_choose(g, s, skip, &first, &t);
+                for (int tries = 0; has_more && !*ret && tries < 4; tries++)
+                        *ret = change(g, s, &t, action);
+                term_places_done(&t.places);
         }
-        return r;
+        return *ret ? 0 : -ENOENT;
 }
 
 int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret)
@@ -165,15 +144,12 @@ int mutate_operator(struct generator *g, const struct script *s, enum op action,
 
 size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
 {
-        cleanup_vocabulary struct vocabulary v = {0};
+        static const enum sort_kind kinds[] = {SORT_BOOL, SORT_INT, SORT_REAL, SORT_STRING, SORT_REGLAN, SORT_ROUNDING_MODE};
+        cleanup_vocabulary struct vocabulary v = vocabulary_of(s);
         bool seen[N_OPS] = {false};
         size_t n = 0;
 
-        if (vocabulary_of(s, &v) < 0)
-                return 0;
         for (int round = 0; round < 4; round++) {
-                static const enum sort_kind kinds[] = {SORT_BOOL, SORT_INT, SORT_REAL, SORT_STRING, SORT_REGLAN, SORT_ROUNDING_MODE};
-
                 for (size_t i = 0; i < ARRAY_SIZE(kinds) + v.constants.n; i++) {
                         const struct sort *sort = i < ARRAY_SIZE(kinds) ? sort_simple(s->bank, kinds[i])
                                                                         : v.constants.list[i - ARRAY_SIZE(kinds)]->sort;
@@ -183,13 +159,11 @@ size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
                         if (!(v.sorts & 1u << sort->kind))
                                 continue;
                         k = generator_operators(g, &v, sort, ops);
-                        for (size_t j = 0; j < k; j++) {
-                                if (!seen[ops[j]] && operator_n_args(ops[j]) > 0 &&
-                                    generate_application(g, &v, ops[j], sort, NULL, 0, 0)) {
+                        for (size_t j = 0; j < k; j++)
+                                if (!seen[ops[j]] && operator_n_args(ops[j]) > 0 && generate_application(g, &v, ops[j], sort, NULL, 0, 0)) {
                                         seen[ops[j]] = true;
                                         ret[n++] = ops[j];
                                 }
-                        }
                 }
         }
         return n;
@@ -207,7 +181,7 @@ static bool is_value(const struct term *t)
 
 struct words { /* what a transformer does to literals */
         struct bank *bank;
-        struct generator *g;
+        struct random *random;
         enum transform kind;
         unsigned factor;
         uint32_t from[64], to[64]; /* an alphabet and its translation */
@@ -221,7 +195,7 @@ static uint32_t translated(const struct words *w, uint32_t character)
         return character;
 }
 
-static const struct term *reversed(struct bank *b, uint32_t *text, size_t n)
+static const struct term *reversed(const struct words *w, uint32_t *text, size_t n)
 {
         for (size_t i = 0; i < n / 2; i++) {
                 uint32_t c = text[i];
@@ -229,43 +203,42 @@ static const struct term *reversed(struct bank *b, uint32_t *text, size_t n)
                 text[i] = text[n - 1 - i];
                 text[n - 1 - i] = c;
         }
-        return term_string_of(b, text, n);
+        return term_string_of(w->bank, text, n);
 }
 
-static const struct term *repeated(struct bank *b, const uint32_t *text, size_t n, unsigned factor)
+static const struct term *repeated(const struct words *w, const uint32_t *text, size_t n)
 {
-        cleanup_free uint32_t *more = allocate(n * factor, sizeof(*more));
+        cleanup_free uint32_t *more = allocate(n * w->factor, sizeof(*more));
 
-        for (size_t i = 0; i < n * factor; i++)
-                more[i] = text[i / factor];
-        return term_string_of(b, more, n * factor);
+        for (size_t i = 0; i < n * w->factor; i++)
+                more[i] = text[i / w->factor];
+        return term_string_of(w->bank, more, n * w->factor);
 }
 
 /* A character inserted, removed or changed. */
-static const struct term *edited(struct words *w, struct bank *b, const uint32_t *text, size_t n)
+static const struct term *edited(struct words *w, const uint32_t *text, size_t n)
 {
-        struct random *random = generator_random(w->g);
         cleanup_free uint32_t *other = allocate(n + 1, sizeof(*other));
-        size_t at = random_below(random, n + 1);
-        uint32_t c = (uint32_t)(' ' + random_below(random, 95));
+        size_t at = random_below(w->random, n + 1);
+        uint32_t c = (uint32_t)(' ' + random_below(w->random, 95));
 
         memcpy(other, text, n * sizeof(*text));
-        switch (n == 0 ? 0 : random_below(random, 3)) {
+        switch (n == 0 ? 0 : random_below(w->random, 3)) {
         case 0:
                 memmove(other + at + 1, other + at, (n - at) * sizeof(*text));
                 other[at] = c;
-                return term_string_of(b, other, n + 1);
+                return term_string_of(w->bank, other, n + 1);
         case 1:
                 at = MIN(at, n - 1);
                 memmove(other + at, other + at + 1, (n - 1 - at) * sizeof(*text));
-                return term_string_of(b, other, n - 1);
+                return term_string_of(w->bank, other, n - 1);
         default:
                 other[MIN(at, n - 1)] = c;
-                return term_string_of(b, other, n);
+                return term_string_of(w->bank, other, n);
         }
 }
 
-static const struct term *other_word(struct words *w, struct bank *b, const struct term *t)
+static const struct term *other_word(struct words *w, const struct term *t)
 {
         cleanup_free uint32_t *text = NULL;
         size_t n;
@@ -274,26 +247,26 @@ static const struct term *other_word(struct words *w, struct bank *b, const stru
                 return NULL;
         switch ((int)w->kind) {
         case TRANSFORM_MULTIPLY:
-                return repeated(b, text, n, w->factor);
+                return repeated(w, text, n);
         case TRANSFORM_REVERSE:
-                return reversed(b, text, n);
+                return reversed(w, text, n);
         case TRANSFORM_TRANSLATE:
                 for (size_t i = 0; i < n; i++)
                         text[i] = translated(w, text[i]);
-                return term_string_of(b, text, n);
+                return term_string_of(w->bank, text, n);
         case TRANSFORM_UNPRINTABLE:
                 for (size_t i = 0; i < n; i++)
-                        if (random_below(generator_random(w->g), 4) == 0)
-                                text[i] = (uint32_t)random_below(generator_random(w->g), 32);
-                return term_string_of(b, text, n);
+                        if (random_below(w->random, 4) == 0)
+                                text[i] = (uint32_t)random_below(w->random, 32);
+                return term_string_of(w->bank, text, n);
         case TRANSFORM_FUZZ:
-                return random_below(generator_random(w->g), 3) == 0 ? edited(w, b, text, n) : t;
+                return random_below(w->random, 3) == 0 ? edited(w, text, n) : t;
         default:
                 return t;
         }
 }
 
-static const struct term *other_number(struct words *w, struct bank *b, const struct term *t)
+static const struct term *other_number(struct words *w, const struct term *t)
 {
         int64_t n;
 
@@ -301,14 +274,14 @@ static const struct term *other_number(struct words *w, struct bank *b, const st
                 return t;
         if (w->kind == TRANSFORM_MULTIPLY)
                 n *= w->factor;
-        else if (w->kind == TRANSFORM_FUZZ && random_below(generator_random(w->g), 3) == 0)
-                n += (int64_t)random_below(generator_random(w->g), 11) - 5;
+        else if (w->kind == TRANSFORM_FUZZ && random_below(w->random, 3) == 0)
+                n += (int64_t)random_below(w->random, 11) - 5;
         if (t->sort->kind == SORT_REAL) /* what is converted to a float has no minus in logics without reals */
-                return term_real(b, n < 0 ? -n : n);
-        return term_int(b, n);
+                return term_real(w->bank, n < 0 ? -n : n);
+        return term_int(w->bank, n);
 }
 
-static const struct term *other_bits(struct words *w, struct bank *b, const struct term *t)
+static const struct term *other_bits(struct words *w, const struct term *t)
 {
         const uint32_t width = t->sort->index[0];
         uint64_t bits, backwards = 0;
@@ -317,23 +290,23 @@ static const struct term *other_bits(struct words *w, struct bank *b, const stru
                 return t;
         switch ((int)w->kind) {
         case TRANSFORM_MULTIPLY:
-                return term_bitvec(b, bits * w->factor, width);
+                return term_bitvec(w->bank, bits * w->factor, width);
         case TRANSFORM_REVERSE:
                 for (uint32_t i = 0; i < width; i++)
                         backwards |= (bits >> i & 1) << (width - 1 - i);
-                return term_bitvec(b, backwards, width);
+                return term_bitvec(w->bank, backwards, width);
         case TRANSFORM_FUZZ:
-                return random_below(generator_random(w->g), 3) == 0
-                               ? term_bitvec(b, bits ^ UINT64_C(1) << random_below(generator_random(w->g), width), width)
+                return random_below(w->random, 3) == 0
+                               ? term_bitvec(w->bank, bits ^ UINT64_C(1) << random_below(w->random, width), width)
                                : t;
         default:
                 return t;
         }
 }
 
-static const struct term *range_of(struct bank *b, uint32_t low, uint32_t high)
+static const struct term *range_of(const struct words *w, uint32_t low, uint32_t high)
 {
-        return term_op2(b, OP_RE_RANGE, term_string_of(b, &low, 1), term_string_of(b, &high, 1));
+        return term_op2(w->bank, OP_RE_RANGE, term_string_of(w->bank, &low, 1), term_string_of(w->bank, &high, 1));
 }
 
 /* Letters and digits of a range are mapped one by one; between them it stays. */
@@ -349,7 +322,7 @@ static const struct term *translated_range(const struct words *w, uint32_t low, 
                         end++;
                 if (c == next && end >= 'z')
                         end = high;
-                parts[n++] = range_of(w->bank, c, c + (end - next));
+                parts[n++] = range_of(w, c, c + (end - next));
         }
         return n == 1 ? parts[0] : term_op(w->bank, OP_RE_UNION, parts, n);
 }
@@ -357,7 +330,6 @@ static const struct term *translated_range(const struct words *w, uint32_t low, 
 /* The ends of a range are single characters, the lower first; so a transformer of words does not see them. */
 static const struct term *other_range(struct words *w, const struct term *t)
 {
-        struct random *random = generator_random(w->g);
         uint32_t ends[2];
 
         for (size_t i = 0; i < 2; i++) {
@@ -372,62 +344,62 @@ static const struct term *other_range(struct words *w, const struct term *t)
                 return t;
         if (w->kind == TRANSFORM_TRANSLATE)
                 return translated_range(w, ends[0], ends[1]);
-        if (w->kind != TRANSFORM_FUZZ || random_below(random, 3) != 0)
+        if (w->kind != TRANSFORM_FUZZ || random_below(w->random, 3) != 0)
                 return t;
-        ends[random_below(random, 2)] = (uint32_t)(' ' + random_below(random, 95));
-        return range_of(w->bank, MIN(ends[0], ends[1]), MAX(ends[0], ends[1]));
+        ends[random_below(w->random, 2)] = (uint32_t)(' ' + random_below(w->random, 95));
+        return range_of(w, MIN(ends[0], ends[1]), MAX(ends[0], ends[1]));
 }
 
 /* Another operator of the same signature, now and then. */
-static const struct term *other_operator(struct words *w, struct bank *b, const struct term *t)
+static const struct term *other_operator(struct words *w, const struct term *t)
 {
         const struct term *with;
         enum op ops[N_OPS];
         size_t n;
 
         if (t->n_args == 0 || t->n_args > OTHERS_MOST || term_n_index(t) > 0 ||
-            random_below(generator_random(w->g), 8) != 0)
+            random_below(w->random, 8) != 0)
                 return t;
-        n = operators_of(b, t->args, t->n_args, t->sort, ops);
+        n = operators_of(w->bank, t->args, t->n_args, t->sort, ops);
         if (n == 0)
                 return t;
-        with = term_op(b, ops[random_below(generator_random(w->g), n)], t->args, t->n_args);
+        with = term_op(w->bank, ops[random_below(w->random, n)], t->args, t->n_args);
         return with ? with : t;
 }
 
-static const struct term *backwards(struct bank *b, const struct term *t)
+static const struct term *backwards(const struct words *w, const struct term *t)
 {
         cleanup_free const struct term **args = NULL;
 
         switch ((int)t->op) {
         case OP_STR_PREFIXOF:
-                return term_op(b, OP_STR_SUFFIXOF, t->args, t->n_args);
+                return term_op(w->bank, OP_STR_SUFFIXOF, t->args, t->n_args);
         case OP_STR_SUFFIXOF:
-                return term_op(b, OP_STR_PREFIXOF, t->args, t->n_args);
+                return term_op(w->bank, OP_STR_PREFIXOF, t->args, t->n_args);
         case OP_STR_CONCAT:
         case OP_RE_CONCAT:
         case OP_BV_CONCAT:
                 args = allocate(t->n_args, sizeof(*args));
                 for (uint32_t i = 0; i < t->n_args; i++)
                         args[i] = t->args[t->n_args - 1 - i];
-                return term_op(b, t->op, args, t->n_args);
+                return term_op(w->bank, t->op, args, t->n_args);
         default:
                 return t;
         }
 }
 
-static const struct term *transform_literal(struct words *w, struct bank *b, const struct term *t)
+static const struct term *transform_literal(struct words *w, const struct term *t)
 {
         if (t->kind == TERM_LITERAL && t->sort->kind == SORT_STRING)
-                return other_word(w, b, t);
+                return other_word(w, t);
         if (t->kind == TERM_LITERAL && sort_is_number(t->sort) && (w->kind == TRANSFORM_MULTIPLY || w->kind == TRANSFORM_FUZZ))
-                return other_number(w, b, t);
+                return other_number(w, t);
         if (t->kind == TERM_LITERAL && t->sort->kind == SORT_BITVEC)
-                return other_bits(w, b, t);
+                return other_bits(w, t);
         if (t->kind == TERM_OPERATOR && w->kind == TRANSFORM_REVERSE)
-                return backwards(b, t);
+                return backwards(w, t);
         if (t->kind == TERM_OPERATOR && w->kind == TRANSFORM_FUZZ)
-                return other_operator(w, b, t);
+                return other_operator(w, t);
         return t;
 }
 
@@ -438,7 +410,7 @@ static const struct term *transform_term(void *user, const struct term *t, const
 
         if (term_is(t, OP_RE_RANGE))
                 return other_range(w, t);
-        return with ? transform_literal(w, w->bank, with) : NULL;
+        return with ? transform_literal(w, with) : NULL;
 }
 
 static void choose_translation(struct words *w)
@@ -448,40 +420,29 @@ static void choose_translation(struct words *w)
 
         for (size_t i = 0; i < ARRAY_SIZE(order); i++)
                 w->from[i] = order[i] = (uint32_t)letters[i];
-        random_shuffle(generator_random(w->g), order, ARRAY_SIZE(order));
+        random_shuffle(w->random, order, ARRAY_SIZE(order));
         memcpy(w->to, order, sizeof(order));
 }
 
-/* Every literal of every assertion. */
-static int transform_all(struct generator *g, const struct script *s, enum transform kind, struct script **ret)
+/* Every literal of every assertion. NULL: nothing changes, or the logic forbids it. */
+static struct script *transform_all(struct generator *g, const struct script *s, enum transform kind)
 {
-        struct words w = {.bank = s->bank, .g = g, .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
+        struct words w = {.bank = s->bank, .random = generator_random(g), .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
         cleanup_script struct script *with = NULL;
         bool changed = false;
-        int r = script_clone(s, &with);
 
-        if (r < 0)
-                return r;
+        script_clone(s, &with);
         choose_translation(&w);
         for (size_t i = 0; i < with->n_commands; i++) {
                 struct command *c = &with->commands[i];
-                const struct term *t;
+                const struct term *t = c->kind == COMMAND_ASSERT ? term_rebuild(s->bank, c->term, transform_term, &w) : c->term;
 
-                if (c->kind != COMMAND_ASSERT)
-                        continue;
-                t = term_rebuild(s->bank, c->term, transform_term, &w);
-                if (!t)
-                        return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
-                r = t == c->term ? 0 : keep_logic(s, c->term, t);
-                if (r < 0)
-                        return r;
+                if (c->kind == COMMAND_ASSERT && (!t || (t != c->term && !keeps_logic(s, c->term, t))))
+                        return NULL;
                 changed |= t != c->term;
                 c->term = t;
         }
-        if (!changed)
-                return -ENOENT;
-        *ret = steal_pointer(with);
-        return 0;
+        return changed ? steal_pointer(with) : NULL;
 }
 
 /* -- one place -- */
@@ -511,34 +472,25 @@ static bool is_graft(const struct target *t, size_t at, const void *user)
 }
 
 /* Two places, neither within the other, get each other's terms. */
-static int exchange(const struct script *s, const struct target *t, size_t one, size_t other, struct script **ret)
+static struct script *exchange(const struct script *s, const struct target *t, size_t one, size_t other)
 {
-        cleanup(term_places_done) struct term_places again = {0};
-        const struct term *half;
+        cleanup_term_places struct term_places again = {0};
+        size_t first = MIN(one, other), second = MAX(one, other); /* the first keeps its number when the second is replaced */
+        const struct term *half = second == SIZE_MAX || !t->places.is_whole ? NULL : term_replace_at(s->bank, &t->places, second, here(t, first));
 
-        if (one == SIZE_MAX || other == SIZE_MAX || !t->places.is_whole)
-                return -ENOENT;
-        /* `one`, which comes before `other`, keeps its number when `other` is replaced. */
-        if (one > other) {
-                size_t x = one;
-
-                one = other;
-                other = x;
-        }
-        half = term_replace_at(s->bank, &t->places, other, here(t, one));
         if (!half)
-                return -ENOENT;
+                return NULL;
         term_places(half, PLACES_MOST * 2, &again);
-        if (one >= again.n || again.list[one].term != here(t, one))
-                return -ENOENT;
-        return put(s, &(struct target){.command = t->command, .places = again}, one, here(t, other), ret);
+        if (first >= again.n || again.list[first].term != here(t, first))
+                return NULL;
+        return put(s, &(struct target){.command = t->command, .places = again}, first, here(t, second));
 }
 
-static int graft(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
+static struct script *graft(struct generator *g, const struct script *s, const struct target *t, enum op action)
 {
         size_t one = choose_place(g, t, is_graftable, NULL);
 
-        return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_graft, &one), ret);
+        return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_graft, &one));
 }
 
 static bool is_swappable(const struct target *t, size_t at, const void *user)
@@ -553,11 +505,11 @@ static bool is_swappable(const struct target *t, size_t at, const void *user)
                (x->sort == here(t, *one)->sort && x != here(t, *one) && !is_within(t, at, *one) && !is_within(t, *one, at));
 }
 
-static int swap(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
+static struct script *swap(struct generator *g, const struct script *s, const struct target *t, enum op action)
 {
         size_t one = choose_place(g, t, is_swappable, NULL);
 
-        return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_swappable, &one), ret);
+        return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_swappable, &one));
 }
 
 /* The first sort that two of the first arguments have, which differ. */
@@ -579,7 +531,7 @@ static bool is_rotatable(const struct target *t, size_t at, const void *user)
         return (x->kind == TERM_OPERATOR || x->kind == TERM_FUNCTION) && !is_frozen(t, at) && !term_is(x, OP_RE_RANGE) && rotating_sort(x);
 }
 
-static int rotate(struct generator *g, const struct script *s, const struct target *t, enum op action, struct script **ret)
+static struct script *rotate(struct generator *g, const struct script *s, const struct target *t, enum op action)
 {
         size_t at = choose_place(g, t, is_rotatable, NULL);
         cleanup_free const struct term **args = NULL;
@@ -587,7 +539,7 @@ static int rotate(struct generator *g, const struct script *s, const struct targ
         uint32_t last = 0;
 
         if (at == SIZE_MAX)
-                return -ENOENT;
+                return NULL;
         x = here(t, at);
         args = allocate(x->n_args, sizeof(*args));
         for (uint32_t i = 0; i < x->n_args; i++) {
@@ -601,19 +553,16 @@ static int rotate(struct generator *g, const struct script *s, const struct targ
                 last = i;
         }
         args[last] = first;
-        return put(s, t, at, term_with_args(s->bank, x, args), ret);
+        return put(s, t, at, term_with_args(s->bank, x, args));
 }
 
 int mutate_transform(struct generator *g, const struct script *s, enum transform kind, struct script **ret)
 {
-        switch ((int)kind) {
-        case TRANSFORM_GRAFT:
-                return change_one(g, s, graft, OP_NONE, ret);
-        case TRANSFORM_ROTATE:
-                return change_one(g, s, rotate, OP_NONE, ret);
-        case TRANSFORM_SWAP:
-                return change_one(g, s, swap, OP_NONE, ret);
-        default:
-                return transform_all(g, s, kind, ret);
-        }
+        static struct script *(*const changes[N_TRANSFORMS])(struct generator *g, const struct script *s, const struct target *t, enum op action) = {
+                [TRANSFORM_GRAFT] = graft, [TRANSFORM_ROTATE] = rotate, [TRANSFORM_SWAP] = swap};
+
+        if (changes[kind])
+                return change_one(g, s, changes[kind], OP_NONE, ret);
+        *ret = transform_all(g, s, kind);
+        return *ret ? 0 : -ENOENT;
 }

@@ -1,6 +1,6 @@
-#include "core/fuzz/shape.h"
+#include "core/fuzz/formula.h"
 
-#include "core/fuzz/cnf_gate.h"
+#include "core/fuzz/cnf_generate.h"
 
 static uint32_t mix(uint32_t a, uint32_t b)
 {
@@ -14,13 +14,7 @@ static uint32_t mix(uint32_t a, uint32_t b)
 /* 0, 1, 2 to 3, 4 to 7 … */
 static uint32_t magnitude(uint64_t n)
 {
-        uint32_t bits = 0;
-
-        while (n > 0 && bits < 12) {
-                n >>= 1;
-                bits++;
-        }
-        return bits;
+        return n > 0 ? (uint32_t)MIN(64 - __builtin_clzll(n), 12) : 0;
 }
 
 /* The head of a term: its operator, or the kind of leaf. */
@@ -64,13 +58,14 @@ static void set_add(struct set *s, uint32_t part)
         *word |= bit;
 }
 
-static void set_list(const struct set *s, struct shape *ret)
+static struct shape set_list(const struct set *s)
 {
-        ret->parts = allocate(s->n, sizeof(*ret->parts));
-        ret->n = 0;
+        struct shape ret = {.parts = allocate(s->n, sizeof(*ret.parts))};
+
         for (uint32_t i = 0; i < ARRAY_SIZE(s->bits); i++)
                 for (uint64_t word = s->bits[i]; word; word &= word - 1)
-                        ret->parts[ret->n++] = (uint16_t)(64 * i + (unsigned)__builtin_ctzll(word));
+                        ret.parts[ret.n++] = (uint16_t)(64 * i + (unsigned)__builtin_ctzll(word));
+        return ret;
 }
 
 static void add_term(struct set *s, const struct term *t)
@@ -125,9 +120,9 @@ static void add_counts(struct set *s, const struct term_list *all, size_t assert
         add_count(s, N_OPS + 4, longest);
 }
 
-int shape_of(const struct script *s, struct shape *ret)
+struct shape shape_of(const struct script *s)
 {
-        cleanup(term_list_done) struct term_list roots = {0}, all = {0};
+        cleanup_term_list struct term_list roots = {0}, all = {0};
         cleanup_free struct set *set = allocate(1, sizeof(*set));
 
         for (size_t i = 0; i < s->n_commands; i++)
@@ -137,8 +132,7 @@ int shape_of(const struct script *s, struct shape *ret)
         for (size_t i = 0; i < all.n; i++)
                 add_term(set, all.list[i]);
         add_counts(set, &all, roots.n);
-        set_list(set, ret);
-        return 0;
+        return set_list(set);
 }
 
 /* -- DIMACS -- */
@@ -215,7 +209,7 @@ static void add_gates(struct set *s, uint32_t *seen, const struct cnf *c, struct
         }
 }
 
-int shape_of_cnf(const struct cnf *c, struct shape *ret)
+struct shape shape_of_cnf(const struct cnf *c)
 {
         cleanup_free struct set *set = allocate(1, sizeof(*set));
         cleanup_free uint32_t *seen = allocate(SHAPE_BUCKETS, sizeof(*seen));
@@ -230,27 +224,13 @@ int shape_of_cnf(const struct cnf *c, struct shape *ret)
         add_count(set, mix(14, CNF_VARIABLES), c->variables);
         add_count(set, mix(14, CNF_LITERALS), c->n_literals);
         add_count(set, mix(14, CNF_RATIO), c->variables > 0 ? 16 * c->n_clauses / c->variables : 0);
-        set_list(set, ret);
-        return 0;
+        return set_list(set);
 }
 
 void shape_done(struct shape *s)
 {
         free(s->parts);
         *s = (struct shape){0};
-}
-
-void shape_intersect(struct shape *s, const struct shape *other)
-{
-        size_t n = 0;
-
-        for (size_t i = 0, k = 0; i < s->n; i++) {
-                while (k < other->n && other->parts[k] < s->parts[i])
-                        k++;
-                if (k < other->n && other->parts[k] == s->parts[i])
-                        s->parts[n++] = s->parts[i];
-        }
-        s->n = n;
 }
 
 struct shape shape_copy(const struct shape *s)
@@ -261,32 +241,14 @@ struct shape shape_copy(const struct shape *s)
         return ret;
 }
 
-bool shape_has(const struct shape *s, uint16_t part)
+static int compare_parts(const void *a, const void *b)
 {
-        size_t low = 0, high = s->n;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (s->parts[middle] < part)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < s->n && s->parts[low] == part;
+        return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-bool shape_includes(const struct shape *s, const struct shape *part)
+bool shape_has(const struct shape *s, uint16_t part)
 {
-        size_t i = 0;
-
-        for (size_t k = 0; k < part->n; k++) {
-                while (i < s->n && s->parts[i] < part->parts[k])
-                        i++;
-                if (i == s->n || s->parts[i] != part->parts[k])
-                        return false;
-        }
-        return true;
+        return find_in_list(&part, s->parts, s->n, sizeof(part), compare_parts);
 }
 
 void shape_counts_see(struct shape_counts *c, const struct shape *s)

@@ -26,20 +26,14 @@ struct input *input_free(struct input *i)
         return NULL;
 }
 
-int input_new(const struct strategy *s, struct formula f, const char *source, struct input **ret)
+struct input *input_new(const struct strategy *s, struct formula f, const char *source)
 {
         struct input *i = allocate(1, sizeof(*i));
-        int r;
 
         *i = (struct input){.formula = f, .source = source, .arm = SIZE_MAX, .parent = SIZE_MAX};
         i->outcomes = allocate(s->options.versions, sizeof(*i->outcomes));
         i->ran = allocate(s->options.versions, sizeof(*i->ran));
-        r = formula_print(&i->formula, s->options.dialect, &i->text);
-        if (r < 0)
-                input_free(i);
-        else
-                *ret = i;
-        return r;
+        return i;
 }
 
 static struct input *find_input(const struct strategy *s, uint64_t id)
@@ -102,6 +96,8 @@ int strategy_next(struct strategy *s, struct strategy_input *ret)
         int r;
 
         r = s->rows->next(s, &i);
+        if (r == 0 && i->text.size == 0)
+                r = formula_print(&i->formula, s->options.dialect, &i->text);
         if (r < 0)
                 return r;
         list_grow(s->under_way, s->n_under_way);
@@ -128,25 +124,28 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
         i->ran[version] = true;
 }
 
-/* How much longer the version took than the fastest one before it. Its own time counts without an answer, too: one that says unknown at once is not
- * slow. */
-static double slowdown(const struct strategy *s, const struct input *i, unsigned version)
-{
-        double least = s->options.timeout;
-
-        for (unsigned v = 0; v < version; v++)
-                if (i->ran[v])
-                        least = fmin(least, solved_after(s, &i->outcomes[v]));
-        return (i->ran[version] ? i->outcomes[version].seconds : 0) - least;
-}
-
+/* How much longer a version took than the fastest one before it. Its own time counts without an answer, too: one that says unknown at once is not slow. */
 static void score(const struct strategy *s, struct input *i)
 {
-        unsigned target = s->options.versions - 1;
+        const unsigned target = s->options.versions - 1;
 
-        i->score = slowdown(s, i, target);
-        for (unsigned v = 1; s->options.every_version && v < target; v++)
-                i->score = fmax(i->score, slowdown(s, i, v));
+        i->score = -INFINITY;
+        for (unsigned later = s->options.every_version ? 1 : target; later <= target; later++) {
+                double least = s->options.timeout, slower;
+                unsigned reference = 0;
+
+                for (unsigned v = 0; v < later; v++)
+                        if (i->ran[v] && solved_after(s, &i->outcomes[v]) < least) {
+                                least = solved_after(s, &i->outcomes[v]);
+                                reference = v;
+                        }
+                slower = (i->ran[later] ? i->outcomes[later].seconds : 0) - least;
+                if (slower > i->score) {
+                        i->score = slower;
+                        i->pair[0] = reference;
+                        i->pair[1] = later;
+                }
+        }
         i->is_candidate = i->score > s->options.threshold;
 }
 
@@ -158,6 +157,14 @@ bool strategy_wants(struct strategy *s, uint64_t id)
                 return false;
         score(s, i);
         return i->is_candidate && (!s->rows->wants || s->rows->wants(s, i));
+}
+
+void strategy_pair(struct strategy *s, uint64_t id, unsigned ret[2])
+{
+        const struct input *i = find_input(s, id);
+
+        if (i)
+                memcpy(ret, i->pair, sizeof(i->pair));
 }
 
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score)
@@ -179,21 +186,15 @@ bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *re
         return is_wanted;
 }
 
-void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause)
+void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find)
 {
         struct input *i = find_input(s, id);
 
         if (!i)
                 return;
         if (s->rows->confirmed)
-                s->rows->confirmed(s, i, is_find, cause);
+                s->rows->confirmed(s, i, is_find);
         forget_input(s, i);
-}
-
-void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause)
-{
-        if (s->rows->learned && cause != 0)
-                s->rows->learned(s, id, cause);
 }
 
 size_t strategy_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
@@ -236,18 +237,14 @@ int strategy_new(const struct strategy_options *options, struct strategy **ret)
         s->generate = generate_defaults;
         s->generate.dialect = options->dialect;
         random_seed_part(&s->random, options->seed, 1);
-        r = generator_new(&s->generate, options->seed, &s->generator);
         s->corpus = allocate(options->n_corpus, sizeof(*s->corpus));
         s->options.corpus = NULL;
-        s->options.n_corpus = 0; /* copied so far */
-        for (size_t i = 0; r == 0 && i < options->n_corpus; i++) {
-                r = formula_copy(&options->corpus[i], &s->corpus[i]);
-                s->options.n_corpus += r == 0;
-        }
-        if (r == 0)
-                r = s->rows->begin(s);
+        for (size_t i = 0; i < options->n_corpus; i++)
+                s->corpus[i] = formula_copy(&options->corpus[i]);
+        r = generator_new(&s->generate, options->seed, &s->generator);
         if (r < 0)
                 return r;
+        s->rows->begin(s);
         *ret = steal_pointer(s);
         return 0;
 }
@@ -291,7 +288,7 @@ static int probe(struct strategy *s, uint64_t *hash)
                              &(struct outcome){is_slow ? seconds : 0, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
         }
         if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score))
-                strategy_confirmed(s, input.id, true, input.id % 3);
+                strategy_confirmed(s, input.id, true);
         return 0;
 }
 

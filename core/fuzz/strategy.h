@@ -18,6 +18,7 @@
  * Threads: a strategy belongs to one thread at a time. */
 #pragma once
 
+#include "cache/base/transfer.h"
 #include "core/fuzz/formula.h"
 #include "core/run/verdict.h"
 
@@ -62,20 +63,16 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
 
 /* Is the input a candidate that is worth confirming? Decides nothing and changes nothing: of a kind that was found several times, one in ten is. */
 bool strategy_wants(struct strategy *s, uint64_t id);
+/* The versions of its largest slowdown, once strategy_wants() was asked: a reference, and the target (or a later version, with every_version). */
+void strategy_pair(struct strategy *s, uint64_t id, unsigned ret[2]);
 /* `is_wanted`: as strategy_wants() said; where nobody knows that any more, whether the input was confirmed. True: a candidate that is wanted. An input with
  * a score above the threshold that is none was passed over. The input and its text are gone afterwards, but for strategy_confirmed(). */
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score);
-/* Tells whether a candidate is a find. `cause`: a number of the caller's, 0: not known. From two finds of one cause the strategy learns what it need not
- * look for again. */
-void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find, uint64_t cause);
+void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find); /* whether a candidate is a find */
 
-/* The cause of a find that was confirmed before the cause was known. */
-void strategy_learned(struct strategy *s, uint64_t id, uint64_t cause);
-
-/* Appends the strategy's state. One that is new and has equal options goes on exactly like it from there, with the same inputs under way. -EBADMSG:
- * damaged, or of a solverfs that chooses otherwise; the strategy is of no use then. -ENOTSUP: it has none that can be kept. */
-int strategy_save(struct strategy *s, struct buffer *ret);
-int strategy_load(struct strategy *s, struct slice state);
+/* The strategy's state. One that is new, has equal options and reads it goes on exactly like it from there, with the same inputs under way. After an error
+ * (damaged, or of a solverfs that chooses otherwise) the strategy is of no use. */
+void strategy_transfer(struct strategy *s, struct transfer *t);
 /* An input under way, as strategy_next() gave it. -ENOENT. */
 int strategy_again(const struct strategy *s, uint64_t id, struct strategy_input *ret);
 

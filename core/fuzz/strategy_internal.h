@@ -2,12 +2,48 @@
 #pragma once
 
 #include "cache/base/transfer.h"
-#include "core/fuzz/bandit.h"
-#include "core/fuzz/enumerate.h"
-#include "core/fuzz/family.h"
-#include "core/fuzz/mutate.h"
+#include "core/fuzz/generate.h"
 #include "core/fuzz/strategy.h"
-#include "core/fuzz/template.h"
+
+/* -- bandit.c: a multi-armed bandit by Thompson sampling. The chance of success of each arm has a Beta distribution, at first Beta(1, 1); the arm with
+ * the largest draw is chosen (BanditFuzz, section 3.3; Russo et al., "A tutorial on Thompson sampling", 2018, algorithm 3.2). */
+
+struct bandit {
+        double *successes, *failures; /* owned; of n arms, each at least 1; a success or failure adds its weight */
+        size_t n;
+};
+void bandit_init(struct bandit *b, size_t n);
+void bandit_done(struct bandit *b);
+#define cleanup_bandit cleanup(bandit_done)
+
+/* `is_open`: the arms that may be chosen; NULL: all. `cost`: of each arm, greater than zero, so that the chance of success for a unit of cost counts;
+ * NULL: equal. SIZE_MAX: none may be chosen. */
+size_t bandit_choose(const struct bandit *b, struct random *random, const bool *is_open, const double *cost);
+static inline double bandit_mean(const struct bandit *b, size_t arm) /* its expected chance of success */
+{
+        return b->successes[arm] / (b->successes[arm] + b->failures[arm]);
+}
+
+/* -- family.c: families of finds: inputs that a campaign need not look for again. The cause of a find is not known while it counts. So a rule explains
+ * finds: one or two parts (formula.h) which inputs have that mostly are finds, and which several finds have that no better rule explains. A greedy cover
+ * by precision and reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial Intelligence Review, 1999).
+ *
+ * Threads: a set of families belongs to one thread at a time. Equal calls give equal families. */
+
+struct families;
+struct families *families_new(void);
+struct families *families_free(struct families *f); /* NULL, which it may be */
+
+/* An input ran to an end. */
+void families_missed(struct families *f, const struct shape *s);
+void families_found(struct families *f, const struct shape *s);
+/* A candidate is taken for one more of its family, unconfirmed: rules are as precise as if it were a find, and none is made of it. */
+void families_assumed(struct families *f, const struct shape *s);
+/* Does a rule explain inputs like this one? */
+bool families_know(const struct families *f, const struct shape *s);
+void families_transfer(struct transfer *t, struct families *f);
+
+/* -- strategy.c -- */
 
 /* An input under way, or a member of a population. */
 struct input {
@@ -23,6 +59,7 @@ struct input {
         bool is_out;              /* given out, not finished */
         bool is_candidate, is_passed_over;
         double score;
+        unsigned pair[2]; /* of versions, whose slowdown that is */
 };
 
 struct strategy {
@@ -39,7 +76,7 @@ struct strategy {
 };
 
 struct strategy_rows {
-        int (*begin)(struct strategy *s);
+        void (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
         int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above; the input stays the state's */
         /* Which version next and for how long; false: enough. */
@@ -47,8 +84,7 @@ struct strategy_rows {
         /* May be NULL: */
         bool (*wants)(const struct strategy *s, const struct input *i); /* a candidate */
         void (*finish)(struct strategy *s, struct input *i); /* score and is_candidate are set */
-        void (*confirmed)(struct strategy *s, struct input *i, bool is_find, uint64_t cause);
-        void (*learned)(struct strategy *s, uint64_t id, uint64_t cause);
+        void (*confirmed)(struct strategy *s, struct input *i, bool is_find);
         bool (*keeps)(const struct strategy *s, const struct input *i); /* when nobody asks for it any more, it is still the state's */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
         void (*transfer)(struct strategy *s, struct transfer *t); /* its state; inputs under way are none of its own then */
@@ -56,16 +92,16 @@ struct strategy_rows {
 extern const struct strategy_rows strategy_novelty;
 
 struct input *input_free(struct input *i); /* NULL, which it may be */
-int input_new(const struct strategy *s, struct formula f, const char *source, struct input **ret); /* takes the formula */
+struct input *input_new(const struct strategy *s, struct formula f, const char *source); /* takes the formula; it has no text before it is given out */
 
 /* Each version in turn, for the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
 /* Seconds until it was solved; the timeout when it was not. */
 double solved_after(const struct strategy *s, const struct outcome *o);
 /* strategy_cnf.c: DIMACS of any family, in four magnitudes from 0. */
-void make_cnf(struct strategy *s, unsigned magnitude, struct formula *ret);
-/* One to three changes. -ENOENT: `from` is NULL, or cannot be changed. */
-int mutate_cnf(struct strategy *s, const struct formula *from, struct formula *ret);
+struct formula make_cnf(struct strategy *s, unsigned magnitude);
+/* One to three changes. Empty: `from` is NULL, or cannot be changed. */
+struct formula mutate_cnf(struct strategy *s, const struct formula *from);
 /* A member of the corpus, or NULL. */
 const struct formula *corpus_draw(struct strategy *s);
 

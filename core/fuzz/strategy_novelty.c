@@ -6,7 +6,7 @@
  *   that rare combinations come.
  * - Novelty for a second. Of several candidates the one runs whose parts were seen least, and belong least to what was found, for the time that
  *   inputs of its size take; sources are chosen by what they find in a second, too.
- * - Families (family.h). Inputs of a kind that was found several times are mostly left alone, and mostly not confirmed. */
+ * - Families (family.c). Inputs of a kind that was found several times are mostly left alone, and mostly not confirmed. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -59,20 +59,6 @@ struct pool {
         size_t n;
 };
 
-/* The finds of one cause. Once there are two, a formula with all parts that they have in common shows nothing new. */
-struct cause {
-        uint64_t id;
-        struct shape common; /* owned */
-        uint64_t finds;
-};
-
-/* A find whose cause is not known yet. */
-struct unexplained {
-        uint64_t id;
-        size_t arm;
-        struct shape shape; /* owned */
-};
-
 #define NEAR          0.5  /* of the threshold: so much of a slowdown is nearly a find */
 #define INPUT_SECONDS 0.05 /* what an input costs beside its runs, about */
 #define CONFIRMATION  5    /* pairs of runs that a candidate costs */
@@ -87,32 +73,32 @@ struct novelty {
         struct bandit sources;
         struct pool slow, finds;
         struct enumeration *enumeration; /* owned; NULL: at its end */
-        struct cause *causes;            /* owned */
-        size_t n_causes;
-        struct unexplained *unexplained; /* owned */
-        size_t n_unexplained;
         uint64_t used[N_SOURCES], won[N_SOURCES];
         /* Times of the version that ran first, of each input; they decide which version is first. */
         double n, time, capped_time, time_below_cap, n_slow;
 };
 
-static int novelty_begin(struct strategy *s)
+static void novelty_begin(struct strategy *s)
 {
         struct novelty *n = allocate(1, sizeof(*n));
 
         s->state = n;
         bandit_init(&n->sources, N_SOURCES);
         n->families = families_new();
-        return s->options.corpus_only || s->options.is_cnf ? 0 : enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &n->enumeration);
+        if (!s->options.corpus_only && !s->options.is_cnf)
+                n->enumeration = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect});
+}
+
+static void elite_done(struct elite *e)
+{
+        formula_done(&e->formula);
+        shape_done(&e->shape);
 }
 
 static void pool_done(struct pool *p)
 {
-        for (size_t i = 0; i < p->n; i++) {
-                formula_done(&p->list[i].formula);
-                shape_done(&p->list[i].shape);
-        }
-        p->n = 0;
+        for (size_t i = 0; i < p->n; i++)
+                elite_done(&p->list[i]);
 }
 
 static void novelty_end(struct strategy *s)
@@ -123,13 +109,7 @@ static void novelty_end(struct strategy *s)
         pool_done(&n->finds);
         enumeration_free(n->enumeration);
         bandit_done(&n->sources);
-        for (size_t i = 0; i < n->n_causes; i++)
-                shape_done(&n->causes[i].common);
-        free(n->causes);
         families_free(n->families);
-        for (size_t i = 0; i < n->n_unexplained; i++)
-                shape_done(&n->unexplained[i].shape);
-        free(n->unexplained);
         free(n);
 }
 
@@ -138,26 +118,18 @@ static void novelty_end(struct strategy *s)
 /* Replaces the least worthy when it is full. What has grown large, by mutants of mutants, is no member: each candidate would take longer to make than to run. */
 static void pool_add(const struct strategy *s, struct pool *p, const struct input *i, double worth)
 {
-        struct formula copy;
-        size_t at = p->n;
+        size_t at = p->n == ELITES_MOST ? 0 : p->n;
 
-        if (p->n == ELITES_MOST) {
-                at = 0;
-                for (size_t k = 1; k < p->n; k++)
-                        if (p->list[k].worth < p->list[at].worth)
-                                at = k;
-                if (p->list[at].worth >= worth)
-                        return;
-        }
-        if (i->text.size > (i->formula.cnf || s->options.corpus_only ? LARGE_BYTES : GROWN_BYTES) || formula_copy(&i->formula, &copy) < 0)
+        for (size_t k = 1; p->n == ELITES_MOST && k < p->n; k++)
+                if (p->list[k].worth < p->list[at].worth)
+                        at = k;
+        if (i->text.size > (i->formula.cnf || s->options.corpus_only ? LARGE_BYTES : GROWN_BYTES) || (at < p->n && p->list[at].worth >= worth))
                 return;
-        if (at < p->n) {
-                formula_done(&p->list[at].formula);
-                shape_done(&p->list[at].shape);
-        } else {
+        if (at < p->n)
+                elite_done(&p->list[at]);
+        else
                 p->n++;
-        }
-        p->list[at] = (struct elite){.formula = copy, .shape = shape_copy(&i->shape), .worth = worth};
+        p->list[at] = (struct elite){.formula = formula_copy(&i->formula), .shape = shape_copy(&i->shape), .worth = worth};
 }
 
 /* The worthier of two, of no known family if possible. */
@@ -194,17 +166,14 @@ static unsigned between(struct strategy *s, const unsigned range[2])
 }
 
 /* A generator that uses half of the operators, some of them often. */
-static int swarm(struct strategy *s, const struct size *size)
+static void swarm(struct strategy *s, const struct size *size)
 {
         struct generate_options g = generate_defaults;
         double usual[N_OPS], weights[N_OPS];
-        int r;
 
         if (s->options.n_logics > 0)
                 g.logic = s->options.logics[random_below(&s->random, s->options.n_logics)];
-        r = generate_weights_of(g.logic, false, usual);
-        if (r < 0)
-                return r;
+        generate_weights_of(g.logic, false, usual); /* strategy_new() has checked the logics */
         for (size_t i = 0; i < N_OPS; i++) {
                 double x = random_uniform(&s->random);
 
@@ -219,60 +188,49 @@ static int swarm(struct strategy *s, const struct size *size)
         g.alphabet = scale(s, 12);
         g.dialect = s->options.dialect;
         g.weights = weights;
-        return generator_configure(s->generator, &g);
+        generator_configure(s->generator, &g);
 }
 
-static int enumerated(struct strategy *s, struct script **ret)
+/* NULL: all have come. */
+static struct script *enumerated(struct strategy *s)
 {
         struct novelty *n = s->state;
         cleanup_script struct script *script = NULL;
-        cleanup_bank struct bank *bank = NULL;
-        int r = enumeration_next(n->enumeration, &script);
 
-        if (r == -ENOSPC) {
+        if (enumeration_next(n->enumeration, &script) < 0) { /* -ENOSPC */
                 n->enumeration = enumeration_free(n->enumeration);
-                return -ENOENT;
+                return NULL;
         }
-        if (r < 0)
-                return r;
-        bank = bank_new(); /* not the enumeration's, which knows every small term */
-        return bank ? script_copy(script, bank, ret) : -ENOMEM;
+        return formula_copy(&(struct formula){.script = script}).script; /* not in the enumeration's bank, which knows every small term */
 }
 
-/* One to three changes, of any kind. -ENOENT: it cannot be changed. */
-static int mutated(struct strategy *s, const struct formula *from, struct script **ret)
+/* One to three changes, of any kind. NULL: it cannot be changed. */
+static struct script *mutated(struct strategy *s, const struct formula *from)
 {
         cleanup_script struct script *script = NULL;
-        unsigned changes = 1 + (unsigned)random_below(&s->random, 3);
+        unsigned changes = 1 + (unsigned)random_below(&s->random, 3), done = 0;
         enum op ops[N_OPS];
         size_t n;
-        struct formula copy; /* its terms go with it; the bank of `from` would keep those of each change that is tried */
-        int r = from ? formula_copy(from, &copy) : -ENOENT;
 
-        if (r < 0)
-                return r;
-        script = copy.script;
+        if (!from)
+                return NULL;
+        script = formula_copy(from).script; /* its terms go with it; the bank of `from` would keep those of each change that is tried */
         n = mutate_actions(s->generator, script, ops);
-        for (unsigned i = 0, tries = 0; i < changes && tries < 12; tries++) {
+        for (unsigned tries = 0; done < changes && tries < 12; tries++) {
                 struct script *next = NULL;
+                int r;
 
                 if (n > 0 && random_below(&s->random, 3) > 0)
                         r = mutate_operator(s->generator, script, ops[random_below(&s->random, n)], &next);
                 else
                         r = mutate_transform(s->generator, script, (enum transform)random_below(&s->random, N_TRANSFORMS), &next);
-                if (r == -ENOENT)
-                        continue;
                 if (r < 0)
-                        return r;
+                        continue;
                 script_free(script);
                 script = next;
-                i++;
-                *ret = script;
+                done++;
         }
-        if (!*ret)
-                return -ENOENT;
-        *ret = steal_pointer(script);
-        return 0;
+        return done > 0 ? steal_pointer(script) : NULL;
 }
 
 /* The other generators than of terms know strings only. */
@@ -284,77 +242,47 @@ static bool has_strings(const struct strategy *s)
         return s->options.n_logics == 0;
 }
 
-static int make_script(struct strategy *s, enum source source, struct script **ret)
+/* Neither a script nor clauses: the source makes nothing now. */
+static struct formula make_formula(struct strategy *s, enum source source)
 {
         struct novelty *n = s->state;
-        int r;
+        struct script *script = NULL;
 
-        *ret = NULL;
-        switch (source) {
-        case SOURCE_SMALL:
-        case SOURCE_MEDIUM:
-        case SOURCE_LARGE:
-        case SOURCE_HUGE:
-                r = swarm(s, &sizes[source]);
-                return r < 0 ? r : generate_formula(s->generator, ret);
-        case SOURCE_TEMPLATE:
-                if (!has_strings(s))
-                        return -ENOENT;
-                return template_formula(s->generator, (enum template)random_below(&s->random, N_TEMPLATES), scale(s, 8), ret);
-        case SOURCE_ENUMERATE:
-                return n->enumeration && has_strings(s) ? enumerated(s, ret) : -ENOENT;
-        case SOURCE_MUTATE:
-                return mutated(s, pool_draw(s, &n->slow), ret);
-        case SOURCE_FIND:
-                return mutated(s, pool_draw(s, &n->finds), ret);
-        case SOURCE_CORPUS:
-                return mutated(s, corpus_draw(s), ret);
-        case N_SOURCES:
-                break;
+        if (source >= SOURCE_MUTATE) {
+                const struct formula *from = source == SOURCE_CORPUS ? corpus_draw(s) : pool_draw(s, source == SOURCE_FIND ? &n->finds : &n->slow);
+
+                return s->options.is_cnf ? mutate_cnf(s, from) : (struct formula){.script = mutated(s, from)};
         }
-        return -ENOENT;
-}
-
-static int make_clauses(struct strategy *s, enum source source, struct formula *ret)
-{
-        struct novelty *n = s->state;
-
-        if (source > SOURCE_HUGE)
-                return mutate_cnf(s, source == SOURCE_CORPUS ? corpus_draw(s) : pool_draw(s, source == SOURCE_FIND ? &n->finds : &n->slow), ret);
-        make_cnf(s, (unsigned)source, ret);
-        return 0;
+        if (s->options.is_cnf)
+                return make_cnf(s, (unsigned)source);
+        if (source <= SOURCE_HUGE) {
+                swarm(s, &sizes[source]);
+                script = generate_formula(s->generator);
+        } else if (source == SOURCE_TEMPLATE && has_strings(s)) {
+                template_formula(s->generator, (enum template)random_below(&s->random, N_TEMPLATES), scale(s, 8), &script);
+        } else if (source == SOURCE_ENUMERATE && n->enumeration && has_strings(s)) {
+                script = enumerated(s);
+        }
+        return (struct formula){.script = script};
 }
 
 /* -- choosing -- */
 
-static int make_input(struct strategy *s, enum source source, struct input **ret)
+/* NULL: the source makes nothing now. */
+static struct input *make_input(struct strategy *s, enum source source)
 {
-        struct formula formula = {0};
-        struct input *i = NULL;
-        int r = s->options.is_cnf ? make_clauses(s, source, &formula) : make_script(s, source, &formula.script);
+        struct formula formula = make_formula(s, source);
+        struct input *i;
 
-        if (r == 0)
-                r = input_new(s, formula, source_names[source], &i);
-        if (r == 0)
-                r = formula_shape(&i->formula, &i->shape);
-        if (r < 0) {
-                input_free(i);
-                return r;
-        }
+        if (!formula.script && !formula.cnf)
+                return NULL;
+        i = input_new(s, formula, source_names[source]);
+        i->shape = formula_shape(&i->formula);
         i->arm = (size_t)source;
-        *ret = i;
-        return 0;
+        return i;
 }
 
-static bool is_explained(const struct novelty *n, const struct shape *s)
-{
-        for (size_t i = 0; i < n->n_causes; i++)
-                if (n->causes[i].finds > 1 && shape_includes(s, &n->causes[i].common))
-                        return true;
-        return false;
-}
-
-#define EXPLAINED 0.1 /* the factor of a formula's novelty when it has a known cause in it */
+#define EXPLAINED 0.1 /* the factor of a formula's novelty when a rule explains it */
 
 /* The choice takes a hundredth of a run. */
 static unsigned n_candidates(const struct novelty *n)
@@ -405,26 +333,16 @@ static int novelty_next(struct strategy *s, struct input **ret)
                 if (source == SIZE_MAX)
                         return errorf(-ENOSPC, "no input of the corpus can be changed any more");
                 for (unsigned i = 0; i < n_candidates(n); i++) {
-                        struct input *candidate = NULL;
-                        int r = make_input(s, (enum source)source, &candidate);
+                        struct input *candidate = make_input(s, (enum source)source);
                         double novelty;
 
-                        if (r == -ENOENT)
+                        if (!candidate)
                                 continue;
-                        if (r < 0) {
-                                input_free(best);
-                                return r;
-                        }
-                        novelty = shape_novelty(&n->counts, &candidate->shape) *
-                                  (is_explained(n, &candidate->shape) || families_know(n->families, &candidate->shape) ? EXPLAINED : 1) /
+                        novelty = shape_novelty(&n->counts, &candidate->shape) * (families_know(n->families, &candidate->shape) ? EXPLAINED : 1) /
                                   (INPUT_SECONDS + expected_seconds(n, &candidate->shape));
-                        if (novelty <= most) {
-                                input_free(candidate);
-                                continue;
-                        }
-                        input_free(best);
-                        best = candidate;
-                        most = novelty;
+                        input_free(novelty > most ? best : candidate);
+                        best = novelty > most ? candidate : best;
+                        most = fmax(most, novelty);
                 }
                 if (best)
                         n->used[source]++;
@@ -544,24 +462,10 @@ static void novelty_finish(struct strategy *s, struct input *i)
                 pool_add(s, &n->slow, i, worth);
 }
 
-/* Notes what a find has in common with those of its cause. True: it is the first of the cause. */
-static bool note_cause(struct novelty *n, uint64_t id, const struct shape *shape)
-{
-        for (size_t i = 0; i < n->n_causes; i++)
-                if (n->causes[i].id == id) {
-                        shape_intersect(&n->causes[i].common, shape);
-                        n->causes[i].finds++;
-                        return false;
-                }
-        list_grow(n->causes, n->n_causes);
-        n->causes[n->n_causes++] = (struct cause){.id = id, .common = shape_copy(shape), .finds = 1};
-        return true;
-}
-
-static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find, uint64_t cause)
+static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find)
 {
         struct novelty *n = s->state;
-        bool is_new = is_find && (cause == 0 ? !families_know(n->families, &i->shape) : note_cause(n, cause, &i->shape));
+        bool is_new = is_find && !families_know(n->families, &i->shape);
 
         (is_find ? families_found : families_missed)(n->families, &i->shape);
         n->cost[i->arm] += CONFIRMATION * (i->outcomes[s->options.versions - 1].seconds + i->outcomes[0].seconds);
@@ -573,28 +477,6 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find,
         }
         if (is_find)
                 pool_add(s, &n->finds, i, is_new ? 2 : 1);
-        if (is_find && cause == 0) {
-                list_grow(n->unexplained, n->n_unexplained);
-                n->unexplained[n->n_unexplained++] = (struct unexplained){.id = i->id, .arm = i->arm, .shape = shape_copy(&i->shape)};
-        }
-}
-
-/* It was rewarded as if the cause were new. */
-static void novelty_learned(struct strategy *s, uint64_t id, uint64_t cause)
-{
-        struct novelty *n = s->state;
-
-        for (size_t i = 0; i < n->n_unexplained; i++) {
-                struct unexplained *u = &n->unexplained[i];
-
-                if (u->id != id)
-                        continue;
-                if (!note_cause(n, cause, &u->shape))
-                        n->sources.failures[u->arm] += 0.5;
-                shape_done(&u->shape);
-                *u = n->unexplained[--n->n_unexplained];
-                return;
-        }
 }
 
 static size_t novelty_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
@@ -634,29 +516,6 @@ static void transfer_enumeration(struct transfer *t, struct enumeration **e)
                 record_fail(&t->from);
 }
 
-static void transfer_causes(struct transfer *t, struct novelty *n)
-{
-        transfer_count(t, &n->n_causes, 1);
-        for (size_t i = 0; i < n->n_causes; i++) {
-                if (transfer_reads(t))
-                        list_grow(n->causes, i);
-                transfer_u64(t, &n->causes[i].id);
-                transfer_shape(t, &n->causes[i].common);
-                transfer_u64(t, &n->causes[i].finds);
-        }
-        transfer_count(t, &n->n_unexplained, 1);
-        for (size_t i = 0; i < n->n_unexplained; i++) {
-                uint64_t arm = transfer_reads(t) ? 0 : n->unexplained[i].arm;
-
-                if (transfer_reads(t))
-                        list_grow(n->unexplained, i);
-                transfer_u64(t, &n->unexplained[i].id);
-                transfer_u64(t, &arm);
-                n->unexplained[i].arm = (size_t)MIN(arm, (uint64_t)N_SOURCES - 1);
-                transfer_shape(t, &n->unexplained[i].shape);
-        }
-}
-
 static void novelty_transfer(struct strategy *s, struct transfer *t)
 {
         struct novelty *n = s->state;
@@ -672,7 +531,6 @@ static void novelty_transfer(struct strategy *s, struct transfer *t)
         transfer_pool(t, &n->slow);
         transfer_pool(t, &n->finds);
         transfer_enumeration(t, &n->enumeration);
-        transfer_causes(t, n);
         for (size_t i = 0; i < N_SOURCES; i++) {
                 transfer_u64(t, &n->used[i]);
                 transfer_u64(t, &n->won[i]);
@@ -689,7 +547,6 @@ const struct strategy_rows strategy_novelty = {
         .wants = novelty_wants,
         .finish = novelty_finish,
         .confirmed = novelty_confirmed,
-        .learned = novelty_learned,
         .arms = novelty_arms,
         .transfer = novelty_transfer,
 };

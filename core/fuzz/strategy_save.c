@@ -2,7 +2,7 @@
  * has a name for every operator; what is printed is read as the same terms (core/smtlib/print.h). */
 #include "core/fuzz/strategy_internal.h"
 
-#define VERSION 1
+#define VERSION 2
 
 static void transfer_random(struct transfer *t, struct random *r)
 {
@@ -90,11 +90,8 @@ void transfer_bandit(struct transfer *t, struct bandit *b)
 
 static void transfer_outcome(struct transfer *t, struct outcome *o)
 {
-        uint64_t verdict = (uint64_t)o->verdict;
-
         transfer_real(t, &o->seconds);
-        transfer_u64(t, &verdict);
-        o->verdict = verdict < N_VERDICTS ? (enum verdict)verdict : VERDICT_UNKNOWN;
+        o->verdict = (enum verdict)transfer_choice(t, o->verdict, N_VERDICTS);
 }
 
 /* An input under way. */
@@ -125,7 +122,7 @@ static void transfer_input(struct strategy *s, struct transfer *t, struct input 
         i->source = arm < n_arms ? arms[arm].name : "";
 }
 
-static void transfer_strategy(struct strategy *s, struct transfer *t)
+void strategy_transfer(struct strategy *s, struct transfer *t)
 {
         size_t n = s->n_under_way;
 
@@ -144,24 +141,4 @@ static void transfer_strategy(struct strategy *s, struct transfer *t)
                 transfer_input(s, t, s->under_way[i]);
         }
         s->rows->transfer(s, t);
-}
-
-int strategy_save(struct strategy *s, struct buffer *ret)
-{
-        struct transfer t = {.to = ret};
-
-        if (!s->rows->transfer)
-                return -ENOTSUP;
-        transfer_strategy(s, &t);
-        return buffer_error(ret);
-}
-
-int strategy_load(struct strategy *s, struct slice state)
-{
-        struct transfer t = {.from = record_of(state)};
-
-        if (!s->rows->transfer)
-                return -ENOTSUP;
-        transfer_strategy(s, &t);
-        return record_end(&t.from, "the state of a strategy");
 }

@@ -1,4 +1,4 @@
-#include "core/fuzz/template.h"
+#include "core/fuzz/generate.h"
 
 struct page { /* a formula being made */
         struct generator *g;
@@ -8,14 +8,10 @@ struct page { /* a formula being made */
         unsigned size;
 };
 
-static const struct term *variable(struct page *p, const char *stem, unsigned n, enum sort_kind kind)
+/* n0 … are integers, all others strings. */
+static const struct term *variable(struct page *p, char letter, unsigned n)
 {
-        char text[40];
-        const struct symbol *s;
-
-        snprintf(text, sizeof(text), "%s%u", stem, n);
-        s = symbol_of(p->bank, SLICE(text, strlen(text)));
-        return term_constant(p->bank, s ? function_of(p->bank, FUNCTION_DECLARED, s, NULL, 0, sort_simple(p->bank, kind)) : NULL);
+        return term_constant(p->bank, numbered_constant(p->bank, letter, n, sort_simple(p->bank, letter == 'n' ? SORT_INT : SORT_STRING)));
 }
 
 /* Characters from `first` on, of so many kinds. */
@@ -43,23 +39,21 @@ static const struct term *equal(struct page *p, const struct term *x, const stru
         return term_op2(p->bank, OP_EQUAL, x, y);
 }
 
-static int assert_term(struct page *p, const struct term *t)
+static void assert_term(struct page *p, const struct term *t)
 {
-        return t ? script_add_assert(p->script, t) : -ENOMEM;
+        script_add_assert(p->script, t);
 }
 
 /* A balanced tree of that depth, or a list of that length, equal to a word; and some of its characters. */
-static int concats(struct page *p)
+static void concats(struct page *p)
 {
         bool is_balanced = random_below(p->random, 2) == 0;
         unsigned n = is_balanced ? 1u << MIN(p->size, 10u) : p->size + 1;
         cleanup_free const struct term **row = allocate(n, sizeof(*row));
         const struct term *root;
-        int r;
 
         for (unsigned i = 0; i < n; i++)
-                row[i] = random_below(p->random, 4) == 0 ? word(p, 1 + random_below(p->random, 5))
-                                                         : variable(p, "x", i, SORT_STRING);
+                row[i] = random_below(p->random, 4) == 0 ? word(p, 1 + random_below(p->random, 5)) : variable(p, 'x', i);
         if (is_balanced) {
                 for (unsigned k = n; k > 1; k /= 2)
                         for (unsigned i = 0; i < k / 2; i++)
@@ -69,55 +63,48 @@ static int concats(struct page *p)
                         row[i] = concat(p, row[i], row[i + 1]);
         }
         root = row[0];
-        r = assert_term(p, equal(p, root, word(p, 4 * (size_t)n)));
-        for (unsigned i = 0; r == 0 && i < p->size / 2; i++) {
+        assert_term(p, equal(p, root, word(p, 4 * (size_t)n)));
+        for (unsigned i = 0; i < p->size / 2; i++) {
                 const struct term *at = term_int(p->bank, (int64_t)random_below(p->random, 4 * (uint64_t)n));
 
-                r = assert_term(p, equal(p, term_op2(p->bank, OP_STR_AT, root, at), word(p, 1)));
+                assert_term(p, equal(p, term_op2(p->bank, OP_STR_AT, root, at), word(p, 1)));
         }
-        return r;
 }
 
-static int lengths(struct page *p)
+static void lengths(struct page *p)
 {
         static const enum op relations[] = {OP_EQUAL, OP_LE, OP_LT, OP_GE, OP_GT};
-        int r = 0;
 
-        for (unsigned i = 0; r == 0 && i <= p->size; i++) {
-                const struct term *x = variable(p, "x", i, SORT_STRING), *n = term_op1(p->bank, OP_STR_LEN, x), *bound;
+        for (unsigned i = 0; i <= p->size; i++) {
+                const struct term *x = variable(p, 'x', i), *n = term_op1(p->bank, OP_STR_LEN, x), *bound;
 
                 bound = i == 0 || random_below(p->random, 2) == 0
                                 ? term_int(p->bank, (int64_t)random_below(p->random, 10 * (uint64_t)p->size + 1))
-                                : term_op1(p->bank, OP_STR_LEN,
-                                           variable(p, "x", (unsigned)random_below(p->random, i), SORT_STRING));
-                r = assert_term(p, term_op2(p->bank, relations[random_below(p->random, ARRAY_SIZE(relations))], n, bound));
-                if (r == 0 && i >= 2)
-                        r = assert_term(
-                                p, equal(p, concat(p, variable(p, "x", i - 2, SORT_STRING), variable(p, "x", i - 1, SORT_STRING)),
-                                         concat(p, x, variable(p, "y", i, SORT_STRING))));
+                                : term_op1(p->bank, OP_STR_LEN, variable(p, 'x', (unsigned)random_below(p->random, i)));
+                assert_term(p, term_op2(p->bank, relations[random_below(p->random, ARRAY_SIZE(relations))], n, bound));
+                if (i >= 2)
+                        assert_term(p, equal(p, concat(p, variable(p, 'x', i - 2), variable(p, 'x', i - 1)), concat(p, x, variable(p, 'y', i))));
         }
-        return r;
 }
 
-static int overlaps(struct page *p)
+static void overlaps(struct page *p)
 {
         const struct term *w = word(p, 1 + random_below(p->random, 3 * (uint64_t)p->size)), *left = w, *right = w;
 
         for (unsigned i = 0; i < p->size; i++) {
-                left = concat(p, left, variable(p, "x", i, SORT_STRING));
-                right = concat(p, variable(p, "x", i, SORT_STRING), right);
+                left = concat(p, left, variable(p, 'x', i));
+                right = concat(p, variable(p, 'x', i), right);
         }
-        return assert_term(p, equal(p, left, right));
+        assert_term(p, equal(p, left, right));
 }
 
-static int equality(struct page *p)
+static void equality(struct page *p)
 {
-        const struct term *shared = variable(p, "s", 0, SORT_STRING), *before = NULL;
+        const struct term *shared = variable(p, 's', 0), *before = NULL;
         unsigned where = (unsigned)random_below(p->random, 3);
-        int r = 0;
 
-        for (unsigned i = 0; r == 0 && i <= p->size; i++) {
-                const struct term *x = variable(p, "x", i, SORT_STRING), *y = variable(p, "y", i, SORT_STRING), *t;
+        for (unsigned i = 0; i <= p->size; i++) {
+                const struct term *x = variable(p, 'x', i), *y = variable(p, 'y', i), *t;
 
                 if (random_below(p->random, 3) == 0)
                         x = word(p, 1 + random_below(p->random, 6));
@@ -125,10 +112,9 @@ static int equality(struct page *p)
                     : where == 1 ? concat(p, concat(p, x, y), shared)
                                  : concat(p, x, concat(p, shared, y));
                 if (before)
-                        r = assert_term(p, equal(p, before, t));
+                        assert_term(p, equal(p, before, t));
                 before = t;
         }
-        return r;
 }
 
 static const struct term *regular(struct page *p, unsigned operators)
@@ -146,52 +132,42 @@ static const struct term *regular(struct page *p, unsigned operators)
                         regular(p, operators - left));
 }
 
-static int regex(struct page *p)
+static void regex(struct page *p)
 {
-        const struct term *x = variable(p, "x", 0, SORT_STRING);
-        int r = 0;
+        const struct term *x = variable(p, 'x', 0);
 
-        for (unsigned i = 0; r == 0 && i < 1 + p->size / 3; i++) {
+        for (unsigned i = 0; i < 1 + p->size / 3; i++) {
                 const struct term *in = term_op2(p->bank, OP_STR_IN_RE, x, regular(p, p->size));
 
-                r = assert_term(p, random_below(p->random, 4) == 0 ? term_not(p->bank, in) : in);
+                assert_term(p, random_below(p->random, 4) == 0 ? term_not(p->bank, in) : in);
         }
-        if (r == 0)
-                r = assert_term(p, term_op2(p->bank, OP_GE, term_op1(p->bank, OP_STR_LEN, x),
-                                            term_int(p->bank, (int64_t)random_below(p->random, 10 * (uint64_t)p->size))));
-        return r;
+        assert_term(p, term_op2(p->bank, OP_GE, term_op1(p->bank, OP_STR_LEN, x),
+                                term_int(p->bank, (int64_t)random_below(p->random, 10 * (uint64_t)p->size))));
 }
 
-static int words(struct page *p)
+static void words(struct page *p)
 {
-        int r = 0;
-
-        for (unsigned i = 0; r == 0 && i < p->size; i++) {
-                const struct term *x = variable(p, "x", i, SORT_STRING), *y = variable(p, "x", i + 1, SORT_STRING);
+        for (unsigned i = 0; i < p->size; i++) {
+                const struct term *x = variable(p, 'x', i), *y = variable(p, 'x', i + 1);
                 const struct term *t = equal(p, concat(p, x, text(p, 10 + random_below(p->random, 200), ' ', 95)),
                                              concat(p, text(p, 10 + random_below(p->random, 200), ' ', 95), y));
 
-                r = assert_term(p, random_below(p->random, 3) == 0 ? term_not(p->bank, t) : t);
+                assert_term(p, random_below(p->random, 3) == 0 ? term_not(p->bank, t) : t);
         }
-        return r;
 }
 
-static int tree(struct page *p)
+static void tree(struct page *p)
 {
         cleanup_vocabulary struct vocabulary v = {.bank = p->bank, .sorts = 1u << SORT_BOOL};
 
         for (unsigned i = 0; i < 3; i++) {
-                const struct term *x = variable(p, "x", i, SORT_STRING), *n = variable(p, "n", i, SORT_INT);
-
-                if (!x || !n)
-                        return -ENOMEM;
-                vocabulary_add(&v, x);
-                vocabulary_add(&v, n);
+                vocabulary_add(&v, variable(p, 'x', i));
+                vocabulary_add(&v, variable(p, 'n', i));
         }
-        return assert_term(p, generate_term(p->g, &v, sort_simple(p->bank, SORT_BOOL), p->size));
+        assert_term(p, generate_term(p->g, &v, sort_simple(p->bank, SORT_BOOL), p->size));
 }
 
-static int (*const templates[N_TEMPLATES])(struct page *p) = {
+static void (*const templates[N_TEMPLATES])(struct page *p) = {
         [TEMPLATE_CONCATS] = concats,
         [TEMPLATE_LENGTHS] = lengths,
         [TEMPLATE_OVERLAPS] = overlaps,
@@ -203,24 +179,12 @@ static int (*const templates[N_TEMPLATES])(struct page *p) = {
 
 int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret)
 {
-        cleanup_script struct script *s = NULL;
         struct page p = {.g = g, .random = generator_random(g), .size = size};
-        int r;
 
         if (size == 0)
                 return errorf(-EINVAL, "a formula of size 0 says nothing");
-        r = script_new(NULL, generator_dialect(g), &s);
-        if (r == 0)
-                r = script_add_logic(s, generator_dialect(g) == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
-        if (r < 0)
-                return r;
-        p.script = s;
-        p.bank = s->bank;
-        r = templates[t](&p);
-        if (r == 0)
-                r = script_end(s);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(s);
-        return 0;
+        p.script = *ret = new_formula(generator_dialect(g), NULL);
+        p.bank = p.script->bank;
+        templates[t](&p);
+        return script_end(p.script);
 }

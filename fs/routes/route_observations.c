@@ -2,10 +2,7 @@
 #include "fs/routes/routes.h"
 
 #include "core/study/observation/campaign_store.h"
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_reduced.h"
-#include "core/study/observation/finding_report.h"
-#include "core/study/observation/seeds.h"
+#include "core/study/observation/finding.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/watch/alarm.h"
 

@@ -367,10 +367,10 @@ static int sample_new(struct random *random, struct sample **ret)
                                                       .assertions = 1 + (unsigned)random_below(random, 4), .depth = 1 + (unsigned)random_below(random, 4),
                                                       .literals = o.literals, .alphabet = o.alphabet, .dialect = o.dialect};
                 r = generator_configure(g, &o);
-                if (r == 0)
-                        r = generate_formula(g, &script);
-                if (r == 0)
-                        r = parts_of(script, &s->list[i]);
+                if (r < 0)
+                        break;
+                script = generate_formula(g);
+                r = parts_of(script, &s->list[i]);
         }
         *ret = s;
         return r;

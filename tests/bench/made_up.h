@@ -7,7 +7,7 @@
  *     chaotic    30 local ones, which multiply a time that varies over seeds by a factor of e, each version by itself: most candidates are luck
  *     dominant   25 rare local ones behind a newest one that a quarter of the formulas and more have, and that hides the others where it is
  *     shadowed   30 local ones, each of which two common operators take away; three further operators make formulas hard for both versions
- *     hidden     24 causes that no part of a formula shows (core/fuzz/shape.h): a variable that stands below one operator and elsewhere below another
+ *     hidden     24 causes that no part of a formula shows (core/fuzz/formula.h): a variable that stands below one operator and elsewhere below another
  *                one; so many times more of one operator than of another; an operator beside words of one kind
  *
  * The first three are those on which the strategy is tuned. Threads: any, once it is made. */

@@ -14,6 +14,7 @@
 #include "cache/base/hash.h"
 #include "cache/base/record.h"
 #include "core/study/campaign/campaign_journal.h"
+#include "tests/support/strategies.h"
 
 #define JOURNAL_MOST (1 << 20) /* as core/study/campaign/campaign_progress.c has it */
 #define SLOW_ONE_IN  5000
@@ -83,7 +84,7 @@ static void finish(struct campaign *c, uint64_t id, bool is_replayed)
         double score;
 
         if (strategy_finish(c->strategy, id, strategy_wants(c->strategy, id), &score)) {
-                strategy_confirmed(c->strategy, id, true, 0);
+                strategy_confirmed(c->strategy, id, true);
                 c->finds++;
                 if (!is_replayed)
                         note(c, (struct campaign_record){.event = EVENT_CONFIRMED, .id = id, .is_find = true});

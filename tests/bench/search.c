@@ -1,13 +1,12 @@
 /* How soon each strategy of a campaign comes upon distinct causes of slowness, on made-up solvers (made_up.h).
  *
- *     search [--hours 3] [--repeat 3] [--number 1] [--kind NAME] [--strategy NAME] [--tell never|late|at-once] [--threads N] [--svg FILE]
+ *     search [--hours 3] [--repeat 3] [--number 1] [--kind NAME] [--strategy NAME] [--threads N] [--svg FILE]
  *
  * A campaign has so many hours of simulated solver time: each run counts, those of confirmations, too. Repetition i is of solver and strategy number + i, so that
  * another number is another set of solvers. Candidates are confirmed as a campaign does it: pairs under further seeds, judged by core/study/judge. A find counts for
  * the newest cause that its formula has, as localizing it would say.
  *
- * No strategy is told of causes: localizing takes builds, and a campaign may end before. `late` tells each cause half an hour behind its find, and `at-once` is the
- * upper bound: what a campaign cannot know. The default is shown with it, too.
+ * No strategy is told of causes: localizing takes builds, and a campaign may end before.
  *
  * Columns: seconds and runs until half and three quarters of the causes, medians of the repetitions (>: not within the hours, which count then); causes at the end;
  * finds; candidates that did not hold; CPU time of the strategy's own. Below: geometric means over the kinds, against the default. */
@@ -28,17 +27,8 @@
 #define WINDOW      60.0
 #define MOST_PAIRS  24   /* as core/study/campaign/campaign_slowdown.c has it, and the next */
 #define FALSE_FINDS 0.05
-#define LATE        1800.0
 #define REPEAT_MOST 32
 #define CURVE       100 /* points */
-
-enum telling {
-        TELL_NEVER,
-        TELL_LATE,
-        TELL_AT_ONCE,
-        N_TELLINGS
-};
-static const char *const telling_names[N_TELLINGS] = {"never", "late", "at-once"};
 
 struct result {
         double solving;        /* simulated seconds */
@@ -51,19 +41,11 @@ struct result {
         bool failed;
 };
 
-struct find {
-        uint64_t id;
-        unsigned cause;
-        double when; /* it is told */
-};
 struct campaign {
         const struct made_up *solver;
         unsigned n_causes;
         struct strategy *strategy;
-        enum telling telling;
         struct result *result;
-        struct find *late; /* owned */
-        size_t n_late;
 };
 
 static double cpu_now(void)
@@ -142,30 +124,14 @@ static void confirm(struct campaign *c, uint64_t id, const struct made_up_look *
 {
         bool is_find = holds(c, look);
         unsigned cause = is_find ? made_up_cause(look) : UINT_MAX;
-        bool is_told = cause != UINT_MAX && c->telling == TELL_AT_ONCE;
         double begin = cpu_now();
 
-        strategy_confirmed(c->strategy, id, is_find, is_told ? cause + 1 : 0);
+        strategy_confirmed(c->strategy, id, is_find);
         c->result->deciding += cpu_now() - begin;
         c->result->finds += is_find;
         c->result->vain += !is_find;
-        if (cause == UINT_MAX)
-                return;
-        note_cause(c, cause);
-        if (c->telling == TELL_LATE && list_grow(c->late, c->n_late) == 0)
-                c->late[c->n_late++] = (struct find){.id = id, .cause = cause, .when = c->result->solving + LATE};
-}
-
-static void tell_late(struct campaign *c)
-{
-        size_t kept = 0;
-
-        for (size_t i = 0; i < c->n_late; i++)
-                if (c->late[i].when <= c->result->solving)
-                        strategy_learned(c->strategy, c->late[i].id, c->late[i].cause + 1);
-                else
-                        c->late[kept++] = c->late[i];
-        c->n_late = kept;
+        if (cause != UINT_MAX)
+                note_cause(c, cause);
 }
 
 static int step(struct campaign *c)
@@ -198,16 +164,15 @@ static int step(struct campaign *c)
         c->result->deciding += cpu_now() - begin;
         if (is_candidate)
                 confirm(c, input.id, &look);
-        tell_late(c);
         return 0;
 }
 
-static int campaign(const struct made_up *solver, unsigned n_causes, enum strategy_kind kind, enum telling telling, uint64_t number, double most,
+static int campaign(const struct made_up *solver, unsigned n_causes, enum strategy_kind kind, uint64_t number, double most,
                     struct result *ret)
 {
         cleanup_strategy struct strategy *s = NULL;
         struct strategy_options o = strategy_defaults;
-        struct campaign c = {.solver = solver, .n_causes = n_causes, .telling = telling, .result = ret};
+        struct campaign c = {.solver = solver, .n_causes = n_causes, .result = ret};
         int r, point = 0;
 
         *ret = (struct result){.seconds = {INFINITY, INFINITY}, .runs_until = {INFINITY, INFINITY}};
@@ -224,7 +189,6 @@ static int campaign(const struct made_up *solver, unsigned n_causes, enum strate
                 for (; point < CURVE && ret->solving >= most * (point + 1) / CURVE; point++)
                         ret->curve[point] = (unsigned)__builtin_popcountll(ret->found);
         }
-        free(c.late);
         if (r == -ENOSPC) /* an enumeration's end */
                 r = 0;
         if (r < 0)
@@ -237,7 +201,6 @@ static int campaign(const struct made_up *solver, unsigned n_causes, enum strate
 struct job {
         enum made_up_kind kind;
         enum strategy_kind strategy;
-        enum telling telling;
         uint64_t number;
         struct result result;
 };
@@ -268,7 +231,7 @@ static void *work(void *arg)
                 int r = made_up_new(j->kind, j->number, &solver);
 
                 if (r == 0)
-                        r = campaign(solver, made_up_n_causes(j->kind), j->strategy, j->telling, j->number, jobs->most, &j->result);
+                        r = campaign(solver, made_up_n_causes(j->kind), j->strategy, j->number, jobs->most, &j->result);
                 j->result.failed = r < 0;
         }
         return NULL;
@@ -316,37 +279,23 @@ static void print_row(const char *kind, const char *strategy, const struct row *
         fflush(stdout);
 }
 
-struct strategy_row {
-        enum strategy_kind strategy;
-        enum telling telling;
-        char name[40];
-};
-
-static size_t strategy_rows(enum telling telling, const char *only, struct strategy_row *ret)
+static size_t strategies_named(const char *only, enum strategy_kind ret[N_STRATEGIES])
 {
         size_t n = 0;
 
-        for (int k = 0; k < N_STRATEGIES; k++)
-                if (!only || strcmp(only, strategy_name((enum strategy_kind)k)) == 0) {
-                        ret[n] = (struct strategy_row){.strategy = (enum strategy_kind)k, .telling = telling};
-                        snprintf(ret[n].name, sizeof(ret[n].name), "%s", strategy_name((enum strategy_kind)k));
-                        n++;
-                }
-        if (telling != TELL_AT_ONCE && (!only || strcmp(only, strategy_name(STRATEGY_SOLVERFS)) == 0)) {
-                ret[n] = (struct strategy_row){.strategy = STRATEGY_SOLVERFS, .telling = TELL_AT_ONCE};
-                snprintf(ret[n].name, sizeof(ret[n].name), "%s, told", strategy_name(STRATEGY_SOLVERFS));
-                n++;
-        }
+        for (enum strategy_kind k = 0; k < N_STRATEGIES; k++)
+                if (!only || strcmp(only, strategy_name(k)) == 0)
+                        ret[n++] = k;
         return n;
 }
 
 /* Geometric means over the kinds of the default's seconds by another one's. */
-static void print_ratios(const struct strategy_row *names, size_t n, const struct row *rows, size_t n_kinds)
+static void print_ratios(const enum strategy_kind *strategies, size_t n, const struct row *rows, size_t n_kinds)
 {
         size_t own = n;
 
         for (size_t i = 0; i < n; i++)
-                if (names[i].strategy == STRATEGY_SOLVERFS && names[i].telling != TELL_AT_ONCE)
+                if (strategies[i] == STRATEGY_SOLVERFS)
                         own = i;
         if (own == n)
                 return;
@@ -357,11 +306,11 @@ static void print_ratios(const struct strategy_row *names, size_t n, const struc
                 for (size_t k = 0; k < n_kinds; k++)
                         for (int q = 0; q < 2; q++)
                                 sum[q] += log(rows[k * n + own].seconds[q] / rows[k * n + i].seconds[q]);
-                printf("%-18s %6.2f %6.2f\n", names[i].name, exp(sum[0] / (double)n_kinds), exp(sum[1] / (double)n_kinds));
+                printf("%-18s %6.2f %6.2f\n", strategy_name(strategies[i]), exp(sum[0] / (double)n_kinds), exp(sum[1] / (double)n_kinds));
         }
 }
 
-static int write_picture(const char *file, const struct strategy_row *names, size_t n, const struct job *list, size_t n_kinds, unsigned repeat, double most)
+static int write_picture(const char *file, const enum strategy_kind *strategies, size_t n, const struct job *list, size_t n_kinds, unsigned repeat, double most)
 {
         cleanup_plot struct plot *plot = plot_new("Share of the causes found", 0, 0);
         cleanup_buffer struct buffer out = {0};
@@ -369,7 +318,7 @@ static int write_picture(const char *file, const struct strategy_row *names, siz
         plot_axis_x(plot, "hours of simulated solver time", PLOT_LINEAR);
         plot_axis_y(plot, "share of the causes, mean over the kinds of solver", PLOT_LINEAR);
         for (size_t i = 0; i < n; i++) {
-                struct plot_series *series = plot_series(plot, PLOT_STEP, names[i].name);
+                struct plot_series *series = plot_series(plot, PLOT_STEP, strategy_name(strategies[i]));
 
                 plot_point(series, 0, 0, NULL);
                 for (int p = 0; p < CURVE; p++) {
@@ -392,14 +341,13 @@ struct options {
         unsigned repeat, threads;
         uint64_t number;
         const char *kind, *strategy, *svg;
-        enum telling telling;
 };
 
 static int search(const struct options *o)
 {
-        struct strategy_row names[N_STRATEGIES + 1];
-        struct row rows[N_MADE_UP * (N_STRATEGIES + 1)];
-        size_t n = strategy_rows(o->telling, o->strategy, names), n_kinds = 0;
+        enum strategy_kind strategies[N_STRATEGIES];
+        struct row rows[N_MADE_UP * N_STRATEGIES];
+        size_t n = strategies_named(o->strategy, strategies), n_kinds = 0;
         struct jobs jobs = {.most = o->hours * 3600, .lock = PTHREAD_MUTEX_INITIALIZER};
         enum made_up_kind kinds[N_MADE_UP];
         pthread_t threads[64];
@@ -412,13 +360,12 @@ static int search(const struct options *o)
         for (size_t k = 0; k < n_kinds; k++)
                 for (size_t i = 0; i < n; i++)
                         for (unsigned r = 0; r < o->repeat; r++)
-                                jobs.list[jobs.n++] = (struct job){kinds[k], names[i].strategy, names[i].telling, o->number + r, {0}};
+                                jobs.list[jobs.n++] = (struct job){kinds[k], strategies[i], o->number + r, {0}};
         for (unsigned i = 0; i < o->threads; i++)
                 pthread_create(&threads[i], NULL, work, &jobs);
         for (unsigned i = 0; i < o->threads; i++)
                 pthread_join(threads[i], NULL);
-        printf("%g hours of simulated solver time, %u repetitions from number %" PRIu64 " on; causes are told: %s\n", o->hours, o->repeat, o->number,
-               telling_names[o->telling]);
+        printf("%g hours of simulated solver time, %u repetitions from number %" PRIu64 " on\n", o->hours, o->repeat, o->number);
         printf("%-9s %-18s %9s %8s %9s %8s %10s %7s %7s %9s\n", "solver", "strategy", "half (s)", "runs", "3/4 (s)", "runs", "causes", "finds", "vain",
                "deciding");
         for (size_t k = 0; k < n_kinds; k++)
@@ -428,11 +375,11 @@ static int search(const struct options *o)
                         for (unsigned r = 0; r < o->repeat; r++)
                                 status |= first[r].result.failed;
                         rows[k * n + i] = row_of(first, o->repeat, jobs.most, made_up_n_causes(kinds[k]));
-                        print_row(made_up_name(kinds[k]), names[i].name, &rows[k * n + i]);
+                        print_row(made_up_name(kinds[k]), strategy_name(strategies[i]), &rows[k * n + i]);
                 }
-        print_ratios(names, n, rows, n_kinds);
+        print_ratios(strategies, n, rows, n_kinds);
         if (o->svg)
-                status |= write_picture(o->svg, names, n, jobs.list, n_kinds, o->repeat, jobs.most);
+                status |= write_picture(o->svg, strategies, n, jobs.list, n_kinds, o->repeat, jobs.most);
         free(jobs.list);
         return status;
 }
@@ -441,7 +388,7 @@ int main(int argc, char **argv)
 {
         static const struct option long_options[] = {{"hours", required_argument, NULL, 'h'},    {"repeat", required_argument, NULL, 'r'},
                                                      {"number", required_argument, NULL, 'n'},   {"kind", required_argument, NULL, 'k'},
-                                                     {"strategy", required_argument, NULL, 's'}, {"tell", required_argument, NULL, 't'},
+                                                     {"strategy", required_argument, NULL, 's'},
                                                      {"threads", required_argument, NULL, 'j'},  {"svg", required_argument, NULL, 'p'},
                                                      {0}};
         struct options o = {.hours = 3, .repeat = 3, .threads = 2, .number = 1};
@@ -461,13 +408,10 @@ int main(int argc, char **argv)
                         o.threads = (unsigned)atoi(optarg);
                 else if (c == 'p')
                         o.svg = optarg;
-                else if (c == 't')
-                        for (o.telling = 0; o.telling < N_TELLINGS && strcmp(optarg, telling_names[o.telling]) != 0;)
-                                o.telling++;
                 else
                         return 2;
         }
-        if (!(o.hours > 0) || o.repeat < 1 || o.repeat > REPEAT_MOST || o.threads < 1 || o.threads > 64 || o.telling == N_TELLINGS)
+        if (!(o.hours > 0) || o.repeat < 1 || o.repeat > REPEAT_MOST || o.threads < 1 || o.threads > 64)
                 return 2;
         return search(&o);
 }

@@ -1,6 +1,5 @@
 /* Prints N generated formulas and mutants without their checks, separated by (reset): dump N [SEED]. For parsers.sh. */
 #include "core/fuzz/generate.h"
-#include "core/fuzz/mutate.h"
 #include "core/smtlib/print.h"
 
 static int print(const struct script *s)
@@ -44,7 +43,7 @@ int main(int argc, char **argv)
         while (r == 0 && n < most) {
                 cleanup_script struct script *s = NULL;
 
-                r = generate_formula(g, &s);
+                s = generate_formula(g);
                 if (r == 0)
                         r = print(s);
                 n++;

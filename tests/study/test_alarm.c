@@ -1,5 +1,5 @@
 /* What watches keep: alarms, one for a cause, told once; and what they have seen of each branch. */
-#include "tests/support/old_observation.h"
+#include "tests/support/kept_observation.h"
 #include "tests/support/toy_workspace.h"
 
 #include <math.h>
@@ -175,13 +175,13 @@ START_TEST(test_alarms_are_kept)
 }
 END_TEST
 
-/* As watches kept alarms before findings and alarms were one kind of record. */
-START_TEST(test_an_older_alarm_is_read)
+/* All that an alarm has. */
+START_TEST(test_an_alarm_is_read)
 {
         cleanup_buffer struct buffer side = {0};
 
         open_store();
-        put_old_alarm(w, 3, 7, BEFORE, COMMIT);
+        put_alarm(w, 3, 7, BEFORE, COMMIT);
         for (int marked = 0; marked < 2; marked++) { /* a mark writes it anew */
                 cleanup_observation struct observation *a = NULL;
 
@@ -323,4 +323,4 @@ START_TEST(test_chosen_branches)
 END_TEST
 
 SUITE("alarm", test_suspicions, test_a_cause_is_told_once, test_wrong_answers_are_told_once_a_case, test_alarms_are_kept,
-      test_an_older_alarm_is_read, test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches)
+      test_an_alarm_is_read, test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches)

@@ -5,10 +5,9 @@
 #include "core/study/observation/observation.h"
 
 #include <fcntl.h>
-#include <xxhash.h>
 
 #include "cache/base/record.h"
-#include "tests/support/old_observation.h"
+#include "tests/support/test.h"
 
 DEFINE_CLEANUP(struct workspace *, workspace_close)
 #define cleanup_workspace cleanup(workspace_closep)
@@ -91,66 +90,10 @@ START_TEST(test_an_implication_keeps_what_was_decided)
 }
 END_TEST
 
-/* As the first solverfs with campaigns wrote them: without decided_id and reason. */
-START_TEST(test_an_older_record_is_read)
-{
-        cleanup_workspace struct workspace *w = make_store();
-        cleanup_observation struct observation *f = NULL;
-        cleanup_buffer struct buffer b = {0};
-        uint8_t key[9] = {'f', 0, 0, 0, 3, 0, 0, 0, 1};
-
-        record_put_u8(&b, 1);
-        record_put_u8(&b, FINDING_CRASH);
-        record_put_u8(&b, MARK_CONFIRMED);
-        record_put_u64(&b, 1700000000);
-        record_put_u32(&b, 7);
-        record_put_u32(&b, 0);
-        record_put_u64(&b, 0); /* the timeout */
-        for (const char *const *p = (const char *const[]){"old", "", "aaaa", "", "url", NULL}; *p; p++) {
-                record_put_u32(&b, (uint32_t)strlen(*p));
-                buffer_adds(&b, *p);
-        }
-        record_put_u32(&b, 0); /* runs */
-        assert_ok(store_set(workspace_store(w), TABLE_FINDINGS, SLICE(key, sizeof(key)), SLICE(b.data, b.size)));
-        assert_ok(observation_get(w, OF_CAMPAIGNS, 3, 1, &f));
-        ck_assert_uint_eq(f->case_id, 7);
-        ck_assert_uint_eq(f->decided_id, 0);
-        ck_assert_str_eq(f->url, "url");
-        ck_assert_str_eq(f->reason, "");
-        ck_assert(!f->is_cpu_time);
-}
-END_TEST
-
-/* As they were kept before a finding had its threshold: it is its campaign's, or half of the timeout where that is lost. */
-START_TEST(test_a_record_without_a_threshold_is_read)
-{
-        cleanup_workspace struct workspace *w = make_store();
-        cleanup_campaign_settings struct campaign_settings settings;
-        unsigned pairs;
-
-        put_old_finding(w, 3, 7, "aaaa", "bbbb");
-        campaign_settings_new(&settings);
-        settings.name = strdup("old");
-        settings.target = strdup("bbbb");
-        settings.threshold = 2;
-        for (int has_campaign = 0; has_campaign < 2; has_campaign++) {
-                cleanup_observation struct observation *f = NULL;
-
-                assert_ok(observation_get(w, OF_CAMPAIGNS, 3, 1, &f));
-                ck_assert(f->is_cpu_time && f->decided_id == 0 && f->runs[1].case_id == 7);
-                ck_assert_str_eq(f->signature, "sign");
-                ck_assert_double_eq(f->threshold, has_campaign ? 2 : 10);
-                ck_assert_uint_eq(observation_held(f, &pairs), has_campaign ? 2 : 1);
-                ck_assert_uint_eq(pairs, 2);
-                assert_ok(campaign_put_settings(w, 3, &settings));
-        }
-}
-END_TEST
-
 START_TEST(test_a_damaged_finding_is_an_error)
 {
         const uint8_t key[9] = {'f', 0, 0, 0, 3, 0, 0, 0, 1};
-        static const struct slice records[] = {{"", 0}, {"{", 1}, {"\5", 1}, {"\6", 1}, {"\5\5", 2}};
+        static const struct slice records[] = {{"", 0}, {"{", 1}, {"\5", 1}, {"\6", 1}, {"\6\5", 2}};
         cleanup_workspace struct workspace *w = make_store();
         struct observation *f = NULL;
 
@@ -289,8 +232,8 @@ static const struct campaign_record records[] = {
         {.event = EVENT_RAN, .id = 1, .now = 1.5, .version = 1, .seconds = 0.125, .amount = 0.125, .verdict = VERDICT_SAT},
         {.event = EVENT_RAN, .id = 1, .now = 21.5, .version = 300, .seconds = 20, .amount = 0, .verdict = VERDICT_TIMEOUT},
         {.event = EVENT_FINISH, .id = 1, .now = 22},
-        {.event = EVENT_CONFIRMED, .id = 1, .now = 99, .is_find = true, .cause = UINT64_MAX, .finding = 7},
-        {.event = EVENT_CAUSE, .id = 1, .now = 120, .cause = 5},
+        {.event = EVENT_CONFIRMED, .id = 1, .now = 99, .is_find = true},
+        {.event = EVENT_FOUND, .id = 1, .now = 120, .step = 7, .version = 1, .kind = FINDING_CRASH, .is_find = true, .finding = UINT32_MAX},
         {.event = EVENT_AGAIN,
          .id = 2,
          .now = 130,
@@ -324,7 +267,6 @@ static void assert_record(const struct campaign_record *a, const struct campaign
         ck_assert_double_eq(a->amount, b->amount);
         ck_assert_int_eq(a->verdict, b->verdict);
         ck_assert_int_eq(a->is_find, b->is_find);
-        ck_assert_uint_eq(a->cause, b->cause);
         ck_assert_uint_eq(a->finding, b->finding);
         ck_assert_uint_eq(a->step, b->step);
 }
@@ -394,7 +336,7 @@ END_TEST
 
 /* -- checkpoints -- */
 
-static const struct campaign_record known[] = {{.event = EVENT_FINDING, .id = 9, .cause = 77, .finding = 3},
+static const struct campaign_record known[] = {{.event = EVENT_COUNTED, .id = 9, .finding = 3},
                                                {.event = EVENT_COUNTED, .id = 12, .finding = 4}};
 
 /* Input 1 is finished; 2 is under way, with a run. */
@@ -516,31 +458,16 @@ START_TEST(test_a_damaged_checkpoint)
 }
 END_TEST
 
-/* Its confirmations have no number of a finding. What is added to it is of this format, and so is the file then. */
-START_TEST(test_a_journal_of_format_1)
+/* A journal of an earlier solverfs stays as it is. */
+START_TEST(test_a_journal_of_another_format)
 {
-        static const uint8_t confirmed[] = {EVENT_CONFIRMED, 0, 0, 0, 0, 0, 0, 0, 9, 0x40, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3};
-        cleanup_buffer struct buffer b = {0};
         cleanup_blob struct blob bytes = {0};
         struct campaign_journal *j = NULL;
-        struct seen seen = {0}, again = {0};
 
-        buffer_adds(&b, "solverfs campaign 1\n");
-        record_put_u8(&b, sizeof(confirmed));
-        buffer_add(&b, confirmed, sizeof(confirmed));
-        record_put_u32(&b, (uint32_t)XXH3_64bits(confirmed, sizeof(confirmed)));
-        assert_ok(write_file_atomic("old", b.data, b.size, 0600));
-        assert_ok(campaign_journal_open("old", see, &seen, &j));
-        ck_assert_uint_eq(seen.n, 1);
-        assert_record(&seen.list[0],
-                      &(struct campaign_record){.event = EVENT_CONFIRMED, .id = 9, .now = 2, .is_find = true, .cause = 3});
-        assert_ok(campaign_journal_add(j, &records[6]));
-        campaign_journal_close(j);
-        assert_ok(campaign_journal_read("old", see, &again));
-        ck_assert_uint_eq(again.n, 2);
-        assert_record(&again.list[1], &records[6]);
+        assert_ok(write_file_atomic("old", "solverfs campaign 1\n", 20, 0600));
+        assert_error(campaign_journal_open("old", see, &(struct seen){0}, &j), EPROTONOSUPPORT);
         assert_ok(read_file("old", SIZE_MAX, &bytes));
-        ck_assert_mem_eq(bytes.data, "solverfs campaign 5\n", 20);
+        ck_assert_mem_eq(bytes.data, "solverfs campaign 1\n", 20);
 }
 END_TEST
 
@@ -557,8 +484,8 @@ START_TEST(test_one_writer)
 }
 END_TEST
 
-SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided, test_an_older_record_is_read,
-      test_a_record_without_a_threshold_is_read, test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once,
+SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided,
+      test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once,
       test_a_finding_by_another_measure, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
       test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_checkpoint_stands_for_what_was_before, test_a_checkpoint_cut_anywhere,
-      test_a_damaged_checkpoint, test_a_journal_of_format_1, test_one_writer)
+      test_a_damaged_checkpoint, test_a_journal_of_another_format, test_one_writer)

@@ -1,6 +1,5 @@
 /* The commits responsible in a finding's report, as far as the search for them has come. */
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_report.h"
+#include "core/study/observation/finding.h"
 #include "core/study/observation/campaign_store.h"
 
 #include "tests/support/toy_workspace.h"

@@ -1,5 +1,5 @@
-/* Findings and alarms of a store that an earlier version wrote, taken into another one. */
-#include "tests/support/old_observation.h"
+/* Findings and alarms of a store, taken into another one. */
+#include "tests/support/kept_observation.h"
 #include "tests/support/toy_workspace.h"
 
 #include "core/study/import/import_study.h"
@@ -27,8 +27,8 @@ static void world(void)
         shell("cp -r store there");
         assert_ok(workspace_open("there", 0, &there));
         assert_ok(cases_add_unlisted(workspace_cases(there), "a.smt2", slice_string("(assert true)\n"), &id));
-        put_old_finding(there, number, id, commits[0], commits[1]);
-        put_old_alarm(there, number, id, commits[0], commits[1]);
+        put_finding(there, number, id, commits[0], commits[1]);
+        put_alarm(there, number, id, commits[0], commits[1]);
         assert_ok(cases_add_unlisted(workspace_cases(there), "b.smt2", slice_string("(assert false)\n"), &id));
         workspace_close(there);
         assert_ok(workspace_open("store", 0, &w));
@@ -61,7 +61,7 @@ static void assert_finding(void)
         ck_assert_str_eq(f->target, commits[1]);
         ck_assert_int_eq(f->mark, MARK_CONFIRMED);
         ck_assert(f->runs[1].case_id == f->case_id && f->runs[1].n == 2 && f->runs[1].seconds[0] > 10);
-        ck_assert_double_eq(f->threshold, 10); /* its campaign is gone: half of the timeout */
+        ck_assert_double_eq(f->threshold, 10);
 }
 
 static void assert_alarm(void)

@@ -1,5 +1,5 @@
 /* Reductions as facts: of findings of every kind, between programs of the machine that are shell scripts and tell how long they take. */
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

@@ -2,7 +2,7 @@
  * member; the best stays and is joined by new inputs. And an enumeration. */
 #include "tests/support/strategies.h"
 
-#include "core/fuzz/cnf_mutate.h"
+#include "core/fuzz/cnf_generate.h"
 #include "core/fuzz/strategy_internal.h"
 #include "tests/support/adapt.h"
 #include "tests/support/diversity.h"
@@ -39,12 +39,10 @@ static size_t n_arms(const struct strategy *s)
         return s->options.is_cnf ? N_CNF_CHANGES : N_OPS;
 }
 
-static int begin(struct strategy *s, enum strategy_kind k)
+static void begin(struct strategy *s, enum strategy_kind k)
 {
-        struct population *p = calloc(1, sizeof(*p));
+        struct population *p = allocate(1, sizeof(*p));
 
-        if (!p)
-                return -ENOMEM;
         s->state = p;
         p->size = 2 * (size_t)POPULATION;
         p->members = allocate(p->size, sizeof(struct input *));
@@ -57,7 +55,6 @@ static int begin(struct strategy *s, enum strategy_kind k)
                    &(struct adapt_options){.window = strategies_window, .timeout = s->options.timeout, .theta = THETA},
                    random_bits(&s->random), 0);
         bandit_init(&p->bandit, n_arms(s));
-        return 0;
 }
 
 static void clear(struct population *p)
@@ -90,8 +87,8 @@ static int fresh(struct strategy *s, struct input **ret)
         int r = 0;
 
         if (s->options.is_cnf && !seed) {
-                make_cnf(s, (unsigned)random_below(&s->random, 4), &f);
-                return input_new(s, f, "generated", ret);
+                *ret = input_new(s, make_cnf(s, (unsigned)random_below(&s->random, 4)), "generated");
+                return 0;
         }
         if (p->draws)
                 adapt_draw(&s->random, &s->generate);
@@ -102,28 +99,28 @@ static int fresh(struct strategy *s, struct input **ret)
                 for (int tries = 0; r == -ENOENT && tries < 20; tries++)
                         r = mutate_transform(s->generator, seed->script, (enum transform)random_below(&s->random, N_TRANSFORMS), &f.script);
                 if (r == -ENOENT)
-                        r = formula_copy(seed, &f); /* nothing in it can be changed: it is an input itself */
-                return r < 0 ? r : input_new(s, f, "corpus", ret);
+                        f = formula_copy(seed); /* nothing in it can be changed: it is an input itself */
+                *ret = input_new(s, f, "corpus");
+                return 0;
         }
-        if (r == 0)
-                r = generate_formula(s->generator, &f.script);
-        return r < 0 ? r : input_new(s, f, "generated", ret);
+        if (r < 0)
+                return r;
+        f.script = generate_formula(s->generator);
+        *ret = input_new(s, f, "generated");
+        return 0;
 }
 
 static int cnf_mutant(struct strategy *s, size_t parent, struct input **ret)
 {
         struct population *p = s->state;
         size_t arm = bandit_choose(&p->bandit, &s->random, NULL, NULL);
-        cleanup_formula struct formula graft = {0};
+        cleanup_formula struct formula graft = make_cnf(s, 0);
         struct formula f = {0};
-        int r;
+        int r = cnf_mutate(&s->random, p->members[parent]->formula.cnf, (enum cnf_change)arm, graft.cnf, &f.cnf);
 
-        make_cnf(s, 0, &graft);
-        r = cnf_mutate(&s->random, p->members[parent]->formula.cnf, (enum cnf_change)arm, graft.cnf, &f.cnf);
-        if (r == 0)
-                r = input_new(s, f, "mutated", ret);
         if (r < 0)
                 return r;
+        *ret = input_new(s, f, "mutated");
         (*ret)->arm = arm;
         (*ret)->parent = parent;
         p->used[arm]++;
@@ -147,10 +144,9 @@ static int mutant(struct strategy *s, size_t parent, struct input **ret)
                 r = mutate_operator(s->generator, from->formula.script, (enum op)arm, &f.script);
                 is_open[arm] = false;
         }
-        if (r == 0)
-                r = input_new(s, f, operator_row((enum op)arm)->name, ret);
         if (r < 0)
                 return r;
+        *ret = input_new(s, f, operator_row((enum op)arm)->name);
         (*ret)->arm = arm;
         (*ret)->parent = parent;
         p->used[arm]++;
@@ -320,24 +316,24 @@ static size_t population_arms(const struct strategy *s, struct strategy_arm *ret
         return n;
 }
 
-static int random_begin(struct strategy *s)
+static void random_begin(struct strategy *s)
 {
-        return begin(s, STRATEGY_RANDOM);
+        begin(s, STRATEGY_RANDOM);
 }
 
-static int banditfuzz_begin(struct strategy *s)
+static void banditfuzz_begin(struct strategy *s)
 {
-        return begin(s, STRATEGY_BANDITFUZZ);
+        begin(s, STRATEGY_BANDITFUZZ);
 }
 
-static int no_dtw_begin(struct strategy *s)
+static void no_dtw_begin(struct strategy *s)
 {
-        return begin(s, STRATEGY_SPRFINDER_NO_DTW);
+        begin(s, STRATEGY_SPRFINDER_NO_DTW);
 }
 
-static int sprfinder_begin(struct strategy *s)
+static void sprfinder_begin(struct strategy *s)
 {
-        return begin(s, STRATEGY_SPRFINDER);
+        begin(s, STRATEGY_SPRFINDER);
 }
 
 #define POPULATION_ROWS(begins)                                                                                                \
@@ -348,13 +344,9 @@ static int sprfinder_begin(struct strategy *s)
 
 /* -- enumerate -- */
 
-static int enumeration_begin(struct strategy *s)
+static void enumeration_begin(struct strategy *s)
 {
-        struct enumeration *e = NULL;
-        int r = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect}, &e);
-
-        s->state = e;
-        return r;
+        s->state = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect});
 }
 
 static void enumeration_end(struct strategy *s)
@@ -367,7 +359,9 @@ static int enumeration_input(struct strategy *s, struct input **ret)
         struct formula f = {0};
         int r = enumeration_next(s->state, &f.script);
 
-        return r < 0 ? r : input_new(s, f, "enumerated", ret);
+        if (r == 0)
+                *ret = input_new(s, f, "enumerated");
+        return r;
 }
 
 static const struct strategy_rows enumeration_rows = {

@@ -11,6 +11,19 @@
 
 #include "core/fuzz/strategy.h"
 
+static inline int strategy_save(struct strategy *s, struct buffer *ret)
+{
+        strategy_transfer(s, &(struct transfer){.to = ret});
+        return buffer_error(ret);
+}
+static inline int strategy_load(struct strategy *s, struct slice state)
+{
+        struct transfer t = {.from = record_of(state)};
+
+        strategy_transfer(s, &t);
+        return record_end(&t.from, "a strategy");
+}
+
 enum strategy_kind {
         STRATEGY_RANDOM,
         STRATEGY_BANDITFUZZ,

@@ -46,7 +46,7 @@ make_seeds() {
 make_toy && make_seeds
 run 0 init && run 0 solver add toy toy --recipe toy.recipe
 
-hunt() { # hunt STATUS NAME OPTION...
+campaign_of() { # campaign_of STATUS NAME OPTION...
 	local status=$1 name=$2
 	shift 2
 	timeout -k 5 300 "$solverfs" incompleteness toy --name "$name" --timeout 3s -j 1 --for 200s --iterations 12 --chain 6 --no-reduce "$@" >out 2>err </dev/null
@@ -57,13 +57,13 @@ kinds() { run 0 findings toy --json && grep -c "\"kind\":\"$1\"" out; }
 # -- finding --
 
 test_that "a planted regression is found from seeds" \
-	'hunt 0 first --reference v1 --target v4 --seeds seeds && has err "found incompleteness/1: regression: v1 says sat, v4 unknown: .incomplete arithmetic.;" && has out "^state finished" && has out "^regressions [1-9]" && has out "^soundness 0"'
+	'campaign_of 0 first --reference v1 --target v4 --seeds seeds && has err "found incompleteness/1: regression: v1 says sat, v4 unknown: .incomplete arithmetic.;" && has out "^state finished" && has out "^regressions [1-9]" && has out "^soundness 0"'
 test_that "it is localized before the campaign ends" \
 	'has err "localized incompleteness/1: [0-9]* $(git -C toy rev-parse v3) sat unknown a new rewriter for bounds"'
 test_that "an implication is found in one version alone" \
-	'hunt 0 alone --at v4 --seeds seeds && has err "implication: v4 decided it before the last rule" && [ "$(kinds implication)" -ge 1 ]'
+	'campaign_of 0 alone --at v4 --seeds seeds && has err "implication: v4 decided it before the last rule" && [ "$(kinds implication)" -ge 1 ]'
 test_that "what has the signature of a finding is counted, and kept once" '
-	hunt 0 again --reference v1 --target v4 --seeds seeds --seed 1 --iterations 60 && has out "^duplicates [1-9]" &&
+	campaign_of 0 again --reference v1 --target v4 --seeds seeds --seed 1 --iterations 60 && has out "^duplicates [1-9]" &&
 	run 0 findings toy --json && [ "$(grep -o "\"signature\":\"[^\"]*\"" out | sort | uniq -d | wc -l)" = 0 ]'
 
 # -- in the mount --
@@ -99,7 +99,7 @@ run 0 unmount mnt
 # -- reducing at the end --
 
 rows() { run 0 findings toy "${@:2}" && [ "$(grep -c . out)" = "$1" ]; }
-two_found() { hunt "$1" small --reference v1 --target v4 --seeds seeds --iterations 45 --no-localize "${@:2}"; }
+two_found() { campaign_of "$1" small --reference v1 --target v4 --seeds seeds --iterations 45 --no-localize "${@:2}"; }
 two_reduced() { rows 1 && rows 2 --all && run 0 findings toy --all --json && [ "$(grep -c "\"reduced\":41" out)" = 2 ]; }
 export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add toy toy --recipe toy.recipe
 test_that "findings of one cause that came of different rules or logics are two as they were found" 'two_found 0 && rows 2 && ! has out to-report'
@@ -123,22 +123,22 @@ export SOLVERFS_STORE=$top/store
 # -- by-products --
 
 test_that "an answer that contradicts the implied one is a finding of its own" \
-	'hunt 0 lies --reference v1 --target v5 --seeds seeds && has out "^soundness [1-9]" && has err "soundness: v5 says unsat, sat is implied"'
+	'campaign_of 0 lies --reference v1 --target v5 --seeds seeds && has out "^soundness [1-9]" && has err "soundness: v5 says unsat, sat is implied"'
 git -C toy show v5:toy.sh >liar && chmod +x liar
 liar="exec:'$top/liar'" # the scratch folder has a blank in its name
 test_that "a formula that the target decides does not run on the reference" \
-	'hunt 0 spared --reference "$liar" --target v1 --seeds seeds && has out "^soundness 0" && [ "$(sed -n "s/^runs //p" out)" -le $(($(sed -n "s/^mutants //p" out) + 4)) ]'
+	'campaign_of 0 spared --reference "$liar" --target v1 --seeds seeds && has out "^soundness 0" && [ "$(sed -n "s/^runs //p" out)" -le $(($(sed -n "s/^mutants //p" out) + 4)) ]'
 test_that "... but with --pairs any, which finds what the reference says wrongly" \
-	'hunt 0 asked --reference "$liar" --target v1 --seeds seeds --seed 5 --pairs any && has out "^soundness [1-9]" && has err "soundness: liar.* says unsat, sat is implied" &&
+	'campaign_of 0 asked --reference "$liar" --target v1 --seeds seeds --seed 5 --pairs any && has out "^soundness [1-9]" && has err "soundness: liar.* says unsat, sat is implied" &&
 	[ "$(sed -n "s/^runs //p" out)" -ge $((2 * $(sed -n "s/^mutants //p" out))) ]'
-test_that "so is a crash, once" 'hunt 0 crashes --at v6 --seeds seeds && has out "^crashes 1" && [ "$(kinds crash)" = 1 ]'
+test_that "so is a crash, once" 'campaign_of 0 crashes --at v6 --seeds seeds && has out "^crashes 1" && [ "$(kinds crash)" = 1 ]'
 
 # -- going on --
 
 end_of() { sed -n "/^soundness/,/^runs/p;/^skipped/p" out | grep -v worked; }
 test_that "a campaign killed at every other record ends like one that was not" '
 	mkdir -p faults && export SOLVERFS_STORE=$top/killed && run 0 init && run 0 solver add toy toy --recipe toy.recipe
-	hunt 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >whole && run 0 findings toy --json && sed "s/\"found\":[0-9]*//" out | grep -c kind >whole.findings
+	campaign_of 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >whole && run 0 findings toy --json && sed "s/\"found\":[0-9]*//" out | grep -c kind >whole.findings
 	export SOLVERFS_STORE=$top/killed2 && run 0 init && run 0 solver add toy toy --recipe toy.recipe
 	for i in $(seq 40); do
 		rm -f faults/*.met; echo "kill after $((2 + i % 3))" >faults/campaign.journal
@@ -149,32 +149,32 @@ test_that "so does one that was killed when a finding was stored and not noted" 
 	export SOLVERFS_STORE=$top/killed3 && run 0 init && run 0 solver add toy toy --recipe toy.recipe && rm -f faults/* && echo "kill times 1" >faults/campaign.found
 	SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --no-reduce --seed 1 >out 2>err </dev/null
 	[ $? = 137 ] && run 0 findings toy --json && [ "$(grep -c kind out)" = 1 ] &&
-	hunt 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
+	campaign_of 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
 export SOLVERFS_STORE=$top/store
-test_that "one that is at its end says so at once" 'hunt 0 first --reference v1 --target v4 --seeds seeds && has out "^state finished"'
-test_that "one of that name with other settings is refused" 'hunt 2 first --reference v1 --target v4 --seeds seeds --seed 9 && has err "other settings" && has err "chain = 6"'
+test_that "one that is at its end says so at once" 'campaign_of 0 first --reference v1 --target v4 --seeds seeds && has out "^state finished"'
+test_that "one of that name with other settings is refused" 'campaign_of 2 first --reference v1 --target v4 --seeds seeds --seed 9 && has err "other settings" && has err "chain = 6"'
 test_that "so is one whose seeds have changed" '
-	cp -r seeds changed && hunt 0 seeded --reference v1 --target v2 --seeds changed --iterations 2 && echo "(declare-fun z () Int)(assert (= z 1))(check-sat)" >changed/new.smt2 &&
-	hunt 7 seeded --reference v1 --target v2 --seeds changed --iterations 2 && has err "other seeds"'
+	cp -r seeds changed && campaign_of 0 seeded --reference v1 --target v2 --seeds changed --iterations 2 && echo "(declare-fun z () Int)(assert (= z 1))(check-sat)" >changed/new.smt2 &&
+	campaign_of 7 seeded --reference v1 --target v2 --seeds changed --iterations 2 && has err "other seeds"'
 
 noabs=$(mktemp /tmp/noabs-XXXXXX) # a name of a version has no blanks
 test_that "operators that a version does not support are asked for, named, and left out" '
 	printf "#!/bin/sh\nfor case; do :; done\nif grep -q \"(abs \" \"\$case\"; then echo \"(error \\\"abs\\\")\"; exit 1; fi\necho sat\n" >"$noabs" && chmod +x "$noabs" &&
-	hunt 0 probed --at "exec:$noabs" --seeds seeds --iterations 40 --chain 20 && has err "left out, as .* does not decide them: .*abs" && has out "^mutants 40" && has out "^crashes 0" &&
+	campaign_of 0 probed --at "exec:$noabs" --seeds seeds --iterations 40 --chain 20 && has err "left out, as .* does not decide them: .*abs" && has out "^mutants 40" && has out "^crashes 0" &&
 	! has "$top/store/campaigns/toy/probed/rules.tsv" "^eq-abs.[1-9]"'
 
 # -- bad seeds --
 
 test_that "a seed that does not parse is left out, named and counted" '
 	mkdir bad && cp seeds/*.smt2 bad && echo "(assert (= 1" >bad/broken.smt2 &&
-	hunt 0 bad --reference v1 --target v2 --seeds bad --iterations 2 && has err "left out: .*broken.smt2:1:" && has out "^skipped-seeds 1"'
+	campaign_of 0 bad --reference v1 --target v2 --seeds bad --iterations 2 && has err "left out: .*broken.smt2:1:" && has out "^skipped-seeds 1"'
 test_that "an oracle that contradicts the solvers is told at once, and the seed left out" \
-	'hunt 0 oracle --reference v1 --target v2 --seeds seeds --oracle unsat && has err "left out: sat-bounds.smt2.*said to be unsat.*says sat" && has out "^mutants 0" && has out "^soundness 0"'
+	'campaign_of 0 oracle --reference v1 --target v2 --seeds seeds --oracle unsat && has err "left out: sat-bounds.smt2.*said to be unsat.*says sat" && has out "^mutants 0" && has out "^soundness 0"'
 test_that "a reference that does not know is named, and the seed left out" '
 	mkdir known && sed "s/(> b0/(>= b0/" seeds/sat-bounds.smt2 >known/sat-b.smt2 &&
-	hunt 0 reference --reference v3 --target v5 --seeds known && has err "the reference v3 does not decide it: unknown" && has out "^mutants 0"'
+	campaign_of 0 reference --reference v3 --target v5 --seeds known && has err "the reference v3 does not decide it: unknown" && has out "^mutants 0"'
 test_that "a seed that the target does not know is a regression as it is" \
-	'hunt 0 asitis --reference v1 --target v4 --seeds known && has err "regression.*as it is from sat-b.smt2"'
+	'campaign_of 0 asitis --reference v1 --target v4 --seeds known && has err "regression.*as it is from sat-b.smt2"'
 test_that "quantifiers that alternate five deep, and a theory that is not modelled" '
 	mkdir deep && cat >deep/sat-deep.smt2 <<END
 (declare-sort Thing 0)
@@ -185,12 +185,12 @@ test_that "quantifiers that alternate five deep, and a theory that is not modell
 (assert (and (not (= l nil)) ((_ is cons) l)))
 (check-sat)
 END
-	hunt 0 deep --reference v1 --target v2 --seeds deep && has out "^mutants [1-9]" && has out "^skipped-seeds 0"'
+	campaign_of 0 deep --reference v1 --target v2 --seeds deep && has out "^mutants [1-9]" && has out "^skipped-seeds 0"'
 test_that "a seed of ten megabytes" '
 	mkdir large && { echo "(declare-fun x () Int)"; yes "(assert (and (> x 1) (< x 1000000) (not (= x 17))))" | head -n 210000; echo "(check-sat)"; } >large/sat-large.smt2 &&
-	[ "$(wc -c <large/sat-large.smt2)" -gt 10000000 ] && hunt 0 large --at v1 --seeds large --iterations 2 --chain 2 && has out "^mutants [1-9]"'
+	[ "$(wc -c <large/sat-large.smt2)" -gt 10000000 ] && campaign_of 0 large --at v1 --seeds large --iterations 2 --chain 2 && has out "^mutants [1-9]"'
 test_that "a seed that no rule can use" '
-	mkdir bare && printf "(declare-fun p () Bool)\n(check-sat)\n" >bare/sat-bare.smt2 && hunt 0 bare --at v1 --seeds bare && has out "^mutants 0" && has out "^state finished"'
+	mkdir bare && printf "(declare-fun p () Bool)\n(check-sat)\n" >bare/sat-bare.smt2 && campaign_of 0 bare --at v1 --seeds bare && has out "^mutants 0" && has out "^state finished"'
 
 # -- what cannot be --
 
@@ -200,9 +200,9 @@ test_that "no version" 'run 2 incompleteness toy --seeds seeds --for 1s && has e
 test_that "no seeds" 'run 2 incompleteness toy --at v1 --for 1s && has err "seeds"'
 test_that "no time" 'run 2 incompleteness toy --at v1 --seeds seeds && has err "how long"'
 test_that "an unknown oracle" 'run 2 incompleteness toy --at v1 --seeds seeds --for 1s --oracle maybe && has err "auto"'
-test_that "a version that cannot be built" 'hunt 1 x --reference v1 --target v7 --seeds seeds && has err "cannot be built at v7"'
-test_that "the wrong way round" 'hunt 2 x --reference v4 --target v1 --seeds seeds && has err "comes after.*swap"'
-test_that "an empty folder of seeds" 'mkdir empty && hunt 1 x --at v1 --seeds empty && has err "no input"'
-test_that "a folder that is not there" 'hunt 3 x --at v1 --seeds nowhere && has err "nowhere"'
+test_that "a version that cannot be built" 'campaign_of 1 x --reference v1 --target v7 --seeds seeds && has err "cannot be built at v7"'
+test_that "the wrong way round" 'campaign_of 2 x --reference v4 --target v1 --seeds seeds && has err "comes after.*swap"'
+test_that "an empty folder of seeds" 'mkdir empty && campaign_of 1 x --at v1 --seeds empty && has err "no input"'
+test_that "a folder that is not there" 'campaign_of 3 x --at v1 --seeds nowhere && has err "nowhere"'
 
 echo "1..$n"

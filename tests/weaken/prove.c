@@ -183,9 +183,8 @@ static int formulas(const struct weaken *w, uint64_t count, uint64_t seed)
                 cleanup_script struct script *s = NULL, *new = NULL;
                 cleanup_weaken_step struct weaken_step step = {0};
 
-                r = generate_formula(g, &s);
-                if (r == 0)
-                        r = weaken_step(w, s, i % 2 ? WEAKEN : STRENGTHEN, generator_random(g), NULL, &new, &step);
+                s = generate_formula(g);
+                r = weaken_step(w, s, i % 2 ? WEAKEN : STRENGTHEN, generator_random(g), NULL, &new, &step);
                 if (r == 0)
                         r = print_pair(w, s, new, &step);
                 if (r == -ENOENT)

@@ -134,7 +134,7 @@ static void run(struct campaign_command *c)
         command_open_solver(0, c->on, c->solver_name);
         command_engine();
         if (!s->name) /* the name that campaign_run() would give, so that it can be shown */
-                s->name = format_string("%s-%" PRIu64, s->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : s->strategy, s->seed);
+                s->name = format_string("%s-%" PRIu64, s->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs", s->seed);
         r = campaign_run(common.workspace, common.engine, common.solver, s, &watch, common.signals);
         progress_clear();
         if (r != -ECANCELED)

@@ -2,10 +2,7 @@
 #include <sys/stat.h>
 
 #include "core/fuzz/cnf_generate.h"
-#include "core/fuzz/cnf_mutate.h"
-#include "core/fuzz/enumerate.h"
-#include "core/fuzz/mutate.h"
-#include "core/fuzz/template.h"
+#include "core/fuzz/generate.h"
 #include "core/smtlib/print.h"
 #include "core/smtlib/scramble.h"
 #include "tools/command.h"
@@ -115,10 +112,9 @@ static void make_all(struct request *q, const struct kind *k, bool is_cnf)
 
 static int make_formula(struct request *q, unsigned which, struct buffer *ret)
 {
-        cleanup_script struct script *s = NULL;
-        int r = generate_formula(q->generator, &s);
+        cleanup_script struct script *s = generate_formula(q->generator);
 
-        return print(q, r, s, ret);
+        return print(q, 0, s, ret);
 }
 
 static int make_template(struct request *q, unsigned which, struct buffer *ret)
@@ -132,10 +128,11 @@ static int make_template(struct request *q, unsigned which, struct buffer *ret)
 static int make_enumerated(struct request *q, unsigned which, struct buffer *ret)
 {
         cleanup_script struct script *s = NULL;
-        int r = q->enumeration ? 0 : enumeration_new(&(struct enumerate_options){.dialect = *q->dialect}, &q->enumeration);
+        int r;
 
-        if (r == 0)
-                r = enumeration_next(q->enumeration, &s);
+        if (!q->enumeration)
+                q->enumeration = enumeration_new(&(struct enumerate_options){.dialect = *q->dialect});
+        r = enumeration_next(q->enumeration, &s);
         return print(q, r, s, ret);
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/query/programs.h"
 #include "core/run/host.h"
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 #include "core/study/reduce/reduce_command.h"
 #include "tools/ask.h"
 #include "tools/words.h"

@@ -11,20 +11,14 @@ void stat_sort(double *x, size_t n)
         sort_list(x, n, sizeof(*x), compare_doubles);
 }
 
-/* The k-th smallest, from 0, without a copy of the sample. Samples are small; in a sorted one the first look finds it. */
+/* The k-th smallest, from 0. */
 static double order_statistic(const double *x, size_t n, size_t k)
 {
-        for (size_t tried = 0; tried < n; tried++) {
-                size_t i = (k + tried) % n, below = 0, equal = 0;
+        cleanup_free double *sorted = allocate(n, sizeof(*sorted));
 
-                for (size_t j = 0; j < n; j++) {
-                        below += x[j] < x[i];
-                        equal += x[j] == x[i];
-                }
-                if (below <= k && k < below + equal)
-                        return x[i];
-        }
-        return NAN;
+        memcpy(sorted, x, n * sizeof(*sorted));
+        stat_sort(sorted, n);
+        return sorted[k];
 }
 
 double stat_median(const double *x, size_t n)

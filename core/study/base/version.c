@@ -21,53 +21,43 @@ bool version_is_same(const struct version *a, const struct version *b)
 
 /* -- recipes with a change -- */
 
-/* The solver with another recipe, which it takes over. Only this version knows of it. */
-static struct solver *with_recipe(const struct solver *s, struct recipe *recipe)
+static void replace(char **at, const char *with)
 {
-        struct solver *with = allocate(1, sizeof(*with));
-
-        *with = (struct solver){
-                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history), .place = s->place};
-        with->repository = recipe->base ? recipe->base : recipe->name;
-        return with;
+        free(*at);
+        *at = with ? copy_string(with) : NULL;
 }
 
-/* The solver as it is at a commit: a released program may have a `run` and a `seed` of its own. All else is as in `like`; NULL: the solver's recipe. */
-static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like)
+/* The solver as it is at a commit: a released program may have a `run` and a `seed` of its own. All else is as in `like`; NULL: the solver's recipe.
+ * `arguments`: further ones, or NULL. With another recipe it is a solver that only this version knows of. */
+static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like, const char *arguments)
 {
         const struct recipe *at = solver_recipe_at(s, commit);
+        cleanup_free char *all = NULL;
         struct recipe *recipe;
+        struct solver *with;
 
-        if (at == s->recipe && !like)
+        if (at == s->recipe && !like && !arguments)
                 return solver_ref(s);
         recipe = recipe_copy(like ?: s->recipe);
-        free(recipe->name);
-        free(recipe->base);
-        free(recipe->run);
-        free(recipe->seed);
-        free(recipe->arguments);
-        recipe->name = copy_string(s->recipe->name);
-        recipe->run = copy_string(at->run);
-        recipe->seed = at->seed ? copy_string(at->seed) : NULL;
-        recipe->base = recipe->arguments = NULL;
+        if (at != s->recipe || like) {
+                replace(&recipe->name, s->recipe->name);
+                replace(&recipe->run, at->run);
+                replace(&recipe->seed, at->seed);
+                replace(&recipe->base, NULL);
+                replace(&recipe->arguments, NULL);
+        }
+        if (arguments) {
+                all = format_string("%s%s%s", recipe->arguments ?: "", recipe->arguments ? " " : "", arguments);
+                replace(&recipe->arguments, all);
+        }
         recipe->builder = s->recipe->builder;
         recipe->is_programs = s->recipe->is_programs;
         recipe_share_eras(recipe, s->recipe); /* what it is built by */
-        return with_recipe(s, recipe);
-}
-
-static void add_arguments(struct version *v, const char *arguments)
-{
-        cleanup(solver_unrefp) struct solver *s = v->solver;
-        cleanup_free char *before = NULL;
-        struct recipe *recipe = recipe_copy(s->recipe);
-
-        before = recipe->arguments;
-        recipe->arguments = format_string("%s%s%s", before ?: "", before ? " " : "", arguments);
-        recipe->is_programs = s->recipe->is_programs;
-        recipe_share_eras(recipe, s->recipe);
-        v->solver = with_recipe(s, recipe);
-        v->has_arguments = true;
+        with = allocate(1, sizeof(*with));
+        *with = (struct solver){
+                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history), .place = s->place};
+        with->repository = recipe->base ?: recipe->name;
+        return with;
 }
 
 /* -- the three kinds -- */
@@ -87,12 +77,10 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
                 r = history_commit(s->history, v->commit, &c);
         if (r == 0 && colon && *colon == '\0')
                 r = errorf(-EINVAL, "no arguments follow the colon of '%s'", text);
-        if (r == 0)
-                v->solver = solver_at(s, v->commit, NULL);
-        if (r == 0 && colon)
-                add_arguments(v, colon);
         if (r < 0)
                 return r;
+        v->solver = solver_at(s, v->commit, NULL, colon);
+        v->has_arguments = colon;
         git_oid_tostr(sha, sizeof(sha), &c.oid);
         v->text = format_string("%s%s%s", sha, colon ? ":" : "", colon ? colon : "");
         return 0;
@@ -110,7 +98,7 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
                 r = history_commit(programs->history, v->commit, &c);
         if (r < 0)
                 return r;
-        v->solver = solver_at(programs, v->commit, s->number == programs->number ? NULL : s->recipe);
+        v->solver = solver_at(programs, v->commit, s->number == programs->number ? NULL : s->recipe, NULL);
         program_name_at(programs, v->commit, name);
         free(v->name);
         v->name = copy_string(name);

@@ -51,7 +51,7 @@ static int open_campaign(struct campaign *c)
         const struct campaign_settings *s = c->settings;
         cleanup_campaign_settings struct campaign_settings there = {0};
         struct campaign_status status = {0};
-        char path[PATH_SIZE];
+        cleanup_free char *path = NULL;
         int r = campaign_check_name(s->name);
 
         if (r == 0)
@@ -62,11 +62,10 @@ static int open_campaign(struct campaign *c)
                 r = campaign_folder(c->workspace, c->solver->recipe->name, s->name, c->folder);
         if (r == 0)
                 r = make_dirs(c->folder, 0700);
-        if (r == 0)
-                r = path_join(path, c->folder, "log");
         if (r < 0)
                 return r;
         c->fingerprint_before = steal_pointer(there.fingerprint);
+        path = format_string("%s/log", c->folder);
         c->log = fopen(path, "ae");
         c->status.begun = status.begun ? status.begun : now_seconds();
         return 0;
@@ -75,11 +74,9 @@ static int open_campaign(struct campaign *c)
 static void campaign_done(struct campaign *c)
 {
         campaign_journal_close(c->journal);
-        closep(&c->localize_timer);
-        closep(&c->localize_end);
         campaign_close_reducer(c);
         if (c->state)
-                c->hunt->end(c);
+                c->type->end(c);
         for (size_t i = 0; i < c->n_versions; i++) {
                 if (c->programs)
                         held_done(&c->programs[i]);
@@ -91,7 +88,6 @@ static void campaign_done(struct campaign *c)
         strings_free(c->logics);
         free(c->why);
         free(c->left);
-        free(c->open);
         free(c->found);
         for (size_t i = 0; i < c->n_signatures; i++)
                 free(c->signatures[i]);
@@ -125,7 +121,7 @@ static struct campaign_settings spell_out(const struct campaign *c)
         if (given->corpus && !full.corpus)
                 full.corpus = copy_string(given->corpus); /* reading it says what is wrong */
         full.name = given->name ? copy_string(given->name)
-                                : format_string("%s-%.12s-%" PRIu64, given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : given->strategy,
+                                : format_string("%s-%.12s-%" PRIu64, given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs",
                                                 full.target, given->seed);
         return full;
 }
@@ -142,7 +138,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         if (r == 0 && c->solver->recipe->dialect)
                 r = dialect_parse(slice_string(c->solver->recipe->dialect), &c->dialect);
         if (r == 0)
-                r = c->hunt->begin(c);
+                r = c->type->begin(c);
         if (r == 0)
                 r = campaign_check_fingerprint(c, full);
         if (r == 0)
@@ -195,15 +191,13 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
         struct campaign c = {.workspace = w,
                              .engine = e,
                              .solver = s,
-                             .place = s->place,
+                             .cluster = s->place,
                              .settings = settings,
-                             .hunt = settings->kind == CAMPAIGN_UNKNOWNS ? &hunt_unknowns : &hunt_slowdowns,
+                             .type = settings->kind == CAMPAIGN_UNKNOWNS ? &campaign_of_unknowns : &campaign_of_slowdowns,
                              .watch = watch,
                              .cancel_fd = cancel_fd,
-                             .localize_timer = -1,
-                             .localize_end = -1,
                              .dialect = DIALECT_2_6};
-        int r = c.hunt->check(settings);
+        int r = c.type->check(settings);
 
         if (r < 0)
                 return r;

@@ -14,17 +14,8 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 /* False: by its name it is no input. */
 static bool format_of(const char *name, enum format *ret)
 {
-        static const char *const ends[][2] = {[FORMAT_SMT2] = {".smt2", ".smt"}, [FORMAT_CNF] = {".cnf", ".dimacs"}};
-        size_t n = strlen(name);
-
-        for (*ret = FORMAT_SMT2; *ret <= FORMAT_CNF; (*ret)++)
-                for (size_t i = 0; i < 2; i++) {
-                        size_t end = strlen(ends[*ret][i]);
-
-                        if (n > end && strcmp(name + n - end, ends[*ret][i]) == 0)
-                                return true;
-                }
-        return false;
+        *ret = case_format(name, SLICE("", 0));
+        return *ret == FORMAT_CNF || case_format(name, slice_string("p cnf 1 1\n")) == FORMAT_SMT2; /* whatever it begins with */
 }
 
 static int read_formula(const struct campaign *c, const char *path, enum format format, struct slice bytes, struct formula *ret)

@@ -1,4 +1,4 @@
-/* Shared by the files of a campaign; each has a section below. The hunts are campaign_slowdown.c and campaign_unknown.c. */
+/* Shared by the files of a campaign; each has a section below. Its types are in campaign_slowdown.c and campaign_unknown.c. */
 #pragma once
 
 #include <limits.h>
@@ -13,13 +13,8 @@
 #include "core/study/observation/observation.h"
 
 struct campaign;
-struct bench_seat;
+struct campaign_worker;
 struct reducer; /* campaign_reduce.c */
-
-/* -- campaign_format.c -- */
-
-/* Sets the format that the solver takes. Where it takes both, the corpus decides, else the target's answers do. -EINVAL: a hunt for unknowns, and DIMACS. */
-int campaign_choose_format(struct campaign *c);
 
 /* -- campaign_corpus.c -- */
 
@@ -36,12 +31,16 @@ void corpus_done(struct corpus *c);
 
 /* -- campaign_probe.c -- */
 
+/* Sets the format that the solver takes. Where it takes both, the corpus decides, else the target's answers do. -EINVAL: a campaign for unknowns, and
+ * DIMACS. */
+int campaign_choose_format(struct campaign *c);
+
 /* Sets the logics of generated formulas: those of the settings. Else strings, where all versions answer a formula of them; else those of a list that all
  * answer; strings where there is none. The log has which. A campaign that goes on keeps those that it began with. */
 int logics_choose(struct campaign *c);
 
-/* A hunt chooses the inputs of a campaign and judges their results. The campaign knows no more of it. */
-struct campaign_hunt {
+/* A type of campaign chooses the inputs and judges their results. The campaign knows no more of it. */
+struct campaign_type {
         const char *table;                               /* the file with what it learned: "operators.tsv" */
         int (*check)(const struct campaign_settings *s); /* -EINVAL with a sentence */
         int (*begin)(struct campaign *c);                /* once versions are held and the corpus is read; sets c->state and c->fingerprint */
@@ -52,24 +51,21 @@ struct campaign_hunt {
          * it counts (NULL: it counts none). */
         void (*transfer)(struct campaign *c, struct transfer *t);
         void (*add_counted)(struct campaign *c, struct campaign_record **known, size_t *n);
-        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), which the hunt's state may have (r->is_known), and the
+        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), which the type's state may have (r->is_known), and the
          * outcomes of inputs. */
         int (*next_again)(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret);
         int (*replay)(struct campaign *c, const struct campaign_record *r);
         /* One input from its runs to its findings. 0 or -errno that ends the campaign. */
-        int (*try)(struct bench_seat *seat, const struct strategy_input *input);
-        /* Takes the cause of a find, from the localizer or the journal; under the lock. NULL: causes change nothing of what comes next. */
-        void (*learned)(struct campaign *c, uint64_t id, uint64_t cause);
+        int (*try)(struct campaign_worker *worker, const struct strategy_input *input);
         void (*print_table)(struct campaign *c, struct buffer *ret); /* under the lock */
         int (*record)(struct campaign *c); /* with the status, now and then; NULL: there is nothing to keep */
 };
-extern const struct campaign_hunt hunt_slowdowns, hunt_unknowns;
+extern const struct campaign_type campaign_of_slowdowns, campaign_of_unknowns;
 
 /* A find of this campaign whose commits may be looked for. */
 struct campaign_found {
-        uint64_t id; /* of the input */
         uint32_t finding;
-        uint64_t cause; /* finding_cause(); 0: not known */
+        uint64_t cause; /* a hash of the newest commit responsible; 0: not known */
         bool is_tried;  /* it is localized, and no commit is responsible */
 };
 
@@ -93,9 +89,9 @@ struct campaign {
         struct workspace *workspace;
         struct engine *engine;
         struct solver *solver;
-        struct run_place *place; /* where all its runs are done; NULL: here */
+        struct run_place *cluster; /* where all its runs are done; NULL: here */
         const struct campaign_settings *settings;
-        const struct campaign_hunt *hunt;
+        const struct campaign_type *type;
         const struct campaign_watch *watch;
         int cancel_fd;
         char folder[PATH_SIZE];
@@ -106,14 +102,14 @@ struct campaign {
         struct held *programs; /* owned; of each version */
         struct corpus corpus;
         char **logics;            /* owned: of generated formulas; NULL: strings */
-        char *fingerprint;        /* owned; the hunt's part (campaign_check_fingerprint()) */
+        char *fingerprint;        /* owned; the type's part (campaign_check_fingerprint()) */
         char *fingerprint_before; /* owned; in full, of the campaign that is taken up; NULL: it has none */
         FILE *log;
 
         pthread_mutex_t lock;
         pthread_cond_t changed; /* signalled five times a second while the search goes on, and when something happened */
         /* under lock */
-        void *state; /* the hunt's; of a hunt for slowdowns the struct strategy */
+        void *state; /* the type's: struct strategy, or struct unknowns */
         struct campaign_journal *journal;
         struct campaign_status status;
         double worked_before;  /* in earlier sessions */
@@ -134,13 +130,12 @@ struct campaign {
         size_t n_signatures;
         struct strategy_input *left; /* owned; inputs that a cut-off session had under way */
         size_t n_left;
-        struct campaign_record *open; /* owned; the journal's records of unfinished inputs, but for EVENT_NEXT */
-        size_t n_open;
+        bool is_resumed; /* the journal was replayed */
 
         pthread_t beside[N_BESIDE];
         bool has_beside[N_BESIDE];
         struct reducer *reducer; /* owned; NULL: it shall not reduce */
-        int localize_timer, localize_end; /* owned; readable when the time for localizing is over; then, or when it is cancelled. -1: none */
+        _Atomic uint64_t localize_until; /* now_ns(); when the time for localizing is over. 0: it has not begun */
 };
 
 /* -- campaign.c -- */
@@ -162,19 +157,17 @@ int campaign_note_conditions(struct campaign *c); /* once: the machine, and the 
 
 /* Is it the campaign that is there? Its decisions follow from these settings, so none may change: -EEXIST with a sentence. */
 int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s);
-/* The journal names inputs by number only. Its outcomes hold as long as the hunt makes the same inputs of the same corpus, seed and rules, and the
- * programs are the same. Where one of these differs: -EKEYREJECTED with a sentence, and nothing is changed. Else full->fingerprint is set: a word "PART:HASH" for
- * each of them. A fingerprint of an earlier solverfs has fewer parts, or is a hash of seeds and rules alone. */
+/* The journal names inputs by number only. Its outcomes hold as long as the campaign makes the same inputs of the same corpus, seed and rules, and the
+ * programs are the same. Where one of these differs: -EKEYREJECTED with a sentence, and nothing is changed. Else full->fingerprint is set: a word
+ * "PART:HASH" for each of them. */
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
-/* Opens the journal and replays it to the hunt; a session begins. */
+/* Opens the journal and replays it; a session begins. */
 int campaign_resume(struct campaign *c);
 /* Under the lock: from here on the journal is not needed any more. */
 int campaign_checkpoint(struct campaign *c);
-struct strategy_input *campaign_find_left(const struct campaign *c, uint64_t id); /* while the journal is replayed; NULL: the input is finished */
-/* Completes *r by what a cut-off session noted of an unfinished input: the same event, id, step, version and kind. Takes and leaves the lock. */
+/* Completes *r by what the journal has of an unfinished input, from a cut-off session: the same event, id, step, version and kind. Takes and leaves the
+ * lock. */
 bool campaign_recall(struct campaign *c, struct campaign_record *r);
-/* Under the lock: the input is finished, and the journal's records of it are not needed any more. */
-void campaign_drop_open(struct campaign *c, uint64_t id);
 
 /* -- campaign_search.c -- */
 
@@ -191,26 +184,26 @@ void campaign_say_open(struct campaign *c, size_t n, const char *done, double se
 /* Syncs the journal, or makes a checkpoint where it is long; then writes the status to the store and to the tables beside the journal. */
 int campaign_record_status(struct campaign *c, enum campaign_state state);
 
-/* -- campaign_seat.c -- */
+/* -- campaign_worker.c -- */
 
-/* A worker's runners, one for each version, on one slot: of this machine, or of the place where the runs are done. */
-struct bench_seat {
+/* A worker's runners, one for each version, on one slot: of this machine, or of the cluster where the runs are done. */
+struct campaign_worker {
         struct campaign *campaign;
         bool is_first;
         struct slot slot;
-        struct cluster_slot *away; /* instead; NULL: none */
+        struct cluster_slot *remote; /* instead; NULL: none */
         struct runner **runners; /* owned */
 };
-#define BENCH_SEAT(c) ((struct bench_seat){.campaign = (c), .slot.lock = -1})
+#define CAMPAIGN_WORKER(c) ((struct campaign_worker){.campaign = (c), .slot.lock = -1})
 
-unsigned campaign_count_seats(const struct campaign *c);
+unsigned campaign_count_workers(const struct campaign *c);
 /* Waits for a slot. -ECANCELED: the campaign is over. */
-int seat_take(struct bench_seat *seat);
-void seat_leave(struct bench_seat *seat); /* nothing where it has none */
+int worker_take_slot(struct campaign_worker *worker);
+void worker_leave_slot(struct campaign_worker *worker); /* nothing where it has none */
 /* Gives up the slot where somebody else waits for it, and waits for another one. */
-int seat_yield(struct bench_seat *seat);
+int worker_yield_slot(struct campaign_worker *worker);
 /* One run. Where its slot is lost on the way, it is repeated on another one. `seed`: the solver's own; 0: its default. */
-int seat_run(struct bench_seat *seat, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
+int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
              struct run_result *ret);
 /* Waits for the machine of its runs, where that is not this one. -EEXIST with a sentence: it ran on another one before. */
 int campaign_check_machine(struct campaign *c);
@@ -227,9 +220,10 @@ int campaign_start_localizer(struct campaign *c); /* nothing where it shall not 
 void campaign_limit_localizer(struct campaign *c);
 /* Localizes all findings that are not localized yet, once, within the time for it; says how many are left. */
 int campaign_localize_all(struct campaign *c);
+/* Those that earlier sessions stored, and their causes; before there are other threads. */
+int campaign_read_found(struct campaign *c);
 /* Under the lock. */
-void campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding);
-void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause);
+void campaign_add_found(struct campaign *c, const struct observation *f); /* counts it; its commits are looked for */
 uint64_t campaign_count_causes(const struct campaign *c); /* distinct ones */
 
 /* -- campaign_reduce.c -- */
@@ -252,12 +246,13 @@ struct answer {
 };
 
 struct trial {
-        struct bench_seat *seat;
+        struct campaign_worker *worker;
         const struct strategy_input *input;
         struct answer *answers; /* owned; of each version, oracles too */
 };
 
-/* Runs a text. `seed` as seat_run() has it; `ret_output` (may be NULL) gets what the program printed. */
+struct answer recorded_answer(const struct campaign_record *r); /* without its ending */
+/* Runs a text. `seed` as worker_run() has it; `ret_output` (may be NULL) gets what the program printed. */
 int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);
 /* Runs the input, and counts the run in the status. */
@@ -269,8 +264,8 @@ int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t 
 double trial_most(const struct campaign *c);
 /* Stores a finding of the trial's input, a slowdown by the campaign's measure, and says so. 1: the same bytes were found before. */
 int trial_keep(struct trial *t, struct observation *f, const char *what);
-/* The finding that a cut-off session made of this very input, before it could note it. -ENOENT. */
-int trial_find_kept(struct trial *t, enum observation_kind kind, struct observation **ret);
+/* 1: a cut-off session made a slowdown of this very input, before it could note it. */
+int trial_is_kept(struct trial *t);
 void trial_set_versions(struct observation *f, const struct version *reference, const struct version *target); /* reference: or NULL */
 void trial_add_answers(struct trial *t, struct observation *f);
 /* Under the lock: a crash of this signature is kept. True: it is the first. */

@@ -5,18 +5,16 @@
 #include <xxhash.h>
 
 #include "cache/base/fault.h"
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 #include "cache/store/store.h"
 
-/* A record: size(1) of the fields, the fields, checksum(4) of the fields. The file begins with its format. Format 1 had no causes and no
- * numbers of findings, format 2 no runs that confirm, format 3 no amounts, format 4 no checkpoints. A run's amount is its last field, left out where it
- * equals the seconds.
+/* A record: size(1) of the fields, the fields, checksum(4) of the fields. The file begins with its format.
  *
  * A checkpoint: its format, number(8), now(8), size(8) of the state, the state, records, checksum(8) of all before. A journal that goes on from
  * checkpoint n begins with an EVENT_CHECKPOINT of that id. One with a smaller number, or none, is older than the checkpoint: a crash came between. */
-#define MAGIC      "solverfs campaign 5\n"
+#define MAGIC      "solverfs campaign 6\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
-#define STATE_MAGIC "solverfs checkpoint 1\n"
+#define STATE_MAGIC "solverfs checkpoint 2\n"
 #define STATE_MAGIC_SIZE (sizeof(STATE_MAGIC) - 1)
 #define TRIES 10 /* of a reader, while a writer makes a checkpoint */
 
@@ -30,59 +28,43 @@ struct campaign_journal {
         size_t n_open;
 };
 
-static bool is_run(enum campaign_event e)
+static void transfer_record(struct transfer *t, struct campaign_record *r)
 {
-        return e == EVENT_RAN || e == EVENT_STEP || e == EVENT_AGAIN;
-}
+        const enum campaign_event e = r->event = (enum campaign_event)transfer_choice(t, r->event, N_EVENTS);
 
-static bool has_step(enum campaign_event e)
-{
-        return e == EVENT_STEP || e == EVENT_FOUND || e == EVENT_AGAIN;
-}
-
-/* Is the file of this format, or of an earlier one? */
-static bool is_readable(const struct blob *b)
-{
-        const char *p = b->data;
-
-        return b->size >= MAGIC_SIZE && memcmp(p, MAGIC, MAGIC_SIZE - 2) == 0 && p[MAGIC_SIZE - 2] >= '1' &&
-               p[MAGIC_SIZE - 2] <= MAGIC[MAGIC_SIZE - 2] && p[MAGIC_SIZE - 1] == '\n';
+        transfer_u64(t, &r->id);
+        transfer_real(t, &r->now);
+        if (e == EVENT_STEP || e == EVENT_FOUND || e == EVENT_AGAIN)
+                transfer_u64(t, &r->step);
+        if (e == EVENT_RAN || e == EVENT_STEP || e == EVENT_AGAIN) {
+                transfer_u32(t, &r->version);
+                transfer_real(t, &r->seconds);
+                r->verdict = (enum verdict)transfer_choice(t, r->verdict, N_VERDICTS);
+        }
+        if (e == EVENT_RAN || e == EVENT_AGAIN)
+                transfer_real(t, &r->amount);
+        if (e == EVENT_STEP) {
+                transfer_u32(t, &r->rule);
+                transfer_u32(t, &r->direction);
+        }
+        if (e == EVENT_FOUND) {
+                transfer_u32(t, &r->version);
+                transfer_u32(t, &r->kind);
+        }
+        if (e == EVENT_FOUND || e == EVENT_CONFIRMED)
+                transfer_bool(t, &r->is_find);
+        if (e == EVENT_FOUND || e == EVENT_COUNTED)
+                transfer_u64(t, &r->finding);
+        if (e < EVENT_NEXT)
+                record_fail(&t->from);
 }
 
 static void encode(const struct campaign_record *r, struct buffer *ret)
 {
         cleanup_buffer struct buffer b = {0};
+        struct campaign_record record = *r;
 
-        record_put_u8(&b, (uint8_t)r->event);
-        record_put_u64(&b, r->id);
-        record_put_real(&b, r->now);
-        if (has_step(r->event))
-                record_put_u32(&b, r->step);
-        if (is_run(r->event)) {
-                record_put_u16(&b, (uint16_t)r->version);
-                record_put_real(&b, r->seconds);
-                record_put_u8(&b, (uint8_t)r->verdict);
-        }
-        if (r->event == EVENT_STEP) {
-                record_put_u16(&b, (uint16_t)r->rule);
-                record_put_u8(&b, (uint8_t)r->direction);
-        } else if (r->event == EVENT_FOUND) {
-                record_put_u16(&b, (uint16_t)r->version);
-                record_put_u8(&b, (uint8_t)r->kind);
-                record_put_u8(&b, r->is_find);
-                record_put_u64(&b, r->cause);
-        } else if (r->event == EVENT_CONFIRMED) {
-                record_put_u8(&b, r->is_find);
-                record_put_u64(&b, r->cause);
-                record_put_u32(&b, r->finding);
-        } else if (r->event == EVENT_CAUSE) {
-                record_put_u64(&b, r->cause);
-        } else if (r->event == EVENT_FINDING || r->event == EVENT_COUNTED) {
-                record_put_u64(&b, r->cause);
-                record_put_u32(&b, r->finding);
-        } else if (is_run(r->event) && r->amount != r->seconds) {
-                record_put_real(&b, r->amount);
-        }
+        transfer_record(&(struct transfer){.to = &b}, &record);
         record_put_u8(ret, (uint8_t)b.size);
         buffer_add(ret, b.data, b.size);
         record_put_u32(ret, (uint32_t)XXH3_64bits(b.data, b.size));
@@ -93,45 +75,15 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
 {
         const uint8_t *p = bytes.data;
         size_t n = bytes.size > 0 ? p[0] : 0;
-        struct record r;
-        uint8_t event, verdict = 0;
+        struct transfer t;
 
         if (n == 0 || bytes.size < n + 5 || key_get_u32(p + 1 + n) != (uint32_t)XXH3_64bits(p + 1, n))
                 return false;
-        r = record_of(SLICE(p + 1, n));
-        event = record_u8(&r);
-        *ret = (struct campaign_record){.event = (enum campaign_event)event, .id = record_u64(&r)};
-        ret->now = record_real(&r);
-        if (has_step(ret->event))
-                ret->step = record_u32(&r);
-        if (is_run(ret->event)) {
-                ret->version = record_u16(&r);
-                ret->seconds = record_real(&r);
-                verdict = record_u8(&r);
-        }
-        if (ret->event == EVENT_STEP) {
-                ret->rule = record_u16(&r);
-                ret->direction = record_u8(&r);
-        } else if (ret->event == EVENT_FOUND) {
-                ret->version = record_u16(&r);
-                ret->kind = record_u8(&r);
-                ret->is_find = record_bool(&r);
-                ret->cause = record_u64(&r);
-        } else if (ret->event == EVENT_CONFIRMED) {
-                ret->is_find = record_bool(&r);
-                ret->cause = record_u64(&r);
-                ret->finding = record_left(&r) > 0 ? record_u32(&r) : 0;
-        } else if (ret->event == EVENT_CAUSE) {
-                ret->cause = record_u64(&r);
-        } else if (ret->event == EVENT_FINDING || ret->event == EVENT_COUNTED) {
-                ret->cause = record_u64(&r);
-                ret->finding = record_u32(&r);
-        } else if (is_run(ret->event)) {
-                ret->amount = record_left(&r) > 0 ? record_real(&r) : ret->seconds;
-        }
-        ret->verdict = (enum verdict)verdict;
+        t = (struct transfer){.from = record_of(SLICE(p + 1, n))};
+        *ret = (struct campaign_record){0};
+        transfer_record(&t, ret);
         *ret_size = n + 5;
-        return record_end(&r, "a campaign's journal") == 0 && event >= EVENT_NEXT && event < N_EVENTS && verdict < N_VERDICTS;
+        return record_end(&t.from, "a campaign's journal") == 0;
 }
 
 /* -- the checkpoint -- */
@@ -222,7 +174,7 @@ static int read_records(int fd, const char *path, const struct checkpoint *c, ca
                 return errorf(r, "cannot read %s: %s", path, strerror(-r));
         if (b.size < MAGIC_SIZE && memcmp(b.data, MAGIC, b.size) == 0)
                 return tell_checkpoint(c, replay, user); /* a crash while the file was made */
-        if (!is_readable(&b))
+        if (b.size < MAGIC_SIZE || memcmp(b.data, MAGIC, MAGIC_SIZE) != 0)
                 return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
         records = SLICE((const char *)b.data + MAGIC_SIZE, b.size - MAGIC_SIZE);
         if (number_of(records) > c->number)
@@ -233,11 +185,6 @@ static int read_records(int fd, const char *path, const struct checkpoint *c, ca
         r = tell(records, false, replay, user, &n);
         *ret_size = MAGIC_SIZE + n;
         return r;
-}
-
-static int tell_nobody(void *, const struct campaign_record *)
-{
-        return 0;
 }
 
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user)
@@ -252,7 +199,7 @@ int campaign_journal_read(const char *path, campaign_replay_fn replay, void *use
 
                 r = read_checkpoint(state_path, &c);
                 if (r == 0)
-                        r = read_records(fd, path, &c, replay ? replay : tell_nobody, user, &size);
+                        r = read_records(fd, path, &c, replay, user, &size);
         }
         return r;
 }
@@ -267,7 +214,7 @@ static void keep_open(struct campaign_journal *j, const struct campaign_record *
 
         for (size_t i = 0; i < j->n_open && !is_open; i++)
                 is_open = j->open[i].id == r->id;
-        if (!is_open || r->event == EVENT_CAUSE || r->event == EVENT_FINDING || r->event == EVENT_COUNTED)
+        if (!is_open || r->event == EVENT_COUNTED)
                 return;
         if (r->event != EVENT_FINISH) {
                 list_grow(j->open, j->n_open);
@@ -278,6 +225,19 @@ static void keep_open(struct campaign_journal *j, const struct campaign_record *
                 if (j->open[i].id != r->id)
                         j->open[n++] = j->open[i];
         j->n_open = n;
+}
+
+bool campaign_journal_find(const struct campaign_journal *j, struct campaign_record *r)
+{
+        for (size_t i = j->n_open; i-- > 0;) {
+                const struct campaign_record *o = &j->open[i];
+
+                if (o->event == r->event && o->id == r->id && o->step == r->step && o->version == r->version && o->kind == r->kind) {
+                        *r = *o;
+                        return true;
+                }
+        }
+        return false;
 }
 
 struct opening {
@@ -313,7 +273,7 @@ static int add(struct campaign_journal *j, const struct campaign_record *record)
         return 0;
 }
 
-/* Cuts the file behind its whole records. Records are added in this format, so the file's format is written anew, also over an earlier one. */
+/* Cuts the file behind its whole records; one without any begins with its format. */
 static int cut(struct campaign_journal *j, uint64_t size)
 {
         int r;
@@ -329,7 +289,7 @@ static int cut(struct campaign_journal *j, uint64_t size)
 
 int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret)
 {
-        cleanup(campaign_journal_closep) struct campaign_journal *j = allocate(1, sizeof(*j));
+        struct campaign_journal *j = *ret = allocate(1, sizeof(*j));
         cleanup(checkpoint_done) struct checkpoint c = {0};
         struct opening opening = {.journal = j, .replay = replay, .user = user};
         uint64_t size = 0;
@@ -338,19 +298,21 @@ int campaign_journal_open(const char *path, campaign_replay_fn replay, void *use
         j->state_path = format_string("%s.state", path);
         j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (j->fd < 0)
-                return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-        if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
-                return errorf(-EBUSY, "the campaign is running in another process");
-        r = read_checkpoint(j->state_path, &c);
+                r = errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+        else if (flock(j->fd, LOCK_EX | LOCK_NB) < 0)
+                r = errorf(-EBUSY, "the campaign is running in another process");
+        else
+                r = read_checkpoint(j->state_path, &c);
         j->checkpoint = c.number;
         if (r == 0)
                 r = read_records(j->fd, path, &c, replay_open, &opening, &size);
         if (r == 0)
                 r = cut(j, size);
-        if (r < 0)
-                return r;
-        *ret = steal_pointer(j);
-        return 0;
+        if (r < 0) {
+                campaign_journal_close(j);
+                *ret = NULL;
+        }
+        return r;
 }
 
 void campaign_journal_close(struct campaign_journal *j)

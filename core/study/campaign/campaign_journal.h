@@ -14,15 +14,13 @@ enum campaign_event {
         EVENT_NEXT = 1,  /* an input was taken: id; -1 in `score`: the strategy waited */
         EVENT_RAN,       /* id, version, seconds, verdict, amount */
         EVENT_FINISH,    /* id */
-        EVENT_CONFIRMED, /* id, is_find, cause, finding; stands before the candidate's EVENT_FINISH (format 1: behind it) */
+        EVENT_CONFIRMED, /* id, is_find; stands before the candidate's EVENT_FINISH */
         EVENT_SESSION,   /* a session began or ended; no field but the time */
-        EVENT_CAUSE,     /* id, cause: localized later */
         EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
-        EVENT_FOUND,     /* a step's find: id, step, version, kind; cause: the finding's number, 0: not confirmed; is_find: it was new */
+        EVENT_FOUND,     /* a step's find: id, step, version, kind; finding: 0: not confirmed; is_find: it was new */
         EVENT_AGAIN,     /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict, amount */
         EVENT_CHECKPOINT, /* first, where there is one: state */
-        EVENT_FINDING,    /* of a checkpoint: a finding whose commits can be looked for: id, cause, finding */
-        EVENT_COUNTED,    /* of a checkpoint: id finds are represented by a finding: cause 0, finding */
+        EVENT_COUNTED,    /* of a checkpoint: id finds are represented by a finding */
         N_EVENTS
 };
 
@@ -35,28 +33,29 @@ struct campaign_record {
         enum verdict verdict;
         double amount; /* of the campaign's measure; of a campaign by time the seconds */
         bool is_find;
-        uint64_t cause;
-        uint32_t finding; /* its number when commits can be looked for; 0: not kept */
-        unsigned step;    /* 0: the seed */
+        uint64_t finding; /* its number */
+        uint64_t step;    /* 0: the seed */
         unsigned rule, direction;
         unsigned kind; /* enum observation_kind */
-        bool is_known; /* it comes from a checkpoint, whose state includes it: of an input under way, or one of the last two events */
+        bool is_known; /* it comes from a checkpoint, whose state includes it: of an input under way, or an EVENT_COUNTED */
         struct slice state; /* until the function returns */
 };
 #define JOURNAL_NO_RULE UINT16_MAX
 
 typedef int (*campaign_replay_fn)(void *user, const struct campaign_record *r);
 struct campaign_journal;
-/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order. -EBUSY: another process has the lock. */
+/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order; *ret is set before. -EBUSY: another process has the
+ * lock. */
 int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret);
 /* The same without a lock, and without writing. */
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user);
 void campaign_journal_close(struct campaign_journal *j);
-DEFINE_CLEANUP(struct campaign_journal *, campaign_journal_close)
 
+/* Completes *r by the last record of an input under way that has its event, id, step, version and kind. False: there is none. */
+bool campaign_journal_find(const struct campaign_journal *j, struct campaign_record *r);
 /* Written when it returns; on disk at the next sync. -ENOSPC and other errors leave the file as it was. */
 int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *r);
 int campaign_journal_sync(struct campaign_journal *j);
-/* On disk when it returns. `known`: records of the last two events; those of inputs under way come by themselves. After an error nothing may be added. */
+/* On disk when it returns. `known`: EVENT_COUNTED; records of inputs under way come by themselves. After an error nothing may be added. */
 int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n);
 uint64_t campaign_journal_size(const struct campaign_journal *j); /* bytes, without the checkpoint */

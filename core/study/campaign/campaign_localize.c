@@ -1,16 +1,13 @@
-/* Localizing while a campaign runs. A thread searches for the commits responsible for the findings so far, and tells the strategy, which then chooses
- * fewer inputs with a known cause.
+/* Localizing while a campaign runs. A thread searches for the commits responsible for the findings so far.
  *
  * A turn of the localizer (campaign_turns.c) is one build or run, and as many more as begin within the time that the search had before. All findings of
  * that time are localized together and share builds.
  *
  * When the search for inputs is over the localizer has all cores, and a bounded time of wall clock. A localization that is not finished by then is kept as
  * unfinished, and goes on with the next call of the campaign. */
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-
+#include "cache/base/hash.h"
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding.h"
 
 static bool is_unexplained(const struct campaign *c)
 {
@@ -20,19 +17,16 @@ static bool is_unexplained(const struct campaign *c)
         return false;
 }
 
-void campaign_add_found(struct campaign *c, uint64_t id, uint32_t finding)
+void campaign_add_found(struct campaign *c, const struct observation *f)
 {
+        c->status.soundness += f->kind == FINDING_SOUNDNESS;
+        c->status.crashes += f->kind == FINDING_CRASH;
+        if (f->kind == FINDING_CRASH)
+                campaign_sign(c, f->signature);
+        if ((f->kind != FINDING_SPR && f->kind != FINDING_REGRESSION) || !finding_is_localizable(c->solver, f))
+                return;
         list_grow(c->found, c->n_found);
-        c->found[c->n_found++] = (struct campaign_found){.id = id, .finding = finding};
-}
-
-void campaign_learn(struct campaign *c, uint64_t id, uint64_t cause)
-{
-        for (size_t i = 0; i < c->n_found; i++)
-                if (c->found[i].id == id)
-                        c->found[i].cause = cause;
-        if (c->hunt->learned)
-                c->hunt->learned(c, id, cause);
+        c->found[c->n_found++] = (struct campaign_found){.finding = f->number};
 }
 
 uint64_t campaign_count_causes(const struct campaign *c)
@@ -49,8 +43,14 @@ uint64_t campaign_count_causes(const struct campaign *c)
         return n;
 }
 
-/* Under the lock: notes the causes that are known by now in the journal, and tells the hunt. */
-static int learn(struct campaign *c)
+static int note_newest(void *user, const struct localized_culprit *c)
+{
+        *(uint64_t *)user = hash_quick(c->commit, strlen(c->commit));
+        return 0;
+}
+
+/* Under the lock: reads the causes that are known by now. */
+static void learn(struct campaign *c)
 {
         for (size_t i = 0; i < c->n_found; i++) {
                 cleanup_observation struct observation *f = NULL;
@@ -59,23 +59,99 @@ static int learn(struct campaign *c)
 
                 if (c->found[i].cause != 0 || observation_get(c->workspace, OF_CAMPAIGNS, c->solver->number, c->found[i].finding, &f) < 0)
                         continue;
-                r = finding_cause(c->workspace, c->solver, f, &cause);
+                r = finding_culprits(c->workspace, c->solver, f, note_newest, &cause);
                 if (r == -ENOENT)
                         continue; /* it was found after this search for commits began */
                 c->found[i].is_tried = true;
-                if (r < 0 || cause == 0)
-                        continue;
-                r = campaign_note(c, &(struct campaign_record){.event = EVENT_CAUSE, .id = c->found[i].id, .cause = cause});
-                if (r < 0)
-                        return r;
-                campaign_learn(c, c->found[i].id, cause);
+                c->found[i].cause = r == 0 ? cause : 0;
         }
-        return 0;
 }
 
-static void await_turn(void *user)
+int campaign_read_found(struct campaign *c)
 {
-        struct campaign *c = user;
+        cleanup_observations struct observations all = {0};
+        int r = observations_read(c->workspace, c->solver->number, NULL, &all);
+
+        for (size_t i = 0; r == 0 && i < all.n; i++)
+                if (strcmp(all.list[i]->origin, c->settings->name) == 0)
+                        campaign_add_found(c, all.list[i]);
+        learn(c);
+        return r;
+}
+
+void campaign_limit_localizer(struct campaign *c)
+{
+        c->localize_until = now_ns() + (uint64_t)(c->settings->localize_seconds * 1e9);
+}
+
+static bool is_time_over(const struct campaign *c)
+{
+        return c->localize_until > 0 && now_ns() >= c->localize_until;
+}
+
+/* -- searching: one search for all findings that are alike, which shares its builds -- */
+
+struct search {
+        struct campaign *campaign;
+        struct observations all; /* those to be localized */
+        struct asking asking;    /* the localizer's, at hand */
+        size_t n_open;           /* findings that are not localized when the time is over */
+};
+
+static struct campaign_found *found_of(struct campaign *c, const struct observation *f)
+{
+        for (size_t i = 0; i < c->n_found; i++)
+                if (c->found[i].finding == f->number)
+                        return &c->found[i];
+        return NULL;
+}
+
+static bool is_open(struct campaign *c, const struct observation *f)
+{
+        cleanup_localized struct localized *l = NULL;
+        const struct campaign_found *found;
+        bool is_tried;
+        int r;
+
+        if (strcmp(f->origin, c->settings->name) != 0 || !finding_is_localizable(c->solver, f))
+                return false;
+        r = finding_localization(c->workspace, c->solver, f, &l);
+        pthread_mutex_lock(&c->lock);
+        found = found_of(c, f);
+        is_tried = found && found->is_tried;
+        pthread_mutex_unlock(&c->lock);
+        return !is_tried && (r == -ENOENT || (r == 0 && !localized_is_final(l)));
+}
+
+/* Between the same two versions, by the same measure. */
+static bool is_one_search(const struct observation *a, const struct observation *b)
+{
+        return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
+               a->is_cpu_time == b->is_cpu_time && a->measure == b->measure && (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
+               (a->kind == FINDING_SPR || (finding_verdict(a, a->reference) == finding_verdict(b, b->reference) &&
+                                           finding_verdict(a, a->target) == finding_verdict(b, b->target)));
+}
+
+/* Those of one search stand together from `at` on. */
+static size_t same_search(struct search *s, size_t at)
+{
+        size_t n = at + 1;
+
+        for (size_t i = n; i < s->all.n; i++)
+                if (is_one_search(s->all.list[i], s->all.list[at])) {
+                        struct observation *f = s->all.list[n];
+
+                        s->all.list[n++] = s->all.list[i];
+                        s->all.list[i] = f;
+                }
+        return n - at;
+}
+
+/* Each build and run at its turn. */
+static int make(void *user, size_t i, struct query **ret)
+{
+        struct search *s = user;
+        struct campaign *c = s->campaign;
 
         pthread_mutex_lock(&c->lock);
         if (!c->is_over && now_ns() - c->turns.began >= c->turns.most && c->has_item) {
@@ -84,99 +160,126 @@ static void await_turn(void *user)
         }
         c->has_item = true;
         pthread_mutex_unlock(&c->lock);
+        return s->asking.make(s->asking.user, i, ret);
 }
 
-static unsigned width(void *user)
+static int answered(void *user, size_t i, int r, struct value *v, const char *reason)
 {
-        struct campaign *c = user;
+        struct search *s = user;
 
-        return campaign_is_over(c) ? campaign_count_seats(c) : 1;
+        return s->asking.answered(s->asking.user, i, r, v, reason);
 }
 
-static bool is_time_over(void *user)
+static int look_at_time(void *user, const struct ask_progress *)
 {
-        const struct campaign *c = user;
+        const struct search *s = user;
 
-        return fd_is_readable(c->localize_timer) && !fd_is_readable(c->cancel_fd);
+        return is_time_over(s->campaign) ? errorf(-ETIME, "the time for localizing is over") : 0;
 }
 
-static int watch_fd(int epoll, int fd)
+/* To its end, or until its time is over. */
+static int run_search(struct search *s, struct localization *l)
 {
-        struct epoll_event e = {.events = EPOLLIN};
-
-        return fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0 ? 0 : -errno;
-}
-
-/* Makes one descriptor that becomes readable on both: cancelled, and out of time. */
-static int make_end(struct campaign *c)
-{
+        struct campaign *c = s->campaign;
         int r;
 
-        c->localize_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        c->localize_end = epoll_create1(EPOLL_CLOEXEC);
-        if (c->localize_timer < 0 || c->localize_end < 0)
-                return errorf(-errno, "cannot make a timer: %s", strerror(errno));
-        r = watch_fd(c->localize_end, c->localize_timer);
-        return r < 0 ? r : watch_fd(c->localize_end, c->cancel_fd);
+        while ((r = localization_next(l, &s->asking)) > 0) {
+                struct asking asking = s->asking;
+
+                asking.open = campaign_is_over(c) ? campaign_count_workers(c) : 1;
+                asking.make = make;
+                asking.answered = answered;
+                asking.progress = look_at_time;
+                asking.user = s;
+                r = ask_many(c->engine, &asking, PRIORITY_BATCH, c->cancel_fd);
+                if (r == -ETIME) {
+                        localization_stop(l);
+                        r = localization_next(l, &s->asking);
+                        break;
+                }
+                if (r < 0)
+                        break;
+        }
+        return r < 0 ? r : localization_keep(l);
 }
 
-void campaign_limit_localizer(struct campaign *c)
+/* A finding that was searched for counts as tried, also where its result is not kept: another search in this session would come to the same. */
+static void note_result(struct search *s, const struct observation *f, const struct localized *result)
 {
-        uint64_t ns = MAX((uint64_t)(c->settings->localize_seconds * 1e9), UINT64_C(1));
-        struct itimerspec until = {.it_value = {.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)}};
-
-        if (c->localize_timer >= 0)
-                timerfd_settime(c->localize_timer, 0, &until, NULL);
-}
-
-/* -- searching -- */
-
-static bool is_left_out(void *user, const struct observation *f)
-{
-        struct campaign *c = user;
-        bool is_tried = false;
+        struct campaign *c = s->campaign;
+        cleanup_buffer struct buffer rows = {0};
+        struct campaign_found *found;
 
         pthread_mutex_lock(&c->lock);
-        for (size_t i = 0; i < c->n_found; i++)
-                is_tried |= c->found[i].finding == f->number && c->found[i].is_tried;
+        found = found_of(c, f);
+        if (found && !result->is_unfinished)
+                found->is_tried = true;
         pthread_mutex_unlock(&c->lock);
-        return is_tried;
+        s->n_open += result->is_unfinished;
+        if (localized_rows(result, &rows) < 0)
+                return;
+        rows.data[strcspn(rows.data, "\n")] = '\0';
+        for (char *p = rows.data; *p; p++)
+                *p = *p == '\t' ? ' ' : *p;
+        campaign_say(c, "%s %s/%u: %s", result->is_unfinished ? "localized so far" : "localized", observation_folder(f->kind), f->number, rows.data);
 }
 
-/* Also where its result is not kept: another search in this session would come to the same. */
-static void note_tried(void *user, const struct observation *f)
+static int search(struct search *s, size_t at, size_t n)
 {
-        struct campaign *c = user;
+        struct campaign *c = s->campaign;
+        cleanup_localization struct localization *l = NULL;
+        cleanup_free struct case_info **infos = allocate(n, sizeof(*infos));
+        struct localization_options options;
+        int r = 0;
 
-        pthread_mutex_lock(&c->lock);
-        for (size_t i = 0; i < c->n_found; i++)
-                c->found[i].is_tried |= c->found[i].finding == f->number;
-        pthread_mutex_unlock(&c->lock);
+        for (size_t i = 0; r == 0 && i < n; i++)
+                r = finding_localization_options(c->workspace, c->solver, s->all.list[at + i], &infos[i], &options);
+        if (r == 0) {
+                options.cases = infos;
+                options.n = n;
+                r = localization_new(&options, &l);
+        }
+        if (r == 0)
+                r = run_search(s, l);
+        for (size_t i = 0; i < n; i++) {
+                cleanup_localized struct localized *result = r == 0 ? localization_result(l, i) : NULL;
+
+                if (result)
+                        note_result(s, s->all.list[at + i], result);
+                case_info_unref(infos[i]);
+        }
+        return r;
 }
 
-static void say(void *user, const char *line)
-{
-        campaign_say(user, "%s", line);
-}
-
+/* All findings that are not localized yet, until the time is over; *ret_open is how many are not localized then. What is known of those is kept as
+ * unfinished (localization.h), and the next call goes on. -ECANCELED: likewise. */
 static int localize(struct campaign *c, size_t *ret_open)
 {
-        const struct localizing how = {.width = width,
-                                       .await_turn = await_turn,
-                                       .is_left_out = is_left_out,
-                                       .ended = note_tried,
-                                       .tell = say,
-                                       .is_over = is_time_over,
-                                       .user = c,
-                                       .end_fd = c->localize_end};
-        int r = findings_localize(c->workspace, c->engine, c->solver, c->settings->name, &how, ret_open), k;
+        struct search s = {.campaign = c};
+        int r = observations_read(c->workspace, c->solver->number, NULL, &s.all);
+        size_t n_all = s.all.n;
 
+        s.all.n = 0;
+        for (size_t i = 0; i < n_all; i++)
+                if (is_open(c, s.all.list[i]))
+                        s.all.list[s.all.n++] = s.all.list[i];
+                else
+                        observation_unref(s.all.list[i]);
+        for (size_t at = 0, n; r == 0 && at < s.all.n; at += n) {
+                n = same_search(&s, at);
+                if (is_time_over(c))
+                        s.n_open += n;
+                else
+                        r = search(&s, at, n);
+        }
+        observations_done(&s.all);
+        *ret_open = s.n_open;
         if (r < 0 && r != -ECANCELED)
                 campaign_say(c, "not localized: %s", error_message(r));
         pthread_mutex_lock(&c->lock);
-        k = learn(c);
+        learn(c);
         pthread_mutex_unlock(&c->lock);
-        return r < 0 ? r : k;
+        return r;
 }
 
 int campaign_localize_all(struct campaign *c)
@@ -216,8 +319,6 @@ static void *localizer(void *user)
 
 int campaign_start_localizer(struct campaign *c)
 {
-        int r = c->settings->localize ? make_end(c) : 0;
-
-        return r == 0 && c->settings->localize ? campaign_start_beside(c, BESIDE_LOCALIZER, localizer, c) : r;
+        return c->settings->localize ? campaign_start_beside(c, BESIDE_LOCALIZER, localizer, c) : 0;
 }
 

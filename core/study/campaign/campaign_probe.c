@@ -1,51 +1,85 @@
-/* Finds which logics the versions answer, and which operators of the rules they support. */
+/* Asks the versions before the search: which format the target takes, which logics all answer, which operators of the rules they support. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include "core/fuzz/generate.h"
 #include "core/smtlib/print.h"
 
-#define PROBE_SECONDS 10.0
+#define PROBE_SECONDS 10
+
+/* Runs a version on a text. */
+static int run_probe(struct campaign_worker *worker, size_t version, struct slice text, enum verdict *ret)
+{
+        struct recipe_limits limits = worker->campaign->versions[version]->solver->recipe->limits;
+        struct run_result result = {0};
+        int r;
+
+        limits.wall_ns = limits.cpu_ns = PROBE_SECONDS * NSEC_PER_SEC;
+        r = worker_run(worker, version, 0, &limits, text, &result);
+        *ret = result.verdict;
+        run_result_done(&result);
+        return r;
+}
+
+/* -- the format: a recipe says which it is, but one of programs takes both -- */
+
+/* Does the target answer a formula of this format, which is satisfiable? */
+static int answers(struct campaign *c, enum format format, bool *ret)
+{
+        static const char *const formulas[] = {[FORMAT_SMT2] = "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
+                                               [FORMAT_CNF] = "p cnf 1 1\n1 0\n"};
+        struct campaign_worker worker = CAMPAIGN_WORKER(c);
+        enum verdict verdict;
+        int r;
+
+        c->format = format;
+        r = worker_take_slot(&worker);
+        if (r == 0)
+                r = run_probe(&worker, c->n_compared - 1, slice_string(formulas[format]), &verdict);
+        *ret = r == 0 && verdict == VERDICT_SAT;
+        worker_leave_slot(&worker);
+        return r;
+}
+
+/* SMT-LIB, unless the target answers nothing but DIMACS. */
+static int ask_target(struct campaign *c)
+{
+        bool is_answered;
+        int r = answers(c, FORMAT_SMT2, &is_answered);
+
+        if (r == 0 && !is_answered)
+                r = answers(c, FORMAT_CNF, &is_answered);
+        if (r == 0 && !is_answered)
+                c->format = FORMAT_SMT2;
+        return r;
+}
+
+int campaign_choose_format(struct campaign *c)
+{
+        c->format = c->solver->recipe->format;
+        if (c->settings->kind == CAMPAIGN_UNKNOWNS && c->format == FORMAT_CNF)
+                return errorf(-EINVAL, "%s takes DIMACS; there are rules for SMT-LIB alone", c->solver->recipe->name);
+        if (c->settings->kind == CAMPAIGN_UNKNOWNS)
+                c->format = FORMAT_SMT2;
+        return c->format == FORMAT_ANY && !c->settings->corpus ? ask_target(c) : 0;
+}
+
+/* -- what all versions decide -- */
 
 struct probe {
-        struct campaign *campaign;
-        struct bench_seat seat;
-        struct buffer *left; /* owned; of each compared version: the operators that it does not decide */
+        struct campaign_worker worker;
+        struct buffer *left; /* owned; of each compared version: what it does not decide */
 };
-
-static int probe_begin(struct probe *p, struct campaign *c)
-{
-        *p = (struct probe){.campaign = c, .seat = BENCH_SEAT(c), .left = allocate(c->n_compared, sizeof(*p->left))};
-        return seat_take(&p->seat);
-}
-
-/* Says what each version does not decide, where all went well. */
-static void probe_done(struct probe *p, int r)
-{
-        for (size_t v = 0; v < p->campaign->n_compared; v++) {
-                if (r == 0 && p->left[v].size > 0)
-                        campaign_say(p->campaign, "left out, as %s does not decide them: %s", p->campaign->versions[v]->name, p->left[v].data);
-                buffer_done(&p->left[v]);
-        }
-        seat_leave(&p->seat);
-        free(p->left);
-}
 
 /* Asks every version. A timeout says nothing of the operator. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
 {
-        for (unsigned v = 0; v < p->campaign->n_compared; v++) {
-                struct recipe_limits limits = p->campaign->versions[v]->solver->recipe->limits;
-                struct run_result result = {0};
-                bool is_supported;
-                int r;
+        for (unsigned v = 0; v < p->worker.campaign->n_compared; v++) {
+                enum verdict verdict;
+                int r = run_probe(&p->worker, v, SLICE(text->data, text->size), &verdict);
 
-                limits.wall_ns = limits.cpu_ns = (uint64_t)(PROBE_SECONDS * 1e9);
-                r = seat_run(&p->seat, v, 0, &limits, SLICE(text->data, text->size), &result);
                 if (r < 0)
                         return r;
-                is_supported = verdict_is_decided(result.verdict) || result.verdict == VERDICT_TIMEOUT;
-                run_result_done(&result);
-                if (is_supported)
+                if (verdict_is_decided(verdict) || verdict == VERDICT_TIMEOUT)
                         continue;
                 *ret_unsupported = true;
                 buffer_addf(&p->left[v], "%s%s", p->left[v].size > 0 ? " " : "", name);
@@ -53,88 +87,82 @@ static int ask_all(struct probe *p, const struct buffer *text, const char *name,
         return 0;
 }
 
-static int probe_operators(struct probe *p, struct unknown_hunt *h, enum dialect dialect)
+/* A campaign that goes on must have what it began with, so the answer is kept in a file: of an earlier session, else of `ask`. Says what each version does
+ * not decide. */
+static int ask_once(struct campaign *c, const char *name, int (*ask)(struct probe *p, struct buffer *ret), struct buffer *ret)
 {
-        bool written[N_OPS];
+        cleanup_free char *path = format_string("%s/%s", c->folder, name);
+        cleanup_blob struct blob kept = {0};
+        struct probe p = {.worker = CAMPAIGN_WORKER(c)};
+        int r = read_file(path, SIZE_MAX, &kept);
+
+        if (r == 0)
+                buffer_add(ret, kept.data, kept.size);
+        if (r != -ENOENT)
+                return r;
+        p.left = allocate(c->n_compared, sizeof(*p.left));
+        r = worker_take_slot(&p.worker);
+        if (r == 0)
+                r = ask(&p, ret);
+        if (r == 0)
+                r = write_file_atomic(path, ret->data, ret->size, 0600);
+        for (size_t v = 0; v < c->n_compared; v++) {
+                if (r == 0 && p.left[v].size > 0)
+                        campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
+                buffer_done(&p.left[v]);
+        }
+        worker_leave_slot(&p.worker);
+        free(p.left);
+        return r;
+}
+
+/* -- operators and quantifiers of the rules -- */
+
+/* The number of each that a version does not decide, a line each; of quantifiers OP_NONE. */
+static int ask_operators(struct probe *p, struct buffer *ret)
+{
+        const enum dialect dialect = p->worker.campaign->dialect;
+        bool written[N_OPS], is_left_out = false;
         int r = 0;
 
-        weaken_operators(h->weaken, written);
-        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++) {
+        weaken_operators(unknowns_of(p->worker.campaign)->weaken, written);
+        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++, is_left_out = false) {
                 cleanup_buffer struct buffer text = {0};
 
-                if (!written[op])
-                        continue;
-                r = weaken_probe(op, dialect, &text);
-                if (r == -ENOENT) { /* it depends on widths, so rules write it only into formulas that have such sorts */
-                        r = 0;
+                if (!written[op] || (r = weaken_probe(op, dialect, &text)) == -ENOENT) {
+                        r = 0; /* it depends on widths, so rules write it only into formulas that have such sorts */
                         continue;
                 }
                 if (r == 0)
-                        r = ask_all(p, &text, operator_name(op, dialect), &h->unsupported[op]);
+                        r = ask_all(p, &text, operator_name(op, dialect), &is_left_out);
+                if (is_left_out)
+                        buffer_addf(ret, "%d\n", (int)op);
         }
         for (unsigned i = 0; r == 0 && i < 2; i++) {
                 cleanup_buffer struct buffer text = {0};
 
                 r = weaken_probe_quantifier(i ? TERM_EXISTS : TERM_FORALL, dialect, &text);
                 if (r == 0)
-                        r = ask_all(p, &text, i ? "exists" : "forall", &h->no_quantifier);
+                        r = ask_all(p, &text, i ? "exists" : "forall", &is_left_out);
         }
+        if (is_left_out)
+                buffer_addf(ret, "%d\n", (int)OP_NONE);
         return r;
 }
 
-static int probe_all(struct campaign *c, struct unknown_hunt *h)
-{
-        struct probe p;
-        int r = probe_begin(&p, c);
-
-        if (r == 0)
-                r = probe_operators(&p, h, c->dialect);
-        probe_done(&p, r);
-        return r;
-}
-
-static int take_up(const char *path, struct unknown_hunt *h)
-{
-        cleanup_blob struct blob b = {0};
-        cleanup_free char *text = NULL;
-        int r = read_file(path, SIZE_MAX, &b), quantifiers = 0;
-
-        if (r < 0)
-                return r;
-        text = copy_prefix(b.data, b.size);
-        for (char *at = text, *end; *at; at = end + 1) {
-                long op = strtol(at, &end, 10);
-
-                if (end == at)
-                        break;
-                if (op > 0 && op < N_OPS)
-                        h->unsupported[op] = true;
-        }
-        if (!strstr(text, "quantifiers ") || sscanf(strstr(text, "quantifiers "), "quantifiers %d", &quantifiers) != 1)
-                return errorf(-EIO, "%s is damaged; take the file away", path);
-        h->no_quantifier = quantifiers;
-        return 0;
-}
-
-/* A chain that goes on must have the operators that it began with, so the answers are kept: the number of each operator that is left out, a line each, and
- * a last line for quantifiers. */
 int operators_probe(struct campaign *c)
 {
-        struct unknown_hunt *h = unknown_hunt_of(c);
-        cleanup_buffer struct buffer left_out = {0};
-        char path[PATH_SIZE];
-        int r = path_join(path, c->folder, "left-out");
+        cleanup_buffer struct buffer text = {0};
+        int r = ask_once(c, "left-out", ask_operators, &text);
 
-        if (r == 0)
-                r = take_up(path, h);
-        if (r != -ENOENT)
-                return r;
-        r = probe_all(c, h);
-        for (int op = 0; op < N_OPS; op++)
-                if (h->unsupported[op])
-                        buffer_addf(&left_out, "%d\n", op);
-        buffer_addf(&left_out, "quantifiers %d\n", h->no_quantifier);
-        return r < 0 ? r : write_file_atomic(path, left_out.data, left_out.size, 0600);
+        for (char *at = text.data, *end; r == 0 && at && *at; at = end + 1) {
+                long op = strtol(at, &end, 10);
+
+                if (*end != '\n' || op < 0 || op >= N_OPS)
+                        return errorf(-EIO, "%s/left-out is damaged; take the file away", c->folder);
+                unknowns_of(c)->unsupported[op] = true;
+        }
+        return r;
 }
 
 /* -- logics -- */
@@ -153,34 +181,30 @@ static int ask_logic(struct probe *p, const char *logic, bool *ret_unsupported)
         o.literal_length = 3;
         o.weights = weights;
         o.logic = logic;
-        o.dialect = p->campaign->dialect;
+        o.dialect = p->worker.campaign->dialect;
         r = generator_new(&o, 1, &g);
-        if (r == 0)
-                r = generate_formula(g, &s);
-        if (r == 0)
-                r = script_print(s, NULL, &text);
+        if (r < 0)
+                return r;
+        s = generate_formula(g);
+        r = script_print(s, NULL, &text);
         return r < 0 ? r : ask_all(p, &text, logic ? logic : "strings", ret_unsupported);
 }
 
-/* Into `text`, a name a line; nothing: strings. */
-static int ask_logics(struct campaign *c, struct buffer *text)
+/* A name a line; nothing: strings. */
+static int ask_logics(struct probe *p, struct buffer *ret)
 {
         static const char *const logics[] = {"QF_UF",   "QF_AX",   "QF_BV",    "QF_ABV",     "QF_UFBV", "QF_AUFBV", "QF_LIA", "QF_NIA", "QF_LRA", "QF_NRA",
                                              "QF_LIRA", "QF_UFLIA", "QF_UFLRA", "QF_AUFLIA", "QF_FP",   "QF_BVFP",  "QF_ABVFP", "BV",   "LIA",    "UFLIA"};
-        struct probe p;
-        int r = probe_begin(&p, c);
         bool no_strings = false;
+        int r = ask_logic(p, NULL, &no_strings);
 
-        if (r == 0)
-                r = ask_logic(&p, NULL, &no_strings);
         for (size_t i = 0; r == 0 && no_strings && i < ARRAY_SIZE(logics); i++) {
                 bool is_left_out = false;
 
-                r = ask_logic(&p, logics[i], &is_left_out);
+                r = ask_logic(p, logics[i], &is_left_out);
                 if (r == 0 && !is_left_out)
-                        buffer_addf(text, "%s\n", logics[i]);
+                        buffer_addf(ret, "%s\n", logics[i]);
         }
-        probe_done(&p, r);
         return r;
 }
 
@@ -198,8 +222,6 @@ static void take_logics(struct campaign *c, const char *text, const char *separa
 int logics_choose(struct campaign *c)
 {
         cleanup_buffer struct buffer text = {0};
-        cleanup_blob struct blob kept = {0};
-        char path[PATH_SIZE];
         int r;
 
         if (c->format == FORMAT_CNF)
@@ -210,16 +232,7 @@ int logics_choose(struct campaign *c)
         }
         if (c->corpus.n > 0)
                 return 0;
-        r = path_join(path, c->folder, "logics");
-        if (r == 0)
-                r = read_file(path, SIZE_MAX, &kept);
-        if (r == 0)
-                buffer_add(&text, kept.data, kept.size);
-        if (r == -ENOENT) {
-                r = ask_logics(c, &text);
-                if (r == 0)
-                        r = write_file_atomic(path, text.data, text.size, 0600);
-        }
+        r = ask_once(c, "logics", ask_logics, &text);
         if (r < 0)
                 return r;
         if (text.size > 0)

@@ -35,8 +35,8 @@ void campaign_say_open(struct campaign *c, size_t n, const char *done, double se
 
 static void write_progress(const struct campaign *c, const struct campaign_status *s, uint64_t culprits)
 {
-        char path[PATH_SIZE];
-        FILE *f = path_join(path, c->folder, "progress.tsv") == 0 ? fopen(path, "ae") : NULL;
+        cleanup_free char *path = format_string("%s/progress.tsv", c->folder);
+        FILE *f = fopen(path, "ae");
 
         if (!f)
                 return;
@@ -51,8 +51,8 @@ static void write_progress(const struct campaign *c, const struct campaign_statu
 
 int campaign_record_status(struct campaign *c, enum campaign_state state)
 {
+        cleanup_free char *path = format_string("%s/%s", c->folder, c->type->table);
         cleanup_buffer struct buffer table = {0};
-        char path[PATH_SIZE];
         struct campaign_status s;
         uint64_t culprits;
         int r;
@@ -64,12 +64,11 @@ int campaign_record_status(struct campaign *c, enum campaign_state state)
         s = c->status;
         culprits = campaign_count_causes(c);
         r = campaign_journal_size(c->journal) > JOURNAL_MOST ? campaign_checkpoint(c) : campaign_journal_sync(c->journal);
-        c->hunt->print_table(c, &table);
+        c->type->print_table(c, &table);
         pthread_mutex_unlock(&c->lock);
         write_progress(c, &s, culprits);
-        if (path_join(path, c->folder, c->hunt->table) == 0)
-                write_file_atomic(path, table.data, table.size, 0600);
-        if (r == 0 && c->hunt->record)
-                r = c->hunt->record(c);
+        write_file_atomic(path, table.data, table.size, 0600);
+        if (r == 0 && c->type->record)
+                r = c->type->record(c);
         return r < 0 ? r : campaign_put_status(c->workspace, c->solver->number, c->settings->name, &s);
 }

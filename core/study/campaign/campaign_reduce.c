@@ -10,9 +10,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/engine/ask.h"
 #include "core/study/campaign/campaign_internal.h"
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 #include "core/study/observation/finding_select.h"
 
 #define SHARES_MOST  3
@@ -22,7 +21,6 @@
 struct reducible {
         const struct finding_choice *choice; /* the reducer's */
         double seconds;                      /* of its reduction so far */
-        double earlier, spent;               /* seconds before this session; and of this session */
         unsigned turns;                      /* in this session */
         bool is_over;                        /* minimal, or it cannot be reduced */
 };
@@ -32,11 +30,10 @@ struct reducer {
         struct campaign *campaign;
         struct finding_choice *choices; /* owned; of all campaigns */
         size_t n_choices;
-        struct reducible *list; /* owned; of this campaign */
+        struct reducible *list; /* owned; of this campaign; NULL: not grouped yet */
         size_t n;
+        double spent; /* seconds, of earlier sessions and this one */
         uint64_t n_seen; /* findings of the campaign when they were grouped last */
-        struct reducible *current; /* the one that is reduced, */
-        uint64_t most_ns;          /* for so long in all */
 };
 
 void campaign_close_reducer(struct campaign *c)
@@ -88,8 +85,8 @@ static int group(struct reducer *p)
                         if (p->list[k].choice->finding->number == choices[i].finding->number)
                                 *f = p->list[k];
                 r = look(p, choices[i].finding, f);
-                if (!f->choice)
-                        f->earlier = f->seconds;
+                if (!p->list)
+                        p->spent += f->seconds;
                 f->choice = &choices[i];
                 n_distinct += choices[i].is_representative;
                 n++;
@@ -113,11 +110,7 @@ static int group(struct reducer *p)
 
 static double seconds_left(const struct reducer *p)
 {
-        double left = p->campaign->settings->reduce_seconds;
-
-        for (size_t i = 0; i < p->n; i++)
-                left -= p->list[i].earlier + p->list[i].spent;
-        return left;
+        return p->campaign->settings->reduce_seconds - p->spent;
 }
 
 static bool is_open(const struct reducible *f)
@@ -147,48 +140,33 @@ static struct reducible *choose(const struct reducer *p, size_t *ret_n)
         return best;
 }
 
-static int make(void *user, size_t, struct query **ret)
-{
-        const struct reducer *p = user;
-        struct campaign *c = p->campaign;
-
-        return finding_query_reduced(c->workspace, c->solver, p->current->choice->finding, p->most_ns, campaign_is_over(c) ? c->settings->jobs : 1, ret);
-}
-
-/* A finding that cannot be reduced does not end the others. */
-static int answered(void *user, size_t, int r, struct value *v, const char *reason)
-{
-        struct reducer *p = user;
-        const struct observation *f = p->current->choice->finding;
-        const struct reduction *reduction = r == 0 ? &((struct reduced_value *)v)->reduction : NULL;
-        struct campaign *c = p->campaign;
-
-        if (r == -ECANCELED || r == -ENOSPC || r == -ENOMEM)
-                return errorf(r, "%s", reason);
-        if (r < 0) {
-                p->current->is_over = true;
-                campaign_say(c, "not reduced: %s/%u: %s", observation_folder(f->kind), f->number, reason);
-                return 0;
-        }
-        campaign_say(c, "reduced%s %s/%u: %s%zu of %zu bytes", reduction->is_minimal ? "" : " so far", observation_folder(f->kind), f->number,
-                     reduction->implied.size > 0 ? "what it follows from is " : "", reduction->text.size, (size_t)reduction->before);
-        return 0;
-}
-
 static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
 {
         struct campaign *c = p->campaign;
+        const struct observation *o = f->choice->finding;
+        const unsigned jobs = campaign_is_over(c) ? c->settings->jobs : 1;
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
         double before = f->seconds;
         uint64_t began = now_ns();
-        int r;
+        int r = finding_query_reduced(c->workspace, c->solver, o, (uint64_t)((before + seconds) * 1e9), jobs, &q);
 
-        p->current = f;
-        p->most_ns = (uint64_t)((f->seconds + seconds) * 1e9);
-        r = ask_many(c->engine, &(struct asking){.n = 1, .make = make, .answered = answered, .user = p}, PRIORITY_BATCH, c->cancel_fd);
         if (r == 0)
-                r = look(p, f->choice->finding, f);
+                r = engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
+        if (r == 0) {
+                const struct reduction *reduction = &((struct reduced_value *)v)->reduction;
+
+                campaign_say(c, "reduced%s %s/%u: %s%zu of %zu bytes", reduction->is_minimal ? "" : " so far", observation_folder(o->kind), o->number,
+                             reduction->implied.size > 0 ? "what it follows from is " : "", reduction->text.size, (size_t)reduction->before);
+        } else if (r != -ECANCELED && r != -ENOSPC && r != -ENOMEM) { /* a finding that cannot be reduced does not end the others */
+                f->is_over = true;
+                campaign_say(c, "not reduced: %s/%u: %s", observation_folder(o->kind), o->number, error_message(r));
+                r = 0;
+        }
+        if (r == 0)
+                r = look(p, o, f);
         f->turns++;
-        f->spent += (double)(now_ns() - began) / 1e9;
+        p->spent += (double)(now_ns() - began) / 1e9;
         f->is_over |= f->seconds <= before; /* an earlier call had allowed it more time already */
         return r;
 }

@@ -1,4 +1,4 @@
-/* The search for inputs: a thread for each seat takes inputs from the hunt and tries them, and the campaign's own thread watches the time. */
+/* The search for inputs: each worker is a thread, which takes inputs and tries them, and the campaign's own thread watches the time. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include "cache/base/fault.h"
@@ -19,7 +19,7 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
                         *ret = c->left[--c->n_left];
                         return 0;
                 }
-                r = c->hunt->next(c, ret);
+                r = c->type->next(c, ret);
                 if (r == -ENOSPC) {
                         if (!c->is_exhausted)
                                 campaign_say(c, "%s", error_message(r));
@@ -36,54 +36,54 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
 }
 
 /* The first worker leaves its core while commits are looked for or a finding is reduced. */
-static int make_room(struct bench_seat *seat)
+static int make_room(struct campaign_worker *worker)
 {
-        struct campaign *c = seat->campaign;
+        struct campaign *c = worker->campaign;
         bool is_over, has_left = false;
 
         pthread_mutex_lock(&c->lock);
-        while (seat->is_first && c->turns.is_taken && !c->is_over) {
+        while (worker->is_first && c->turns.is_taken && !c->is_over) {
                 if (has_left) {
                         pthread_cond_wait(&c->changed, &c->lock);
                         continue;
                 }
                 pthread_mutex_unlock(&c->lock);
-                seat_leave(seat);
+                worker_leave_slot(worker);
                 has_left = true;
                 pthread_mutex_lock(&c->lock);
                 c->turns.has_room = true;
                 pthread_cond_broadcast(&c->changed);
         }
-        c->turns.has_room &= !seat->is_first;
+        c->turns.has_room &= !worker->is_first;
         is_over = c->is_over;
         pthread_mutex_unlock(&c->lock);
-        return has_left && !is_over ? seat_take(seat) : 0;
+        return has_left && !is_over ? worker_take_slot(worker) : 0;
 }
 
-static int work(struct bench_seat *seat)
+static int work(struct campaign_worker *worker)
 {
-        struct campaign *c = seat->campaign;
-        int r = seat_take(seat);
+        struct campaign *c = worker->campaign;
+        int r = worker_take_slot(worker);
 
         while (r == 0) {
                 struct strategy_input input;
 
-                r = make_room(seat);
+                r = make_room(worker);
                 pthread_mutex_lock(&c->lock);
                 if (r == 0)
                         r = take_input(c, &input);
                 pthread_mutex_unlock(&c->lock);
                 if (r != 0)
                         break;
-                r = c->hunt->try(seat, &input);
+                r = c->type->try(worker, &input);
                 pthread_mutex_lock(&c->lock);
-                c->n_tried += seat->is_first;
+                c->n_tried += worker->is_first;
                 pthread_cond_broadcast(&c->changed);
                 pthread_mutex_unlock(&c->lock);
                 if (r == 0)
                         r = fault_at("campaign.input");
                 if (r == 0)
-                        r = seat_yield(seat);
+                        r = worker_yield_slot(worker);
         }
         return r;
 }
@@ -96,22 +96,22 @@ static void end_with(struct campaign *c, int r)
         c->why = copy_string(error_message(r));
 }
 
-static void *worker(void *user)
+static void *work_to_the_end(void *user)
 {
         struct campaign *c = user;
-        struct bench_seat seat = BENCH_SEAT(c);
+        struct campaign_worker worker = CAMPAIGN_WORKER(c);
         int r;
 
         pthread_mutex_lock(&c->lock);
-        seat.is_first = c->n_begun++ == 0;
+        worker.is_first = c->n_begun++ == 0;
         pthread_mutex_unlock(&c->lock);
-        r = work(&seat);
-        seat_leave(&seat);
+        r = work(&worker);
+        worker_leave_slot(&worker);
         pthread_mutex_lock(&c->lock);
         if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over))
                 end_with(c, r);
         c->is_over |= r < 0;
-        c->turns.has_room |= seat.is_first;
+        c->turns.has_room |= worker.is_first;
         c->n_ended++;
         pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);
@@ -183,11 +183,11 @@ int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void
 
 int campaign_search(struct campaign *c)
 {
-        unsigned n = campaign_count_seats(c), started = 0;
+        unsigned n = campaign_count_workers(c), started = 0;
         cleanup_free pthread_t *threads = allocate(n, sizeof(*threads));
         int r = 0, k;
 
-        while (started < n && (r = start_thread(&threads[started], worker, c)) == 0)
+        while (started < n && (r = start_thread(&threads[started], work_to_the_end, c)) == 0)
                 started++;
         if (r < 0)
                 campaign_end(c);

@@ -1,32 +1,32 @@
 /* Signatures of findings. The first finding of a signature is kept, and a later one only if it is much smaller. */
 #include "core/study/campaign/campaign_unknown.h"
 
-static struct known_finding *find(struct unknown_hunt *h, const char *signature)
+static struct known_finding *find(struct unknowns *u, const char *signature)
 {
-        for (size_t i = 0; i < h->n_known; i++)
-                if (strcmp(h->known[i].signature, signature) == 0)
-                        return &h->known[i];
+        for (size_t i = 0; i < u->n_known; i++)
+                if (strcmp(u->known[i].signature, signature) == 0)
+                        return &u->known[i];
         return NULL;
 }
 
-static struct known_finding *add(struct unknown_hunt *h, const char *signature)
+static struct known_finding *add(struct unknowns *u, const char *signature)
 {
-        list_grow(h->known, h->n_known);
-        h->known[h->n_known] = (struct known_finding){.signature = copy_string(signature)};
-        return &h->known[h->n_known++];
+        list_grow(u->known, u->n_known);
+        u->known[u->n_known] = (struct known_finding){.signature = copy_string(signature)};
+        return &u->known[u->n_known++];
 }
 
 static void load(struct campaign *c, const struct observation *f)
 {
-        struct unknown_hunt *h = unknown_hunt_of(c);
+        struct unknowns *u = unknowns_of(c);
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct known_finding *k;
 
         if (!*f->signature || cases_get(workspace_cases(c->workspace), f->case_id, &info) < 0)
                 return;
-        k = find(h, f->signature);
+        k = find(u, f->signature);
         if (!k)
-                k = add(h, f->signature);
+                k = add(u, f->signature);
         if (k->number != 0 && k->size <= info->size)
                 return;
         k->number = f->number;
@@ -46,15 +46,15 @@ int signatures_load(struct campaign *c)
 
 bool signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number)
 {
-        struct unknown_hunt *h = unknown_hunt_of(c);
+        struct unknowns *u = unknowns_of(c);
         bool is_claimed = true;
         struct known_finding *k;
 
         pthread_mutex_lock(&c->lock);
-        while ((k = find(h, signature)) && k->number == 0 && !c->is_over)
+        while ((k = find(u, signature)) && k->number == 0 && !c->is_over)
                 pthread_cond_wait(&c->changed, &c->lock);
         if (!k)
-                add(h, signature);
+                add(u, signature);
         else if (k->number != 0 && 2 * size > k->size && !(k->is_own && !k->is_counted)) {
                 *ret_number = k->number;
                 is_claimed = false;
@@ -65,15 +65,15 @@ bool signature_claim(struct campaign *c, const char *signature, uint64_t size, u
 
 bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size)
 {
-        struct unknown_hunt *h = unknown_hunt_of(c);
+        struct unknowns *u = unknowns_of(c);
         struct known_finding *k;
         bool is_new = false;
 
         pthread_mutex_lock(&c->lock);
-        k = find(h, signature);
+        k = find(u, signature);
         if (k && number == 0 && k->number == 0) {
                 free(k->signature);
-                *k = h->known[--h->n_known];
+                *k = u->known[--u->n_known];
         } else if (k && number != 0) {
                 is_new = k->number != number || !k->is_counted;
                 k->number = number;
@@ -87,15 +87,15 @@ bool signature_stored(struct campaign *c, const char *signature, uint32_t number
 
 int signatures_keep(struct campaign *c)
 {
-        struct unknown_hunt *h = unknown_hunt_of(c);
+        struct unknowns *u = unknowns_of(c);
         cleanup_free struct finding_count *list = NULL;
         size_t n;
 
         pthread_mutex_lock(&c->lock);
-        n = h->n_counts;
+        n = u->n_counts;
         list = allocate(n, sizeof(*list));
         if (n > 0)
-                memcpy(list, h->counts, n * sizeof(*list));
+                memcpy(list, u->counts, n * sizeof(*list));
         pthread_mutex_unlock(&c->lock);
         return n > 0 ? finding_put_counts(c->workspace, c->solver->number, c->settings->name, list, n) : 0;
 }

@@ -1,4 +1,4 @@
-/* The hunt for slowdowns, of time, memory or effort. An input runs on the versions that the strategy asks for. Candidates are confirmed, finds are kept.
+/* Campaigns for slowdowns, of time, memory or effort. An input runs on the versions that the strategy asks for. Candidates are confirmed, finds are kept.
  *
  * A strategy counts seconds. For another measure it is told the amount on judge_scale() instead, so that its threshold is a ratio and its limit
  * the recipe's. Its decisions stay the same, but no run is cut short: a limit of memory is also one of addresses, and a program may reserve many more. */
@@ -9,7 +9,6 @@
 
 #include "core/smtlib/scramble.h"
 #include "core/study/base/stat.h"
-#include "core/study/observation/finding_localized.h"
 #include "core/study/judge/judge.h"
 
 #define MOST_PAIRS  24   /* of a confirmation */
@@ -28,7 +27,7 @@ static double threshold_of(const struct campaign *c)
 /* Runs the input on the versions that the strategy asks for. */
 static int run_wanted(struct trial *t)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         int r = 0;
 
         for (unsigned version; r == 0;) {
@@ -61,7 +60,7 @@ static int run_wanted(struct trial *t)
 /* -- confirming -- */
 
 struct confirmation {
-        unsigned reference, target;
+        unsigned versions[2]; /* the reference, and the one that is slower */
         struct judge_pair pairs[MOST_PAIRS];
         double fast[MOST_PAIRS], slow[MOST_PAIRS]; /* amounts */
         struct answer last[2];
@@ -72,11 +71,11 @@ struct confirmation {
  * cannot be scrambled is repeated. */
 static int disguise(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
 {
-        const struct campaign *c = t->seat->campaign;
+        const struct campaign *c = t->worker->campaign;
         struct version *const *versions = c->versions;
         int r;
 
-        *ret_seed = versions[p->reference]->solver->recipe->seed && versions[p->target]->solver->recipe->seed ? p->n : 0;
+        *ret_seed = versions[p->versions[0]]->solver->recipe->seed && versions[p->versions[1]]->solver->recipe->seed ? p->n : 0;
         r = p->n == 0 || *ret_seed > 0 ? -ENOTSUP : (c->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(t->input->text, p->n, ret_text);
         if (r == -ENOTSUP || r == -EINVAL) {
                 ret_text->size = 0;
@@ -89,18 +88,18 @@ static int disguise(const struct trial *t, const struct confirmation *p, uint64_
 /* Runs both versions once; which one is first alternates. 1: two versions contradict each other. */
 static int run_pair(struct trial *t, struct confirmation *p)
 {
-        const struct campaign *c = t->seat->campaign;
+        const struct campaign *c = t->worker->campaign;
         cleanup_free struct answer *answers = allocate(c->n_versions, sizeof(*answers));
         cleanup_buffer struct buffer text = {0};
         struct strategy_input input = *t->input;
-        struct trial once = {.seat = t->seat, .input = &input, .answers = answers};
+        struct trial once = {.worker = t->worker, .input = &input, .answers = answers};
         uint64_t seed;
         int r = disguise(t, p, &seed, &text);
 
         input.text = SLICE(text.data, text.size);
         for (unsigned i = 0; i < 2 && r == 0; i++) {
                 bool is_target = (i + p->n) % 2;
-                unsigned version = is_target ? p->target : p->reference;
+                unsigned version = p->versions[is_target];
 
                 r = trial_run_again(&once, (unsigned)p->n + 1, version, seed, &answers[version]);
                 p->last[is_target] = answers[version];
@@ -125,7 +124,7 @@ static int run_pair(struct trial *t, struct confirmation *p)
 /* 1: it is a find. 0: it is not, or two versions contradict each other now. */
 static int confirm(struct trial *t, struct confirmation *p)
 {
-        const struct campaign_settings *s = t->seat->campaign->settings;
+        const struct campaign_settings *s = t->worker->campaign->settings;
 
         for (size_t wanted = JUDGE_FIRST_PAIRS; p->n < wanted;) {
                 cleanup_judgement struct judgement j = {0};
@@ -149,91 +148,70 @@ static int confirm(struct trial *t, struct confirmation *p)
         return 0;
 }
 
-/* *ret: the finding's number where commits can be looked for. */
-static int keep_slowdown(struct trial *t, const struct confirmation *p, uint32_t *ret)
+static int keep_slowdown(struct trial *t, const struct confirmation *p)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         cleanup_observation struct observation *f = observation_new();
         char what[400];
-        int r;
 
         f->kind = FINDING_SPR;
-        trial_set_versions(f, c->versions[p->reference], c->versions[p->target]);
+        trial_set_versions(f, c->versions[p->versions[0]], c->versions[p->versions[1]]);
         for (unsigned v = 0; v < c->n_compared; v++) {
                 const struct answer *a = &t->answers[v];
 
-                if (v == p->reference || v == p->target)
-                        observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->target ? p->slow : p->fast, (uint32_t)p->n);
+                if (v == p->versions[0] || v == p->versions[1])
+                        observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->versions[1] ? p->slow : p->fast, (uint32_t)p->n);
                 else if (a->ran)
                         observation_add_runs(f, c->versions[v]->text, a->verdict, &a->amount, 1);
         }
-        snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->reference]->name,
-                 judge_amount_text(c->settings->measure, stat_lower_median(p->fast, p->n)).s, c->versions[p->target]->name,
+        snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->versions[0]]->name,
+                 judge_amount_text(c->settings->measure, stat_lower_median(p->fast, p->n)).s, c->versions[p->versions[1]]->name,
                  p->last[1].verdict == VERDICT_TIMEOUT || p->last[1].verdict == VERDICT_MEMOUT ? "more than " : "",
                  judge_amount_text(c->settings->measure, stat_lower_median(p->slow, p->n)).s);
-        r = trial_keep(t, f, what);
-        if (r == 0 && finding_is_localizable(c->solver, f))
-                *ret = f->number;
-        return r;
-}
-
-/* Chooses the pair with the largest slowdown: of any version and a later one, or only of the target. False: none is above the threshold. The strategy
- * judges alike (score() in strategy.c). */
-static bool choose_pair(const struct trial *t, struct confirmation *p)
-{
-        const struct campaign *c = t->seat->campaign;
-        double most = threshold_of(c);
-        bool any = false;
-
-        for (unsigned later = c->settings->any_pair ? 1 : (unsigned)c->n_compared - 1; later < c->n_compared; later++)
-                for (unsigned v = 0; v < later; v++) {
-                        const struct answer *a = &t->answers[v];
-                        double before = a->ran && verdict_is_decided(a->verdict) ? a->amount : trial_most(c);
-                        double slower = scale(c, t->answers[later].amount) - scale(c, before);
-
-                        if (!t->answers[later].ran || slower <= most)
-                                continue;
-                        most = slower;
-                        any = true;
-                        p->reference = v;
-                        p->target = later;
-                }
-        return any;
+        return trial_keep(t, f, what);
 }
 
 /* Runs the pair again, and keeps it if it is a find: 1. 0: it is none, or the same bytes were found before. */
-static int confirm_and_keep(struct trial *t, struct confirmation *p, uint32_t *ret_finding)
+static int confirm_and_keep(struct trial *t, struct confirmation *p)
 {
-        cleanup_observation struct observation *kept = NULL;
-        int r = trial_find_kept(t, FINDING_SPR, &kept);
+        int r = trial_is_kept(t);
 
-        if (r == 0) {
-                *ret_finding = finding_is_localizable(t->seat->campaign->solver, kept) ? kept->number : 0;
-                return 1;
-        }
-        r = r == -ENOENT ? confirm(t, p) : r;
-        if (r != 1)
+        r = r == 0 ? confirm(t, p) : r;
+        if (r != 1 || p->n == 0)
                 return r;
-        r = keep_slowdown(t, p, ret_finding);
+        r = keep_slowdown(t, p);
         return r < 0 ? r : r == 0;
 }
 
-static int try(struct bench_seat *seat, const struct strategy_input *input)
+/* Tells the strategy of its end, and counts it, from a worker or from the journal. Under the lock. */
+static void finish_input(struct campaign *c, uint64_t id, bool is_confirmed, bool is_find)
 {
-        struct campaign *c = seat->campaign;
+        double score;
+        bool is_candidate = strategy_finish(c->state, id, is_confirmed, &score);
+
+        if (is_candidate)
+                strategy_confirmed(c->state, id, is_find);
+        c->status.inputs++;
+        c->status.candidates += is_candidate;
+        c->status.passed_over += !is_candidate && score > threshold_of(c);
+        c->status.finds += is_find;
+        c->status.rejected += is_candidate && !is_find;
+}
+
+static int try(struct campaign_worker *worker, const struct strategy_input *input)
+{
+        struct campaign *c = worker->campaign;
         cleanup_free struct answer *answers = allocate(c->n_versions, sizeof(*answers));
-        struct trial t = {.seat = seat, .input = input, .answers = answers};
+        struct trial t = {.worker = worker, .input = input, .answers = answers};
         struct confirmation p = {0};
         bool is_wanted, is_find = false;
-        uint32_t finding = 0;
-        double score;
         int r;
 
         for (unsigned v = 0; v < c->n_versions; v++) { /* runs of a cut-off session: the strategy knows them and does not ask for them again */
                 struct campaign_record record = {.event = EVENT_RAN, .id = input->id, .version = v};
 
                 if (campaign_recall(c, &record))
-                        answers[v] = (struct answer){.ran = true, .seconds = record.seconds, .amount = record.amount, .verdict = record.verdict};
+                        answers[v] = recorded_answer(&record);
         }
         r = run_wanted(&t);
         if (r == 0)
@@ -241,33 +219,22 @@ static int try(struct bench_seat *seat, const struct strategy_input *input)
         if (r < 0)
                 return r;
         pthread_mutex_lock(&c->lock);
-        is_wanted = strategy_wants(c->state, input->id) && choose_pair(&t, &p);
-        c->status.candidates += is_wanted;
+        is_wanted = strategy_wants(c->state, input->id);
+        strategy_pair(c->state, input->id, p.versions);
         pthread_mutex_unlock(&c->lock);
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
         if (is_wanted) {
-                r = confirm_and_keep(&t, &p, &finding);
+                r = confirm_and_keep(&t, &p);
                 if (r < 0)
                         return r;
                 is_find = r == 1;
         }
         pthread_mutex_lock(&c->lock);
-        is_wanted = strategy_finish(c->state, input->id, is_wanted, &score);
-        c->status.passed_over += !is_wanted && score > threshold_of(c);
-        r = 0;
-        if (is_wanted) {
-                /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
-                strategy_confirmed(c->state, input->id, is_find, 0);
-                r = campaign_note(c, &(struct campaign_record){
-                                             .event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find, .finding = finding});
-                if (r == 0 && is_find && finding > 0)
-                        campaign_add_found(c, input->id, finding);
-        }
+        finish_input(c, input->id, is_wanted, is_find);
+        /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
+        r = is_wanted ? campaign_note(c, &(struct campaign_record){.event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find}) : 0;
         if (r == 0)
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
-        c->status.inputs++;
-        c->status.finds += is_find;
-        c->status.rejected += is_wanted && !is_find;
         pthread_mutex_unlock(&c->lock);
         return r;
 }
@@ -292,7 +259,6 @@ static int check(const struct campaign_settings *s)
 static int begin(struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
-        cleanup_observations struct observations known = {0};
         struct strategy_options o = strategy_defaults;
         struct strategy *strategy = NULL;
         uint64_t inputs;
@@ -323,18 +289,7 @@ static int begin(struct campaign *c)
         if (r < 0)
                 return r;
         c->fingerprint = format_string("corpus:%016" PRIx64 " inputs:%016" PRIx64, c->corpus.hash, inputs);
-        r = observations_read(c->workspace, c->solver->number, observation_folder(FINDING_CRASH), &known);
-        for (size_t i = 0; r == 0 && i < known.n; i++) { /* stored findings count, also those that a killed session could not note */
-                const struct observation *f = known.list[i];
-
-                if (strcmp(f->origin, s->name) != 0)
-                        continue;
-                c->status.crashes += f->kind == FINDING_CRASH;
-                c->status.soundness += f->kind == FINDING_SOUNDNESS;
-                if (f->kind == FINDING_CRASH && *f->signature)
-                        campaign_sign(c, f->signature);
-        }
-        return r;
+        return 0;
 }
 
 static void end(struct campaign *c)
@@ -349,13 +304,7 @@ static int next(struct campaign *c, struct strategy_input *ret)
 
 static void transfer(struct campaign *c, struct transfer *t)
 {
-        cleanup_buffer struct buffer state = {0};
-
-        if (t->to && strategy_save(c->state, &state) < 0)
-                t->to->failed = true;
-        transfer_bytes(t, &state);
-        if (transfer_reads(t) && strategy_load(c->state, SLICE(state.data, state.size)) < 0)
-                record_fail(&t->from);
+        strategy_transfer(c->state, t);
 }
 
 static int next_again(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret)
@@ -367,19 +316,10 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
         return k;
 }
 
-/* The last confirmation of an input that is finished. An earlier one was cut off before the input's end, and does not count. */
-static void replay_confirmed(struct campaign *c, const struct campaign_record *r)
-{
-        strategy_confirmed(c->state, r->id, r->is_find, r->cause);
-        c->status.finds += r->is_find;
-        c->status.rejected += !r->is_find;
-        if (r->finding > 0)
-                campaign_add_found(c, r->id, r->finding);
-}
-
 static int replay(struct campaign *c, const struct campaign_record *r)
 {
-        double score;
+        /* The last confirmation; an earlier one was cut off before the input's end, and does not count. */
+        struct campaign_record confirmed = {.event = EVENT_CONFIRMED, .id = r->id};
 
         if (r->event == EVENT_RAN)
                 strategy_ran(c->state, r->id, r->version, &(struct outcome){.seconds = scale(c, r->amount), .verdict = r->verdict});
@@ -387,29 +327,13 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 c->status.runs++;
                 c->status.solving += r->seconds;
         } else if (r->event == EVENT_FINISH) {
-                size_t at = c->n_open;
-                bool is_wanted;
+                bool is_confirmed = campaign_journal_find(c->journal, &confirmed);
 
-                while (at > 0 && (c->open[at - 1].event != EVENT_CONFIRMED || c->open[at - 1].id != r->id))
-                        at--;
-                is_wanted = strategy_finish(c->state, r->id, at > 0, &score);
-                c->status.candidates += is_wanted;
-                c->status.passed_over += !is_wanted && score > threshold_of(c);
-                c->status.inputs++;
-                if (at > 0)
-                        replay_confirmed(c, &c->open[at - 1]);
-        } else if (r->event == EVENT_CONFIRMED) {
-                if (!campaign_find_left(c, r->id)) /* format 1 has it behind the end of the input */
-                        replay_confirmed(c, r);
-        } else {
+                finish_input(c, r->id, is_confirmed, confirmed.is_find);
+        } else if (r->event != EVENT_CONFIRMED) {
                 return errorf(-EIO, "the campaign's journal has a record of another kind of campaign");
         }
         return 0;
-}
-
-static void learned(struct campaign *c, uint64_t id, uint64_t cause)
-{
-        strategy_learned(c->state, id, cause);
 }
 
 static void print_table(struct campaign *c, struct buffer *ret)
@@ -422,7 +346,7 @@ static void print_table(struct campaign *c, struct buffer *ret)
                 buffer_addf(ret, "%s\t%.4f\t%" PRIu64 "\t%" PRIu64 "\n", arms[i].name, arms[i].mean, arms[i].used, arms[i].won);
 }
 
-const struct campaign_hunt hunt_slowdowns = {
+const struct campaign_type campaign_of_slowdowns = {
         .table = "operators.tsv",
         .check = check,
         .begin = begin,
@@ -432,6 +356,5 @@ const struct campaign_hunt hunt_slowdowns = {
         .next_again = next_again,
         .replay = replay,
         .try = try,
-        .learned = learned,
         .print_table = print_table,
 };

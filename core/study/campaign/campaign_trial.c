@@ -1,4 +1,4 @@
-/* One input: run a version on it, keep a finding, see that versions contradict each other or crash. Both hunts use it. */
+/* One input: run a version on it, keep a finding, see that versions contradict each other or crash. Both types of campaign use it. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
@@ -31,14 +31,14 @@ static double amount_of(const struct campaign *c, const struct answer *a, const 
 int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         struct recipe_limits limits = c->versions[version]->solver->recipe->limits;
         struct run_result result = {0};
         int r;
 
         limits.cpu_ns = (uint64_t)(seconds * 1e9);
         limits.wall_ns = c->settings->cpu_time ? CPU_PATIENCE * limits.cpu_ns : limits.cpu_ns;
-        r = seat_run(t->seat, version, seed, &limits, text, &result);
+        r = worker_run(t->worker, version, seed, &limits, text, &result);
         if (r < 0)
                 return r;
         *ret = (struct answer){.ran = true, .seconds = seconds, .verdict = result.verdict};
@@ -54,7 +54,7 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
 
 int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, struct answer *ret)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         int r = trial_run_text(t, version, seed, t->input->text, seconds, ret, NULL);
 
         if (r < 0)
@@ -68,34 +68,30 @@ int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, 
 
 static void name_input(const struct trial *t, char ret[200])
 {
-        const struct campaign *c = t->seat->campaign;
+        const struct campaign *c = t->worker->campaign;
 
         snprintf(ret, 200, "%s-%" PRIu64 ".%s", c->settings->name, t->input->id, format_name(c->format));
 }
 
-int trial_find_kept(struct trial *t, enum observation_kind kind, struct observation **ret)
+int trial_is_kept(struct trial *t)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         cleanup_observation struct observation *f = NULL;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         char name[200];
-        int r = observation_find(c->workspace, c->solver->number, kind, kind == FINDING_SPR ? c->settings->measure : JUDGE_TIME,
-                                 t->input->text, &f);
+        int r = observation_find(c->workspace, c->solver->number, FINDING_SPR, c->settings->measure, t->input->text, &f);
 
         if (r == 0)
                 r = cases_get(workspace_cases(c->workspace), f->case_id, &info);
         if (r < 0)
-                return r;
+                return r == -ENOENT ? 0 : r;
         name_input(t, name);
-        if (strcmp(f->origin, c->settings->name) != 0 || strcmp(info->name, name) != 0)
-                return -ENOENT;
-        *ret = steal_pointer(f);
-        return 0;
+        return strcmp(f->origin, c->settings->name) == 0 && strcmp(info->name, name) == 0;
 }
 
 int trial_keep(struct trial *t, struct observation *f, const char *what)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         char name[200];
         int r;
 
@@ -111,9 +107,13 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
         f->measure = f->kind == FINDING_SPR ? c->settings->measure : JUDGE_TIME;
         observation_set(&f->origin, c->settings->name);
         r = observation_add(c->workspace, f);
-        if (r == 0)
-                campaign_say(c, "found %s/%u: %s", observation_folder(f->kind), f->number, what);
-        return r;
+        if (r != 0)
+                return r;
+        campaign_say(c, "found %s/%u: %s", observation_folder(f->kind), f->number, what);
+        pthread_mutex_lock(&c->lock);
+        campaign_add_found(c, f);
+        pthread_mutex_unlock(&c->lock);
+        return 0;
 }
 
 void trial_set_versions(struct observation *f, const struct version *reference, const struct version *target)
@@ -124,21 +124,26 @@ void trial_set_versions(struct observation *f, const struct version *reference, 
 
 void trial_add_answers(struct trial *t, struct observation *f)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
 
         for (size_t v = 0; v < c->n_versions; v++)
                 if (t->answers[v].ran)
                         observation_add_runs(f, c->versions[v]->text, t->answers[v].verdict, &t->answers[v].seconds, 1);
 }
 
+struct answer recorded_answer(const struct campaign_record *r)
+{
+        return (struct answer){.ran = true, .seconds = r->seconds, .amount = r->amount, .verdict = r->verdict};
+}
+
 int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         struct campaign_record record = {.event = EVENT_AGAIN, .id = t->input->id, .step = round, .version = version};
         int r;
 
         if (round > 0 && campaign_recall(c, &record)) {
-                *ret = (struct answer){.ran = true, .seconds = record.seconds, .amount = record.amount, .verdict = record.verdict};
+                *ret = recorded_answer(&record);
                 return 0;
         }
         r = trial_run(t, version, seed, c->settings->timeout, ret);
@@ -153,10 +158,10 @@ int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t 
         return r;
 }
 
-/* The same for all crashes at one place. Chains write it alike (chain_judge.c), so that both kinds of hunt find the same crash once. */
+/* The same for all crashes at one place. Chains write it alike (chain_judge.c), so that both types of campaign find the same crash once. */
 static void crash_signature(const struct trial *t, unsigned version, const char *ending, struct buffer *ret)
 {
-        buffer_addf(ret, "%s\t%s\t-\t-\t-\t", observation_kind_name(FINDING_CRASH), t->seat->campaign->versions[version]->text);
+        buffer_addf(ret, "%s\t%s\t-\t-\t-\t", observation_kind_name(FINDING_CRASH), t->worker->campaign->versions[version]->text);
         buffer_add_printable(ret, ending);
 }
 
@@ -179,27 +184,22 @@ bool campaign_sign(struct campaign *c, const char *signature)
 
 static int keep_crash(struct trial *t, unsigned version, const struct answer *again, const char *signature)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         cleanup_observation struct observation *f = observation_new();
         char what[400];
-        int r;
 
         f->kind = FINDING_CRASH;
         observation_set(&f->signature, signature);
         trial_set_versions(f, NULL, c->versions[version]);
         trial_add_answers(t, f);
         snprintf(what, sizeof(what), "%s crashed (%s)", c->versions[version]->name, again->ending);
-        r = trial_keep(t, f, what);
-        pthread_mutex_lock(&c->lock);
-        c->status.crashes += r == 0;
-        pthread_mutex_unlock(&c->lock);
-        return MIN(r, 0);
+        return MIN(trial_keep(t, f, what), 0);
 }
 
 /* Crashes come by the hundred, and one of each place is kept. A crash that does not repeat is not kept, and its signature is not used up. */
 static int note_crash(struct trial *t, unsigned version)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         cleanup_buffer struct buffer seen = {0}, signature = {0};
         const struct answer *a = &t->answers[version];
         struct answer again;
@@ -224,7 +224,7 @@ static int note_crash(struct trial *t, unsigned version)
 
 static int note_contradiction(struct trial *t, unsigned one, unsigned other)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         cleanup_observation struct observation *f = observation_new();
         char what[400];
         int r = 0;
@@ -239,16 +239,12 @@ static int note_contradiction(struct trial *t, unsigned one, unsigned other)
         trial_add_answers(t, f);
         snprintf(what, sizeof(what), "%s says %s, %s says %s", c->versions[one]->name, verdict_name(t->answers[one].verdict),
                  c->versions[other]->name, verdict_name(t->answers[other].verdict));
-        r = trial_keep(t, f, what);
-        pthread_mutex_lock(&c->lock);
-        c->status.soundness += r == 0;
-        pthread_mutex_unlock(&c->lock);
-        return MIN(r, 0);
+        return MIN(trial_keep(t, f, what), 0);
 }
 
 int trial_look_for_errors(struct trial *t)
 {
-        struct campaign *c = t->seat->campaign;
+        struct campaign *c = t->worker->campaign;
         unsigned decided = UINT32_MAX;
         int r = 0;
 

@@ -1,5 +1,6 @@
-/* Shared by the files of the hunt for unknowns: campaign_unknown.c (its life, chains in their order, counts, replay of the journal), unknown_seed.c (seeds
- * and their expected answers), chain.h (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a version does not support).
+/* Shared by the files of campaigns for unknowns: campaign_unknown.c (their life, chains in their order, counts, replay of the journal), unknown_seed.c
+ * (seeds and their expected answers), chain.c and chain_judge.c (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a
+ * version does not support).
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step. The next step begins at the last mutant
  * that the target decided. The target runs first, and a mutant that it decides as is implied runs on no reference. One that comes back unknown is a
@@ -7,6 +8,7 @@
  * answers, so a chain that was cut off goes on where it was. */
 #pragma once
 
+#include "core/smtlib/logic.h"
 #include "core/study/campaign/campaign_internal.h"
 #include "core/weaken/weaken.h"
 
@@ -29,8 +31,15 @@ struct seed {
         enum verdict implied; /* of the seed and all its mutants */
 };
 
+enum rule_end {
+        RULE_DECIDED,
+        RULE_UNKNOWN,
+        RULE_TIMEOUT,
+        RULE_OTHER,
+        N_RULE_ENDS
+};
 struct rule_use {
-        uint64_t used, decided, unknown, timeout, other;
+        uint64_t ends[N_RULE_ENDS]; /* how often the target came to each end on the rule's mutants */
 };
 
 struct known_finding {
@@ -41,13 +50,12 @@ struct known_finding {
         bool is_counted; /* its EVENT_FOUND is in the journal */
 };
 
-struct unknown_hunt {
+struct unknowns {
         struct weaken *weaken; /* owned */
         struct seed *seeds;    /* owned */
         size_t n_seeds;
         unsigned chains;              /* of a seed */
-        bool unsupported[N_OPS];      /* by a version; read only once the workers run */
-        bool no_quantifier;           /* likewise */
+        bool unsupported[N_OPS];      /* by a version; OP_NONE: quantifiers. Read only once the workers run */
         uint64_t last;                /* chain given out; this and all that follows: under the campaign's lock */
         struct known_finding *known; /* owned */
         size_t n_known;
@@ -56,7 +64,7 @@ struct unknown_hunt {
         struct rule_use *uses; /* owned; by rule */
 };
 
-static inline struct unknown_hunt *unknown_hunt_of(struct campaign *c)
+static inline struct unknowns *unknowns_of(struct campaign *c)
 {
         return c->state;
 }
@@ -69,14 +77,14 @@ struct chain_place {
         unsigned steps;
 };
 struct chain_place chain_place_of(struct campaign *c, uint64_t id);
-int chain_try(struct bench_seat *seat, const struct strategy_input *input);
+int chain_try(struct campaign_worker *worker, const struct strategy_input *input);
 /* Under the lock: counts a step or a find, from a worker or the journal. */
-void unknown_hunt_count(struct campaign *c, const struct campaign_record *r);
+void unknowns_count(struct campaign *c, const struct campaign_record *r);
 
 /* -- unknown_seed.c -- */
 
 /* Takes the scripts of the corpus. */
-int seeds_read(struct campaign *c, struct unknown_hunt *h);
+int seeds_read(struct campaign *c, struct unknowns *u);
 /* Under the lock: decides whether chains can begin there, once the answers of all versions on the seed itself are known. */
 void seed_judge(struct campaign *c, struct chain_place at);
 
@@ -96,3 +104,28 @@ int signatures_keep(struct campaign *c);
 
 /* Asks every version about every operator that rules write. An operator is left out where a version does not decide its plainest formula. */
 int operators_probe(struct campaign *c);
+
+/* -- one chain, of one worker: chain.c (from the seed, step by step) and chain_judge.c (what the answers mean, and the findings of a step) -- */
+
+struct chain {
+        struct campaign *campaign;
+        struct unknowns *unknowns;
+        struct chain_place place;
+        uint64_t id;
+        unsigned step, target;
+        enum verdict implied;         /* of every formula of the chain */
+        struct logic logic;           /* as stated */
+        uint64_t size_most;           /* nodes of an assertion that a step may make */
+        struct script *now, *next; /* owned; the last formula that the target decided, and the mutant of this step */
+        struct buffer text, lines;
+        struct weaken_step applied;
+        struct strategy_input input;
+        struct trial trial;
+};
+
+/* To the journal; the record gets the chain's id and step. Takes and leaves the lock. */
+int chain_note(struct chain *ch, struct campaign_record *r);
+/* Did a cut-off session come to an end with this kind of find of this version at this step? */
+bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigned version);
+/* Stores or counts what the answers show. 1: an answer contradicts what is implied, so that the chain cannot go on. */
+int chain_judge(struct chain *ch);

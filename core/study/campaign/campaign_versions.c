@@ -78,20 +78,22 @@ int campaign_hold_versions(struct campaign *c)
 
 int campaign_note_conditions(struct campaign *c)
 {
-        struct bench_seat seat = BENCH_SEAT(c);
+        struct campaign_worker worker = CAMPAIGN_WORKER(c);
         struct run_away *away;
-        json_t *conditions, *versions;
+        json_t *conditions = campaign_get_conditions(c->workspace, c->solver->recipe->name, c->settings->name), *versions;
         int r;
 
-        if (campaign_has_conditions(c->workspace, c->solver->recipe->name, c->settings->name))
+        if (conditions) {
+                json_decref(conditions);
                 return 0;
+        }
         versions = json_object();
         conditions = json_pack("{so}", "versions", versions);
-        r = seat_take(&seat);
-        away = r == 0 && seat.away ? cluster_slot_away(seat.away) : NULL;
+        r = worker_take_slot(&worker);
+        away = r == 0 && worker.remote ? cluster_slot_away(worker.remote) : NULL;
         for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
                 char line[VERSION_LINE];
-                int k = version_ask(c->workspace, c->versions[i], &c->programs[i], away ? NULL : &seat.slot.cpus, away, c->cancel_fd, line);
+                int k = version_ask(c->workspace, c->versions[i], &c->programs[i], away ? NULL : &worker.slot.cpus, away, c->cancel_fd, line);
 
                 if (k == 0 && *line)
                         json_object_set_new(versions, c->versions[i]->text, json_string(line));
@@ -99,7 +101,7 @@ int campaign_note_conditions(struct campaign *c)
         }
         if (r == 0)
                 json_object_set_new(conditions, "machine", away && away->facts ? json_deep_copy(away->facts) : host_facts());
-        seat_leave(&seat);
+        worker_leave_slot(&worker);
         if (r == 0)
                 r = campaign_put_conditions(c->workspace, c->solver->recipe->name, c->settings->name, conditions);
         json_decref(conditions);

@@ -1,5 +1,5 @@
-/* One chain of the hunt for unknowns: from a seed, step by step, each mutant run on every version and judged. */
-#include "core/study/campaign/chain.h"
+/* One chain of a campaign for unknowns: from a seed, step by step, each mutant run on every version and judged. */
+#include "core/study/campaign/campaign_unknown.h"
 
 #include "core/smtlib/print.h"
 
@@ -7,35 +7,17 @@
 
 /* -- the terms that a step may bring in -- */
 
-static bool is_literal(const struct term *t)
-{
-        return t->kind == TERM_LITERAL || (t->op == OP_NEGATE && t->args[0]->kind == TERM_LITERAL);
-}
-
-static bool is_nonlinear(const struct term *t)
-{
-        size_t n = 0;
-
-        if (t->op == OP_TIMES)
-                for (size_t i = 0; i < t->n_args; i++)
-                        n += !is_literal(t->args[i]);
-        if (t->op == OP_DIVIDE || t->op == OP_INT_DIV || t->op == OP_MOD || t->op == OP_REM)
-                return !is_literal(t->args[1]);
-        return n > 1;
-}
-
 /* Is the term one that the versions support, and the seed's logic allows? The chain is the user. */
 static bool chain_allows(void *user, const struct term *t)
 {
         const struct chain *ch = user;
         cleanup_term_list struct term_list all = {0};
 
-        if (t->has_quantifier && (ch->quantifier_free || ch->hunt->no_quantifier))
+        if ((t->has_quantifier && (!ch->logic.has_quantifiers || ch->unknowns->unsupported[OP_NONE])) || !logic_allows(&ch->logic, t))
                 return false;
         term_subterms(&t, 1, &all);
         for (size_t i = 0; i < all.n; i++)
-                if ((all.list[i]->kind == TERM_OPERATOR && ch->hunt->unsupported[all.list[i]->op]) ||
-                    (ch->linear && is_nonlinear(all.list[i])))
+                if (all.list[i]->kind == TERM_OPERATOR && ch->unknowns->unsupported[all.list[i]->op])
                         return false;
         return true;
 }
@@ -52,7 +34,7 @@ int chain_note(struct chain *ch, struct campaign_record *r)
         pthread_mutex_lock(&c->lock);
         k = campaign_note(c, r);
         if (k == 0)
-                unknown_hunt_count(c, r);
+                unknowns_count(c, r);
         pthread_mutex_unlock(&c->lock);
         return k;
 }
@@ -65,7 +47,7 @@ static int run_version(struct chain *ch, unsigned v)
         int k;
 
         if (campaign_recall(ch->campaign, &r)) {
-                *a = (struct answer){.ran = true, .seconds = r.seconds, .verdict = r.verdict};
+                *a = recorded_answer(&r);
                 return 0;
         }
         k = trial_run_text(&ch->trial, v, 0, ch->input.text, ch->campaign->settings->timeout, a, NULL);
@@ -107,7 +89,6 @@ static void chain_done(struct chain *ch)
 {
         script_free(ch->now);
         script_free(ch->next);
-        buffer_done(&ch->now_text);
         buffer_done(&ch->text);
         buffer_done(&ch->lines);
         weaken_step_done(&ch->applied);
@@ -145,7 +126,6 @@ static int step(struct chain *ch)
 {
         const struct weaken_options options = {.size_most = ch->size_most, .keeps = chain_allows, .user = ch};
         enum weaken_direction direction = ch->implied == VERDICT_SAT ? WEAKEN : STRENGTHEN;
-        struct buffer text;
         struct random random;
         int r;
 
@@ -153,7 +133,7 @@ static int step(struct chain *ch)
         weaken_step_done(&ch->applied);
         ch->text.size = 0;
         random_seed_part(&random, ch->campaign->settings->seed + ch->id * UINT64_C(0x9E3779B97F4A7C15), ch->step);
-        r = weaken_step(ch->hunt->weaken, ch->now, direction, &random, &options, &ch->next, &ch->applied);
+        r = weaken_step(ch->unknowns->weaken, ch->now, direction, &random, &options, &ch->next, &ch->applied);
         if (r == -ENOENT)
                 return 1;
         if (r == 0)
@@ -167,56 +147,46 @@ static int step(struct chain *ch)
         if (r != 0 || !verdict_is_decided(ch->trial.answers[ch->target].verdict))
                 return r;
         /* the next step begins at the formula that the target has just decided */
-        weaken_step_print(ch->hunt->weaken, &ch->applied, &ch->lines);
+        weaken_step_print(ch->unknowns->weaken, &ch->applied, &ch->lines);
         script_free(ch->now);
         ch->now = steal_pointer(ch->next);
-        text = ch->now_text;
-        ch->now_text = ch->text;
-        ch->text = text;
         return 0;
 }
 
-static int chain_open(struct bench_seat *seat, const struct strategy_input *input, struct chain *ch)
+static int chain_open(struct campaign_worker *worker, const struct strategy_input *input, struct chain *ch)
 {
-        struct campaign *c = seat->campaign;
+        struct campaign *c = worker->campaign;
         const struct buffer *text;
-        const char *logic;
         uint64_t largest = 0;
         int r;
 
         *ch = (struct chain){.campaign = c,
-                             .hunt = unknown_hunt_of(c),
+                             .unknowns = unknowns_of(c),
                              .place = chain_place_of(c, input->id),
                              .id = input->id,
                              .target = (unsigned)c->n_compared - 1};
-        ch->trial = (struct trial){.seat = seat, .input = &ch->input, .answers = allocate(c->n_versions, sizeof(struct answer))};
+        ch->trial = (struct trial){.worker = worker, .input = &ch->input, .answers = allocate(c->n_versions, sizeof(struct answer))};
         text = &ch->place.seed->text[ch->place.mode];
         r = script_read(SLICE(text->data, text->size),
                         &(struct script_options){.name = ch->place.seed->name, .dialect = c->dialect, .is_dialect_fixed = true},
                         &ch->now);
         if (r < 0)
                 return r;
-        logic = ch->place.seed->logic;
-        if (ch->place.mode == LOGIC_STATED && *logic && strcmp(logic, "ALL") != 0) {
-                ch->quantifier_free = strncmp(logic, "QF_", 3) == 0;
-                logic += ch->quantifier_free ? 3 : 0;
-                ch->linear = strchr(logic, 'L') && !strchr(logic, 'N');
-        }
+        ch->logic = logic_of(ch->place.mode == LOGIC_STATED ? ch->place.seed->logic : NULL);
         for (size_t i = 0; i < ch->now->n_commands; i++)
                 if (ch->now->commands[i].kind == COMMAND_ASSERT)
                         largest = MAX(largest, ch->now->commands[i].term->tree_size);
         ch->size_most = MAX((uint64_t)SIZE_MOST, largest + largest / 2);
-        buffer_add(&ch->now_text, text->data, text->size);
         buffer_add(&ch->text, text->data, text->size);
         ch->input = (struct strategy_input){.id = input->id, .text = SLICE(ch->text.data, ch->text.size), .source = "seed"};
-        return buffer_error(&ch->text) < 0 ? -ENOMEM : buffer_error(&ch->now_text);
+        return buffer_error(&ch->text);
 }
 
-int chain_try(struct bench_seat *seat, const struct strategy_input *input)
+int chain_try(struct campaign_worker *worker, const struct strategy_input *input)
 {
-        struct campaign *c = seat->campaign;
+        struct campaign *c = worker->campaign;
         cleanup(chain_done) struct chain ch;
-        int r = chain_open(seat, input, &ch);
+        int r = chain_open(worker, input, &ch);
 
         if (r == 0)
                 r = begin_at_seed(&ch);
@@ -229,7 +199,6 @@ int chain_try(struct bench_seat *seat, const struct strategy_input *input)
                 return r;
         pthread_mutex_lock(&c->lock);
         r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = ch.id});
-        campaign_drop_open(c, ch.id);
         pthread_mutex_unlock(&c->lock);
         return r;
 }

@@ -1,10 +1,11 @@
 /* The meaning of the answers to a mutant: unknown where it should be decided, a crash, an answer that contradicts the chain's. Each is stored as a
  * finding, or counted where one of its signature is there. */
-#include "core/study/campaign/chain.h"
+#include "core/study/campaign/campaign_unknown.h"
 
 #include <inttypes.h>
 
 #include "cache/base/fault.h"
+#include "core/smtlib/print.h"
 
 #define REASON_MOST 160
 
@@ -52,7 +53,7 @@ static void print_operators(const struct chain *ch, struct buffer *ret)
 
 static const struct rule_row *rule_of(const struct chain *ch)
 {
-        return weaken_rule(ch->hunt->weaken, ch->applied.rule);
+        return weaken_rule(ch->unknowns->weaken, ch->applied.rule);
 }
 
 static void print_signature(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
@@ -82,14 +83,14 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
 {
         struct campaign *c = ch->campaign;
         const struct seed *seed = ch->place.seed;
-        cleanup_buffer struct buffer chain = {0};
+        cleanup_buffer struct buffer chain = {0}, decided = {0};
         char name[200];
         int r;
 
         f->kind = find->kind;
         buffer_add(&chain, ch->lines.data, ch->lines.size);
         if (ch->next)
-                weaken_step_print(ch->hunt->weaken, &ch->applied, &chain);
+                weaken_step_print(ch->unknowns->weaken, &ch->applied, &chain);
         observation_set(&f->chain, chain.data);
         observation_set(&f->reason, find->reason);
         observation_set(&f->signature, signature);
@@ -98,9 +99,10 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
         r = add_case(ch, seed->name, &seed->text[ch->place.mode], &f->seed_id);
         /* The formula that the target decided is reduced together with the one that follows from it. */
         snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u-decided.smt2", c->settings->name, ch->id, ch->step);
-        if (r == 0 && ch->next && (find->kind == FINDING_IMPLICATION || find->kind == FINDING_SOUNDNESS))
-                r = add_case(ch, name, &ch->now_text, &f->decided_id);
-        return r;
+        if (r < 0 || !ch->next || (find->kind != FINDING_IMPLICATION && find->kind != FINDING_SOUNDNESS))
+                return r;
+        r = script_print(ch->now, &(struct print_options){.dialect = c->dialect}, &decided);
+        return r < 0 ? r : add_case(ch, name, &decided, &f->decided_id);
 }
 
 /* The line in the log: "unknown where 1.8 says sat: (reason)". */
@@ -166,7 +168,7 @@ static int file_find(struct chain *ch, const struct chain_find *find)
                 }
                 r.is_find = signature_stored(c, signature.data, k < 0 ? 0 : number, ch->text.size);
         }
-        r.cause = number;
+        r.finding = number;
         return k < 0 ? k : chain_note(ch, &r);
 }
 

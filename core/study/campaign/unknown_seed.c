@@ -1,4 +1,4 @@
-/* The seeds of a hunt for unknowns: read, cleaned and labelled, then judged by the versions' answers. */
+/* The seeds of a campaign for unknowns: read, cleaned and labelled, then judged by the versions' answers. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include <ctype.h>
@@ -75,14 +75,14 @@ static int seed_init(struct campaign *c, struct seed *seed, struct script *s, co
         return script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_ALL]);
 }
 
-int seeds_read(struct campaign *c, struct unknown_hunt *h)
+int seeds_read(struct campaign *c, struct unknowns *u)
 {
         int r = 0;
 
-        h->seeds = allocate(c->corpus.n, sizeof(*h->seeds));
-        for (; r == 0 && h->n_seeds < c->corpus.n; h->n_seeds++) {
-                r = seed_init(c, &h->seeds[h->n_seeds], c->corpus.list[h->n_seeds].script, c->corpus.names[h->n_seeds]);
-                formula_done(&c->corpus.list[h->n_seeds]); /* each chain reads it into a bank of its own */
+        u->seeds = allocate(c->corpus.n, sizeof(*u->seeds));
+        for (; r == 0 && u->n_seeds < c->corpus.n; u->n_seeds++) {
+                r = seed_init(c, &u->seeds[u->n_seeds], c->corpus.list[u->n_seeds].script, c->corpus.names[u->n_seeds]);
+                formula_done(&c->corpus.list[u->n_seeds]); /* each chain reads it into a bank of its own */
         }
         return r;
 }
@@ -130,6 +130,6 @@ void seed_judge(struct campaign *c, struct chain_place at)
         }
         seed->is_out[at.mode] = true;
         c->status.skipped += at.mode == LOGIC_STATED;
-        if (c->journal) /* else the journal is replayed, and this was said before */
+        if (c->is_resumed) /* else this was said before */
                 campaign_say(c, "left out: %s%s: %s", seed->name, at.mode == LOGIC_ALL ? " in ALL" : "", why);
 }

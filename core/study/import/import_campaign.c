@@ -9,6 +9,8 @@
 #include "cache/base/hash.h"
 #include "core/study/campaign/campaign_journal.h"
 
+#define FILE_SIZE (PATH_SIZE + 32) /* a file in a campaign's folder */
+
 void taken_campaign_done(struct taken_campaign *c)
 {
         free(c->there);
@@ -26,33 +28,13 @@ const struct taken_campaign *taking_find_campaign(const struct taking *t, const 
 
 /* -- names and identity -- */
 
-static void add_strings(struct hasher *h, char *const *list)
-{
-        for (; list && *list; list++)
-                hasher_string(h, *list);
-        hasher_string(h, NULL);
-}
-
-/* The settings that a campaign keeps for good, without its name. */
+/* What a campaign keeps for good, but for its name. */
 static void identity_of(const struct taken_campaign *c, struct digest *ret)
 {
-        const struct campaign_settings *s = &c->settings;
-        const double seconds[] = {s->timeout, s->threshold};
+        cleanup_free char *decisions = campaign_decisions(&c->settings);
         struct hasher *h = hasher_new();
 
-        hasher_number(h, s->kind);
-        add_strings(h, s->references);
-        hasher_string(h, s->target);
-        add_strings(h, s->oracles);
-        hasher_string(h, s->strategy);
-        hasher_number(h, s->seed);
-        hasher_field(h, seconds, sizeof(seconds));
-        hasher_string(h, s->corpus);
-        hasher_number(h, s->any_pair);
-        hasher_number(h, s->cpu_time ? JUDGE_CPU_TIME : s->measure);
-        hasher_number(h, s->label);
-        hasher_number(h, s->iterations);
-        hasher_number(h, s->chain);
+        hasher_string(h, decisions);
         hasher_number(h, (uint64_t)c->status.begun);
         hasher_string(h, c->machine);
         hasher_finish(h, ret);
@@ -137,13 +119,12 @@ static int put_rows(const struct taking *t, const struct taken_campaign *c)
 /* Makes the folder and the rows of the new name. The machine's name comes first, as it is part of the campaign's identity. */
 static int reserve(const struct taking *t, const struct taken_campaign *c)
 {
-        char folder[PATH_SIZE], path[PATH_SIZE];
+        char folder[PATH_SIZE], path[FILE_SIZE];
         int r = campaign_folder(t->source->here, t->here->recipe->name, c->here, folder);
 
         if (r == 0)
                 r = make_dirs(folder, 0700);
-        if (r == 0)
-                r = path_join(path, folder, "machine");
+        snprintf(path, sizeof(path), "%s/machine", folder);
         if (r == 0 && *c->machine)
                 r = write_file_atomic(path, c->machine, strlen(c->machine), 0600);
         else if (r == 0 && unlink(path) < 0 && errno != ENOENT)
@@ -209,7 +190,6 @@ int taking_read_campaigns(struct taking *t)
 struct copying {
         const struct taking *taking;
         struct campaign_journal *journal;
-        enum campaign_kind kind;
         bool has_state, is_written;    /* of a checkpoint there; it is here */
         double now;                    /* of the checkpoint */
         struct buffer state;           /* owned */
@@ -224,22 +204,19 @@ static void copying_done(struct copying *c)
         free(c->known);
 }
 
+/* 0: it is not here. */
+static uint32_t number_here(const struct taking *t, uint64_t there)
+{
+        return there <= t->n_numbers ? t->numbers[there] : 0;
+}
+
 /* Changes the numbers of findings to those here. False: one is not here: it was made after the findings were read, or was passed over. */
 static bool translate(const struct copying *c, struct campaign_record *r)
 {
-        const struct taking *t = c->taking;
-        bool is_finding = r->event == EVENT_CONFIRMED || r->event == EVENT_FINDING || r->event == EVENT_COUNTED;
-        bool has_number_for_id = c->kind == CAMPAIGN_UNKNOWNS && (r->event == EVENT_CAUSE || r->event == EVENT_FINDING);
-        uint64_t number = is_finding ? r->finding : r->event == EVENT_FOUND ? r->cause : has_number_for_id ? r->id : 0;
+        uint64_t there = r->finding;
 
-        if (number == 0)
-                return true;
-        if (number > t->n_numbers || t->numbers[number] == 0)
-                return false;
-        r->finding = is_finding ? t->numbers[number] : r->finding;
-        r->cause = r->event == EVENT_FOUND ? t->numbers[number] : r->cause;
-        r->id = has_number_for_id ? t->numbers[number] : r->id;
-        return true;
+        r->finding = number_here(c->taking, there);
+        return there == 0 || r->finding != 0;
 }
 
 static int write_checkpoint(struct copying *c)
@@ -264,7 +241,7 @@ static int copy_record(void *user, const struct campaign_record *record)
                 return buffer_error(&c->state);
         }
         if (!translate(c, &ours))
-                return ours.is_known || ours.event == EVENT_CAUSE ? 0 : 1;
+                return ours.is_known ? 0 : 1;
         if (ours.is_known) {
                 list_grow(c->known, c->n_known);
                 c->known[c->n_known++] = ours;
@@ -280,10 +257,10 @@ static int remove_file(const char *path)
 }
 
 /* Copies checkpoint and whole records, with the numbers that findings have here. */
-static int copy_journal(const struct taking *t, enum campaign_kind kind, const char *from, const char *to)
+static int copy_journal(const struct taking *t, const char *from, const char *to)
 {
         cleanup_free char *state = format_string("%s.state", to);
-        cleanup(copying_done) struct copying c = {.taking = t, .kind = kind};
+        cleanup(copying_done) struct copying c = {.taking = t};
         int r = remove_file(to);
 
         if (r == 0)
@@ -322,12 +299,12 @@ static void add_log_line(const struct taking *t, const char *line, struct buffer
 {
         const char *at = find_number(line);
         char *end = NULL;
-        uint64_t number = at ? strtoull(at, &end, 10) : 0;
+        uint32_t number = at ? number_here(t, strtoull(at, &end, 10)) : 0;
 
-        if (number == 0 || number > t->n_numbers || t->numbers[number] == 0)
+        if (number == 0)
                 buffer_adds(to, line);
         else
-                buffer_addf(to, "%.*s%u%s", (int)(at - line), line, t->numbers[number], end);
+                buffer_addf(to, "%.*s%u%s", (int)(at - line), line, number, end);
         buffer_adds(to, "\n");
 }
 
@@ -357,15 +334,13 @@ static int copy_file(const struct taking *t, const char *from, const char *to, b
 static int copy_files(const struct taking *t, const char *there, const char *here)
 {
         static const char *const names[] = {"log", "progress.tsv", "operators.tsv", "rules.tsv", "left-out", "conditions"};
-        char from[PATH_SIZE], to[PATH_SIZE];
+        char from[FILE_SIZE], to[FILE_SIZE];
         int r = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++) {
-                r = path_join(from, there, names[i]);
-                if (r == 0)
-                        r = path_join(to, here, names[i]);
-                if (r == 0)
-                        r = fault_at("import.campaign");
+                snprintf(from, sizeof(from), "%s/%s", there, names[i]);
+                snprintf(to, sizeof(to), "%s/%s", here, names[i]);
+                r = fault_at("import.campaign");
                 if (r == 0)
                         r = copy_file(t, from, to, i == 0);
         }
@@ -376,9 +351,9 @@ static int copy_files(const struct taking *t, const char *there, const char *her
 
 struct places {
         char there[PATH_SIZE], here[PATH_SIZE];                                   /* folders */
-        char journal_there[PATH_SIZE], journal_here[PATH_SIZE], fresh[PATH_SIZE]; /* fresh: the journal as it will be */
-        char state_here[PATH_SIZE], fresh_state[PATH_SIZE];                       /* their checkpoints */
-        char imported[PATH_SIZE]; /* a line for each import: a hash of what was taken */
+        char journal_there[FILE_SIZE], journal_here[FILE_SIZE], fresh[FILE_SIZE]; /* fresh: the journal as it will be */
+        char state_here[FILE_SIZE], fresh_state[FILE_SIZE];                       /* their checkpoints */
+        char imported[FILE_SIZE]; /* a line for each import: a hash of what was taken */
 };
 
 static int find_places(const struct taking *t, const struct taken_campaign *c, struct places *ret)
@@ -389,17 +364,13 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
                 r = campaign_folder(t->source->here, t->here->recipe->name, c->here, ret->here);
         if (r == 0)
                 r = make_dirs(ret->here, 0700);
-        if (r == 0)
-                r = path_join(ret->journal_there, ret->there, "journal");
-        if (r == 0)
-                r = path_join(ret->journal_here, ret->here, "journal");
-        if (r == 0)
-                r = path_join(ret->fresh, ret->here, "journal.import");
-        if (r == 0)
-                r = path_join(ret->state_here, ret->here, "journal.state");
-        if (r == 0)
-                r = path_join(ret->fresh_state, ret->here, "journal.import.state");
-        return r < 0 ? r : path_join(ret->imported, ret->here, "imported");
+        snprintf(ret->journal_there, FILE_SIZE, "%s/journal", ret->there);
+        snprintf(ret->journal_here, FILE_SIZE, "%s/journal", ret->here);
+        snprintf(ret->fresh, FILE_SIZE, "%s/journal.import", ret->here);
+        snprintf(ret->state_here, FILE_SIZE, "%s/journal.state", ret->here);
+        snprintf(ret->fresh_state, FILE_SIZE, "%s/journal.import.state", ret->here);
+        snprintf(ret->imported, FILE_SIZE, "%s/imported", ret->here);
+        return r;
 }
 
 /* -- how far it is here -- */
@@ -516,7 +487,7 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
                 t->report->known_campaigns++;
                 return 0;
         }
-        r = copy_journal(t, c->settings.kind, p.journal_there, p.fresh);
+        r = copy_journal(t, p.journal_there, p.fresh);
         if (r == 0)
                 r = compare(&p, &progress, hash);
         if (r == 0 && progress == BEHIND)

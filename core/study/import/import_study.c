@@ -3,8 +3,7 @@
 
 #include "core/run/host.h"
 #include "core/study/observation/culprits.h"
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 
 bool taking_has_version(const struct taking *t, const char *version)
 {

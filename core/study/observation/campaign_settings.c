@@ -5,8 +5,7 @@
 
 void campaign_settings_new(struct campaign_settings *s)
 {
-        *s = (struct campaign_settings){.strategy = "solverfs",
-                                        .seed = 1,
+        *s = (struct campaign_settings){.seed = 1,
                                         .timeout = strategy_defaults.timeout,
                                         .threshold = strategy_defaults.threshold,
                                         .localize = true,
@@ -24,10 +23,8 @@ void campaign_settings_done(struct campaign_settings *s)
         free(s->corpus);
         free(s->logic);
         free(s->fingerprint);
-        if (s->references)
-                strings_free(s->references);
-        if (s->oracles)
-                strings_free(s->oracles);
+        strings_free(s->references);
+        strings_free(s->oracles);
         *s = (struct campaign_settings){0};
 }
 
@@ -51,10 +48,9 @@ static char **strings_from_json(json_t *a)
 
 json_t *campaign_settings_json(const struct campaign_settings *s)
 {
-        return json_pack("{si so ss so ss sI sf sf sf sf si ss* sb sb sf sb sf sb ss si si ss* ss* ss*}", "version", 1, "references",
-                         strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "strategy",
-                         s->strategy, "seed", (json_int_t)s->seed, "timeout", s->timeout, "threshold",
-                         s->threshold, "window", 600.0, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
+        return json_pack("{si so ss so sI sf sf sf si ss* sb sb sf sb sf sb ss si si ss* ss* ss*}", "version", 1, "references",
+                         strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "seed", (json_int_t)s->seed,
+                         "timeout", s->timeout, "threshold", s->threshold, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
                          "any-pair", s->any_pair, "localize", s->localize, "localize-seconds", s->localize_seconds, "cpu-time",
                          s->cpu_time, "reduce-seconds", s->reduce_seconds, "unknowns", s->kind == CAMPAIGN_UNKNOWNS, "label",
                          verdict_name(s->label), "iterations", (int)s->iterations, "chain", (int)s->chain, "fingerprint",
@@ -62,20 +58,30 @@ json_t *campaign_settings_json(const struct campaign_settings *s)
                          "logic", s->logic);
 }
 
+char *campaign_decisions(const struct campaign_settings *s)
+{
+        static const char *const others[] = {"seconds", "jobs", "localize", "localize-seconds", "reduce-seconds", "fingerprint"};
+        json_t *j = campaign_settings_json(s);
+        char *text;
+
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                json_object_del(j, others[i]);
+        text = json_dumps(j, JSON_SORT_KEYS); /* NULL: a path that is no UTF-8 */
+        json_decref(j);
+        return text ?: copy_string("");
+}
+
 int campaign_settings_from_json(json_t *j, const char *name, struct campaign_settings *ret)
 {
-        struct campaign_settings s = {.localize_seconds = -1};
-        const char *target, *strategy, *corpus = NULL, *label = "unknown", *fingerprint = NULL, *measure = "time",
-                   *logic = NULL;
+        struct campaign_settings s = {0};
+        const char *target, *corpus = NULL, *label, *fingerprint = NULL, *measure = "time", *logic = NULL;
         json_t *references, *oracles;
-        int version, jobs, any_pair, localize, cpu_time = 0, unknowns = 0, iterations = 300, chain = 25;
+        int version, jobs, any_pair, localize, cpu_time, unknowns, iterations, chain;
         json_int_t seed;
-        double window;
 
-        if (json_unpack(j, "{si so ss so ss sI sF sF sF sF si s?s sb sb s?F s?b s?F s?b s?s s?i s?i s?s s?s s?s}", "version",
-                        &version, "references", &references, "target", &target, "oracles", &oracles, "strategy", &strategy,
-                        "seed", &seed, "timeout", &s.timeout, "threshold", &s.threshold, "window", &window, "seconds",
-                        &s.seconds, "jobs", &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize,
+        if (json_unpack(j, "{si so ss so sI sF sF sF si s?s sb sb sF sb sF sb ss si si s?s s?s s?s}", "version", &version, "references",
+                        &references, "target", &target, "oracles", &oracles, "seed", &seed, "timeout", &s.timeout, "threshold", &s.threshold,
+                        "seconds", &s.seconds, "jobs", &jobs, "corpus", &corpus, "any-pair", &any_pair, "localize", &localize,
                         "localize-seconds", &s.localize_seconds, "cpu-time", &cpu_time, "reduce-seconds", &s.reduce_seconds,
                         "unknowns", &unknowns, "label", &label, "iterations", &iterations, "chain", &chain, "fingerprint",
                         &fingerprint, "measure", &measure, "logic", &logic) < 0)
@@ -95,7 +101,6 @@ int campaign_settings_from_json(json_t *j, const char *name, struct campaign_set
         s.chain = (unsigned)chain;
         s.fingerprint = fingerprint ? copy_string(fingerprint) : NULL;
         s.measure = strcmp(measure, "memory") == 0 ? JUDGE_MEMORY : strcmp(measure, "effort") == 0 ? JUDGE_EFFORT : JUDGE_TIME;
-        snprintf(s.strategy, sizeof(s.strategy), "%s", strategy);
         s.references = strings_from_json(references);
         s.oracles = strings_from_json(oracles);
         *ret = s;
@@ -117,8 +122,8 @@ void campaign_print_settings(const struct campaign_settings *s, struct buffer *r
         } else {
                 if (s->measure != JUDGE_TIME)
                         buffer_addf(ret, "measure = %s\n", judge_measure_name(s->measure));
-                buffer_addf(ret, "strategy = %s\nseed = %" PRIu64 "\ntimeout = %gs\nthreshold = %g%s\nfor = %gs\n",
-                            s->strategy, s->seed, s->timeout, s->threshold, s->measure == JUDGE_TIME ? "s" : "", s->seconds);
+                buffer_addf(ret, "seed = %" PRIu64 "\ntimeout = %gs\nthreshold = %g%s\nfor = %gs\n", s->seed, s->timeout, s->threshold,
+                            s->measure == JUDGE_TIME ? "s" : "", s->seconds);
                 if (s->corpus)
                         buffer_addf(ret, "corpus = %s\n", s->corpus);
                 if (s->logic)

@@ -87,19 +87,6 @@ int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct 
         return r;
 }
 
-int campaign_read_threshold(struct store_txn *t, uint32_t solver, const char *name, double *ret)
-{
-        cleanup_blob struct blob b = {0};
-        uint8_t key[KEY_MOST];
-        int r = strlen(name) > CAMPAIGN_NAME_MOST ? -ENOENT : store_get(t, TABLE_CAMPAIGNS, key_of(key, 's', solver, name), &b);
-        json_t *j = r == 0 ? json_loadb(b.data, b.size, 0, NULL) : NULL;
-
-        if (json_is_number(json_object_get(j, "threshold")))
-                *ret = json_number_value(json_object_get(j, "threshold"));
-        json_decref(j);
-        return r == -ENOENT ? 0 : r;
-}
-
 static int add_name(void *user, struct slice key, struct slice value)
 {
         cleanup_free char *name = copy_prefix((const char *)key.data + 5, key.size - 5);
@@ -165,13 +152,6 @@ int campaign_machine(struct workspace *w, const char *solver, const char *name, 
 bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE])
 {
         return campaign_machine(w, solver, name, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
-}
-
-bool campaign_has_conditions(struct workspace *w, const char *solver, const char *name)
-{
-        char path[PATH_SIZE];
-
-        return file_of(w, solver, name, "conditions", path) == 0 && access(path, F_OK) == 0;
 }
 
 int campaign_put_conditions(struct workspace *w, const char *solver, const char *name, const json_t *conditions)

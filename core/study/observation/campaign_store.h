@@ -17,11 +17,10 @@ enum campaign_kind {
 
 struct campaign_settings {
         enum campaign_kind kind;
-        char *name;        /* default: the strategy's and the target's */
+        char *name;        /* default: "solverfs", the target and the seed */
         char **references; /* versions in full; NULL-terminated */
         char *target;
         char **oracles; /* further versions that decide who is right where two contradict each other; NULL-terminated */
-        char strategy[32]; /* "solverfs"; of what an earlier solverfs began also others, which goes on no more */
         uint64_t seed;
         enum judge_measure
                 measure; /* what is looked for: JUDGE_TIME, _MEMORY or _EFFORT; the others go by the clock on the wall */
@@ -36,7 +35,7 @@ struct campaign_settings {
         bool localize;
         double localize_seconds; /* at its end, in each call, by the clock on the wall; below 0: as long as `seconds`, but a minute at least */
         double reduce_seconds; /* for reductions, all together; 0: none; below 0: half of `seconds` */
-        /* A hunt for unknowns has these, too: */
+        /* A campaign for unknowns has these, too: */
         enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: as each says itself, or as the versions answer */
         unsigned iterations, chain; /* steps for each seed in all, and from the seed on until it begins at the seed again */
         char *fingerprint;          /* of seeds and rules, which a campaign cannot go on without; set by campaign_run() */
@@ -65,7 +64,7 @@ struct campaign_status {
         uint64_t finds, soundness, crashes;
         uint64_t rejected; /* candidates that were noise */
         uint64_t skipped;  /* files of the corpus that could not be used */
-        /* A hunt for unknowns has these, too. Its `inputs` are mutants, its `candidates` those that came back unknown, its `finds` regressions and
+        /* A campaign for unknowns has these, too. Its `inputs` are mutants, its `candidates` those that came back unknown, its `finds` regressions and
          * implications. */
         uint64_t implications, duplicates; /* of the finds; what had the signature of one that was there */
         uint64_t distinct; /* findings of any kind that no other stands for; known at its end, when they were reduced */
@@ -79,6 +78,8 @@ int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *re
 /* Either may be NULL. A status asked for beside the settings is empty where the campaign was killed before it had one. */
 int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
                  struct campaign_status *ret_status);
+/* The settings that decide what a campaign does, without its name: equal texts, equal campaigns. free(). */
+char *campaign_decisions(const struct campaign_settings *s);
 int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s); /* under s->name */
 int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s);
 void campaign_print_settings(const struct campaign_settings *s, struct buffer *ret); /* lines "key = value" */
@@ -94,6 +95,5 @@ int campaign_machine(struct workspace *w, const char *solver, const char *name, 
 bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE]);
 
 /* What its times are of: {"machine": host_facts(), "versions": {a version in full: the first line that it prints for --version}}. */
-bool campaign_has_conditions(struct workspace *w, const char *solver, const char *name);
 int campaign_put_conditions(struct workspace *w, const char *solver, const char *name, const json_t *conditions);
 json_t *campaign_get_conditions(struct workspace *w, const char *solver, const char *name); /* a new reference; NULL: none are recorded */

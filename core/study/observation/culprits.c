@@ -5,7 +5,7 @@
 
 #include "cache/base/record.h"
 #include "core/study/base/version.h"
-#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding.h"
 
 /* In TABLE_FINDINGS: 'c' solver(4) oid(20) → version(1) class(1) intent(1), each of the two NOT_SET or a value. */
 #define RECORD_VERSION 1

@@ -1,4 +1,4 @@
-#include "core/study/observation/finding_reduced.h"
+#include "core/study/observation/finding.h"
 
 static const enum interest interests[N_FINDING_KINDS] = {
         [FINDING_SPR] = INTEREST_SLOW,           [FINDING_SOUNDNESS] = INTEREST_ANSWERS,       [FINDING_CRASH] = INTEREST_CRASH,
@@ -63,16 +63,12 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
 int finding_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct reduction *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        struct reduced_value *value;
         int r = finding_query_reduced(w, s, f, 1, 0, &q); /* whatever the settings ask for now */
 
         if (r == 0)
-                r = q->type->find(q, &v);
-        if (r < 0)
+                r = reduction_find(q, ret);
+        if (r < 0 || ret->has_ended)
                 return r;
-        value = (struct reduced_value *)v;
-        *ret = value->reduction;
-        value->reduction = (struct reduction){0};
-        return 0;
+        reduction_done(ret);
+        return -ENOENT;
 }

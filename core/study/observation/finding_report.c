@@ -1,13 +1,10 @@
-#include "core/study/observation/finding_report.h"
+#include "core/study/observation/finding.h"
 
 #include <math.h>
 
 #include "core/study/base/stat.h"
 #include "core/study/observation/campaign_store.h"
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_reduced.h"
-#include "core/study/observation/finding_steps.h"
-#include "core/study/observation/seeds.h"
+#include "core/study/observation/observation_internal.h"
 #include "core/study/steps/case_history.h"
 
 #define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */

@@ -3,11 +3,9 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
-#include "core/fuzz/shape.h"
+#include "core/fuzz/formula.h"
 #include "core/smtlib/print.h"
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_reduced.h"
-#include "core/study/observation/finding_report.h"
+#include "core/study/observation/finding.h"
 
 #define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
 #define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
@@ -39,12 +37,10 @@ bool logic_is_decidable(const char *logic)
 static const struct term *anonymous(struct bank *b, const char *prefix, const struct sort *sort)
 {
         cleanup_buffer struct buffer name = {0};
-        const struct symbol *s;
 
         buffer_adds(&name, prefix);
         sort_print(sort, &name);
-        s = symbol_of(b, SLICE(name.data, name.size));
-        return s ? term_constant(b, function_of(b, FUNCTION_DECLARED, s, NULL, 0, sort)) : NULL;
+        return term_constant(b, function_of(b, FUNCTION_DECLARED, symbol_of(b, SLICE(name.data, name.size)), NULL, 0, sort));
 }
 
 /* Bound variables get a number and the depth of what they are bound in, so that no name is bound twice, one within the other. */
@@ -178,7 +174,9 @@ static int read_cnf_shape(struct slice text, struct shape *ret)
                 return -ENOENT;
         cnf_reader_init(&reader, text);
         r = cnf_read(&reader, &c);
-        return r < 0 ? r : shape_of_cnf(c, ret);
+        if (r == 0)
+                *ret = shape_of_cnf(c);
+        return r;
 }
 
 int formula_skeleton(struct slice text, char **ret)
@@ -298,7 +296,7 @@ static int read_reduced(struct workspace *w, struct solver *s, struct finding_ch
         const struct buffer *shown;
         int k;
 
-        if (finding_reduced(w, s, c->finding, &r) < 0 || !r.has_ended)
+        if (finding_reduced(w, s, c->finding, &r) < 0)
                 return 0;
         shown = r.implied.size > 0 ? &r.implied : &r.text;
         c->reduced = shown->size;

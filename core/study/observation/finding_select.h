@@ -40,7 +40,7 @@ void finding_choices_free(struct finding_choice *list, size_t n);
 bool logic_is_decidable(const char *logic);
 /* The shape of a formula: its assertions, in which constants are known by their sort, bound variables by a number, and a term without either is
  * a value of its sort, unless it is a whole assertion; all relations between terms are one, whose sides may change places;
- * in a list like that of str.++ arguments of one shape that stand side by side are one. Of DIMACS the parts of core/fuzz/shape.h. free(*ret).
+ * in a list like that of str.++ arguments of one shape that stand side by side are one. Of DIMACS the parts of core/fuzz/formula.h. free(*ret).
  * -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);
 /* The shapes of all Boolean terms in its assertions, but for very large ones; a line each, with an empty one before the first. None of

@@ -1,4 +1,4 @@
-#include "core/study/observation/finding_steps.h"
+#include "core/study/observation/observation_internal.h"
 
 #include "core/build/era.h"
 #include "core/git/git.h"
@@ -52,7 +52,7 @@ void steps_repository(const struct solver *s, char ret[PATH_SIZE])
 }
 
 /* "github.com/z3prover/z3" of https://github.com/z3prover/z3.git, git@github.com:z3prover/z3 and the like. */
-static bool place_of(const char *address, char ret[PATH_SIZE])
+static bool forge_path(const char *address, char ret[PATH_SIZE])
 {
         const char *scheme = strstr(address, "://"), *rest = scheme ? scheme + 3 : address, *at = strchr(rest, '@');
         size_t n;
@@ -79,7 +79,7 @@ bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
         char repository[PATH_SIZE], place[PATH_SIZE];
 
         steps_repository(s, repository);
-        if (!place_of(repository, place))
+        if (!forge_path(repository, place))
                 return false;
         for (size_t i = 0; i < ARRAY_SIZE(forges); i++)
                 if (strncmp(place, forges[i][0], strlen(forges[i][0])) == 0) {

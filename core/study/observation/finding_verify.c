@@ -2,10 +2,8 @@
 #include <math.h>
 
 #include "core/study/base/version.h"
-#include "core/study/observation/finding_localized.h"
-#include "core/study/observation/finding_report.h"
-#include "core/study/observation/finding_steps.h"
-#include "core/study/observation/seeds.h"
+#include "core/study/observation/finding.h"
+#include "core/study/observation/observation_internal.h"
 
 #define INPUT_MOST (1 << 20) /* bytes of an input that stands in the script */
 #define PAIRS_LEAST 5
@@ -47,7 +45,7 @@ static void take_culprit(struct workspace *w, struct solver *s, const struct obs
 
 static void choose(struct workspace *w, struct solver *s, const struct observation *f, struct sides *ret)
 {
-        *ret = (struct sides){.input = {f->case_id, f->case_id}, .least = isnan(f->threshold) ? 1 : f->threshold};
+        *ret = (struct sides){.input = {f->case_id, f->case_id}, .least = f->threshold};
         snprintf(ret->version[0], PATH_SIZE, "%s", *f->reference ? f->reference : f->target);
         snprintf(ret->version[1], PATH_SIZE, "%s", f->target);
         if (!*f->reference && f->decided_id != 0)

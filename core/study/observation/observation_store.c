@@ -2,7 +2,6 @@
 #include "core/study/observation/observation_internal.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "cache/base/record.h"
 
@@ -67,21 +66,6 @@ static int put_record(struct store_txn *t, const struct observation *o)
         return store_put(t, series_of[series].table, record_key(key, series, o->solver, o->number), SLICE(b.data, b.size));
 }
 
-/* Older findings leave it to their campaign by how much a slowdown is one; where its record is lost, it is half of the timeout. */
-static int read_record(struct store_txn *t, enum observation_series series, uint32_t solver, uint32_t number, struct slice bytes, struct observation **ret)
-{
-        cleanup_observation struct observation *o = NULL;
-        int r = observation_decode(series, solver, number, bytes, &o);
-
-        if (r == 0 && isnan(o->threshold)) {
-                o->threshold = o->timeout / 2;
-                r = campaign_read_threshold(t, solver, o->origin, &o->threshold);
-        }
-        if (r == 0)
-                *ret = steal_pointer(o);
-        return r;
-}
-
 static int get_in(struct store_txn *t, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret)
 {
         cleanup_blob struct blob b = {0};
@@ -90,7 +74,7 @@ static int get_in(struct store_txn *t, enum observation_series series, uint32_t 
 
         if (r == -ENOENT)
                 return errorf(r, "there is no %s %u; see 'solverfs %ss'", series_of[series].name, number, series_of[series].name);
-        return r < 0 ? r : read_record(t, series, solver, number, SLICE(b.data, b.size), ret);
+        return r < 0 ? r : observation_decode(series, solver, number, SLICE(b.data, b.size), ret);
 }
 
 /* -- by what a finding is known again -- */
@@ -290,7 +274,6 @@ int observation_find(struct workspace *w, uint32_t solver, enum observation_kind
 }
 
 struct listing {
-        struct store_txn *txn;
         enum observation_series series;
         uint32_t solver;
         const char *folder;
@@ -301,7 +284,7 @@ static int add_record(void *user, struct slice key, struct slice value)
 {
         const struct listing *l = user;
         cleanup_observation struct observation *o = NULL;
-        int r = key.size == KEY_SIZE ? read_record(l->txn, l->series, l->solver, key_get_u32((const uint8_t *)key.data + 5), value, &o) : 0;
+        int r = key.size == KEY_SIZE ? observation_decode(l->series, l->solver, key_get_u32((const uint8_t *)key.data + 5), value, &o) : 0;
 
         if (r < 0 || !o || (l->folder && strcmp(l->folder, observation_folder(o->kind)) != 0))
                 return r;
@@ -314,15 +297,12 @@ int observations_read(struct workspace *w, uint32_t solver, const char *folder, 
 {
         enum observation_series series = folder && strcmp(folder, observation_folder(ALARM_SLOWER)) == 0 ? OF_WATCHES : OF_CAMPAIGNS;
         struct listing l = {.series = series, .solver = solver, .folder = folder, .to = ret};
-        cleanup_txn struct store_txn *t = NULL;
         uint8_t prefix[KEY_SIZE];
-        int r = store_read(workspace_store(w), &t);
+        int r;
 
         *ret = (struct observations){0};
-        l.txn = t;
         record_key(prefix, series, solver, 0);
-        if (r == 0)
-                r = store_each(t, series_of[series].table, SLICE(prefix, 5), SLICE("", 0), true, add_record, &l);
+        r = store_visit(workspace_store(w), series_of[series].table, SLICE(prefix, 5), true, add_record, &l);
         if (r < 0)
                 observations_done(ret);
         return r;

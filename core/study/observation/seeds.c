@@ -1,4 +1,4 @@
-#include "core/study/observation/seeds.h"
+#include "core/study/observation/finding.h"
 
 #include <math.h>
 
@@ -15,7 +15,6 @@ struct seeds_query {
         struct case_info *info;      /* owns a ref */
         struct observation *finding; /* a ref */
         char machine[PATH_SIZE];   /* where it was found, if that is another one; else "" */
-        struct seeds_value *asked; /* owned; while it is worked out: its job's alone */
 };
 
 static bool can_seed(const struct solver *s, const char *version)
@@ -70,20 +69,14 @@ struct seeds_side {
         unsigned which, n;
 };
 
-static void set_run(struct seeds_value *v, unsigned which, uint32_t seed, const struct cell *cell, const struct fact *fact)
-{
-        double amount = v->measure == JUDGE_TIME ? cell_seconds(cell, fact) : fact_amount(fact, v->measure);
-
-        v->runs[seed - 1][which] = (struct seeds_run){.verdict = fact->verdict, .amount = isnan(amount) ? 0 : amount};
-}
-
 static int add_known(void *user, uint32_t seed, const struct fact *fact)
 {
         struct seeds_side *side = user;
+        double amount = side->to->measure == JUDGE_TIME ? cell_seconds(side->cell, fact) : fact_amount(fact, side->to->measure);
 
         if (seed == 0) /* the cell as it is */
                 return 0;
-        set_run(side->to, side->which, seed, side->cell, fact);
+        side->to->runs[seed - 1][side->which] = (struct seeds_run){.verdict = fact->verdict, .amount = isnan(amount) ? 0 : amount};
         side->n++;
         return 0;
 }
@@ -107,21 +100,14 @@ static int read_known(const struct seeds_query *q, const char *machine, struct s
         return r;
 }
 
-static struct seeds_value *seeds_value_new(const struct seeds_query *q)
-{
-        struct seeds_value *v = allocate(1, sizeof(*v));
-
-        *v = (struct seeds_value){
-                .value = {.type = q->query.type, .refs = 1}, .measure = q->finding->measure, .threshold = q->finding->threshold};
-        return v;
-}
-
 static int seeds_find(struct query *query, struct value **ret)
 {
         struct seeds_query *q = (struct seeds_query *)query;
-        cleanup_free struct seeds_value *v = seeds_value_new(q);
-        int r = *q->machine ? read_known(q, q->machine, v) : 0;
+        cleanup_free struct seeds_value *v = allocate(1, sizeof(*v));
+        int r;
 
+        *v = (struct seeds_value){.value = {.type = query->type, .refs = 1}, .measure = q->finding->measure, .threshold = q->finding->threshold};
+        r = *q->machine ? read_known(q, q->machine, v) : 0;
         if (r == 0)
                 r = read_known(q, NULL, v);
         if (r != 1)
@@ -140,31 +126,17 @@ static int seeds_make(void *user, size_t i, struct query **ret)
         return query_run(q->workspace, &cell, ret);
 }
 
-static int seeds_answered(void *user, size_t i, int r, struct value *v, const char *reason)
-{
-        const struct seeds_query *q = user;
-        struct cell cell = cell_of(q, i % 2, (uint32_t)i / 2 + 1);
-        const struct fact *fact = r == 0 ? ((struct run_value *)v)->fact : NULL;
-
-        if (r < 0)
-                return errorf(r, "%s", reason);
-        if (!fact)
-                return errorf(-ENODATA, "%s cannot be built", q->versions[i % 2]->text);
-        set_run(q->asked, i % 2, (uint32_t)i / 2 + 1, &cell, fact);
-        return 0;
-}
-
 static int seeds_step(struct query *query, struct job *j, void **state, struct value **ret)
 {
-        struct seeds_query *q = (struct seeds_query *)query;
+        const struct seeds_query *q = (const struct seeds_query *)query;
+        int r;
 
-        if (*state) {
-                *ret = &steal_pointer(q->asked)->value;
-                return 0;
+        if (!*state) {
+                *state = query;
+                return job_ask_many(j, &(struct asking){.n = 2 * (size_t)SEEDS_MOST, .make = seeds_make, .user = query});
         }
-        free(q->asked); /* of a job that came to no end */
-        *state = q->asked = seeds_value_new(q);
-        return job_ask_many(j, &(struct asking){.n = 2 * (size_t)SEEDS_MOST, .make = seeds_make, .answered = seeds_answered, .user = query});
+        r = seeds_find(query, ret);
+        return r == -ENOENT ? errorf(-ENODATA, "%s or %s cannot be built", q->versions[0]->text, q->versions[1]->text) : r;
 }
 
 /* -- the query -- */
@@ -191,7 +163,6 @@ static void seeds_free(struct query *query)
                 version_free(q->versions[i]);
         case_info_unref(q->info);
         observation_unref(q->finding);
-        free(q->asked);
         free(q);
 }
 

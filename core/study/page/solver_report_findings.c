@@ -1,5 +1,5 @@
 /* The report's findings: what campaigns found. */
-#include "core/study/observation/finding_localized.h"
+#include "core/study/observation/finding.h"
 #include "core/study/page/solver_report_internal.h"
 
 struct row {
@@ -50,42 +50,38 @@ static void add_end(const struct row *row)
         report_cell_mark(row->table, f, row->to);
 }
 
-static int add_slowdown(struct row *row)
+static void add_amount(const struct row *row, double amount)
+{
+        enum judge_measure m = row->finding->measure;
+
+        html_cell_number(row->to, row->table, amount, m == JUDGE_TIME ? html_seconds(amount).s : judge_amount_text(m, amount).s);
+}
+
+static int add_row(struct row *row)
 {
         const struct observation *f = row->finding;
-        double fast = observation_seconds(f, f->reference), slow = observation_seconds(f, f->target);
+        double fast = observation_seconds(f, f->reference), slow = observation_seconds(f, f->target), ratio = fast > 0 ? slow / fast : NAN;
+        uint64_t count = 1;
         int e;
 
         html_row_begin(row->to, row->table);
         report_cell_number(row->report, row->table, f, "/", row->to);
-        html_cell_number(row->to, row->table, fast > 0 ? slow / fast : NAN, html_ratio(fast > 0 ? slow / fast : NAN).s);
-        html_cell_number(row->to, row->table, fast,
-                         f->measure == JUDGE_TIME ? html_seconds(fast).s : judge_amount_text(f->measure, fast).s);
-        html_cell_number(row->to, row->table, slow,
-                         f->measure == JUDGE_TIME ? html_seconds(slow).s : judge_amount_text(f->measure, slow).s);
+        if (f->kind == FINDING_SPR) {
+                html_cell_number(row->to, row->table, ratio, html_ratio(ratio).s);
+                add_amount(row, fast);
+                add_amount(row, slow);
+        } else {
+                html_cell(row->to, row->table, observation_kind_name(f->kind));
+        }
         report_cell_version(row->report, row->table, f->reference, row->to);
         report_cell_version(row->report, row->table, f->target, row->to);
         e = add_culprits(row);
-        add_end(row);
-        html_row_end(row->to);
-        return e;
-}
-
-static int add_other(struct row *row)
-{
-        const struct observation *f = row->finding;
-        uint64_t count = 1;
-        int e = finding_get_count(row->report->workspace, row->report->solver->number, f->number, &count);
-
-        html_row_begin(row->to, row->table);
-        report_cell_number(row->report, row->table, f, "/", row->to);
-        html_cell(row->to, row->table, observation_kind_name(f->kind));
-        report_cell_version(row->report, row->table, f->reference, row->to);
-        report_cell_version(row->report, row->table, f->target, row->to);
-        if (e == 0)
-                e = add_culprits(row);
-        html_cell_count(row->to, row->table, count);
-        html_cell(row->to, row->table, f->reason);
+        if (f->kind != FINDING_SPR) {
+                if (e == 0)
+                        e = finding_get_count(row->report->workspace, row->report->solver->number, f->number, &count);
+                html_cell_count(row->to, row->table, count);
+                html_cell(row->to, row->table, f->reason);
+        }
         add_end(row);
         html_row_end(row->to);
         return e;
@@ -120,7 +116,7 @@ static int write_group(struct report *r, const char *folder, const char *caption
         html_table_begin(b, &t);
         for (n = 0; n < found.n && n < REPORT_ROWS && e == 0; n++) {
                 row.finding = found.list[found.n - 1 - n];
-                e = is_slow ? add_slowdown(&row) : add_other(&row);
+                e = add_row(&row);
         }
         html_table_end(b);
         if (found.n > n)

@@ -39,12 +39,10 @@ static int find_any(void *user, struct slice key, struct slice value)
 
 static bool watched_before(struct workspace *w, uint32_t solver)
 {
-        cleanup_txn struct store_txn *t = NULL;
         cleanup_buffer struct buffer prefix = {0};
 
         branch_key(solver, NULL, &prefix);
-        return store_read(workspace_store(w), &t) == 0 &&
-               store_each(t, TABLE_ALARMS, SLICE(prefix.data, prefix.size), SLICE("", 0), false, find_any, NULL) == 1;
+        return store_visit(workspace_store(w), TABLE_ALARMS, SLICE(prefix.data, prefix.size), false, find_any, NULL) == 1;
 }
 
 static int get_branch(struct workspace *w, uint32_t solver, const char *name, struct watched_branch *ret)
