@@ -228,7 +228,7 @@ static int step(struct campaign *c)
                 c->candidates++;
                 strategy_finish(c->strategy, input.id, true, &score);
                 is_find = holds(c);
-                strategy_confirmed(c->strategy, input.id, is_find, 0);
+                strategy_confirmed(c->strategy, input.id, is_find);
                 if (is_find) {
                         list_grow(c->finds, c->n_finds);
                         c->finds[c->n_finds++] = (struct find){.text = steal_pointer(text), .when = c->solving};
