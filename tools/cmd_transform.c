@@ -57,7 +57,10 @@ static int make_scrambled(struct request *q, unsigned which, struct script **ret
 
 static int make_same(struct request *q, unsigned which, struct script **ret, struct buffer *ret_text)
 {
-        return q->cnf ? cnf_print(q->cnf, ret_text) : script_clone(q->script, ret);
+        if (q->cnf)
+                return cnf_print(q->cnf, ret_text);
+        script_clone(q->script, ret);
+        return 0;
 }
 
 static int make_clauses(struct request *q, unsigned which, struct script **ret, struct buffer *ret_text)

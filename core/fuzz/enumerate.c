@@ -274,22 +274,18 @@ static int fill(struct enumeration *e, unsigned size)
 }
 
 /* True if x comes before y, or there is one of them only: so of two formulas that differ in these names one comes. */
-static int names_in_order(const struct enumeration *e, const struct term *t, bool *ret)
+static bool names_in_order(const struct enumeration *e, const struct term *t)
 {
         cleanup(term_places_done) struct term_places places = {0};
-        bool seen = false;
-        int r = term_places(t, 1000, &places);
 
-        *ret = true;
-        for (size_t i = 0; r == 0 && i < places.n; i++) {
+        term_places(t, 1000, &places);
+        for (size_t i = 0; i < places.n; i++) {
                 if (places.list[i].term == e->variables[0])
-                        seen = true;
-                else if (places.list[i].term == e->variables[1] && !seen) {
-                        *ret = false;
-                        break;
-                }
+                        return true;
+                if (places.list[i].term == e->variables[1])
+                        return false;
         }
-        return r;
+        return true;
 }
 
 /* The next Boolean term that is a formula of its own. */
@@ -297,7 +293,6 @@ static int next_term(struct enumeration *e, const struct term **ret)
 {
         for (;;) {
                 const struct term *t;
-                bool good;
                 int r;
 
                 if (!cursor_next(e, &e->cursor)) {
@@ -314,10 +309,7 @@ static int next_term(struct enumeration *e, const struct term **ret)
                 t = cursor_term(e, &e->cursor);
                 if (!t)
                         continue;
-                r = names_in_order(e, t, &good);
-                if (r < 0)
-                        return r;
-                if (good) {
+                if (names_in_order(e, t)) {
                         e->position++;
                         *ret = t;
                         return 0;
@@ -327,21 +319,16 @@ static int next_term(struct enumeration *e, const struct term **ret)
 
 int enumeration_next(struct enumeration *e, struct script **ret)
 {
-        cleanup_script struct script *s = NULL;
         const struct term *t = NULL;
         int r = next_term(e, &t);
 
-        if (r == 0)
-                r = script_new(e->bank, e->options.dialect, &s);
-        if (r == 0)
-                r = script_add_logic(s, e->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
-        if (r == 0)
-                r = script_add_assert(s, t);
-        if (r == 0)
-                r = script_end(s);
-        if (r == 0)
-                *ret = steal_pointer(s);
-        return r;
+        if (r < 0)
+                return r;
+        script_new(e->bank, e->options.dialect, ret);
+        script_add_logic(*ret, e->options.dialect == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
+        script_add_assert(*ret, t);
+        script_end(*ret);
+        return 0;
 }
 
 uint64_t enumeration_position(const struct enumeration *e)

@@ -11,15 +11,14 @@ void formula_done(struct formula *f)
 
 int formula_copy(const struct formula *f, struct formula *ret)
 {
-        cleanup_bank struct bank *bank = NULL;
+        cleanup_bank struct bank *bank = bank_new();
 
         *ret = (struct formula){0};
-        if (f->cnf) {
+        if (f->cnf)
                 ret->cnf = cnf_copy(f->cnf);
-                return 0;
-        }
-        bank = bank_new();
-        return bank ? script_copy(f->script, bank, &ret->script) : -ENOMEM;
+        else
+                script_copy(f->script, bank, &ret->script);
+        return 0;
 }
 
 int formula_print(const struct formula *f, enum dialect d, struct buffer *ret)

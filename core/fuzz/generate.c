@@ -329,8 +329,9 @@ int vocabulary_of(const struct script *s, struct vocabulary *ret)
         struct vocabulary v = {.bank = s->bank, .sorts = 1u << SORT_BOOL};
         const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
         size_t n;
-        int r = script_functions_at(s, s->n_commands, &functions, &n);
+        int r = 0;
 
+        script_functions_at(s, s->n_commands, &functions, &n);
         for (size_t i = 0; r == 0 && i < n; i++) {
                 const struct term *t;
 
@@ -968,9 +969,8 @@ static const struct symbol *name_of(struct bank *b, char letter, unsigned number
 
 static int declare_constant(struct script *s, char letter, unsigned number, const struct sort *sort)
 {
-        const struct symbol *name = name_of(s->bank, letter, number);
-
-        return name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, NULL, 0, sort)) : -ENOMEM;
+        script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name_of(s->bank, letter, number), NULL, 0, sort));
+        return 0;
 }
 
 /* Half of the constants are strings; there is at least one. */
@@ -1026,7 +1026,8 @@ static int add_declared_sort(struct script *s, const char *name, struct sorts *t
         const struct symbol *symbol = symbol_of(s->bank, slice_string(name));
 
         add_sort(to, sort_named(s->bank, symbol, NULL, 0));
-        return script_add_text(s, COMMAND_DECLARE_SORT, text);
+        script_add_text(s, COMMAND_DECLARE_SORT, text);
+        return 0;
 }
 
 static int choose_sorts(struct generator *g, struct script *s, struct sorts *ret)
@@ -1061,16 +1062,14 @@ static int choose_sorts(struct generator *g, struct script *s, struct sorts *ret
 static int declare_functions(struct generator *g, struct script *s, const struct sorts *sorts)
 {
         unsigned n = 1 + (unsigned)below(g, 3);
-        int r = 0;
 
-        for (unsigned i = 0; r == 0 && i < n; i++) {
+        for (unsigned i = 0; i < n; i++) {
                 const struct sort *args[] = {sorts->list[below(g, sorts->n_simple)], sorts->list[below(g, sorts->n_simple)]},
                                   *result = chance(g, 0.3) ? sort_simple(s->bank, SORT_BOOL) : sorts->list[below(g, sorts->n_simple)];
-                const struct symbol *name = name_of(s->bank, 'f', i);
 
-                r = name ? script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name, args, 1 + below(g, 2), result)) : -ENOMEM;
+                script_add_function(s, function_of(s->bank, FUNCTION_DECLARED, name_of(s->bank, 'f', i), args, 1 + below(g, 2), result));
         }
-        return r;
+        return 0;
 }
 
 static int declare_of_logic(struct generator *g, struct script *s)
@@ -1114,17 +1113,14 @@ int generate_formula(struct generator *g, struct script **ret)
         int r;
 
         choose_alphabet(g);
-        r = script_new(NULL, g->options.dialect, &s);
-        if (r == 0)
-                r = script_add_logic(s, g->logic_name ? g->logic_name : strings);
-        if (r == 0)
-                r = g->logic_name ? declare_of_logic(g, s) : declare_strings(g, s);
+        script_new(NULL, g->options.dialect, &s);
+        script_add_logic(s, g->logic_name ? g->logic_name : strings);
+        r = g->logic_name ? declare_of_logic(g, s) : declare_strings(g, s);
         if (r == 0)
                 r = add_assertions(g, s);
-        if (r == 0)
-                r = script_add_check(s);
         if (r < 0)
                 return r;
+        script_add_check(s);
         *ret = steal_pointer(s);
         return 0;
 }

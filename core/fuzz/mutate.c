@@ -43,7 +43,8 @@ static int target_choose(struct generator *g, const struct script *s, size_t ski
                 skip -= s->commands[at].kind == COMMAND_ASSERT;
         }
         *ret = (struct target){.command = at};
-        return term_places(s->commands[at].term, PLACES_MOST, &ret->places);
+        term_places(s->commands[at].term, PLACES_MOST, &ret->places);
+        return 0;
 }
 
 static const struct term *here(const struct target *t, size_t at)
@@ -55,11 +56,8 @@ static const struct term *here(const struct target *t, size_t at)
 static int keep_logic(const struct script *s, const struct term *before, const struct term *now)
 {
         const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
-        int r = logic_allows(&logic, now);
 
-        if (r == 0 && logic_allows(&logic, before) == 1)
-                return -ENOENT;
-        return r < 0 ? r : 0;
+        return !logic_allows(&logic, now) && logic_allows(&logic, before) ? -ENOENT : 0;
 }
 
 /* The script with another term in one place. -ENOENT when that changes nothing or does not fit. */
@@ -69,13 +67,13 @@ static int put(const struct script *s, const struct target *t, size_t at, const 
         int r;
 
         if (!root || root == here(t, 0))
-                return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
+                return -ENOENT;
         r = keep_logic(s, s->commands[t->command].term, root);
-        if (r == 0)
-                r = script_clone(s, ret);
-        if (r == 0)
-                (*ret)->commands[t->command].term = root;
-        return r;
+        if (r < 0)
+                return r;
+        script_clone(s, ret);
+        (*ret)->commands[t->command].term = root;
+        return 0;
 }
 
 /* The script's constants and the variables bound around a place. */
@@ -84,8 +82,7 @@ static int vocabulary_at(const struct script *s, const struct target *t, size_t 
         cleanup(term_list_done) struct term_list bound = {0};
         int r = vocabulary_of(s, ret);
 
-        if (r == 0)
-                r = term_variables_at(&t->places, at, &bound);
+        term_variables_at(&t->places, at, &bound);
         for (size_t i = 0; r == 0 && i < bound.n; i++)
                 vocabulary_add(ret, bound.list[i]);
         return r;
@@ -458,10 +455,9 @@ static int transform_all(struct generator *g, const struct script *s, enum trans
         struct words w = {.bank = s->bank, .g = g, .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
         cleanup_script struct script *with = NULL;
         bool changed = false;
-        int r = script_clone(s, &with);
+        int r;
 
-        if (r < 0)
-                return r;
+        script_clone(s, &with);
         choose_translation(&w);
         for (size_t i = 0; i < with->n_commands; i++) {
                 struct command *c = &with->commands[i];
@@ -471,7 +467,7 @@ static int transform_all(struct generator *g, const struct script *s, enum trans
                         continue;
                 t = term_rebuild(s->bank, c->term, transform_term, &w);
                 if (!t)
-                        return bank_error(s->bank) == -ENOMEM ? -ENOMEM : -ENOENT;
+                        return -ENOENT;
                 r = t == c->term ? 0 : keep_logic(s, c->term, t);
                 if (r < 0)
                         return r;
@@ -515,7 +511,6 @@ static int exchange(const struct script *s, const struct target *t, size_t one, 
 {
         cleanup(term_places_done) struct term_places again = {0};
         const struct term *half;
-        int r;
 
         if (one == SIZE_MAX || other == SIZE_MAX || !t->places.is_whole)
                 return -ENOENT;
@@ -529,9 +524,7 @@ static int exchange(const struct script *s, const struct target *t, size_t one, 
         half = term_replace_at(s->bank, &t->places, other, here(t, one));
         if (!half)
                 return -ENOENT;
-        r = term_places(half, PLACES_MOST * 2, &again);
-        if (r < 0)
-                return r;
+        term_places(half, PLACES_MOST * 2, &again);
         if (one >= again.n || again.list[one].term != here(t, one))
                 return -ENOENT;
         return put(s, &(struct target){.command = t->command, .places = again}, one, here(t, other), ret);

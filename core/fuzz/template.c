@@ -209,18 +209,14 @@ int template_formula(struct generator *g, enum template t, unsigned size, struct
 
         if (size == 0)
                 return errorf(-EINVAL, "a formula of size 0 says nothing");
-        r = script_new(NULL, generator_dialect(g), &s);
-        if (r == 0)
-                r = script_add_logic(s, generator_dialect(g) == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
-        if (r < 0)
-                return r;
+        script_new(NULL, generator_dialect(g), &s);
+        script_add_logic(s, generator_dialect(g) == DIALECT_2_6 ? "QF_SLIA" : "QF_S");
         p.script = s;
         p.bank = s->bank;
         r = templates[t](&p);
-        if (r == 0)
-                r = script_end(s);
         if (r < 0)
                 return r;
+        script_end(s);
         *ret = steal_pointer(s);
         return 0;
 }

@@ -135,8 +135,13 @@ static int open_document(struct exporter *e)
 
 static int begin_document(struct exporter *e, const struct export_row *first)
 {
-        int r = e->is_begun || !e->kind->head ? 0 : e->kind->head(e, first);
+        int r = 0;
 
+        if (e->is_begun)
+                return 0;
+        buffer_adds(&e->file.pending, e->kind->begin ?: "");
+        if (e->kind->head)
+                r = e->kind->head(e, first);
         e->is_begun = r == 0;
         return r;
 }

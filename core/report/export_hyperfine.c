@@ -79,12 +79,6 @@ static void add_times(const struct export_row *row, json_t *j)
         json_object_set_new(j, "max", json_real(times[n - 1]));
 }
 
-static int head(struct exporter *e, const struct export_row *)
-{
-        buffer_adds(&e->file.pending, "{\"results\":[");
-        return 0;
-}
-
 static void command(struct exporter *e, const struct export_row *row)
 {
         json_t *j = json_pack("{s:o}", "command", command_of(e, row));
@@ -98,4 +92,4 @@ static void command(struct exporter *e, const struct export_row *row)
 }
 
 const struct export_kind export_hyperfine = {
-        .name = "hyperfine", .reads_run = true, .suffix = ".json", .head = head, .row = command, .foot = "\n]}\n", .takes = takes};
+        .name = "hyperfine", .reads_run = true, .suffix = ".json", .begin = "{\"results\":[", .row = command, .foot = "\n]}\n", .takes = takes};

@@ -138,9 +138,9 @@ static void read_new(struct reader *r)
         reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the last datatype");
 }
 
-void read_datatypes(struct reader *r, bool is_one)
+void read_datatypes(struct reader *r, size_t, struct command *)
 {
-        if (is_one) {
+        if (token_is(&r->token, "declare-datatype")) {
                 const struct symbol *s = reader_symbol(r, "the name of a datatype");
                 bool has_parameters;
 
@@ -148,11 +148,12 @@ void read_datatypes(struct reader *r, bool is_one)
                 has_parameters = reader_peeks(r, TOKEN_SYMBOL, "par");
                 reader_declare_sort(r, s, has_parameters ? ARITY_ANY : 0);
                 read_body(r, datatype_sort(r, s, has_parameters));
-                return;
+        } else {
+                reader_expect(r, TOKEN_OPEN, "the names of the datatypes");
+                if (reader_peeks(r, TOKEN_OPEN, NULL))
+                        read_new(r);
+                else
+                        read_old(r);
         }
-        reader_expect(r, TOKEN_OPEN, "the names of the datatypes");
-        if (reader_peeks(r, TOKEN_OPEN, NULL))
-                read_new(r);
-        else
-                read_old(r);
+        reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
 }

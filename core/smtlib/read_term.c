@@ -48,24 +48,6 @@ struct let_binding {
         size_t at; /* of its name, in the input */
 };
 
-static bool is_reserved(struct slice s)
-{
-        switch (s.size) {
-        case 1:
-                return *(const char *)s.data == '!' || *(const char *)s.data == '_';
-        case 2:
-                return memcmp(s.data, "as", 2) == 0;
-        case 3:
-                return memcmp(s.data, "let", 3) == 0 || memcmp(s.data, "par", 3) == 0;
-        case 5:
-                return memcmp(s.data, "match", 5) == 0;
-        case 6:
-                return memcmp(s.data, "forall", 6) == 0 || memcmp(s.data, "exists", 6) == 0;
-        default:
-                return false;
-        }
-}
-
 static bool is_printable(struct slice s)
 {
         const uint8_t *p = s.data;
@@ -408,7 +390,7 @@ static void atom(struct reader *r)
                 level = b->level;
         } else if (b && (t = known_constant(b->function))) {
                 /* as often as not */
-        } else if (!b && !r->token.is_quoted && is_reserved(r->token.text)) {
+        } else if (!b && !r->token.is_quoted && s->is_reserved) {
                 reader_fail(r, r->token.begin, "%s is a reserved word, and begins no term without a parenthesis", (const char *)s->name.data);
         } else {
                 head = symbol_head(r, r->token.begin, s);
@@ -634,11 +616,11 @@ static void open_parenthesis(struct reader *r)
         }
         if (r->token.kind != TOKEN_SYMBOL)
                 reader_fail(r, r->token.begin, "a term begins with the name of a function or operator");
-        if (!r->token.is_quoted && is_reserved(r->token.text)) {
+        s = symbol_of(r->bank, r->token.text);
+        if (!r->token.is_quoted && s->is_reserved) {
                 open_reserved(r, begin);
                 return;
         }
-        s = symbol_of(r->bank, r->token.text);
         if (!binding_of(s) && token_is(&r->token, "lambda")) {
                 begin_quantifier(r, TERM_LAMBDA, begin);
                 return;

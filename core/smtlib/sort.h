@@ -20,6 +20,7 @@ enum op {
 struct symbol {
         uint32_t id;                  /* dense, from 0 */
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
+        bool is_reserved;             /* by the standard: as a term or a name it is written |quoted| */
         struct slice name;            /* and a NUL behind it */
         void *binding, *sort_binding; /* the reader's, while it reads */
         const struct sort *builtin;   /* the reader's: the sort that goes by this name undeclared; NULL: none, or not asked for yet */
@@ -74,7 +75,7 @@ struct function {
         const struct sort *args[];
 };
 
-/* -- making them: NULL when out of memory, or where it says so with errorf(), bank_error() tells which ------------------------- */
+/* -- making them: NULL of a NULL, or where a comment says so, and bank_error() is set ----------------------------------------- */
 
 const struct symbol *symbol_of(struct bank *b, struct slice name);
 const struct symbol *symbol_find(struct bank *b, struct slice name); /* NULL: the bank has not seen it */

@@ -250,12 +250,12 @@ const struct term *term_string_of(struct bank *b, const uint32_t *characters, si
 
 const struct term *term_string(struct bank *b, const char *ascii)
 {
-        cleanup_buffer struct buffer text = {0};
+        size_t n = strlen(ascii);
+        cleanup_free uint32_t *characters = allocate(n, sizeof(*characters));
 
-        buffer_adds(&text, "");
-        for (const char *p = ascii; *p; p++)
-                dialect_add_character(&text, (uint8_t)*p);
-        return term_string_canonical(b, SLICE(text.data, text.size));
+        for (size_t i = 0; i < n; i++)
+                characters[i] = (uint8_t)ascii[i];
+        return term_string_of(b, characters, n);
 }
 
 const struct term *term_bitvec(struct bank *b, uint64_t value, uint32_t width)
@@ -387,7 +387,7 @@ static int check_call(struct bank *b, const struct function *f, const struct ter
                 const struct sort *is = args[i]->sort, *wanted = f->args[i];
                 cleanup_buffer struct buffer first = {0}, second = {0};
 
-                if (is == wanted || sort_agrees(is, wanted) || (is->kind == SORT_INT && wanted->kind == SORT_REAL))
+                if (sort_takes(wanted, is))
                         continue;
                 sort_print(is, &first);
                 sort_print(wanted, &second);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "core/smtlib/operator.h"
+#include "core/smtlib/token.h"
 
 /* -- banks ------------------------------------------------------------------------------------------------------- */
 
@@ -95,6 +96,10 @@ static inline bool term_is(const struct term *t, enum op op)
 {
         return t->op == op;
 }
+static inline bool term_is_named(const struct term *t) /* (! t :named n) */
+{
+        return t->kind == TERM_ANNOTATED && text_is(t->symbol->name, ":named");
+}
 static inline size_t term_n_index(const struct term *t)
 {
         return t->op == OP_NONE      ? 0
@@ -165,7 +170,7 @@ struct term_list {
         size_t n;
 };
 void term_list_done(struct term_list *l);
-int term_list_add(struct term_list *l, const struct term *t); /* 0 */
+void term_list_add(struct term_list *l, const struct term *t);
 #define cleanup_term_list cleanup(term_list_done)
 
 /* Numbers by id, of a term or of a symbol: an array where the terms at hand are a good part of their bank, else a hash table. A map that
@@ -180,15 +185,15 @@ struct term_map {
 };
 void term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these */
 void term_map_done(struct term_map *m);
-uint32_t id_map_get(const struct term_map *m, uint32_t id);      /* 0 unless it was set */
-int id_map_set(struct term_map *m, uint32_t id, uint32_t value); /* 0 */
+uint32_t id_map_get(const struct term_map *m, uint32_t id); /* 0 unless it was set */
+void id_map_set(struct term_map *m, uint32_t id, uint32_t value);
 static inline uint32_t term_map_get(const struct term_map *m, const struct term *t)
 {
         return id_map_get(m, t->id);
 }
-static inline int term_map_set(struct term_map *m, const struct term *t, uint32_t value)
+static inline void term_map_set(struct term_map *m, const struct term *t, uint32_t value)
 {
-        return id_map_set(m, t->id, value);
+        id_map_set(m, t->id, value);
 }
 #define cleanup_term_map cleanup(term_map_done)
 
@@ -198,14 +203,14 @@ static inline size_t term_first_arg(const struct term *t)
         return term_is_quantifier(t) ? t->n_bound : 0;
 }
 
-/* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. These four return 0. */
-int term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
+/* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. */
+void term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
 /* The variables that are free in it, each once, in the order of their making. */
-int term_free_variables(const struct term *t, struct term_list *ret);
+void term_free_variables(const struct term *t, struct term_list *ret);
 bool term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n); /* all of them are among these */
 bool term_has_free(const struct term *t, const struct term *const *variables, size_t n);     /* one of these is among them */
 /* The functions in it that are declared or defined, each once. free(*ret). */
-int term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n);
+void term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n);
 /* Appends the open subterms of an open term; of what is below a quantifier in it, none. */
 void term_open_subterms(const struct term *root, struct term_list *ret);
 
@@ -226,12 +231,12 @@ struct term_places {
 void term_places_done(struct term_places *p);
 #define cleanup_term_places cleanup(term_places_done)
 /* The places of a term, in the order of the source, bound variables' lists left out. A tree larger than `most` is listed until there. */
-int term_places(const struct term *root, size_t most, struct term_places *ret);
+void term_places(const struct term *root, size_t most, struct term_places *ret);
 /* The root with another term in that place; what is not on the way to it stays shared. NULL also when it is ill-typed there.
  * Variables of `with` may come to be bound by quantifiers around the place; that is meant, as variables in scope may be used there. */
 const struct term *term_replace_at(struct bank *b, const struct term_places *p, size_t at, const struct term *with);
 /* The variables bound around a place, nearest last. */
-int term_variables_at(const struct term_places *p, size_t at, struct term_list *ret);
+void term_variables_at(const struct term_places *p, size_t at, struct term_list *ret);
 
 /* -- rewriting ------------------------------------------------------------------------------------------------------------ */
 

@@ -61,21 +61,20 @@ static void map_grow(struct term_map *m)
         *m = grown;
 }
 
-int id_map_set(struct term_map *m, uint32_t id, uint32_t value)
+void id_map_set(struct term_map *m, uint32_t id, uint32_t value)
 {
         size_t at;
 
         if (m->dense) {
                 assert(id < m->n_dense);
                 m->dense[id] = value;
-                return 0;
+                return;
         }
         if (!m->slots || (m->n + 1) * 3 > (m->mask + 1) * 2)
                 map_grow(m);
         at = map_slot(m, id);
         m->n += m->slots[at].id_and_1 == 0;
         m->slots[at] = (struct term_map_slot){id + 1, value};
-        return 0;
 }
 
 /* -- lists -- */
@@ -86,11 +85,10 @@ void term_list_done(struct term_list *l)
         *l = (struct term_list){0};
 }
 
-int term_list_add(struct term_list *l, const struct term *t)
+void term_list_add(struct term_list *l, const struct term *t)
 {
         list_grow(l->list, l->n);
         l->list[l->n++] = t;
-        return 0;
 }
 
 /* -- subterms -- */
@@ -129,11 +127,10 @@ static void walk(const struct term *const *roots, size_t n, bool is_region, stru
                 }
 }
 
-int term_subterms(const struct term *const *roots, size_t n, struct term_list *ret)
+void term_subterms(const struct term *const *roots, size_t n, struct term_list *ret)
 {
         *ret = (struct term_list){0};
         walk(roots, n, false, ret);
-        return 0;
 }
 
 void term_open_subterms(const struct term *root, struct term_list *ret)
@@ -149,7 +146,7 @@ size_t term_dag_size(const struct term *t)
         return all.n;
 }
 
-int term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n)
+void term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_term_map struct term_map seen = {0}; /* by function */
@@ -167,7 +164,6 @@ int term_functions(const struct term *const *roots, size_t n, const struct funct
                 list[(*ret_n)++] = f;
         }
         *ret = list;
-        return 0;
 }
 
 /* -- free variables -- */
@@ -234,7 +230,7 @@ static uint64_t find_free(struct free_sets *s, size_t first)
         return s->sets[s->all.n - 1];
 }
 
-int term_free_variables(const struct term *t, struct term_list *ret)
+void term_free_variables(const struct term *t, struct term_list *ret)
 {
         cleanup(free_sets_done) struct free_sets s = {0};
 
@@ -244,7 +240,6 @@ int term_free_variables(const struct term *t, struct term_list *ret)
         for (size_t first = 0; first < s.variables.n; first += 64)
                 for (uint64_t set = find_free(&s, first); set != 0; set &= set - 1)
                         term_list_add(ret, s.variables.list[first + (size_t)__builtin_ctzll(set)]);
-        return 0;
 }
 
 /* How many of its free variables are among these; *ret_n: of how many. */
@@ -292,7 +287,7 @@ static size_t last_arg(const struct term *t)
         return t->kind == TERM_ANNOTATED ? 1 : t->n_args;
 }
 
-int term_places(const struct term *root, size_t most, struct term_places *ret)
+void term_places(const struct term *root, size_t most, struct term_places *ret)
 {
         struct term_places p = {.is_whole = true};
         cleanup_free struct place_frame {
@@ -327,10 +322,9 @@ int term_places(const struct term *root, size_t most, struct term_places *ret)
                 p.n++;
         }
         *ret = p;
-        return 0;
 }
 
-int term_variables_at(const struct term_places *p, size_t at, struct term_list *ret)
+void term_variables_at(const struct term_places *p, size_t at, struct term_list *ret)
 {
         *ret = (struct term_list){0};
         while (at != p->list[at].parent) {
@@ -345,5 +339,4 @@ int term_variables_at(const struct term_places *p, size_t at, struct term_list *
                 ret->list[i] = ret->list[ret->n - 1 - i];
                 ret->list[ret->n - 1 - i] = t;
         }
-        return 0;
 }

@@ -8,7 +8,8 @@ enum {
         HEX = 1 << 3,
         STANDARD = 1 << 4, /* in a simple symbol as the standard has it */
         MATTERS = 1 << 5,  /* while passing over a command */
-        MARK = 1 << 6      /* begins a number or a keyword */
+        MARK = 1 << 6,     /* begins a number or a keyword */
+        BINARY = 1 << 7
 };
 
 static const uint8_t class[256] = {
@@ -19,7 +20,8 @@ static const uint8_t class[256] = {
         ['"'] = MATTERS,
         ['|'] = MATTERS,
         [';'] = MATTERS,
-        ['0' ... '9'] = SYMBOL | DIGIT | HEX | STANDARD | MARK,
+        ['0' ... '1'] = SYMBOL | DIGIT | HEX | STANDARD | MARK | BINARY,
+        ['2' ... '9'] = SYMBOL | DIGIT | HEX | STANDARD | MARK,
         ['a' ... 'f'] = SYMBOL | HEX | STANDARD,
         ['A' ... 'F'] = SYMBOL | HEX | STANDARD,
         ['g' ... 'z'] = SYMBOL | STANDARD,
@@ -127,16 +129,10 @@ static enum token_kind number(struct tokenizer *t, struct token *ret, const char
         const char *p = begin;
 
         if (*p == '#') {
-                uint8_t what = t->p - p > 2 && p[1] == 'x' ? HEX : 0;
+                uint8_t what = t->p - p <= 2 ? 0 : p[1] == 'x' ? HEX : p[1] == 'b' ? BINARY : 0;
 
                 if (what && pass(p + 2, t->p, what) == t->p)
-                        return TOKEN_HEXADECIMAL;
-                if (t->p - p > 2 && p[1] == 'b') {
-                        for (p += 2; p < t->p && (*p == '0' || *p == '1'); p++)
-                                ;
-                        if (p == t->p)
-                                return TOKEN_BINARY;
-                }
+                        return what == HEX ? TOKEN_HEXADECIMAL : TOKEN_BINARY;
                 return bad(t, ret, "# begins #x and hexadecimal digits, or #b and binary digits");
         }
         p = pass(p, t->p, DIGIT);
@@ -236,7 +232,7 @@ size_t token_skip(struct tokenizer *t, size_t depth)
 
 /* -- symbols as text -- */
 
-static bool is_reserved_word(struct slice s)
+bool word_is_reserved(struct slice s)
 {
         static const char *const words[] = {"!",     "_",      "as",      "let",     "par",    "exists",     "forall",
                                             "match", "BINARY", "DECIMAL", "NUMERAL", "STRING", "HEXADECIMAL"};
@@ -250,14 +246,11 @@ static bool is_reserved_word(struct slice s)
 void token_add_symbol(struct buffer *b, struct slice symbol)
 {
         const char *p = symbol.data, *end = p + symbol.size;
-        bool is_simple =
-                symbol.size > 0 && !(class[(uint8_t)*p] & DIGIT) && pass(p, end, STANDARD) == end && !is_reserved_word(symbol);
+        bool is_simple = symbol.size > 0 && !(class[(uint8_t)*p] & DIGIT) && pass(p, end, STANDARD) == end && !word_is_reserved(symbol);
 
-        if (!is_simple)
-                buffer_add(b, "|", 1);
+        buffer_adds(b, is_simple ? "" : "|");
         buffer_add(b, symbol.data, symbol.size);
-        if (!is_simple)
-                buffer_add(b, "|", 1);
+        buffer_adds(b, is_simple ? "" : "|");
 }
 
 struct place place_of(struct slice bytes, size_t offset)

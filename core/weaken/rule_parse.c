@@ -1,7 +1,5 @@
 #include "core/weaken/weaken_internal.h"
 
-#include "core/smtlib/token.h"
-
 struct reader {
         struct rule *rule;
         struct tokenizer tokens;
@@ -70,15 +68,17 @@ static void copy_word(struct reader *r, struct slice text, size_t skip, char ret
                 snprintf(ret, 16, "%.*s", (int)(text.size - skip), (const char *)text.data + skip);
 }
 
+const struct variable_kind variable_kinds[N_VARIABLE_SORTS] = {
+        [OF_BOOL] = {"Bool", SORT_BOOL},       [OF_INT] = {"Int", SORT_INT},          [OF_REAL] = {"Real", SORT_REAL},
+        [OF_STRING] = {"String", SORT_STRING}, [OF_REGLAN] = {"RegLan", SORT_REGLAN}, [OF_CHARACTER] = {"Char", SORT_STRING},
+        [OF_NUMBER] = {"Num", SORT_UNKNOWN},   [OF_ANY] = {"Any", SORT_UNKNOWN},      [OF_FREE] = {"Free", SORT_UNKNOWN},
+};
+
 static enum variable_sort sort_named_so(struct reader *r, struct slice name)
 {
-        static const char *const names[] = {
-                [OF_BOOL] = "Bool",     [OF_INT] = "Int", [OF_REAL] = "Real", [OF_NUMBER] = "Num",    [OF_STRING] = "String",
-                [OF_REGLAN] = "RegLan", [OF_ANY] = "Any", [OF_FREE] = "Free", [OF_CHARACTER] = "Char"};
-
-        for (size_t i = OF_BOOL; i < ARRAY_SIZE(names); i++)
-                if (name.size == strlen(names[i]) && memcmp(name.data, names[i], name.size) == 0)
-                        return (enum variable_sort)i;
+        for (enum variable_sort i = OF_NONE + 1; i < N_VARIABLE_SORTS; i++)
+                if (text_is(name, variable_kinds[i].name))
+                        return i;
         (void)failed(r, "there is no such sort");
         return OF_NONE;
 }

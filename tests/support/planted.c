@@ -79,8 +79,9 @@ static uint64_t walk(const struct script *s, double *ret_size)
         for (size_t i = 0; i < s->n_commands; i++) {
                 cleanup(term_list_done) struct term_list all = {0};
 
-                if (s->commands[i].kind != COMMAND_ASSERT || term_subterms(&s->commands[i].term, 1, &all) < 0)
+                if (s->commands[i].kind != COMMAND_ASSERT)
                         continue;
+                term_subterms(&s->commands[i].term, 1, &all);
                 *ret_size += (double)all.n;
                 for (size_t k = 0; k < all.n; k++)
                         for (unsigned c = 0; c < PLANTED_CAUSES; c++)

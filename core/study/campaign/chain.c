@@ -32,8 +32,7 @@ static bool chain_allows(void *user, const struct term *t)
 
         if (t->has_quantifier && (ch->quantifier_free || ch->hunt->no_quantifier))
                 return false;
-        if (term_subterms(&t, 1, &all) < 0)
-                return false;
+        term_subterms(&t, 1, &all);
         for (size_t i = 0; i < all.n; i++)
                 if ((all.list[i]->kind == TERM_OPERATOR && ch->hunt->unsupported[all.list[i]->op]) ||
                     (ch->linear && is_nonlinear(all.list[i])))

@@ -22,8 +22,7 @@ static void add_operators(const struct script *s, bool has[N_OPS + 2])
         for (size_t i = 0; i < s->n_commands; i++)
                 if (s->commands[i].kind == COMMAND_ASSERT)
                         term_list_add(&roots, s->commands[i].term);
-        if (term_subterms(roots.list, roots.n, &all) < 0)
-                return;
+        term_subterms(roots.list, roots.n, &all);
         for (size_t i = 0; i < all.n; i++)
                 if (all.list[i]->kind == TERM_OPERATOR)
                         has[all.list[i]->op] = true;

@@ -56,8 +56,7 @@ static const struct term *with_numbered_variables(struct bank *b, const struct t
 
         for (uint32_t i = 0; i < quantifier->n_bound; i++) {
                 snprintf(name, sizeof(name), "bound %" PRIu32 ".%" PRIu32, body->depth, i);
-                if (term_list_add(&variables, term_variable(b, symbol_of(b, slice_string(name)), quantifier->args[i]->sort)) < 0)
-                        return NULL;
+                term_list_add(&variables, term_variable(b, symbol_of(b, slice_string(name)), quantifier->args[i]->sort));
         }
         return term_quantifier(b, quantifier->kind, variables.list, variables.n,
                                term_substitute(b, body, quantifier->args, variables.list, variables.n));
@@ -90,19 +89,16 @@ static const struct term *without_repetition(struct bank *b, const struct term *
 {
         cleanup_term_list struct term_list args = {0};
         const struct term *made = NULL;
-        int r = 0;
 
         if (t->kind != TERM_OPERATOR || t->n_args <= 2 ||
             (operator_row(t->op)->shape != SHAPE_LEFT && operator_row(t->op)->shape != SHAPE_RIGHT))
                 return t;
-        for (size_t i = 0; r == 0 && i < t->n_args; i++)
+        for (size_t i = 0; i < t->n_args; i++)
                 if (i == 0 || t->args[i] != t->args[i - 1])
-                        r = term_list_add(&args, t->args[i]);
-        if (r == 0 && args.n == 1)
-                r = term_list_add(&args, t->args[0]);
-        if (r == 0)
-                r = term_apply(b, t->op, t->index, term_n_index(t), args.list, args.n, &made);
-        return r < 0 ? NULL : made;
+                        term_list_add(&args, t->args[i]);
+        if (args.n == 1)
+                term_list_add(&args, t->args[0]);
+        return term_apply(b, t->op, t->index, term_n_index(t), args.list, args.n, &made) < 0 ? NULL : made;
 }
 
 static const struct term *without_names(void *user, struct bank *b, const struct term *t)
@@ -146,8 +142,10 @@ static int read_terms(struct slice text, bool all, struct script **ret_script, s
 
         for (size_t i = 0; r == 0 && i < (*ret_script)->n_commands; i++)
                 if ((*ret_script)->commands[i].kind == COMMAND_ASSERT)
-                        r = term_list_add(all ? &asserted : ret, (*ret_script)->commands[i].term);
-        return r == 0 && all ? term_subterms(asserted.list, asserted.n, ret) : r;
+                        term_list_add(all ? &asserted : ret, (*ret_script)->commands[i].term);
+        if (r == 0 && all)
+                term_subterms(asserted.list, asserted.n, ret);
+        return r;
 }
 
 /* The shapes of the assertions, a line each; with `all`, of all their Boolean terms that are not very large, behind an empty line. */
