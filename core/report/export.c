@@ -69,12 +69,12 @@ void export_json(struct exporter *e, json_t *j)
         buffer_adds(&e->file.pending, text);
 }
 
-json_t *export_numbers(const double *list, size_t n)
+json_t *export_numbers(const double *list, size_t n, bool are_whole)
 {
         json_t *j = json_array();
 
         for (size_t i = 0; i < n; i++)
-                json_array_append_new(j, json_real(list[i]));
+                json_array_append_new(j, are_whole ? json_integer((json_int_t)list[i]) : json_real(list[i]));
         return j;
 }
 

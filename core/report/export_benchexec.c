@@ -25,7 +25,7 @@ static size_t number_of(const json_t *facts, const char *key)
 /* The host as run.json of the first result has it. */
 static void add_system(struct exporter *e, const struct export_row *first)
 {
-        const char *machine = e->version.machine ? e->version.machine : "";
+        const char *machine = e->version.machine ?: "";
         const json_t *facts = first ? json_object_get(first->run, "host") : NULL;
         cleanup_free char *host = copy_prefix(machine, strcspn(machine, "/"));
 
@@ -48,7 +48,7 @@ static int head(struct exporter *e, const struct export_row *first)
         if (v->has_seed)
                 snprintf(options, sizeof(options), "seed %" PRIu64, v->seed);
         xml_addf(to, "<result benchmarkname=\"%s\" date=\"%s\" starttime=\"%s\" tool=\"%s\" toolmodule=\"\" version=\"%s\" options=\"%s\"",
-                 v->solver ? v->solver : "", date, date, v->solver ? v->solver : "", v->commit ? v->commit : "", options);
+                 v->solver ?: "", date, date, v->solver ?: "", v->commit ?: "", options);
         format_exact_seconds(limits->cpu_ns, seconds);
         if (limits->cpu_ns > 0)
                 xml_addf(to, " timelimit=\"%s\"", seconds);

@@ -43,4 +43,4 @@ int export_file(struct exporter *e, const char *name);
 /* "time" or "memory" of the samples that count; how many. free(*ret). */
 size_t row_samples(const struct export_row *row, const char *what, double **ret);
 void export_json(struct exporter *e, json_t *j); /* takes the reference */
-json_t *export_numbers(const double *list, size_t n); /* an array */
+json_t *export_numbers(const double *list, size_t n, bool are_whole); /* an array */

@@ -1,4 +1,4 @@
-/* Rules, and where their labels stand. A label has several places beside its rule; it takes the first that covers nothing, or else the one
+/* Rules, and where labels stand. A rule's label has several places beside its rule; it takes the first that covers nothing, or else the one
  * that covers the least of markers, lines, other rules and labels. */
 #include <limits.h>
 
@@ -143,12 +143,19 @@ static bool rule_meets(const struct layout *l, const struct plot_rule *rule, con
         return false;
 }
 
-static unsigned hits_of(const struct rules *r, const struct plot_rule *own, const struct box *b)
+static unsigned labels_hit(const struct rules *r, const struct box *b)
 {
         unsigned hits = 0;
 
         for (size_t i = 0; i < r->n_taken; i++)
-                hits += boxes_meet(&r->taken[i], b) ? LABEL_COVERED : 0;
+                hits += boxes_meet(&r->taken[i], b);
+        return hits;
+}
+
+static unsigned hits_of(const struct rules *r, const struct plot_rule *own, const struct box *b)
+{
+        unsigned hits = labels_hit(r, b) * LABEL_COVERED;
+
         for (size_t i = 0; i < r->p->n_rules; i++)
                 if (&r->p->rules[i] != own && !isnan(r->p->rules[i].value))
                         hits += rule_meets(r->l, &r->p->rules[i], b);
@@ -292,4 +299,33 @@ void plot_add_rules(struct buffer *out, const struct plot *p, const struct layou
                         buffer_adds(out, "</g>");
                 }
         }
+}
+
+/* -- labels of points --------------------------------------------------------------------------------------------- */
+
+/* To the right of its point, where there is room, else to the left. */
+static void add_point_label(struct buffer *out, struct rules *r, double x, double y, const char *label)
+{
+        const double width = plot_text_width(label, PLOT_NOTE);
+
+        for (int leftward = 0; leftward < 2; leftward++) {
+                const double at = leftward ? x - PLOT_MARKER - 4 : x + PLOT_MARKER + 4, left = leftward ? at - width : at;
+                const struct box box = {left, y - PLOT_NOTE / 2, left + width, y + PLOT_NOTE / 2};
+
+                if (left < r->l->left || box.right > r->l->right || labels_hit(r, &box) > 0)
+                        continue;
+                plot_add_text(out, at, y + 4, "m n", leftward ? "end" : "", label);
+                r->taken[r->n_taken++] = box;
+                return;
+        }
+}
+
+void plot_add_labels(struct buffer *out, const struct plot *p, const struct layout *l)
+{
+        struct rules r = {.p = p, .l = l};
+
+        for (const struct plot_series *s = p->series; s; s = s->next)
+                for (size_t i = 0; i < s->n && r.n_taken < MOST_LABELS; i++)
+                        if (s->items[i].label && plot_item_is_drawable(&s->items[i]))
+                                add_point_label(out, &r, scale_pixel(&l->x, s->items[i].x), scale_pixel(&l->y, s->items[i].y), s->items[i].label);
 }

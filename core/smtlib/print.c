@@ -425,16 +425,13 @@ static void step(struct printer *p)
 
 /* -- names that would mean two things: never in what was read, only in what was made -- */
 
-static bool begins_with(struct slice name, const char *prefix)
+static bool has_name_like(const struct term *t, const char *prefix)
 {
-        return name.size >= strlen(prefix) && memcmp(name.data, prefix, strlen(prefix)) == 0;
-}
+        const struct symbol *s = t->kind == TERM_FUNCTION                                ? t->function->symbol
+                                 : t->kind == TERM_VARIABLE || t->kind == TERM_OPAQUE ? t->symbol
+                                                                                         : NULL;
 
-static struct slice name_in(const struct term *t)
-{
-        return t->kind == TERM_FUNCTION                                ? t->function->symbol->name
-               : t->kind == TERM_VARIABLE || t->kind == TERM_OPAQUE ? t->symbol->name
-                                                                       : SLICE("", 0);
+        return s && strncmp(s->name.data, prefix, strlen(prefix)) == 0;
 }
 
 /* A prefix that no name has: "_let_", with more bars in front where some name begins so. */
@@ -444,7 +441,7 @@ static void choose_prefix(struct printer *p, const struct term_list *all)
         size_t at = strlen(bars) - strlen("_let_");
 
         for (size_t i = 0; i < all->n && at > 0; i++)
-                if (begins_with(name_in(all->list[i]), bars + at)) {
+                if (has_name_like(all->list[i], bars + at)) {
                         at--;
                         i = SIZE_MAX; /* again from the first */
                 }
@@ -481,7 +478,6 @@ static void choose_names(struct printer *p, const struct term *root)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_term_map struct term_map symbols = {0}; /* 1: of a function; 2: of a variable; 4: of two */
-        bool has_two = false;
 
         term_subterms(&root, 1, &all);
         choose_prefix(p, &all);
@@ -497,13 +493,12 @@ static void choose_names(struct printer *p, const struct term *root)
                 if (t->kind != TERM_VARIABLE)
                         continue;
                 is = id_map_get(&symbols, t->symbol->id);
-                has_two |= is == 2;
                 if (is == 1)
                         rename_variable(p, t);
                 else
                         id_map_set(&symbols, t->symbol->id, is == 0 ? 2 : 4);
         }
-        for (size_t i = 0; has_two && i < all.n; i++)
+        for (size_t i = 0; i < all.n; i++)
                 if (all.list[i]->is_open && term_is_quantifier(all.list[i]) && binds_one_of_two(all.list[i], &symbols))
                         rename_within(p, all.list[i]);
 }

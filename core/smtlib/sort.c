@@ -265,11 +265,6 @@ const struct function *function_of(struct bank *b, enum function_kind kind, cons
         return made;
 }
 
-const struct function *function_fresh(struct bank *b, const char *stem, const struct sort *result)
-{
-        return function_of(b, FUNCTION_DECLARED, symbol_fresh(b, slice_string(stem)), NULL, 0, result);
-}
-
 const struct function *function_copy(struct bank *to, const struct function *f)
 {
         cleanup_free const struct sort **args = allocate(f->n_args, sizeof(*args));

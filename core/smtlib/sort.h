@@ -91,8 +91,6 @@ const struct sort *sort_named(struct bank *b, const struct symbol *s, const stru
 
 const struct function *function_of(struct bank *b, enum function_kind kind, const struct symbol *s,
                                    const struct sort *const *args, size_t n, const struct sort *result);
-/* A constant (no arguments) whose name is fresh. */
-const struct function *function_fresh(struct bank *b, const char *stem, const struct sort *result);
 
 /* Are they one, as far as known? An unknown sort goes with any, also inside another. */
 bool sort_agrees(const struct sort *a, const struct sort *b);

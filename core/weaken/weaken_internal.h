@@ -65,6 +65,7 @@ struct node {
         struct index_pattern index[2];
         size_t n_args;
         struct node **args;
+        struct node *next; /* of rule.nodes */
 };
 
 struct rule_variable {
@@ -76,6 +77,7 @@ struct rule_variable {
 struct rule {
         const struct rule_row *row;
         struct node *side[2]; /* left, right */
+        struct node *nodes;   /* owned: all of both sides */
         struct rule_variable variables[VARIABLES_MOST];
         size_t n_variables;
         char new_names[NEW_MOST][16];
