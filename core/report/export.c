@@ -30,17 +30,15 @@ void format_exact(uint64_t ns, char ret[32])
                 ret[--n] = '\0';
 }
 
-static bool is_safe(char c, bool first)
-{
-        return isalnum((unsigned char)c) || c == '_' || c == '+' || (!first && (c == '-' || c == '.'));
-}
-
 void file_word(const char *text, char ret[81])
 {
         size_t n = 0;
 
-        for (; text[n] && n < 80; n++)
-                ret[n] = is_safe(text[n], n == 0) && (unsigned char)text[n] < 0x80 ? text[n] : '_';
+        for (; text[n] && n < 80; n++) {
+                unsigned char c = (unsigned char)text[n];
+
+                ret[n] = c < 0x80 && (isalnum(c) || c == '+' || (n > 0 && (c == '-' || c == '.'))) ? text[n] : '_';
+        }
         if (n == 0)
                 ret[n++] = '_';
         ret[n] = '\0';

@@ -48,16 +48,6 @@ struct let_binding {
         size_t at; /* of its name, in the input */
 };
 
-static bool is_printable(struct slice s)
-{
-        const uint8_t *p = s.data;
-
-        for (size_t i = 0; i < s.size; i++)
-                if (p[i] < 0x20 || p[i] == 0x7f)
-                        return false;
-        return true;
-}
-
 /* -- values and frames -- */
 
 static void push_value(struct reader *r, const struct term *t, uint32_t level)
@@ -330,8 +320,7 @@ static const struct term *string_literal(struct reader *r, struct slice text)
 {
         cleanup_buffer struct buffer canonical = {0};
 
-        if (!memchr(text.data, '\\', text.size) && !memchr(text.data, '"', text.size) && is_printable(text))
-                return term_string_canonical(r->bank, text);
+        buffer_adds(&canonical, "");
         dialect_decode_string(r->t.dialect, text, &canonical);
         return term_string_canonical(r->bank, SLICE(canonical.data, canonical.size));
 }

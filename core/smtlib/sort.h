@@ -23,7 +23,6 @@ struct symbol {
         bool is_reserved;             /* by the standard: as a term or a name it is written |quoted| */
         struct slice name;            /* and a NUL behind it */
         void *binding, *sort_binding; /* the reader's, while it reads */
-        const struct sort *builtin;   /* the reader's: the sort that goes by this name undeclared; NULL: none, or not asked for yet */
         struct term *literal;         /* the bank's own: the first literal of this text, or NULL */
 };
 

@@ -200,8 +200,6 @@ const struct term *term_real_digits(struct bank *b, struct slice digits)
         left = digits_trimmed(left);
         while (right.size > 1 && ((const char *)right.data)[right.size - 1] == '0')
                 right.size--;
-        if (point && left.data == digits.data && right.data == point + 1 && digits.size == left.size + 1 + right.size)
-                return term_literal(b, sort_simple(b, SORT_REAL), digits);
         buffer_add(&text, left.data, left.size);
         buffer_adds(&text, ".");
         buffer_add(&text, right.data, right.size);
@@ -512,19 +510,15 @@ const struct term *term_with_args(struct bank *b, const struct term *t, const st
 bool term_to_int(const struct term *t, int64_t *ret)
 {
         const struct term *x = t->op == OP_NEGATE ? t->args[0] : t;
-        const char *p;
-        int64_t value = 0;
+        int64_t value;
+        char *end;
 
         if (x->kind != TERM_LITERAL || !sort_is_number(x->sort))
                 return false;
-        p = x->symbol->name.data;
-        for (; *p && *p != '.'; p++)
-                if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *p - '0', &value))
-                        return false;
-        if (*p == '.' && strcmp(p, ".0") != 0)
-                return false;
+        errno = 0;
+        value = strtoll(x->symbol->name.data, &end, 10);
         *ret = x == t ? value : -value;
-        return true;
+        return errno == 0 && (*end == '\0' || strcmp(end, ".0") == 0);
 }
 
 static bool literal_to_real(const struct term *t, double *ret)

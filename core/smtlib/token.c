@@ -123,11 +123,13 @@ static enum token_kind string(struct tokenizer *t, struct token *ret)
         return TOKEN_STRING;
 }
 
-/* Takes a token that begins with a digit or #: ret->text is all that could be a symbol. */
-static enum token_kind number(struct tokenizer *t, struct token *ret, const char *begin)
+/* Takes a number or a keyword: ret->text is all that could be a symbol. */
+static enum token_kind marked_word(struct tokenizer *t, struct token *ret)
 {
-        const char *p = begin;
+        const char *p = ret->text.data;
 
+        if (*p == ':')
+                return ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
         if (*p == '#') {
                 uint8_t what = t->p - p <= 2 ? 0 : p[1] == 'x' ? HEX : p[1] == 'b' ? BINARY : 0;
 
@@ -143,62 +145,29 @@ static enum token_kind number(struct tokenizer *t, struct token *ret, const char
         return bad(t, ret, "a symbol does not begin with a digit, and this is no number");
 }
 
-/* A number or a keyword: it begins with a byte that a symbol may have. ret->text is all that could be a symbol. */
-static __attribute__((noinline)) enum token_kind marked_word(struct tokenizer *t, struct token *ret)
+enum token_kind token_next(struct tokenizer *t, struct token *ret)
 {
-        const char *begin = ret->text.data;
+        const char *begin = pass_space(t->p, t->end), *end = t->end;
+        uint8_t first = begin < end ? class[(uint8_t)*begin] : 0;
 
-        if (*begin == ':')
-                return ret->kind = ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
-        return ret->kind = number(t, ret, begin);
-}
-
-/* White space of several bytes and comments; then whatever is there. */
-static __attribute__((noinline)) enum token_kind token_beyond(struct tokenizer *t, struct token *ret, const char *begin)
-{
-        t->p = begin = pass_space(begin, t->end);
-        ret->begin = ret->end = (size_t)(begin - t->base);
-        ret->text = SLICE(begin, (size_t)(t->end - begin)); /* of what has no end */
-        if (begin == t->end)
-                return ret->kind = TOKEN_END;
-        if ((class[(uint8_t)*begin] & SYMBOL) || *begin == '(' || *begin == ')')
-                return token_next(t, ret);
-        if (*begin == '"') {
+        ret->is_quoted = false;
+        t->p = first & SYMBOL ? pass(begin + 1, end, SYMBOL) : begin;
+        ret->text = SLICE(begin, (size_t)((first & SYMBOL ? t->p : end) - begin)); /* of what has no end: all of it */
+        if (first & SYMBOL) {
+                ret->kind = first & MARK ? marked_word(t, ret) : TOKEN_SYMBOL;
+        } else if (begin == end) {
+                ret->kind = TOKEN_END;
+        } else if (*begin == '"') {
                 ret->kind = string(t, ret);
         } else if (*begin == '|') {
                 ret->kind = quoted_symbol(t, ret);
         } else {
                 ret->text = SLICE(t->p++, 1);
-                ret->kind = bad(t, ret, "no token begins with this character");
+                ret->kind = *begin == '(' ? TOKEN_OPEN : *begin == ')' ? TOKEN_CLOSE : bad(t, ret, "no token begins with this character");
         }
+        ret->begin = (size_t)(begin - t->base);
         ret->end = (size_t)(t->p - t->base);
         return ret->kind;
-}
-
-/* The usual tokens only, so that it needs few registers; the others leave by their last call. */
-enum token_kind token_next(struct tokenizer *t, struct token *ret)
-{
-        const char *begin = t->p, *end = t->end, *p;
-        uint8_t first;
-
-        if (begin < end && *begin == ' ') /* one, as a rule, or none */
-                begin++;
-        ret->is_quoted = false;
-        if (begin == end)
-                return token_beyond(t, ret, begin);
-        first = class[(uint8_t)*begin];
-        p = begin + 1;
-        if (first & SYMBOL)
-                p = pass(p, end, SYMBOL);
-        else if (*begin != '(' && *begin != ')')
-                return token_beyond(t, ret, begin);
-        t->p = p;
-        ret->begin = (size_t)(begin - t->base);
-        ret->end = (size_t)(p - t->base);
-        ret->text = SLICE(begin, (size_t)(p - begin));
-        if (first & MARK)
-                return marked_word(t, ret);
-        return ret->kind = first & SYMBOL ? TOKEN_SYMBOL : *begin == '(' ? TOKEN_OPEN : TOKEN_CLOSE;
 }
 
 size_t token_skip(struct tokenizer *t, size_t depth)
