@@ -360,14 +360,10 @@ static void survey(struct scrambler *s, const struct command *c, size_t at)
 }
 
 /* The reader keeps as text what it does not understand. Here the names and operators within a command will do: (assert (match …)). */
-static int recognize(struct scrambler *s, struct command *c)
+static int recognize(const struct scrambler *s, struct command *c)
 {
-        const struct node *head;
-        int r = make_tree(s, c);
+        const struct node *head = first_of(s, node_at(s, 0));
 
-        if (r < 0)
-                return r;
-        head = first_of(s, node_at(s, 0));
         if (is_word(head, "include"))
                 return errorf(-ENOTSUP, "cannot scramble this: it includes another file, whose names are not known");
         c->kind = command_kind_of(head->text);
@@ -382,15 +378,18 @@ static int survey_all(struct scrambler *s)
         s->needs_end = allocate(n, sizeof(*s->needs_end));
         for (size_t i = 0; i < n; i++) {
                 struct command *c = &s->script->commands[i];
-                int r = c->kind == COMMAND_OPAQUE ? recognize(s, c) : 0;
+                bool is_opaque = c->kind == COMMAND_OPAQUE;
+                int r = is_opaque || has_terms(c->kind) ? make_tree(s, c) : 0;
 
+                if (r == 0 && is_opaque)
+                        r = recognize(s, c);
+                if (r < 0)
+                        return r;
                 if (!may_move(c->kind) || (i > 0 && !may_move(c[-1].kind)))
                         segment = i;
                 s->segments[i] = segment;
-                if (r == 0 && (has_terms(c->kind) || c->kind == COMMAND_OPAQUE) && (r = make_tree(s, c)) == 0)
+                if (has_terms(c->kind) || c->kind == COMMAND_OPAQUE)
                         survey(s, c, i);
-                if (r < 0)
-                        return r;
                 segment = s->segments[i];
                 s->needs_end[i] = s->n_needs;
         }

@@ -57,10 +57,8 @@ struct sort {
 enum function_kind {
         FUNCTION_DECLARED,
         FUNCTION_DEFINED, /* define-fun and its kin; the definition is in the command */
-        FUNCTION_CONSTRUCTOR,
-        FUNCTION_SELECTOR,
-        FUNCTION_TESTER, /* is-c, as it is called before 2.6 */
-        FUNCTION_NAMED   /* the n of (! t :named n), used as a term */
+        FUNCTION_OF_DATATYPE, /* a constructor, a selector, or is-c, a tester as it is called before 2.6 */
+        FUNCTION_NAMED        /* the n of (! t :named n), used as a term */
 };
 
 /* A symbol with its signature. The same signature declared twice, in one script or in two of one bank, is one function. */
