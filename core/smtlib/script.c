@@ -132,36 +132,23 @@ void script_clone(const struct script *s, struct script **ret)
 
 void script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n)
 {
-        const struct function **list = allocate(1, sizeof(*list));
-        cleanup_free struct level {
-                size_t n; /* functions before it */
-                uint32_t levels;
-        } *levels = NULL;
-        size_t n = 0, n_levels = 0, size = 1;
+        const struct function **list;
+        uint64_t popped = 0; /* levels, behind the command at hand */
+        size_t n = 0;
 
-        for (size_t i = 0; i < at && i < s->n_commands; i++) {
-                const struct command *c = &s->commands[i];
+        at = MIN(at, s->n_commands);
+        list = allocate(at, sizeof(*list));
+        for (size_t i = at; i > 0 && s->commands[i - 1].kind != COMMAND_RESET; i--) {
+                const struct command *c = &s->commands[i - 1];
 
-                if (c->function) {
-                        grow(list, n, size);
-                        list[n++] = c->function;
-                }
-                if (c->kind == COMMAND_PUSH) {
-                        list_grow(levels, n_levels);
-                        levels[n_levels++] = (struct level){n, c->levels};
-                }
-                for (uint32_t left = c->kind == COMMAND_POP ? c->levels : 0; left > 0 && n_levels > 0;) {
-                        struct level *last = &levels[n_levels - 1];
-                        uint32_t popped = MIN(left, last->levels);
-
-                        n = popped > 0 ? last->n : n;
-                        left -= popped;
-                        last->levels -= popped;
-                        n_levels -= last->levels == 0;
-                }
-                if (c->kind == COMMAND_RESET)
-                        n = n_levels = 0;
+                if (c->function && popped == 0)
+                        list[at - ++n] = c->function;
+                if (c->kind == COMMAND_POP)
+                        popped += c->levels;
+                if (c->kind == COMMAND_PUSH)
+                        popped -= MIN(popped, (uint64_t)c->levels);
         }
+        memmove(list, list + at - n, n * sizeof(*list));
         *ret = list;
         *ret_n = n;
 }
