@@ -186,5 +186,6 @@ int template_formula(struct generator *g, enum template t, unsigned size, struct
         p.script = *ret = new_formula(generator_dialect(g), NULL);
         p.bank = p.script->bank;
         templates[t](&p);
-        return script_end(p.script);
+        script_end(p.script);
+        return 0;
 }

@@ -30,17 +30,15 @@ void format_exact(uint64_t ns, char ret[32])
                 ret[--n] = '\0';
 }
 
-static bool is_safe(char c, bool first)
-{
-        return isalnum((unsigned char)c) || c == '_' || c == '+' || (!first && (c == '-' || c == '.'));
-}
-
 void file_word(const char *text, char ret[81])
 {
         size_t n = 0;
 
-        for (; text[n] && n < 80; n++)
-                ret[n] = is_safe(text[n], n == 0) && (unsigned char)text[n] < 0x80 ? text[n] : '_';
+        for (; text[n] && n < 80; n++) {
+                unsigned char c = (unsigned char)text[n];
+
+                ret[n] = c < 0x80 && (isalnum(c) || c == '+' || (n > 0 && (c == '-' || c == '.'))) ? text[n] : '_';
+        }
         if (n == 0)
                 ret[n++] = '_';
         ret[n] = '\0';
@@ -69,12 +67,12 @@ void export_json(struct exporter *e, json_t *j)
         buffer_adds(&e->file.pending, text);
 }
 
-json_t *export_numbers(const double *list, size_t n)
+json_t *export_numbers(const double *list, size_t n, bool are_whole)
 {
         json_t *j = json_array();
 
         for (size_t i = 0; i < n; i++)
-                json_array_append_new(j, json_real(list[i]));
+                json_array_append_new(j, are_whole ? json_integer((json_int_t)list[i]) : json_real(list[i]));
         return j;
 }
 
@@ -135,8 +133,13 @@ static int open_document(struct exporter *e)
 
 static int begin_document(struct exporter *e, const struct export_row *first)
 {
-        int r = e->is_begun || !e->kind->head ? 0 : e->kind->head(e, first);
+        int r = 0;
 
+        if (e->is_begun)
+                return 0;
+        buffer_adds(&e->file.pending, e->kind->begin ?: "");
+        if (e->kind->head)
+                r = e->kind->head(e, first);
         e->is_begun = r == 0;
         return r;
 }

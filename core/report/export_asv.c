@@ -106,7 +106,7 @@ static void result(struct exporter *e, const struct export_row *row)
         buffer_addf(&e->file.pending, "%s\n\"%s\":", e->rows > 0 ? "," : "", name);
         export_json(e, json_pack("[o [] s o o]", is_answered ? json_pack("[f]", (double)f->wall_ns / 1e9) : json_null(), row->sha256,
                                  f ? json_integer((json_int_t)f->measured * 1000) : json_null(),
-                                 is_answered ? json_pack("[o]", export_numbers(times, n)) : json_null()));
+                                 is_answered ? json_pack("[o]", export_numbers(times, n, false)) : json_null()));
 }
 
 /* -- the benchmarks ------------------------------------------------------------------------------------------------ */

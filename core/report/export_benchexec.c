@@ -25,7 +25,7 @@ static size_t number_of(const json_t *facts, const char *key)
 /* The host as run.json of the first result has it. */
 static void add_system(struct exporter *e, const struct export_row *first)
 {
-        const char *machine = e->version.machine ? e->version.machine : "";
+        const char *machine = e->version.machine ?: "";
         const json_t *facts = first ? json_object_get(first->run, "host") : NULL;
         cleanup_free char *host = copy_prefix(machine, strcspn(machine, "/"));
 
@@ -47,11 +47,8 @@ static int head(struct exporter *e, const struct export_row *first)
         format_date(f ? f->measured : v->committed, date); /* of the first result, so that the same export is the same bytes */
         if (v->has_seed)
                 snprintf(options, sizeof(options), "seed %" PRIu64, v->seed);
-        buffer_adds(to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                        "<!DOCTYPE result\n  PUBLIC '+//IDN sosy-lab.org//DTD BenchExec result 3.0//EN'\n"
-                        "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n");
         xml_addf(to, "<result benchmarkname=\"%s\" date=\"%s\" starttime=\"%s\" tool=\"%s\" toolmodule=\"\" version=\"%s\" options=\"%s\"",
-                 v->solver ? v->solver : "", date, date, v->solver ? v->solver : "", v->commit ? v->commit : "", options);
+                 v->solver ?: "", date, date, v->solver ?: "", v->commit ?: "", options);
         format_exact_seconds(limits->cpu_ns, seconds);
         if (limits->cpu_ns > 0)
                 xml_addf(to, " timelimit=\"%s\"", seconds);
@@ -131,4 +128,7 @@ static void run(struct exporter *e, const struct export_row *row)
 }
 
 const struct export_kind export_benchexec = {
+        .begin = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                 "<!DOCTYPE result\n  PUBLIC '+//IDN sosy-lab.org//DTD BenchExec result 3.0//EN'\n"
+                 "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n",
         .name = "benchexec", .reads_first_run = true, .suffix = ".results.xml", .head = head, .row = run, .foot = "</result>\n"};

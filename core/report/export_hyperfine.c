@@ -46,11 +46,8 @@ static json_t *memory_of(const struct export_row *row)
 {
         cleanup_free double *list = NULL;
         size_t n = row_samples(row, "memory", &list);
-        json_t *j = json_array();
 
-        for (size_t i = 0; i < n; i++)
-                json_array_append_new(j, json_integer((json_int_t)list[i]));
-        return j;
+        return export_numbers(list, n, true);
 }
 
 static void add_times(const struct export_row *row, json_t *j)
@@ -64,7 +61,7 @@ static void add_times(const struct export_row *row, json_t *j)
                 times = allocate(n = 1, sizeof(*times));
                 *times = (double)row->fact->wall_ns / 1e9;
         }
-        json_object_set_new(j, "times", export_numbers(times, n)); /* in the order they were taken */
+        json_object_set_new(j, "times", export_numbers(times, n, false)); /* in the order they were taken */
         json_object_set_new(j, "mean", json_real(mean_of(times, n)));
         json_object_set_new(j, "stddev", deviation_of(times, n));
         sort_list(times, n, sizeof(*times), compare_doubles);
@@ -77,12 +74,6 @@ static void add_times(const struct export_row *row, json_t *j)
         }
         json_object_set_new(j, "min", json_real(times[0]));
         json_object_set_new(j, "max", json_real(times[n - 1]));
-}
-
-static int head(struct exporter *e, const struct export_row *)
-{
-        buffer_adds(&e->file.pending, "{\"results\":[");
-        return 0;
 }
 
 static void command(struct exporter *e, const struct export_row *row)
@@ -98,4 +89,4 @@ static void command(struct exporter *e, const struct export_row *row)
 }
 
 const struct export_kind export_hyperfine = {
-        .name = "hyperfine", .reads_run = true, .suffix = ".json", .head = head, .row = command, .foot = "\n]}\n", .takes = takes};
+        .name = "hyperfine", .reads_run = true, .suffix = ".json", .begin = "{\"results\":[", .row = command, .foot = "\n]}\n", .takes = takes};

@@ -20,7 +20,8 @@ struct export_kind {
         bool wants_folder;
         bool reads_run, reads_first_run; /* of every row, or of a document's first one */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
-        int (*head)(struct exporter *e, const struct export_row *first); /* first NULL: there is no row; may be NULL */
+        const char *begin; /* of each document; NULL: nothing */
+        int (*head)(struct exporter *e, const struct export_row *first); /* behind that; first NULL: there is no row; may be NULL */
         void (*row)(struct exporter *e, const struct export_row *row);
         const char *foot; /* NULL: nothing */
         int (*end)(struct exporter *e); /* behind the last document; NULL: nothing */
@@ -42,4 +43,4 @@ int export_file(struct exporter *e, const char *name);
 /* "time" or "memory" of the samples that count; how many. free(*ret). */
 size_t row_samples(const struct export_row *row, const char *what, double **ret);
 void export_json(struct exporter *e, json_t *j); /* takes the reference */
-json_t *export_numbers(const double *list, size_t n); /* an array */
+json_t *export_numbers(const double *list, size_t n, bool are_whole); /* an array */

@@ -28,12 +28,6 @@ static void add_field(struct buffer *to, const char *text)
         buffer_adds(to, "\"");
 }
 
-static int csv_head(struct exporter *e, const struct export_row *)
-{
-        buffer_adds(&e->file.pending, csv_columns);
-        return 0;
-}
-
 static void csv_row(struct exporter *e, const struct export_row *row)
 {
         const struct export_version *v = row->version;
@@ -59,7 +53,7 @@ static void csv_row(struct exporter *e, const struct export_row *row)
         buffer_adds(&e->file.pending, "\r\n");
 }
 
-const struct export_kind export_csv = {.name = "csv", .head = csv_head, .row = csv_row};
+const struct export_kind export_csv = {.name = "csv", .begin = csv_columns, .row = csv_row};
 
 /* -- jsonl -------------------------------------------------------------------------------------------------------- */
 

@@ -1,16 +1,5 @@
-/* Pages as HTML: one file each, which takes nothing from the network. For report.html.
- *
- *     html_page_begin(&b, "z3", NULL);
- *     buffer_adds(&b, "<main><h1>");
- *     xml_add_escaped(&b, name);
- *     buffer_adds(&b, "</h1>");
- *     html_table_begin(&b, &table);                       the cells of a row in the order of its columns
- *     html_row_begin(&b);
- *     html_cell(&b, &table, name);
- *     html_cell_number(&b, &table, 0.123, "0.123 s");
- *     html_row_end(&b);
- *     html_table_end(&b);
- *     html_page_end(&b);
+/* Pages as HTML: one file each, which takes nothing from the network. For report.html. A page, a table and a row are begun and ended; the cells of a
+ * row come in the order of its columns.
  *
  * Every text given goes through one escaper, every value for a script through one writer of JSON, so neither markup nor the end of a script gets
  * into a page with a name. Should anything slip through all the same, the page's policy (Content-Security-Policy) lets no script run but the one that

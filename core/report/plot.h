@@ -1,14 +1,5 @@
 /* Pictures as SVG: axes, lines, steps, points, written into a buffer. For *.svg in the mount and for report.html.
  *
- *     struct plot *p = plot_new("z3: finds", 0, 0);
- *     plot_axis_x(p, "time", PLOT_DURATION);
- *     plot_axis_y(p, "finds", PLOT_LINEAR);
- *     struct plot_series *s = plot_series(p, PLOT_STEP, "solverfs");
- *     for (...)
- *             plot_point(s, seconds, finds, NULL);
- *     r = plot_write(p, &buffer);
- *     plot_free(p);
- *
  * Text stays text (searchable, selectable, read aloud); a point or rule given a tooltip carries it as <title>. The picture follows the
  * reader's light or dark setting (prefers-color-scheme). Series differ by the colours of Okabe and Ito (2008) *and* by marker and dash, so
  * that no colour has to be told apart. It needs no script, no font of its own, no element id: any number of pictures may stand in one page.

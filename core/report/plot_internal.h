@@ -71,6 +71,7 @@ double scale_pixel(const struct scale *s, double value); /* infinite or not posi
 /* -- drawing -- */
 
 #define PLOT_FONT   12.0 /* pixels, as the style sheet has it */
+#define PLOT_NOTE   11.0 /* of notes and of labels of points */
 #define PLOT_MARKER 3.4  /* a marker's half */
 
 /* Where things are, in pixels. */
@@ -89,3 +90,5 @@ bool plot_item_is_drawable(const struct plot_item *item);
 
 /* Rules with their labels, each of which stands where it covers the least of the picture. */
 void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l);
+/* The labels of points, each where it does not cover another. */
+void plot_add_labels(struct buffer *out, const struct plot *p, const struct layout *l);

@@ -1,4 +1,4 @@
-/* Rules, and where their labels stand. A label has several places beside its rule; it takes the first that covers nothing, or else the one
+/* Rules, and where labels stand. A rule's label has several places beside its rule; it takes the first that covers nothing, or else the one
  * that covers the least of markers, lines, other rules and labels. */
 #include <limits.h>
 
@@ -45,11 +45,6 @@ static struct box box_of(const struct place *place, const char *label)
 
 /* -- obstacles ---------------------------------------------------------------------------------------------------- */
 
-static bool is_in_box(const struct box *b, double x, double y)
-{
-        return x > b->left && x < b->right && y > b->top && y < b->bottom;
-}
-
 static bool boxes_meet(const struct box *a, const struct box *b)
 {
         return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
@@ -88,7 +83,7 @@ static unsigned series_hits(const struct layout *l, const struct plot_series *s,
                         last_x = NAN;
                         continue;
                 }
-                hits += is_in_box(&around, x, y);
+                hits += segment_meets(&around, x, y, x, y);
                 if ((s->kind == PLOT_LINE || s->kind == PLOT_STEP) && !isnan(last_x)) {
                         hits += segment_meets(b, last_x, last_y, corner, last_y);
                         hits += segment_meets(b, corner, last_y, x, y);
@@ -111,44 +106,50 @@ static bool diagonal_range(const struct layout *l, double factor, double *from, 
         return *from < *to;
 }
 
-/* The ends of that in pixels. */
-static bool diagonal_ends(const struct layout *l, double factor, double ret[4])
+/* The ends of a rule in pixels; of a curved one, of a straight line instead. False: it is not in the picture, since a fixed range leaves it out. */
+static bool rule_ends(const struct layout *l, const struct plot_rule *rule, double ret[4])
 {
-        double from, to;
+        double at = scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value), from = 0, to = 0;
 
-        if (!(factor > 0) || !diagonal_range(l, factor, &from, &to))
+        if (rule->kind == RULE_X) {
+                memcpy(ret, (const double[]){at, l->top, at, l->bottom}, 4 * sizeof(*ret));
+                return at >= l->left && at <= l->right;
+        }
+        if (rule->kind == RULE_Y) {
+                memcpy(ret, (const double[]){l->left, at, l->right, at}, 4 * sizeof(*ret));
+                return at >= l->top && at <= l->bottom;
+        }
+        if (!(rule->value > 0) || !diagonal_range(l, rule->value, &from, &to))
                 return false;
         ret[0] = scale_pixel(&l->x, from);
-        ret[1] = scale_pixel(&l->y, factor * from);
+        ret[1] = scale_pixel(&l->y, rule->value * from);
         ret[2] = scale_pixel(&l->x, to);
-        ret[3] = scale_pixel(&l->y, factor * to);
+        ret[3] = scale_pixel(&l->y, rule->value * to);
         return true;
 }
 
+/* A diagonal is curved where its axes differ, and is not avoided then. */
 static bool rule_meets(const struct layout *l, const struct plot_rule *rule, const struct box *b)
 {
         double ends[4];
 
-        switch (rule->kind) {
-        case RULE_X:
-                ends[0] = scale_pixel(&l->x, rule->value);
-                return ends[0] > b->left && ends[0] < b->right;
-        case RULE_Y:
-                ends[0] = scale_pixel(&l->y, rule->value);
-                return ends[0] > b->top && ends[0] < b->bottom;
-        case RULE_DIAGONAL: /* where its axes differ it is curved, and is not avoided */
-                return l->x.kind == l->y.kind && diagonal_ends(l, rule->value, ends) &&
-                       segment_meets(b, ends[0], ends[1], ends[2], ends[3]);
-        }
-        return false;
+        return (rule->kind != RULE_DIAGONAL || l->x.kind == l->y.kind) && rule_ends(l, rule, ends) &&
+               segment_meets(b, ends[0], ends[1], ends[2], ends[3]);
 }
 
-static unsigned hits_of(const struct rules *r, const struct plot_rule *own, const struct box *b)
+static unsigned labels_hit(const struct rules *r, const struct box *b)
 {
         unsigned hits = 0;
 
         for (size_t i = 0; i < r->n_taken; i++)
-                hits += boxes_meet(&r->taken[i], b) ? LABEL_COVERED : 0;
+                hits += boxes_meet(&r->taken[i], b);
+        return hits;
+}
+
+static unsigned hits_of(const struct rules *r, const struct plot_rule *own, const struct box *b)
+{
+        unsigned hits = labels_hit(r, b) * LABEL_COVERED;
+
         for (size_t i = 0; i < r->p->n_rules; i++)
                 if (&r->p->rules[i] != own && !isnan(r->p->rules[i].value))
                         hits += rule_meets(r->l, &r->p->rules[i], b);
@@ -198,44 +199,25 @@ static void consider_level(struct choice *c, double at)
 }
 
 /* From where the line leaves the picture backwards. */
-static void consider_diagonal(struct choice *c)
+static void consider_diagonal(struct choice *c, const double ends[4])
 {
-        double ends[4];
-
-        if (!diagonal_ends(c->rules->l, c->rule->value, ends))
-                return;
         for (double part = 1; part > 0; part -= 0.03)
                 consider(c, ends[0] + part * (ends[2] - ends[0]) - 6, ends[1] + part * (ends[3] - ends[1]) - 3, true);
-}
-
-static double pixel_of(const struct layout *l, const struct plot_rule *rule)
-{
-        return scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value);
-}
-
-/* A fixed range may leave the rule out, and a label has nothing to stand beside then. */
-static bool is_in_picture(const struct layout *l, const struct plot_rule *rule)
-{
-        double at = pixel_of(l, rule), ends[4];
-
-        if (rule->kind == RULE_DIAGONAL)
-                return diagonal_ends(l, rule->value, ends);
-        return rule->kind == RULE_X ? at >= l->left && at <= l->right : at >= l->top && at <= l->bottom;
 }
 
 static void add_label(struct buffer *out, struct rules *r, const struct plot_rule *rule)
 {
         struct choice c = {.rules = r, .rule = rule, .best = {r->l->right - 4, r->l->top + 11, true}, .hits = UINT_MAX};
-        double at = pixel_of(r->l, rule);
+        double ends[4];
 
-        if (!rule->label || !is_in_picture(r->l, rule))
+        if (!rule->label || !rule_ends(r->l, rule, ends))
                 return;
         if (rule->kind == RULE_X)
-                consider_upright(&c, at);
+                consider_upright(&c, ends[0]);
         else if (rule->kind == RULE_Y)
-                consider_level(&c, at);
+                consider_level(&c, ends[1]);
         else
-                consider_diagonal(&c);
+                consider_diagonal(&c, ends);
         plot_add_text(out, c.best.x, c.best.y, "m n", c.best.leftward ? "end" : "", rule->label);
         if (r->n_taken < MOST_LABELS)
                 r->taken[r->n_taken++] = box_of(&c.best, rule->label);
@@ -263,14 +245,14 @@ static void add_diagonal(struct buffer *out, const struct layout *l, double fact
 
 static void add_rule(struct buffer *out, const struct layout *l, const struct plot_rule *rule)
 {
-        double at = pixel_of(l, rule);
+        double ends[4];
 
-        if (rule->kind == RULE_X)
-                plot_add_line(out, "r", at, l->top, at, l->bottom);
-        else if (rule->kind == RULE_Y)
-                plot_add_line(out, "r", l->left, at, l->right, at);
-        else
+        if (rule->kind == RULE_DIAGONAL) {
                 add_diagonal(out, l, rule->value);
+                return;
+        }
+        rule_ends(l, rule, ends); /* one outside is cut off with all that is outside */
+        plot_add_line(out, "r", ends[0], ends[1], ends[2], ends[3]);
 }
 
 void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l)
@@ -292,4 +274,33 @@ void plot_add_rules(struct buffer *out, const struct plot *p, const struct layou
                         buffer_adds(out, "</g>");
                 }
         }
+}
+
+/* -- labels of points --------------------------------------------------------------------------------------------- */
+
+/* To the right of its point, where there is room, else to the left. */
+static void add_point_label(struct buffer *out, struct rules *r, double x, double y, const char *label)
+{
+        const double width = plot_text_width(label, PLOT_NOTE);
+
+        for (int leftward = 0; leftward < 2; leftward++) {
+                const double at = leftward ? x - PLOT_MARKER - 4 : x + PLOT_MARKER + 4, left = leftward ? at - width : at;
+                const struct box box = {left, y - PLOT_NOTE / 2, left + width, y + PLOT_NOTE / 2};
+
+                if (left < r->l->left || box.right > r->l->right || labels_hit(r, &box) > 0)
+                        continue;
+                plot_add_text(out, at, y + 4, "m n", leftward ? "end" : "", label);
+                r->taken[r->n_taken++] = box;
+                return;
+        }
+}
+
+void plot_add_labels(struct buffer *out, const struct plot *p, const struct layout *l)
+{
+        struct rules r = {.p = p, .l = l};
+
+        for (const struct plot_series *s = p->series; s; s = s->next)
+                for (size_t i = 0; i < s->n && r.n_taken < MOST_LABELS; i++)
+                        if (s->items[i].label && plot_item_is_drawable(&s->items[i]))
+                                add_point_label(out, &r, scale_pixel(&l->x, s->items[i].x), scale_pixel(&l->y, s->items[i].y), s->items[i].label);
 }

@@ -2,7 +2,6 @@
 #include "core/report/xml.h"
 
 #define TITLE_FONT 15.0 /* pixels, as the style below has it */
-#define NOTE_FONT  11.0
 #define LEADING    16.0
 #define SWATCH     26.0 /* a legend's sample of line and marker */
 #define STYLES     8
@@ -195,17 +194,17 @@ static void add_markers(struct buffer *out, const struct layout *l, const struct
 {
         bool open = false;
 
-        for (int told = 0; told < 2; told++) { /* those without a tooltip are one path */
+        for (int named = 0; named < 2; named++) { /* those without a tooltip are one path */
                 for (size_t i = 0; i < s->n; i++) {
                         const struct plot_item *item = &s->items[i];
 
-                        if (!plot_item_is_drawable(item) || told != (item->tooltip != NULL) || !(told || is_marked(s, i)))
+                        if (!plot_item_is_drawable(item) || named != (item->tooltip != NULL) || !(named || is_marked(s, i)))
                                 continue;
                         if (!open)
                                 buffer_adds(out, "<path class=\"p\" d=\"");
-                        open = !told;
+                        open = !named;
                         add_marker(out, s->style, scale_pixel(&l->x, item->x), scale_pixel(&l->y, item->y));
-                        if (told)
+                        if (named)
                                 xml_addf(out, "\"><title>%s</title></path>", item->tooltip);
                 }
                 if (open)
@@ -269,49 +268,6 @@ static void add_series(struct buffer *out, const struct plot *p, const struct la
                 add_markers(out, l, s);
                 buffer_adds(out, "</g>");
         }
-}
-
-/* -- labels of points --------------------------------------------------------------------------------------------- */
-
-#define LABELS_MOST 64
-
-struct label_box {
-        double left, right, middle;
-};
-
-static bool is_covered(const struct label_box *taken, size_t n, const struct label_box *b)
-{
-        for (size_t i = 0; i < n; i++)
-                if (b->left < taken[i].right && taken[i].left < b->right && fabs(b->middle - taken[i].middle) < NOTE_FONT)
-                        return true;
-        return false;
-}
-
-/* To the right of its point, where there is room, else to the left. */
-static void add_labels(struct buffer *out, const struct plot *p, const struct layout *l)
-{
-        struct label_box taken[LABELS_MOST];
-        size_t n = 0;
-
-        for (const struct plot_series *s = p->series; s; s = s->next)
-                for (size_t i = 0; i < s->n && n < LABELS_MOST; i++) {
-                        const double x = scale_pixel(&l->x, s->items[i].x), y = scale_pixel(&l->y, s->items[i].y), beside = PLOT_MARKER + 4;
-                        double width;
-
-                        if (!s->items[i].label || !plot_item_is_drawable(&s->items[i]))
-                                continue;
-                        width = plot_text_width(s->items[i].label, NOTE_FONT);
-                        for (int turn = 0; turn < 2; turn++) {
-                                const double left = turn == 0 ? x + beside : x - beside - width;
-                                const struct label_box box = {left, left + width, y};
-
-                                if (box.left < l->left || box.right > l->right || is_covered(taken, n, &box))
-                                        continue;
-                                plot_add_text(out, turn == 0 ? x + beside : x - beside, y + 4, "m n", turn == 0 ? "" : "end", s->items[i].label);
-                                taken[n++] = box;
-                                break;
-                        }
-                }
 }
 
 /* -- layout ------------------------------------------------------------------------------------------------------- */
@@ -412,17 +368,15 @@ static void lay_out(const struct plot *p, struct layout *l)
 
 static void add_grid(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        for (size_t i = 0; i < l->y.n_ticks; i++) {
-                double y = scale_pixel(&l->y, l->y.ticks[i].value);
+        for (int upright = 0; upright < 2; upright++) {
+                const struct scale *s = upright ? &l->x : &l->y;
 
-                if (*l->y.ticks[i].label)
-                        plot_add_line(out, "l", l->left, y, l->right, y);
-        }
-        for (size_t i = 0; i < l->x.n_ticks; i++) {
-                double x = scale_pixel(&l->x, l->x.ticks[i].value);
+                for (size_t i = 0; i < s->n_ticks; i++) {
+                        double at = scale_pixel(s, s->ticks[i].value);
 
-                if (*l->x.ticks[i].label)
-                        plot_add_line(out, "l", x, l->top, x, l->bottom);
+                        if (*s->ticks[i].label)
+                                plot_add_line(out, "l", upright ? at : l->left, upright ? l->top : at, upright ? at : l->right, upright ? l->bottom : at);
+                }
         }
 }
 
@@ -457,7 +411,7 @@ static void add_axes(struct buffer *out, const struct plot *p, const struct layo
                 add_text_within(out, l->right, p->height - 8 - (double)p->n_notes * 14, "m", "end", p->x.label, PLOT_FONT,
                                 l->right - MARGIN);
         for (size_t i = 0; i < p->n_notes; i++)
-                add_text_within(out, MARGIN, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i], NOTE_FONT,
+                add_text_within(out, MARGIN, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i], PLOT_NOTE,
                                 room);
 }
 
@@ -485,7 +439,7 @@ int plot_write(const struct plot *p, struct buffer *out)
                     l.bottom - l.top + 10);
         plot_add_rules(out, p, &l);
         add_series(out, p, &l);
-        add_labels(out, p, &l);
+        plot_add_labels(out, p, &l);
         buffer_adds(out, "</svg>\n<g>");
         add_axes(out, p, &l);
         buffer_adds(out, "</g>\n</svg>\n");

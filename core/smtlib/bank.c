@@ -1,7 +1,6 @@
 /* Memory and tables of a bank. */
 #include "core/smtlib/smtlib_internal.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -111,22 +110,13 @@ void table_done(struct table *t)
 
 /* -- banks -- */
 
-static uint64_t process_seed;
-
-static void make_seed(void)
-{
-        if (getrandom(&process_seed, sizeof(process_seed), GRND_NONBLOCK) != sizeof(process_seed))
-                process_seed = now_ns(); /* early in a boot; collisions cost time only */
-}
-
 struct bank *bank_new(void)
 {
-        static pthread_once_t once = PTHREAD_ONCE_INIT;
         struct bank *b = allocate(1, sizeof(*b));
 
-        pthread_once(&once, make_seed);
         b->refs = 1;
-        b->seed = process_seed;
+        if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) != sizeof(b->seed))
+                b->seed = now_ns(); /* early in a boot; collisions cost time only */
         for (enum sort_kind k = SORT_UNKNOWN; k < SORT_BITVEC; k++)
                 b->simple[k] = sort_named_kind(b, k, NULL, NULL, 0);
         for (int k = 0; k < 2; k++)

@@ -1,26 +1,6 @@
 #include "core/smtlib/cnf.h"
 
-#include <ctype.h>
-
 #include "core/smtlib/token.h"
-
-bool cnf_begins(struct slice head)
-{
-        const char *p = head.data, *end = p + head.size;
-        bool any = false;
-
-        while (p < end) {
-                const char *newline = memchr(p, '\n', (size_t)(end - p)), *next = newline ? newline + 1 : end;
-
-                while (p < next && isspace((unsigned char)*p))
-                        p++;
-                if (p < next && *p != 'c')
-                        return end - p >= 6 && memcmp(p, "p cnf", 5) == 0 && isspace((unsigned char)p[5]);
-                any |= p < next;
-                p = next;
-        }
-        return any; /* nothing but comments, as far as was looked */
-}
 
 void cnf_reader_init(struct cnf_reader *r, struct slice bytes)
 {
@@ -60,6 +40,21 @@ static void pass_blanks(struct cnf_reader *r)
 {
         while (r->p < r->end && is_space(*r->p))
                 r->p++;
+}
+
+bool cnf_begins(struct slice head)
+{
+        struct cnf_reader r;
+        bool any = false;
+
+        cnf_reader_init(&r, head);
+        for (pass_blanks(&r); r.p < r.end && *r.p == 'c'; pass_blanks(&r)) {
+                pass_comment(&r);
+                any = true;
+        }
+        if (r.p < r.end)
+                return r.end - r.p >= 6 && begins_with(&r, "p cnf") && is_space(r.p[5]);
+        return any; /* nothing but comments, as far as was looked */
 }
 
 static int read_number(struct cnf_reader *r, int64_t *ret)

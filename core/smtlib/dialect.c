@@ -150,26 +150,16 @@ bool dialect_next_character(struct slice canonical, size_t *at, uint32_t *ret)
         return true;
 }
 
-static void encode_2_6(struct slice canonical, struct buffer *ret)
-{
-        const char *p = canonical.data, *end = p + canonical.size;
-
-        for (const char *quote; p < end && (quote = memchr(p, '"', (size_t)(end - p))); p = quote + 1) {
-                buffer_add(ret, p, (size_t)(quote - p));
-                buffer_add(ret, "\"\"", 2);
-        }
-        buffer_add(ret, p, (size_t)(end - p));
-}
-
-static void encode_old(enum dialect d, struct slice canonical, struct buffer *ret)
+void dialect_encode_string(enum dialect d, struct slice canonical, struct buffer *ret)
 {
         uint32_t character;
 
+        buffer_adds(ret, "\"");
         for (size_t at = 0, begin = 0; dialect_next_character(canonical, &at, &character); begin = at) {
-                if (at - begin == 1 && character >= 0x80)
-                        buffer_add(ret, (const char *)canonical.data + begin, 1);
-                else if (character == '"')
+                if (character == '"')
                         buffer_adds(ret, d == DIALECT_2_0 ? "\\\"" : "\"\"");
+                else if (d == DIALECT_2_6 || (at - begin == 1 && character >= 0x80))
+                        buffer_add(ret, (const char *)canonical.data + begin, at - begin);
                 else if (character == '\\')
                         buffer_adds(ret, "\\\\");
                 else if (character >= 0x20 && character < 0x7f)
@@ -177,14 +167,5 @@ static void encode_old(enum dialect d, struct slice canonical, struct buffer *re
                 else
                         buffer_addf(ret, character <= 0xff ? "\\x%02x" : "\\u{%x}", character);
         }
-}
-
-void dialect_encode_string(enum dialect d, struct slice canonical, struct buffer *ret)
-{
-        buffer_add(ret, "\"", 1);
-        if (d == DIALECT_2_6)
-                encode_2_6(canonical, ret);
-        else
-                encode_old(d, canonical, ret);
-        buffer_add(ret, "\"", 1);
+        buffer_adds(ret, "\"");
 }

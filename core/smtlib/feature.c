@@ -1,9 +1,85 @@
-/* Features of a script: one pass over its distinct terms, arguments first. */
-#include "core/smtlib/feature_internal.h"
+/* The tables of features, and the numbers in them: of a script by one pass over its distinct terms, arguments first; of DIMACS clause by clause. */
+#include "core/smtlib/feature.h"
 
 #include <math.h>
+#include <pthread.h>
 
+#include "core/smtlib/cnf.h"
 #include "core/smtlib/smtlib_internal.h"
+
+enum smt_feature {
+#define SMT_FEATURE(number, ...) number,
+#include "core/smtlib/feature_list.h"
+        N_SMT_FEATURES /* behind them: one for each operator */
+};
+
+enum cnf_feature {
+#define CNF_FEATURE(number, ...) number,
+#include "core/smtlib/feature_list.h"
+        N_CNF_FEATURES
+};
+
+/* -- the tables -- */
+
+/* One for each enum smt_feature; the operators' follow. */
+#define SMT_FEATURE(number, ...) [number] = {__VA_ARGS__},
+static struct feature smt[N_SMT_FEATURES + N_OPS - 1] = {
+#include "core/smtlib/feature_list.h"
+};
+
+#define CNF_FEATURE(number, ...) [number] = {__VA_ARGS__},
+static const struct feature cnf[N_CNF_FEATURES] = {
+#include "core/smtlib/feature_list.h"
+};
+
+/* Names and meanings of the operators' features: of all, once. */
+static char operator_names[N_OPS][64], operator_meanings[N_OPS][96];
+
+/* A name that several operators share says how many arguments it is about. */
+static void name_operators(void)
+{
+        for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
+                const char *name = operator_row(op)->name;
+                struct feature *f = &smt[N_SMT_FEATURES + op - 1];
+                char *text = operator_names[op], *meaning = operator_meanings[op];
+                size_t n = (size_t)snprintf(text, sizeof(operator_names[op]), "op:%s", name);
+
+                if (operator_next(operator_find(slice_string(name))) != OP_NONE)
+                        snprintf(text + n, sizeof(operator_names[op]) - n, "/%zu", operator_n_args(op));
+                snprintf(meaning, sizeof(operator_meanings[op]), "distinct applications of %s", text + 3);
+                f->name = text;
+                f->meaning = meaning;
+        }
+}
+
+const struct feature *smt_features(size_t *ret_n)
+{
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        pthread_once(&once, name_operators);
+        *ret_n = ARRAY_SIZE(smt);
+        return smt;
+}
+
+const struct feature *cnf_features(size_t *ret_n)
+{
+        *ret_n = ARRAY_SIZE(cnf);
+        return cnf;
+}
+
+void features_done(struct features *f)
+{
+        free(f->values);
+        *f = (struct features){0};
+}
+
+void features_print(const struct feature *table, const struct features *f, struct buffer *ret)
+{
+        for (size_t i = 0; i < f->n; i++)
+                buffer_addf(ret, "%s\t%.12g\n", table[i].name, f->values[i]);
+}
+
+/* -- SMT-LIB -- */
 
 /* The values that arguments hand up to their terms; all of these are small or saturate. */
 struct upward {
@@ -256,4 +332,74 @@ int features_of_smt(struct slice bytes, struct features *ret)
         if (r == 0)
                 features_of_script(s, ret);
         return r;
+}
+
+/* -- DIMACS -- */
+
+struct scan {
+        double *v;
+        uint32_t *occurrences; /* by variable */
+        size_t n_occurrences;
+        size_t length, positive; /* of the clause at hand */
+};
+
+static void end_clause(struct scan *s)
+{
+        static const enum cnf_feature by_length[] = {C_EMPTY, C_UNIT, C_BINARY, C_TERNARY};
+        double n = (double)s->length;
+
+        s->v[s->length < 4 ? by_length[s->length] : s->length <= 8 ? C_LENGTH_4_TO_8 : C_LENGTH_9_UP]++;
+        s->v[C_LENGTH_MIN] = s->v[C_CLAUSES] == 0 ? n : MIN(s->v[C_LENGTH_MIN], n);
+        s->v[C_LENGTH_MAX] = MAX(s->v[C_LENGTH_MAX], n);
+        s->v[C_CLAUSES]++;
+        s->v[C_LITERALS] += n;
+        s->v[C_POSITIVE] += (double)s->positive;
+        s->v[C_HORN] += s->positive <= 1;
+        s->length = s->positive = 0;
+}
+
+/* Room follows the variables that occur, never what the header says. */
+static void count_occurrence(struct scan *s, uint32_t variable)
+{
+        while (variable >= s->n_occurrences) {
+                list_grow(s->occurrences, s->n_occurrences);
+                s->occurrences[s->n_occurrences++] = 0;
+        }
+        s->v[C_VARIABLES_USED] += s->occurrences[variable]++ == 0;
+        s->v[C_OCCURRENCES_MAX] = MAX(s->v[C_OCCURRENCES_MAX], (double)s->occurrences[variable]);
+        s->v[C_VARIABLES] = MAX(s->v[C_VARIABLES], (double)variable);
+}
+
+static void count_cnf_literal(struct scan *s, int32_t literal)
+{
+        if (literal == 0) {
+                end_clause(s);
+                return;
+        }
+        s->length++;
+        s->positive += literal > 0;
+        count_occurrence(s, (uint32_t)(literal < 0 ? -literal : literal));
+}
+
+int features_of_cnf(struct slice bytes, struct features *ret)
+{
+        cleanup_features struct features f = {.n = N_CNF_FEATURES};
+        struct scan s = {0};
+        struct cnf_reader reader;
+        int32_t literal;
+        int r;
+
+        s.v = f.values = allocate(f.n, sizeof(*f.values));
+        cnf_reader_init(&reader, bytes);
+        while ((r = cnf_next(&reader, &literal)) > 0)
+                count_cnf_literal(&s, literal);
+        free(s.occurrences);
+        if (r < 0)
+                return r;
+        s.v[C_VARIABLES] = MAX(s.v[C_VARIABLES], (double)reader.variables);
+        s.v[C_LENGTH_MEAN] = s.v[C_CLAUSES] > 0 ? s.v[C_LITERALS] / s.v[C_CLAUSES] : 0;
+        s.v[C_RATIO] = s.v[C_VARIABLES_USED] > 0 ? s.v[C_CLAUSES] / s.v[C_VARIABLES_USED] : 0;
+        *ret = f;
+        f = (struct features){0};
+        return 0;
 }

@@ -64,27 +64,15 @@ size_t operator_n_args(enum op op)
         return n;
 }
 
-static bool has_places(const struct operator_row *row, size_t n)
-{
-        return n <= OPERATOR_ARGS_MOST && (n == 0 || row->args[n - 1] != PLACE_NONE) &&
-               (n == OPERATOR_ARGS_MOST || row->args[n] == PLACE_NONE);
-}
-
 bool operator_takes(enum op op, size_t n)
 {
         const struct operator_row *row = operator_row(op);
+        size_t places = operator_n_args(op);
 
-        switch (row->shape) {
-        case SHAPE_FIXED:
-                return has_places(row, n) || ((row->flags & OPERATOR_OPTIONAL) && has_places(row, n + 1));
-        case SHAPE_LEFT: /* one argument is no application in the standard; solvers take (and x) for x. (- x) is another operator */
-                return n >= (op == OP_MINUS ? 2 : 1);
-        case SHAPE_RIGHT:
-        case SHAPE_CHAIN:
-        case SHAPE_PAIRWISE:
-                return n >= 2;
-        }
-        return false;
+        if (row->shape == SHAPE_FIXED)
+                return n == places || ((row->flags & OPERATOR_OPTIONAL) && n + 1 == places);
+        /* One argument is no application in the standard; solvers take (and x) for x. (- x) is another operator. */
+        return n >= (row->shape == SHAPE_LEFT && op != OP_MINUS ? 1 : 2);
 }
 
 /* -- names -- */
@@ -102,7 +90,7 @@ static struct name_slot *name_slot(struct slice name)
 {
         size_t at = text_hash(0, name) & (NAMES_SIZE - 1);
 
-        while (by_name[at].op != 0 && (by_name[at].size != name.size || !text_is_same(by_name[at].name, name.data, name.size)))
+        while (by_name[at].op != 0 && (by_name[at].size != name.size || memcmp(by_name[at].name, name.data, name.size) != 0))
                 at = (at + 1) & (NAMES_SIZE - 1);
         return &by_name[at];
 }

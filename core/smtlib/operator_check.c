@@ -9,10 +9,32 @@ struct places {
         uint64_t width_sum; /* of all bit-vectors */
 };
 
-/* The places that stand for one sort, and its kind. */
-static const uint8_t kind_of_place[PLACE_ASCRIBED + 1] = {
-        [PLACE_BOOL] = SORT_BOOL,     [PLACE_INT] = SORT_INT,       [PLACE_REAL] = SORT_REAL,
-        [PLACE_STRING] = SORT_STRING, [PLACE_REGLAN] = SORT_REGLAN, [PLACE_ROUNDING_MODE] = SORT_ROUNDING_MODE,
+/* What a place can hold, by enum place_sort. */
+static const struct place_row {
+        uint8_t kind, result_kind; /* of the sorts: of one sort, or of several of a result; SORT_UNKNOWN: neither */
+        const char *name;          /* for messages */
+} place_rows[PLACE_ASCRIBED + 1] = {
+        [PLACE_BOOL] = {SORT_BOOL, 0, "Bool"},
+        [PLACE_INT] = {SORT_INT, 0, "Int"},
+        [PLACE_REAL] = {SORT_REAL, 0, "Real"},
+        [PLACE_NUMBER] = {0, 0, "Int or Real"},
+        [PLACE_STRING] = {SORT_STRING, 0, "String"},
+        [PLACE_REGLAN] = {SORT_REGLAN, 0, "RegLan"},
+        [PLACE_ROUNDING_MODE] = {SORT_ROUNDING_MODE, 0, "RoundingMode"},
+        [PLACE_SAME] = {0, 0, "the sort of the arguments before it"},
+        [PLACE_BITVEC] = {0, SORT_BITVEC, "a bit-vector as wide as the others"},
+        [PLACE_BITVEC_2] = {0, 0, "a bit-vector"},
+        [PLACE_BITVEC_3] = {0, 0, "a bit-vector"},
+        [PLACE_FLOAT] = {0, SORT_FLOAT, "a floating-point number of the others' format"},
+        [PLACE_ARRAY] = {0, SORT_ARRAY, "an array"},
+        [PLACE_INDEX] = {0, 0, "the array's index sort"},
+        [PLACE_ELEMENT] = {0, 0, "the array's element sort"},
+        [PLACE_CONVERTED] = {0, 0, "a bit-vector or a number"},
+        [PLACE_BIT] = {0, 0, "(_ BitVec 1)"},
+        [PLACE_BITVEC_SUM ... PLACE_BITVEC_INDEX] = {0, SORT_BITVEC, NULL},
+        [PLACE_FLOAT_INDEX ... PLACE_FLOAT_PARTS] = {0, SORT_FLOAT, NULL},
+        [PLACE_FLOAT_BITS] = {0, SORT_BITVEC, NULL},
+        [PLACE_ASCRIBED] = {0, SORT_ARRAY, NULL},
 };
 
 static bool fits_same(struct places *p, const struct sort *s)
@@ -47,8 +69,8 @@ static bool fits(struct places *p, enum place_sort place, const struct sort *s)
                 return true;
         }
         p->has_real |= s->kind == SORT_REAL;
-        if (kind_of_place[place] != SORT_UNKNOWN)
-                return s->kind == kind_of_place[place] || (place == PLACE_REAL && s->kind == SORT_INT);
+        if (place_rows[place].kind != SORT_UNKNOWN)
+                return s->kind == place_rows[place].kind || (place == PLACE_REAL && s->kind == SORT_INT);
         switch ((int)place) {
         case PLACE_NUMBER:
                 return sort_is_number(s);
@@ -69,11 +91,8 @@ static bool fits(struct places *p, enum place_sort place, const struct sort *s)
                 p->array = s;
                 return s->kind == SORT_ARRAY;
         case PLACE_INDEX:
-        case PLACE_ELEMENT: {
-                const struct sort *wanted = p->array ? p->array->args[place == PLACE_ELEMENT] : s;
-
-                return sort_agrees(wanted, s) || (wanted->kind == SORT_REAL && s->kind == SORT_INT);
-        }
+        case PLACE_ELEMENT:
+                return !p->array || sort_takes(p->array->args[place == PLACE_ELEMENT], s);
         case PLACE_CONVERTED:
                 return s->kind == SORT_BITVEC || s->kind == SORT_FLOAT || sort_is_number(s);
         case PLACE_ANY:
@@ -108,8 +127,8 @@ static const struct sort *result_sort(struct bank *b, enum place_sort result, co
 {
         const struct sort *unknown = b->simple[SORT_UNKNOWN];
 
-        if (kind_of_place[result] != SORT_UNKNOWN)
-                return b->simple[kind_of_place[result]];
+        if (place_rows[result].kind != SORT_UNKNOWN)
+                return b->simple[place_rows[result].kind];
         switch ((int)result) {
         case PLACE_NUMBER:
                 return b->simple[p->has_real ? SORT_REAL : p->has_unknown ? SORT_UNKNOWN : SORT_INT];
@@ -148,38 +167,13 @@ static const struct sort *result_sort(struct bank *b, enum place_sort result, co
         }
 }
 
-static const char *place_name(enum place_sort place)
-{
-        static const char *const list[] = {
-                [PLACE_BOOL] = "Bool",
-                [PLACE_INT] = "Int",
-                [PLACE_REAL] = "Real",
-                [PLACE_NUMBER] = "Int or Real",
-                [PLACE_STRING] = "String",
-                [PLACE_REGLAN] = "RegLan",
-                [PLACE_ROUNDING_MODE] = "RoundingMode",
-                [PLACE_SAME] = "the sort of the arguments before it",
-                [PLACE_BITVEC] = "a bit-vector as wide as the others",
-                [PLACE_BITVEC_2] = "a bit-vector",
-                [PLACE_BITVEC_3] = "a bit-vector",
-                [PLACE_BIT] = "(_ BitVec 1)",
-                [PLACE_FLOAT] = "a floating-point number of the others' format",
-                [PLACE_ARRAY] = "an array",
-                [PLACE_INDEX] = "the array's index sort",
-                [PLACE_ELEMENT] = "the array's element sort",
-                [PLACE_CONVERTED] = "a bit-vector or a number",
-        };
-
-        return place < ARRAY_SIZE(list) && list[place] ? list[place] : "another sort";
-}
-
 static int wrong_argument(struct bank *b, enum op op, size_t at, enum place_sort place, const struct sort *is)
 {
         cleanup_buffer struct buffer text = {0};
 
         sort_print(is, &text);
         return bank_errorf(b, "argument %zu of %s is %s, and should be %s", at + 1, operator_row(op)->name,
-                           text.data, place_name(place));
+                           text.data, place_rows[place].name ?: "another sort");
 }
 
 /* The index of the first argument that does not fit; `n` when all do. */
@@ -199,8 +193,7 @@ static int check_ascribed(struct bank *b, enum op op, const struct sort *ascribe
 
         if (!ascribed || (ascribed->kind != SORT_ARRAY && ascribed->kind != SORT_UNKNOWN))
                 return bank_errorf(b, "%s needs its sort: ((as %s (Array …)) …)", name, name);
-        if (ascribed->kind == SORT_ARRAY && !sort_agrees(ascribed->args[1], arg) &&
-            !(ascribed->args[1]->kind == SORT_REAL && arg->kind == SORT_INT))
+        if (ascribed->kind == SORT_ARRAY && !sort_takes(ascribed->args[1], arg))
                 return wrong_argument(b, op, 0, PLACE_ELEMENT, arg);
         return 0;
 }
@@ -250,16 +243,9 @@ size_t operators_of(struct bank *b, const struct term *const *args, size_t n, co
 
 bool place_can_hold(enum place_sort place, const struct sort *sort)
 {
-        static const uint8_t kind_of_result[PLACE_ASCRIBED + 1] = {
-                [PLACE_BITVEC] = SORT_BITVEC,        [PLACE_BITVEC_SUM] = SORT_BITVEC,    [PLACE_BITVEC_EXTRACT] = SORT_BITVEC,
-                [PLACE_BITVEC_REPEAT] = SORT_BITVEC, [PLACE_BITVEC_EXTEND] = SORT_BITVEC, [PLACE_BITVEC_INDEX] = SORT_BITVEC,
-                [PLACE_FLOAT_BITS] = SORT_BITVEC,    [PLACE_FLOAT] = SORT_FLOAT,          [PLACE_FLOAT_INDEX] = SORT_FLOAT,
-                [PLACE_FLOAT_PARTS] = SORT_FLOAT,    [PLACE_ARRAY] = SORT_ARRAY,          [PLACE_ASCRIBED] = SORT_ARRAY,
-        };
-
         return place == PLACE_SAME || place == PLACE_ELEMENT || (place == PLACE_NUMBER && sort_is_number(sort)) ||
                (place == PLACE_BIT && sort->kind == SORT_BITVEC && sort->index[0] == 1) ||
-               (sort->kind != SORT_UNKNOWN && (kind_of_place[place] == sort->kind || kind_of_result[place] == sort->kind));
+               (sort->kind != SORT_UNKNOWN && (place_rows[place].kind == sort->kind || place_rows[place].result_kind == sort->kind));
 }
 
 size_t operators_to(const struct sort *result, enum op *ret)

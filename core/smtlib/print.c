@@ -24,7 +24,6 @@ struct region {
 
 enum frame_kind {
         FRAME_ARGS,       /* arguments of an application, or terms of a pattern, from next on; closes it */
-        FRAME_BODY,       /* behind a quantifier's body; closes it, and its region ends */
         FRAME_LETS,       /* values of a region's lets, from next on; then its root */
         FRAME_CLOSE,      /* closes `next` parentheses */
         FRAME_ATTRIBUTES  /* attributes of a chain of annotations, from next on */
@@ -47,7 +46,6 @@ struct printer {
         size_t n_regions;
         uint32_t n_names;
         const char *prefix; /* of the lets' names */
-        char prefix_text[64];
         struct term_map renamed; /* of a variable: the number in its name */
 };
 
@@ -81,14 +79,9 @@ static void push(struct printer *p, struct print_frame f)
 
 /* -- what is shared -- */
 
-static bool is_named(const struct term *t)
-{
-        return t->kind == TERM_ANNOTATED && text_is(t->symbol->name, ":named");
-}
-
 static bool may_have_let(const struct region *g, const struct term *t)
 {
-        return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || is_named(t));
+        return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || term_is_named(t));
 }
 
 /* Into refs: how many arguments each candidate is, 2 at most. */
@@ -191,29 +184,22 @@ static void add_variable(struct printer *p, const struct term *v)
 
 static void add_bitvec(struct printer *p, const struct term *t)
 {
-        static const char digits[] = "0123456789abcdef";
-        struct slice text = t->symbol->name;
-        const char *bits = (const char *)text.data + 2;
+        const char *text = t->symbol->name.data;
         uint32_t width = t->sort->index[0];
         char decimal[64] = "";
         uint64_t value;
+        bool is_short = term_to_bitvec(t, &value); /* up to 64 bits */
 
-        if (p->options->decimal_bits && term_to_bitvec(t, &value))
+        if (p->options->decimal_bits && is_short)
                 snprintf(decimal, sizeof(decimal), "(_ bv%" PRIu64 " %u)", value, width);
-        if (decimal[0] && strlen(decimal) < (width % 4 == 0 ? 2 + width / 4 : 2 + width)) {
+        if (decimal[0] && strlen(decimal) < (width % 4 == 0 ? 2 + width / 4 : 2 + width))
                 buffer_adds(p->out, decimal);
-        } else if (*(const char *)text.data == 'b') {
-                buffer_addf(p->out, "(_ %s %u)", (const char *)text.data, width);
-        } else if (width <= 64 && width % 4 == 0) {
-                adds(p, "#x");
-                for (uint32_t i = 0; i < width; i += 4)
-                        buffer_add(p->out,
-                                   &digits[(bits[i] - '0') * 8 + (bits[i + 1] - '0') * 4 + (bits[i + 2] - '0') * 2 +
-                                           (bits[i + 3] - '0')],
-                                   1);
-        } else {
-                buffer_add(p->out, text.data, text.size);
-        }
+        else if (*text == 'b')
+                buffer_addf(p->out, "(_ %s %u)", text, width);
+        else if (is_short && width % 4 == 0)
+                buffer_addf(p->out, "#x%0*" PRIx64, (int)width / 4, value);
+        else
+                buffer_adds(p->out, text);
 }
 
 static void add_literal(struct printer *p, const struct term *t)
@@ -277,7 +263,7 @@ static void add_head(struct printer *p, const struct term *t)
 
 /* -- terms -- */
 
-static void begin_region(struct printer *p, const struct term *root, bool is_command);
+static void begin_region(struct printer *p, const struct term *root, bool is_command, bool is_body);
 
 static void begin_quantifier(struct printer *p, const struct term *t)
 {
@@ -290,8 +276,7 @@ static void begin_quantifier(struct printer *p, const struct term *t)
                 adds(p, ")");
         }
         adds(p, ") ");
-        push(p, (struct print_frame){.kind = FRAME_BODY, .term = t});
-        begin_region(p, term_body(t), false);
+        begin_region(p, term_body(t), false, true);
 }
 
 static void begin_term(struct printer *p, const struct term *t, bool is_definition);
@@ -335,9 +320,14 @@ static void begin_term(struct printer *p, const struct term *t, bool is_definiti
         }
 }
 
-static void begin_region(struct printer *p, const struct term *root, bool is_command)
+/* `is_body`: of a quantifier, which is closed behind it. */
+static void begin_region(struct printer *p, const struct term *root, bool is_command, bool is_body)
 {
+        const struct region *g;
+
         find_region(p, root, is_command);
+        g = &p->regions[p->n_regions - 1];
+        push(p, (struct print_frame){.kind = FRAME_CLOSE, .next = is_body + (g->n_shared > 0 ? g->shared[g->n_shared - 1].level : 0)});
         push(p, (struct print_frame){.kind = FRAME_LETS, .term = root});
 }
 
@@ -364,8 +354,8 @@ static void step_args(struct printer *p, struct print_frame *f)
 static void step_lets(struct printer *p, struct print_frame *f)
 {
         const struct region *g = &p->regions[p->n_regions - 1];
-        size_t i = f->next, n_levels = g->n_shared > 0 ? g->shared[g->n_shared - 1].level : 0;
         const struct term *root = f->term;
+        size_t i = f->next;
 
         if (i > 0)
                 adds(p, ")");
@@ -379,11 +369,11 @@ static void step_lets(struct printer *p, struct print_frame *f)
                 begin_term(p, g->shared[i].term, true);
                 return;
         }
-        if (n_levels > 0)
+        if (i > 0)
                 adds(p, ") ");
-        *f = (struct print_frame){.kind = FRAME_CLOSE, .next = n_levels};
+        p->n_frames--;
         if (g->is_command && root->is_open) /* parameters of a definition: what depends on them comes second */
-                begin_region(p, root, false);
+                begin_region(p, root, false, false);
         else
                 begin_term(p, root, false);
 }
@@ -424,10 +414,6 @@ static void step(struct printer *p)
         case FRAME_ATTRIBUTES:
                 step_attributes(p, f);
                 break;
-        case FRAME_BODY:
-                adds(p, ")");
-                p->n_frames--;
-                break;
         case FRAME_CLOSE:
                 for (size_t i = 0; i < f->next; i++)
                         adds(p, ")");
@@ -439,34 +425,27 @@ static void step(struct printer *p)
 
 /* -- names that would mean two things: never in what was read, only in what was made -- */
 
-static bool begins_with(struct slice name, const char *prefix)
+static bool has_name_like(const struct term *t, const char *prefix)
 {
-        return name.size >= strlen(prefix) && memcmp(name.data, prefix, strlen(prefix)) == 0;
+        const struct symbol *s = t->kind == TERM_FUNCTION                                ? t->function->symbol
+                                 : t->kind == TERM_VARIABLE || t->kind == TERM_OPAQUE ? t->symbol
+                                                                                         : NULL;
+
+        return s && strncmp(s->name.data, prefix, strlen(prefix)) == 0;
 }
 
-static struct slice name_in(const struct term *t)
-{
-        return t->kind == TERM_FUNCTION                                ? t->function->symbol->name
-               : t->kind == TERM_VARIABLE || t->kind == TERM_OPAQUE ? t->symbol->name
-                                                                       : SLICE("", 0);
-}
-
-/* A prefix that no name has: "_let_", unless some name begins so. */
+/* A prefix that no name has: "_let_", with more bars in front where some name begins so. */
 static void choose_prefix(struct printer *p, const struct term_list *all)
 {
-        size_t bars = 1;
+        const char *bars = "__________________________________________________let_";
+        size_t at = strlen(bars) - strlen("_let_");
 
-        p->prefix = "_let_";
-        for (size_t i = 0; i < all->n; i++)
-                if (begins_with(name_in(all->list[i]), p->prefix)) {
-                        i = SIZE_MAX;
-                        bars++;
-                        snprintf(p->prefix_text, sizeof(p->prefix_text), "%.*slet_", (int)MIN(bars, (size_t)50),
-                                 "__________________________________________________");
-                        p->prefix = p->prefix_text;
-                        if (bars >= 50)
-                                break;
+        for (size_t i = 0; i < all->n && at > 0; i++)
+                if (has_name_like(all->list[i], bars + at)) {
+                        at--;
+                        i = SIZE_MAX; /* again from the first */
                 }
+        p->prefix = bars + at;
 }
 
 static void rename_variable(struct printer *p, const struct term *v)
@@ -499,7 +478,6 @@ static void choose_names(struct printer *p, const struct term *root)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_term_map struct term_map symbols = {0}; /* 1: of a function; 2: of a variable; 4: of two */
-        bool has_two = false;
 
         term_subterms(&root, 1, &all);
         choose_prefix(p, &all);
@@ -515,13 +493,12 @@ static void choose_names(struct printer *p, const struct term *root)
                 if (t->kind != TERM_VARIABLE)
                         continue;
                 is = id_map_get(&symbols, t->symbol->id);
-                has_two |= is == 2;
                 if (is == 1)
                         rename_variable(p, t);
                 else
                         id_map_set(&symbols, t->symbol->id, is == 0 ? 2 : 4);
         }
-        for (size_t i = 0; has_two && i < all.n; i++)
+        for (size_t i = 0; i < all.n; i++)
                 if (all.list[i]->is_open && term_is_quantifier(all.list[i]) && binds_one_of_two(all.list[i], &symbols))
                         rename_within(p, all.list[i]);
 }
@@ -532,7 +509,7 @@ int term_print(const struct term *t, const struct print_options *o, struct buffe
         cleanup(printer_done) struct printer p = {.options = o ? o : &usual, .out = ret, .begin = ret->size};
 
         choose_names(&p, t);
-        for (begin_region(&p, t, true); p.n_frames > 0;) {
+        for (begin_region(&p, t, true, false); p.n_frames > 0;) {
                 step(&p);
                 if (p.options->most > 0 && ret->size - p.begin > p.options->most)
                         return errorf(-EFBIG, "the text would be longer than %zu bytes", p.options->most);

@@ -7,10 +7,9 @@ static const struct sort *hide_parameters(struct reader *r, const struct sort *s
         return s->has_parameter ? sort_simple(r->bank, SORT_UNKNOWN) : s;
 }
 
-static void declare(struct reader *r, enum function_kind kind, const struct symbol *s, const struct sort *const *args, size_t n,
-                    const struct sort *result)
+static void declare(struct reader *r, const struct symbol *s, const struct sort *const *args, size_t n, const struct sort *result)
 {
-        reader_bind_function(r, s, function_of(r->bank, kind, s, args, n, hide_parameters(r, result)));
+        reader_bind_function(r, s, function_of(r->bank, FUNCTION_OF_DATATYPE, s, args, n, hide_parameters(r, result)));
 }
 
 /* A constructor that begins with the token at hand: c, or (c (selector Sort) …). */
@@ -33,14 +32,14 @@ static void read_constructor(struct reader *r, const struct sort *of)
                 s = reader_symbol(r, "the name of a selector");
                 sort = read_next_sort(r);
                 reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the field's sort");
-                declare(r, FUNCTION_SELECTOR, s, &of, 1, sort);
+                declare(r, s, &of, 1, sort);
                 reader_push_sort(r, hide_parameters(r, sort));
         }
-        declare(r, FUNCTION_CONSTRUCTOR, name, r->sorts + fields, r->n_sorts - fields, of);
+        declare(r, name, r->sorts + fields, r->n_sorts - fields, of);
         r->n_sorts = fields;
         buffer_adds(&tester, "is-");
         buffer_add(&tester, name->name.data, name->name.size);
-        declare(r, FUNCTION_TESTER, symbol_of(r->bank, SLICE(tester.data, tester.size)), &of, 1, sort_simple(r->bank, SORT_BOOL));
+        declare(r, symbol_of(r->bank, SLICE(tester.data, tester.size)), &of, 1, sort_simple(r->bank, SORT_BOOL));
 }
 
 /* The datatype as its own constructors see it; with parameters, nothing is known of it. */
@@ -138,9 +137,9 @@ static void read_new(struct reader *r)
         reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the last datatype");
 }
 
-void read_datatypes(struct reader *r, bool is_one)
+void read_datatypes(struct reader *r, size_t, struct command *)
 {
-        if (is_one) {
+        if (token_is(&r->token, "declare-datatype")) {
                 const struct symbol *s = reader_symbol(r, "the name of a datatype");
                 bool has_parameters;
 
@@ -148,11 +147,12 @@ void read_datatypes(struct reader *r, bool is_one)
                 has_parameters = reader_peeks(r, TOKEN_SYMBOL, "par");
                 reader_declare_sort(r, s, has_parameters ? ARITY_ANY : 0);
                 read_body(r, datatype_sort(r, s, has_parameters));
-                return;
+        } else {
+                reader_expect(r, TOKEN_OPEN, "the names of the datatypes");
+                if (reader_peeks(r, TOKEN_OPEN, NULL))
+                        read_new(r);
+                else
+                        read_old(r);
         }
-        reader_expect(r, TOKEN_OPEN, "the names of the datatypes");
-        if (reader_peeks(r, TOKEN_OPEN, NULL))
-                read_new(r);
-        else
-                read_old(r);
+        reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
 }

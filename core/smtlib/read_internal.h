@@ -131,4 +131,4 @@ const struct term *read_term(struct reader *r);
 size_t read_variables(struct reader *r);
 /* The text of what begins with the token at hand up to its end. */
 struct slice read_text(struct reader *r);
-void read_datatypes(struct reader *r, bool is_one);
+void read_datatypes(struct reader *r, size_t begin, struct command *c); /* the whole command, behind its name */

@@ -37,15 +37,6 @@ static const struct sort *builtin(struct reader *r, struct slice name, const str
         return NULL;
 }
 
-static const struct sort *builtin_of(struct reader *r, const struct symbol *s, const struct sort *const *args, size_t n)
-{
-        if (n > 0)
-                return builtin(r, s->name, args, n);
-        if (!s->builtin)
-                ((struct symbol *)s)->builtin = builtin(r, s->name, NULL, 0);
-        return s->builtin;
-}
-
 static const struct sort *apply_sort(struct reader *r, size_t at, struct slice name, const struct sort *const *args, size_t n)
 {
         const struct symbol *s = symbol_of(r->bank, name);
@@ -60,7 +51,7 @@ static const struct sort *apply_sort(struct reader *r, size_t at, struct slice n
                 sort = sort_instantiate(r->bank, b->sort, b->parameters, args, n);
         else if (b)
                 sort = sort_named(r->bank, s, args, n);
-        else if (!(sort = builtin_of(r, s, args, n)) && r->bank->error == 0) {
+        else if (!(sort = builtin(r, name, args, n)) && r->bank->error == 0) {
                 if (!is_foreign(name) && !r->may_be_undeclared)
                         reader_fail(r, at, "unknown sort %s%s", (const char *)s->name.data, n > 0 ? " with arguments" : "");
                 sort = sort_named(r->bank, s, args, n);

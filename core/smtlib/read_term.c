@@ -48,34 +48,6 @@ struct let_binding {
         size_t at; /* of its name, in the input */
 };
 
-static bool is_reserved(struct slice s)
-{
-        switch (s.size) {
-        case 1:
-                return *(const char *)s.data == '!' || *(const char *)s.data == '_';
-        case 2:
-                return memcmp(s.data, "as", 2) == 0;
-        case 3:
-                return memcmp(s.data, "let", 3) == 0 || memcmp(s.data, "par", 3) == 0;
-        case 5:
-                return memcmp(s.data, "match", 5) == 0;
-        case 6:
-                return memcmp(s.data, "forall", 6) == 0 || memcmp(s.data, "exists", 6) == 0;
-        default:
-                return false;
-        }
-}
-
-static bool is_printable(struct slice s)
-{
-        const uint8_t *p = s.data;
-
-        for (size_t i = 0; i < s.size; i++)
-                if (p[i] < 0x20 || p[i] == 0x7f)
-                        return false;
-        return true;
-}
-
 /* -- values and frames -- */
 
 static void push_value(struct reader *r, const struct term *t, uint32_t level)
@@ -348,8 +320,7 @@ static const struct term *string_literal(struct reader *r, struct slice text)
 {
         cleanup_buffer struct buffer canonical = {0};
 
-        if (!memchr(text.data, '\\', text.size) && !memchr(text.data, '"', text.size) && is_printable(text))
-                return term_string_canonical(r->bank, text);
+        buffer_adds(&canonical, "");
         dialect_decode_string(r->t.dialect, text, &canonical);
         return term_string_canonical(r->bank, SLICE(canonical.data, canonical.size));
 }
@@ -408,7 +379,7 @@ static void atom(struct reader *r)
                 level = b->level;
         } else if (b && (t = known_constant(b->function))) {
                 /* as often as not */
-        } else if (!b && !r->token.is_quoted && is_reserved(r->token.text)) {
+        } else if (!b && !r->token.is_quoted && s->is_reserved) {
                 reader_fail(r, r->token.begin, "%s is a reserved word, and begins no term without a parenthesis", (const char *)s->name.data);
         } else {
                 head = symbol_head(r, r->token.begin, s);
@@ -634,11 +605,11 @@ static void open_parenthesis(struct reader *r)
         }
         if (r->token.kind != TOKEN_SYMBOL)
                 reader_fail(r, r->token.begin, "a term begins with the name of a function or operator");
-        if (!r->token.is_quoted && is_reserved(r->token.text)) {
+        s = symbol_of(r->bank, r->token.text);
+        if (!r->token.is_quoted && s->is_reserved) {
                 open_reserved(r, begin);
                 return;
         }
-        s = symbol_of(r->bank, r->token.text);
         if (!binding_of(s) && token_is(&r->token, "lambda")) {
                 begin_quantifier(r, TERM_LAMBDA, begin);
                 return;

@@ -2,6 +2,7 @@
 #include "core/smtlib/scramble.h"
 
 #include "cache/base/random.h"
+#include "core/smtlib/logic.h"
 #include "core/smtlib/smtlib_internal.h"
 
 #define NOWHERE UINT32_MAX
@@ -203,37 +204,15 @@ static void define(struct scrambler *s, const struct node *n, size_t at)
         name->defined_by = (uint32_t)at + 1;
 }
 
-/* From `n` to the end of its list. */
-static void define_each(struct scrambler *s, const struct node *n, void (*fn)(struct scrambler *s, const struct node *n, size_t at),
-                        size_t at)
+/* The names at a path from `n`: ( is the first member of a list, > the next in the same list, * each from there to the end. */
+static void define_at(struct scrambler *s, const struct node *n, const char *path, size_t at)
 {
-        for (; n; n = behind(s, n))
-                fn(s, n, at);
-}
-
-/* x of (x Int) */
-static void define_first(struct scrambler *s, const struct node *list, size_t at)
-{
-        define(s, first_of(s, list), at);
-}
-
-/* x and y of ((x Int) (y Int)) */
-static void bind_each(struct scrambler *s, const struct node *list)
-{
-        define_each(s, first_of(s, list), define_first, BOUND);
-}
-
-/* x and y of (x y) */
-static void bind_members(struct scrambler *s, const struct node *list)
-{
-        define_each(s, first_of(s, list), define, BOUND);
-}
-
-/* The variables of the pattern in (nil …) or ((cons h t) …). */
-static void bind_pattern(struct scrambler *s, const struct node *list, size_t)
-{
-        define_first(s, list, BOUND);
-        bind_members(s, first_of(s, list));
+        for (; n && (*path == '(' || *path == '>'); path++)
+                n = *path == '(' ? first_of(s, n) : behind(s, n);
+        if (n && *path == '\0')
+                define(s, n, at);
+        for (; n && *path == '*'; n = behind(s, n))
+                define_at(s, n, path + 1, at);
 }
 
 /* The names that a list binds as a term, of command `at`. */
@@ -243,65 +222,70 @@ static void bind_in_term(struct scrambler *s, const struct node *list, size_t at
         const struct node *head = first_of(s, list);
 
         for (size_t i = 0; i < ARRAY_SIZE(binders); i++)
-                if (is_word(head, binders[i]))
-                        bind_each(s, behind(s, head));
-        if (is_word(head, "par"))
-                bind_members(s, behind(s, head));
-        if (is_word(head, "match"))
-                define_each(s, first_of(s, behind(s, behind(s, head))), bind_pattern, BOUND);
+                if (is_word(head, binders[i])) /* (let ((x t) (y u)) …) */
+                        define_at(s, head, ">(*(", BOUND);
+        if (is_word(head, "par")) /* (par (x y) …) */
+                define_at(s, head, ">(*", BOUND);
+        if (is_word(head, "match")) { /* (match t ((nil …) ((cons h t) …))) */
+                define_at(s, head, ">>(*(", BOUND);
+                define_at(s, head, ">>(*((*", BOUND);
+        }
         for (const struct node *n = is_word(head, "!") ? head : NULL; n; n = behind(s, n))
                 if (n->kind == TOKEN_KEYWORD && text_is(n->text, ":named"))
-                        define(s, behind(s, n), at);
+                        define_at(s, n, ">", at);
 }
 
-/* nil or (cons (head T) (tail L)) */
-static void define_constructor(struct scrambler *s, const struct node *n, size_t at)
+/* From there to the end of the list: nil or (cons (head T) (tail L)), each. */
+static void define_constructors(struct scrambler *s, const struct node *n, size_t at)
 {
-        const struct node *name = first_of(s, n);
-
-        define(s, name ? name : n, at);
-        define_each(s, behind(s, name), define_first, at);
+        define_at(s, n, "*", at);
+        define_at(s, n, "*(", at);
+        define_at(s, n, "*(>*(", at);
 }
 
 /* ((nil) …) or (par (T) ((nil) …)) */
-static void define_constructors(struct scrambler *s, const struct node *body, size_t at)
+static void define_datatype(struct scrambler *s, const struct node *body, size_t at)
 {
         const struct node *first = first_of(s, body);
 
-        if (is_word(first, "par"))
-                first = first_of(s, behind(s, behind(s, first)));
-        define_each(s, first, define_constructor, at);
+        define_constructors(s, is_word(first, "par") ? first_of(s, behind(s, behind(s, first))) : first, at);
 }
 
-/* (L nil (cons …)), as before 2.6 */
-static void define_datatype(struct scrambler *s, const struct node *n, size_t at)
+static void define_datatypes(struct scrambler *s, const struct node *head, size_t at)
 {
-        define_first(s, n, at);
-        define_each(s, behind(s, first_of(s, n)), define_constructor, at);
-}
+        const struct node *name = behind(s, head);
+        bool is_old = !first_of(s, first_of(s, name)); /* (declare-datatypes (T) ((L nil …))), or ((L 1)) (…) of 2.6 */
 
-/* (f ((x S)) S) */
-static void define_function(struct scrambler *s, const struct node *list, size_t at)
-{
-        define_first(s, list, at);
-        bind_each(s, behind(s, first_of(s, list)));
+        if (is_word(head, "declare-datatype")) {
+                define(s, name, at);
+                define_datatype(s, behind(s, name), at);
+                return;
+        }
+        define_at(s, name, is_old ? "(*" : "(*(", is_old ? BOUND : at);
+        for (const struct node *n = first_of(s, behind(s, name)); n; n = behind(s, n)) {
+                if (is_old) {
+                        define_at(s, n, "(", at);
+                        define_constructors(s, behind(s, first_of(s, n)), at);
+                } else {
+                        define_datatype(s, n, at);
+                }
+        }
 }
 
 /* The names that a command declares. */
 static void define_in_command(struct scrambler *s, enum command_kind kind, size_t at)
 {
         const struct node *head = first_of(s, node_at(s, 0)), *name = behind(s, head);
-        bool is_old;
 
         switch ((int)kind) {
-        case COMMAND_DEFINE_SORT:
-                bind_members(s, behind(s, name));
+        case COMMAND_DEFINE_SORT: /* (define-sort S (T U) …) */
+                define_at(s, name, ">(*", BOUND);
                 define(s, name, at);
                 break;
         case COMMAND_DEFINE_FUN:
-        case COMMAND_DEFINE_FUN_REC:
+        case COMMAND_DEFINE_FUN_REC: /* (define-fun f ((x S)) S …) */
                 if (!is_word(head, "define-const"))
-                        bind_each(s, behind(s, name));
+                        define_at(s, name, ">(*(", BOUND);
                 define(s, name, at);
                 break;
         case COMMAND_DECLARE_SORT:
@@ -309,19 +293,12 @@ static void define_in_command(struct scrambler *s, enum command_kind kind, size_
         case COMMAND_DECLARE_CONST:
                 define(s, name, at);
                 break;
-        case COMMAND_DEFINE_FUNS_REC:
-                define_each(s, first_of(s, name), define_function, at);
+        case COMMAND_DEFINE_FUNS_REC: /* (define-funs-rec ((f ((x S)) S)) …) */
+                define_at(s, name, "(*(", at);
+                define_at(s, name, "(*(>(*(", BOUND);
                 break;
         case COMMAND_DECLARE_DATATYPES:
-                if (is_word(head, "declare-datatype")) {
-                        define(s, name, at);
-                        define_constructors(s, behind(s, name), at);
-                        break;
-                }
-                /* (declare-datatypes ((L 1)) (…)) of 2.6, or (declare-datatypes (T) ((L nil …))) */
-                is_old = !first_of(s, first_of(s, name));
-                define_each(s, first_of(s, name), is_old ? define : define_first, is_old ? BOUND : at);
-                define_each(s, first_of(s, behind(s, name)), is_old ? define_datatype : define_constructors, at);
+                define_datatypes(s, head, at);
                 break;
         }
 }
@@ -383,14 +360,10 @@ static void survey(struct scrambler *s, const struct command *c, size_t at)
 }
 
 /* The reader keeps as text what it does not understand. Here the names and operators within a command will do: (assert (match …)). */
-static int recognize(struct scrambler *s, struct command *c)
+static int recognize(const struct scrambler *s, struct command *c)
 {
-        const struct node *head;
-        int r = make_tree(s, c);
+        const struct node *head = first_of(s, node_at(s, 0));
 
-        if (r < 0)
-                return r;
-        head = first_of(s, node_at(s, 0));
         if (is_word(head, "include"))
                 return errorf(-ENOTSUP, "cannot scramble this: it includes another file, whose names are not known");
         c->kind = command_kind_of(head->text);
@@ -405,15 +378,18 @@ static int survey_all(struct scrambler *s)
         s->needs_end = allocate(n, sizeof(*s->needs_end));
         for (size_t i = 0; i < n; i++) {
                 struct command *c = &s->script->commands[i];
-                int r = c->kind == COMMAND_OPAQUE ? recognize(s, c) : 0;
+                bool is_opaque = c->kind == COMMAND_OPAQUE;
+                int r = is_opaque || has_terms(c->kind) ? make_tree(s, c) : 0;
 
+                if (r == 0 && is_opaque)
+                        r = recognize(s, c);
+                if (r < 0)
+                        return r;
                 if (!may_move(c->kind) || (i > 0 && !may_move(c[-1].kind)))
                         segment = i;
                 s->segments[i] = segment;
-                if (r == 0 && (has_terms(c->kind) || c->kind == COMMAND_OPAQUE) && (r = make_tree(s, c)) == 0)
+                if (has_terms(c->kind) || c->kind == COMMAND_OPAQUE)
                         survey(s, c, i);
-                if (r < 0)
-                        return r;
                 segment = s->segments[i];
                 s->needs_end[i] = s->n_needs;
         }
@@ -552,16 +528,9 @@ static void change_order(struct scrambler *s, struct node *parent, size_t fixed,
                 random_shuffle(random, list, n);
         if (n < 2)
                 return;
-        for (size_t i = 0; !random && i < n / 2; i++) {
-                uint32_t x = list[i];
-
-                list[i] = list[n - 1 - i];
-                list[n - 1 - i] = x;
-        }
-        s->tree.nodes[from].next = list[0];
-        for (size_t i = 0; i < n; i++)
-                s->tree.nodes[list[i]].next = i + 1 < n ? list[i + 1] : NOWHERE;
-        parent->last = list[n - 1];
+        for (size_t i = 0; i < n; from = parent->last, i++)
+                s->tree.nodes[from].next = parent->last = list[random ? i : n - 1 - i];
+        s->tree.nodes[from].next = NOWHERE;
         s->n_lists_changed++;
 }
 
@@ -651,13 +620,6 @@ static int print_command(struct scrambler *s, const struct command *c, struct bu
         return 0;
 }
 
-static bool is_difference_logic(const struct symbol *logic)
-{
-        const char *end = logic && logic->name.size >= 3 ? (const char *)logic->name.data + logic->name.size - 3 : "";
-
-        return strcmp(end, "IDL") == 0 || strcmp(end, "RDL") == 0;
-}
-
 static int scramble(struct scrambler *s, struct buffer *ret)
 {
         cleanup_free size_t *order = allocate(s->script->n_commands, sizeof(*order));
@@ -687,7 +649,7 @@ int scramble_smt(struct slice bytes, uint64_t seed, struct buffer *ret)
         }
         if ((r = script_read(bytes, NULL, &s.script)) < 0)
                 return r;
-        s.keeps_arithmetic = is_difference_logic(s.script->logic);
+        s.keeps_arithmetic = logic_of(s.script->logic ? s.script->logic->name.data : NULL).is_difference;
         random_seed(&s.random, seed);
         s.seed = random_bits(&s.random);
         r = scramble(&s, ret);

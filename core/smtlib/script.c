@@ -1,13 +1,12 @@
 /* Scripts as lists of commands. */
 #include "core/smtlib/smtlib_internal.h"
 
-int script_new(struct bank *b, enum dialect d, struct script **ret)
+void script_new(struct bank *b, enum dialect d, struct script **ret)
 {
         struct script *s = *ret = allocate(1, sizeof(*s));
 
         s->dialect = d;
         s->bank = b ? bank_ref(b) : bank_new();
-        return 0;
 }
 
 void script_free(struct script *s)
@@ -19,7 +18,7 @@ void script_free(struct script *s)
         free(s);
 }
 
-int script_insert(struct script *s, size_t at, const struct command *c)
+void script_insert(struct script *s, size_t at, const struct command *c)
 {
         struct command kept = *c; /* which may be one of the list */
 
@@ -29,12 +28,11 @@ int script_insert(struct script *s, size_t at, const struct command *c)
         s->commands[at] = kept;
         if (kept.kind == COMMAND_SET_LOGIC && !s->logic)
                 s->logic = kept.symbol;
-        return 0;
 }
 
-int script_add(struct script *s, const struct command *c)
+void script_add(struct script *s, const struct command *c)
 {
-        return script_insert(s, s->n_commands, c);
+        script_insert(s, s->n_commands, c);
 }
 
 void script_remove(struct script *s, size_t at)
@@ -65,116 +63,97 @@ static const struct symbol *first_word(struct bank *b, struct slice text)
         return token.kind == TOKEN_SYMBOL || token.kind == TOKEN_KEYWORD ? symbol_of(b, token.text) : NULL;
 }
 
-int script_add_text(struct script *s, enum command_kind kind, const char *text)
+void script_add_text(struct script *s, enum command_kind kind, const char *text)
 {
-        return script_add(s, &(struct command){.kind = kind,
-                                               .symbol = first_word(s->bank, slice_string(text)),
-                                               .text = bank_keep_text(s->bank, slice_string(text))});
+        script_add(s, &(struct command){.kind = kind,
+                                        .symbol = first_word(s->bank, slice_string(text)),
+                                        .text = bank_keep_text(s->bank, slice_string(text))});
 }
 
-int script_add_logic(struct script *s, const char *logic)
+void script_add_logic(struct script *s, const char *logic)
 {
         cleanup_buffer struct buffer text = {0};
 
         buffer_adds(&text, "(set-logic ");
         token_add_symbol(&text, slice_string(logic));
         buffer_adds(&text, ")");
-        return script_add_text(s, COMMAND_SET_LOGIC, text.data);
+        script_add_text(s, COMMAND_SET_LOGIC, text.data);
 }
 
-int script_add_function(struct script *s, const struct function *f)
+void script_add_function(struct script *s, const struct function *f)
 {
-        return f ? script_add(s, &(struct command){.kind = COMMAND_DECLARE_FUN, .function = f, .symbol = f->symbol}) : -EINVAL;
+        script_add(s, &(struct command){.kind = COMMAND_DECLARE_FUN, .function = f, .symbol = f->symbol});
 }
 
 int script_add_assert(struct script *s, const struct term *t)
 {
-        return t ? script_add(s, &(struct command){.kind = COMMAND_ASSERT, .term = t}) : -EINVAL;
+        if (t)
+                script_add(s, &(struct command){.kind = COMMAND_ASSERT, .term = t});
+        return t ? 0 : -EINVAL;
 }
 
-int script_add_check(struct script *s)
+void script_add_check(struct script *s)
 {
-        return script_add(s, &(struct command){.kind = COMMAND_CHECK_SAT});
+        script_add(s, &(struct command){.kind = COMMAND_CHECK_SAT});
 }
 
-int script_clone(const struct script *s, struct script **ret)
-{
-        struct script *made;
-
-        script_new(s->bank, s->dialect, &made);
-        for (size_t i = 0; i < s->n_commands; i++)
-                script_add(made, &s->commands[i]);
-        made->logic = s->logic;
-        made->n_opaque_commands = s->n_opaque_commands;
-        made->n_opaque_terms = s->n_opaque_terms;
-        *ret = made;
-        return 0;
-}
-
-int script_copy(const struct script *s, struct bank *to, struct script **ret)
+void script_copy(const struct script *s, struct bank *to, struct script **ret)
 {
         struct script *made;
 
         script_new(to, s->dialect, &made);
         for (size_t i = 0; i < s->n_commands; i++) {
                 struct command c = s->commands[i];
-                const struct term **terms = arena_take(&to->arena, c.n_terms * sizeof(*terms));
+                const struct term **terms;
 
-                for (size_t k = 0; k < c.n_terms; k++)
-                        terms[k] = term_copy(to, c.terms[k]);
-                c.symbol = c.symbol ? symbol_of(to, c.symbol->name) : NULL;
-                c.function = c.function ? function_copy(to, c.function) : NULL;
-                c.term = c.term ? term_copy(to, c.term) : NULL;
-                c.text = c.text.data ? bank_keep_text(to, c.text) : c.text;
-                c.terms = terms;
+                if (to != s->bank) {
+                        terms = arena_take(&to->arena, c.n_terms * sizeof(*terms));
+                        for (size_t k = 0; k < c.n_terms; k++)
+                                terms[k] = term_copy(to, c.terms[k]);
+                        c.symbol = c.symbol ? symbol_of(to, c.symbol->name) : NULL;
+                        c.function = c.function ? function_copy(to, c.function) : NULL;
+                        c.term = term_copy(to, c.term);
+                        c.text = c.text.data ? bank_keep_text(to, c.text) : c.text;
+                        c.terms = terms;
+                }
                 script_add(made, &c);
         }
         made->n_opaque_commands = s->n_opaque_commands;
         made->n_opaque_terms = s->n_opaque_terms;
         *ret = made;
-        return 0;
+}
+
+void script_clone(const struct script *s, struct script **ret)
+{
+        script_copy(s, s->bank, ret);
 }
 
 /* -- what is declared -- */
 
-int script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n)
+void script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n)
 {
-        const struct function **list = allocate(1, sizeof(*list));
-        cleanup_free struct level {
-                size_t n; /* functions before it */
-                uint32_t levels;
-        } *levels = NULL;
-        size_t n = 0, n_levels = 0, size = 1;
+        const struct function **list;
+        uint64_t popped = 0; /* levels, behind the command at hand */
+        size_t n = 0;
 
-        for (size_t i = 0; i < at && i < s->n_commands; i++) {
-                const struct command *c = &s->commands[i];
+        at = MIN(at, s->n_commands);
+        list = allocate(at, sizeof(*list));
+        for (size_t i = at; i > 0 && s->commands[i - 1].kind != COMMAND_RESET; i--) {
+                const struct command *c = &s->commands[i - 1];
 
-                if (c->function) {
-                        grow(list, n, size);
-                        list[n++] = c->function;
-                }
-                if (c->kind == COMMAND_PUSH) {
-                        list_grow(levels, n_levels);
-                        levels[n_levels++] = (struct level){n, c->levels};
-                }
-                for (uint32_t left = c->kind == COMMAND_POP ? c->levels : 0; left > 0 && n_levels > 0;) {
-                        struct level *last = &levels[n_levels - 1];
-                        uint32_t popped = MIN(left, last->levels);
-
-                        n = popped > 0 ? last->n : n;
-                        left -= popped;
-                        last->levels -= popped;
-                        n_levels -= last->levels == 0;
-                }
-                if (c->kind == COMMAND_RESET)
-                        n = n_levels = 0;
+                if (c->function && popped == 0)
+                        list[at - ++n] = c->function;
+                if (c->kind == COMMAND_POP)
+                        popped += c->levels;
+                if (c->kind == COMMAND_PUSH)
+                        popped -= MIN(popped, (uint64_t)c->levels);
         }
+        memmove(list, list + at - n, n * sizeof(*list));
         *ret = list;
         *ret_n = n;
-        return 0;
 }
 
-int script_declare_missing(struct script *s)
+void script_declare_missing(struct script *s)
 {
         cleanup_free const struct function **used = NULL;
         cleanup_term_map struct term_map is_declared = {0}; /* by function */
@@ -193,17 +172,14 @@ int script_declare_missing(struct script *s)
                 if (c->term && at == s->n_commands)
                         at = i;
         }
-        if (roots.n == 0)
-                return 0;
         term_functions(roots.list, roots.n, &used, &n_used);
         for (size_t i = 0; i < n_used; i++) /* the others are made known by a command that is text */
                 if (used[i]->kind == FUNCTION_DECLARED && id_map_get(&is_declared, used[i]->id) == 0)
                         script_insert(s, at++, &(struct command){.kind = COMMAND_DECLARE_FUN, .function = used[i], .symbol = used[i]->symbol});
-        return 0;
 }
 
-int script_end(struct script *s)
+void script_end(struct script *s)
 {
         script_add_check(s);
-        return script_declare_missing(s);
+        script_declare_missing(s);
 }

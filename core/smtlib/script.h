@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/smtlib/term.h"
-#include "core/smtlib/token.h"
 
 enum command_kind {
         COMMAND_OPAQUE, /* not understood, or of a theory that is not modelled; kept as text */
@@ -70,28 +69,28 @@ struct script_options {
 /* Reads a whole input. -EINVAL with a sentence (place, what, what to do), -ENOMEM. `options` NULL: 2.6, not strict. An input of any
  * depth is read, and in time linear in its size. The bytes are not needed afterwards. */
 int script_read(struct slice bytes, const struct script_options *options, struct script **ret);
-int script_new(struct bank *b, enum dialect d, struct script **ret); /* empty; takes a reference to the bank (NULL: makes one) */
+void script_new(struct bank *b, enum dialect d, struct script **ret); /* empty; takes a reference to the bank (NULL: makes one) */
 void script_free(struct script *s);
 DEFINE_CLEANUP(struct script *, script_free)
 #define cleanup_script cleanup(script_freep)
 
-/* -- making and changing; 0 or -errno ----------------------------------------------------------------------------------- */
+/* -- making and changing ----------------------------------------------------------------------------------- */
 
-int script_add(struct script *s, const struct command *c);                       /* a copy; what it points to is the bank's */
-int script_add_text(struct script *s, enum command_kind kind, const char *text); /* "(set-info :status sat)" */
-int script_add_logic(struct script *s, const char *logic);
-int script_add_function(struct script *s, const struct function *f);
-int script_add_assert(struct script *s, const struct term *t);
-int script_add_check(struct script *s);
+void script_add(struct script *s, const struct command *c);                       /* a copy; what it points to is the bank's */
+void script_add_text(struct script *s, enum command_kind kind, const char *text); /* "(set-info :status sat)" */
+void script_add_logic(struct script *s, const char *logic);
+void script_add_function(struct script *s, const struct function *f);
+int script_add_assert(struct script *s, const struct term *t); /* -EINVAL for NULL: what the bank said */
+void script_add_check(struct script *s);
 /* The same commands over other terms: map each assert's term as you like, then print. Commands share the bank. */
-int script_clone(const struct script *s, struct script **ret);
-/* Into another bank. */
-int script_copy(const struct script *s, struct bank *to, struct script **ret);
+void script_clone(const struct script *s, struct script **ret);
+/* Into another bank, or the same. */
+void script_copy(const struct script *s, struct bank *to, struct script **ret);
 void script_remove(struct script *s, size_t at);
-int script_insert(struct script *s, size_t at, const struct command *c);
+void script_insert(struct script *s, size_t at, const struct command *c);
 /* Adds declarations, just before the first assert, for constants and functions that the terms use and the script does not declare. */
-int script_declare_missing(struct script *s);
-int script_end(struct script *s); /* the same, and a check-sat behind the last command */
+void script_declare_missing(struct script *s);
+void script_end(struct script *s); /* the same, and a check-sat behind the last command */
 
 /* The constants and functions that are declared where command `at` stands (push and pop are heeded). free(*ret). */
-int script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n);
+void script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n);

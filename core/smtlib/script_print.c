@@ -85,20 +85,12 @@ static int add_definition(const struct command *c, const struct print_options *o
 
 bool command_is_text(enum command_kind kind)
 {
-        switch ((int)kind) {
-        case COMMAND_OPAQUE:
-        case COMMAND_SET_LOGIC:
-        case COMMAND_SET_OPTION:
-        case COMMAND_SET_INFO:
-        case COMMAND_DECLARE_SORT:
-        case COMMAND_DEFINE_SORT:
-        case COMMAND_DECLARE_DATATYPES:
-        case COMMAND_DEFINE_FUNS_REC:
-        case COMMAND_GET:
-                return true;
-        default:
-                return false;
-        }
+        static const bool is_text[N_COMMAND_KINDS] = {
+                [COMMAND_OPAQUE] = true,       [COMMAND_SET_LOGIC] = true,   [COMMAND_SET_OPTION] = true,
+                [COMMAND_SET_INFO] = true,     [COMMAND_DECLARE_SORT] = true, [COMMAND_DEFINE_SORT] = true,
+                [COMMAND_DECLARE_DATATYPES] = true, [COMMAND_DEFINE_FUNS_REC] = true, [COMMAND_GET] = true};
+
+        return is_text[kind];
 }
 
 int command_print(const struct script *s, const struct command *c, const struct print_options *o, struct buffer *ret)

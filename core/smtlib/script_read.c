@@ -1,4 +1,5 @@
 /* Reading a script: commands, declarations and their scopes. */
+#include "core/smtlib/logic.h"
 #include "core/smtlib/read_internal.h"
 
 /* -- errors -- */
@@ -134,7 +135,7 @@ void reader_unbind(struct reader *r, size_t trail)
 /* -- commands -- */
 
 /* To the parenthesis that closes a command. */
-static void skip_command(struct reader *r, size_t begin)
+static void skip_command(struct reader *r, size_t begin, struct command *)
 {
         if (token_skip(&r->t, 1) > 0)
                 reader_fail(r, begin, "the input ends within this command");
@@ -158,24 +159,12 @@ static void keep_values(struct reader *r, size_t from, struct command *c)
         r->n_values = from;
 }
 
-static bool has_reals_only(struct slice logic)
-{
-        static const char *const reals[] = {"LRA", "NRA", "RDL"}, *const others[] = {"IRA", "IA", "IDL"};
-        bool ret = false;
-
-        for (size_t i = 0; i < ARRAY_SIZE(reals); i++)
-                ret |= memmem(logic.data, logic.size, reals[i], 3) != NULL;
-        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-                ret &= memmem(logic.data, logic.size, others[i], strlen(others[i])) == NULL;
-        return ret;
-}
-
 static void read_set_logic(struct reader *r, size_t begin, struct command *c)
 {
         c->symbol = reader_symbol(r, "a symbol");
         if (!r->script->logic)
                 r->script->logic = c->symbol;
-        r->numerals_are_real = has_reals_only(c->symbol->name);
+        r->numerals_are_real = logic_of(c->symbol->name.data).no_int;
         read_end(r);
 }
 
@@ -194,7 +183,7 @@ static void read_set_info(struct reader *r, size_t begin, struct command *c)
         }
         if (c->kind == COMMAND_SET_OPTION && token_is(&r->token, ":global-declarations"))
                 r->is_global = reader_peeks(r, TOKEN_SYMBOL, "true");
-        skip_command(r, begin);
+        skip_command(r, begin, c);
 }
 
 static void read_declare_sort(struct reader *r, size_t begin, struct command *c)
@@ -260,12 +249,6 @@ static const struct function *read_defined(struct reader *r, const struct symbol
         return function_of(r->bank, FUNCTION_DEFINED, s, r->sorts + args, n, result);
 }
 
-/* Does a body go with the sort that was said? */
-static bool fits_result(const struct sort *said, const struct sort *is)
-{
-        return sort_agrees(said, is) || (said->kind == SORT_REAL && is->kind == SORT_INT);
-}
-
 /* (define-fun f ((x S) …) S body), or define-const without the parameters. */
 static void read_definition(struct reader *r, size_t begin, struct command *c)
 {
@@ -286,7 +269,7 @@ static void read_definition(struct reader *r, size_t begin, struct command *c)
         at = r->token.begin;
         c->term = read_term(r);
         r->level--;
-        if (!fits_result(c->function->result, c->term->sort))
+        if (!sort_takes(c->function->result, c->term->sort))
                 reader_fail(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
         read_end(r);
         reader_unbind(r, trail);
@@ -313,7 +296,7 @@ static void read_define_funs_rec(struct reader *r, size_t begin, struct command 
                 r->n_values = values;
                 reader_bind_function(r, s, f);
         }
-        skip_command(r, begin);
+        skip_command(r, begin, c);
 }
 
 static void read_assert(struct reader *r, size_t begin, struct command *c)
@@ -394,64 +377,50 @@ static void read_plain(struct reader *r, size_t begin, struct command *c)
         read_end(r);
 }
 
-static void read_as_text(struct reader *r, size_t begin, struct command *c)
-{
-        skip_command(r, begin);
-}
-
-static void read_declare_datatypes(struct reader *r, size_t begin, struct command *c)
-{
-        read_datatypes(r, token_is(&r->token, "declare-datatype"));
-        read_end(r);
-}
-
 struct command_row {
         const char *name;
-        size_t size;
         enum command_kind kind;
         void (*read)(struct reader *r, size_t begin, struct command *c); /* behind the name */
 };
 
-#define COMMAND(name) name, sizeof(name) - 1
-
 static const struct command_row *command_row(struct slice name)
 {
         static const struct command_row rows[] = {
-                {COMMAND("assert"), COMMAND_ASSERT, read_assert},
-                {COMMAND("declare-fun"), COMMAND_DECLARE_FUN, read_declare_fun},
-                {COMMAND("declare-const"), COMMAND_DECLARE_CONST, read_declare_fun},
-                {COMMAND("define-fun"), COMMAND_DEFINE_FUN, read_definition},
-                {COMMAND("check-sat"), COMMAND_CHECK_SAT, read_plain},
-                {COMMAND("set-info"), COMMAND_SET_INFO, read_set_info},
-                {COMMAND("set-option"), COMMAND_SET_OPTION, read_set_info},
-                {COMMAND("set-logic"), COMMAND_SET_LOGIC, read_set_logic},
-                {COMMAND("push"), COMMAND_PUSH, read_levels},
-                {COMMAND("pop"), COMMAND_POP, read_levels},
-                {COMMAND("check-sat-assuming"), COMMAND_CHECK_SAT_ASSUMING, read_terms},
-                {COMMAND("exit"), COMMAND_EXIT, read_plain},
-                {COMMAND("declare-sort"), COMMAND_DECLARE_SORT, read_declare_sort},
-                {COMMAND("define-sort"), COMMAND_DEFINE_SORT, read_define_sort},
-                {COMMAND("define-const"), COMMAND_DEFINE_FUN, read_definition},
-                {COMMAND("define-fun-rec"), COMMAND_DEFINE_FUN_REC, read_definition},
-                {COMMAND("define-funs-rec"), COMMAND_DEFINE_FUNS_REC, read_define_funs_rec},
-                {COMMAND("declare-datatypes"), COMMAND_DECLARE_DATATYPES, read_declare_datatypes},
-                {COMMAND("declare-datatype"), COMMAND_DECLARE_DATATYPES, read_declare_datatypes},
-                {COMMAND("get-value"), COMMAND_GET_VALUE, read_terms},
-                {COMMAND("reset"), COMMAND_RESET, read_reset},
-                {COMMAND("reset-assertions"), COMMAND_RESET_ASSERTIONS, read_reset},
-                {COMMAND("get-model"), COMMAND_GET, read_as_text},
-                {COMMAND("get-info"), COMMAND_GET, read_as_text},
-                {COMMAND("get-option"), COMMAND_GET, read_as_text},
-                {COMMAND("get-unsat-core"), COMMAND_GET, read_as_text},
-                {COMMAND("get-unsat-assumptions"), COMMAND_GET, read_as_text},
-                {COMMAND("get-proof"), COMMAND_GET, read_as_text},
-                {COMMAND("get-assertions"), COMMAND_GET, read_as_text},
-                {COMMAND("get-assignment"), COMMAND_GET, read_as_text},
-                {COMMAND("echo"), COMMAND_GET, read_as_text},
+                {"assert", COMMAND_ASSERT, read_assert},
+                {"declare-fun", COMMAND_DECLARE_FUN, read_declare_fun},
+                {"declare-const", COMMAND_DECLARE_CONST, read_declare_fun},
+                {"define-fun", COMMAND_DEFINE_FUN, read_definition},
+                {"check-sat", COMMAND_CHECK_SAT, read_plain},
+                {"set-info", COMMAND_SET_INFO, read_set_info},
+                {"set-option", COMMAND_SET_OPTION, read_set_info},
+                {"set-logic", COMMAND_SET_LOGIC, read_set_logic},
+                {"push", COMMAND_PUSH, read_levels},
+                {"pop", COMMAND_POP, read_levels},
+                {"check-sat-assuming", COMMAND_CHECK_SAT_ASSUMING, read_terms},
+                {"exit", COMMAND_EXIT, read_plain},
+                {"declare-sort", COMMAND_DECLARE_SORT, read_declare_sort},
+                {"define-sort", COMMAND_DEFINE_SORT, read_define_sort},
+                {"define-const", COMMAND_DEFINE_FUN, read_definition},
+                {"define-fun-rec", COMMAND_DEFINE_FUN_REC, read_definition},
+                {"define-funs-rec", COMMAND_DEFINE_FUNS_REC, read_define_funs_rec},
+                {"declare-datatypes", COMMAND_DECLARE_DATATYPES, read_datatypes},
+                {"declare-datatype", COMMAND_DECLARE_DATATYPES, read_datatypes},
+                {"get-value", COMMAND_GET_VALUE, read_terms},
+                {"reset", COMMAND_RESET, read_reset},
+                {"reset-assertions", COMMAND_RESET_ASSERTIONS, read_reset},
+                {"get-model", COMMAND_GET, skip_command},
+                {"get-info", COMMAND_GET, skip_command},
+                {"get-option", COMMAND_GET, skip_command},
+                {"get-unsat-core", COMMAND_GET, skip_command},
+                {"get-unsat-assumptions", COMMAND_GET, skip_command},
+                {"get-proof", COMMAND_GET, skip_command},
+                {"get-assertions", COMMAND_GET, skip_command},
+                {"get-assignment", COMMAND_GET, skip_command},
+                {"echo", COMMAND_GET, skip_command},
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-                if (name.size == rows[i].size && text_is_same(name.data, rows[i].name, name.size))
+                if (text_is(name, rows[i].name))
                         return &rows[i];
         return NULL;
 }
@@ -483,7 +452,7 @@ static void read_opaque(struct reader *r, size_t begin, size_t trail, struct com
                 reader_fail(r, begin, "this command uses what is not supported here; without strictness it would be kept as text");
         *c = (struct command){.kind = COMMAND_OPAQUE};
         r->t.p = r->t.base + begin + 1;
-        skip_command(r, begin);
+        skip_command(r, begin, c);
         r->script->n_opaque_commands++;
 }
 

@@ -48,17 +48,6 @@ static inline uint64_t text_hash(uint64_t seed, struct slice text)
         return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline bool text_is_same(const char *p, const char *q, size_t n)
-{
-        if (n > 16)
-                return memcmp(p, q, n) == 0;
-        if (n >= 8)
-                return load_8(p) == load_8(q) && load_8(p + n - 8) == load_8(q + n - 8);
-        if (n >= 4)
-                return load_4(p) == load_4(q) && load_4(p + n - 4) == load_4(q + n - 4);
-        return n == 0 || (p[0] == q[0] && p[n / 2] == q[n / 2] && p[n - 1] == q[n - 1]);
-}
-
 /* -- memory that goes at once ------------------------------------------------------------------------------------- */
 
 struct arena_chunk;
@@ -78,15 +67,6 @@ static inline void *arena_take(struct arena *a, size_t size)
                 return arena_take_chunk(a, size);
         a->p += whole;
         return p;
-}
-/* The same, at the beginning of a line of the processor's cache. */
-static inline void *arena_take_line(struct arena *a, size_t size)
-{
-        size_t gap = -(uintptr_t)a->p & 63;
-
-        if (gap < (size_t)(a->end - a->p))
-                a->p += gap;
-        return arena_take(a, size);
 }
 void arena_done(struct arena *a);
 
@@ -186,6 +166,8 @@ const struct sort *sort_named_kind(struct bank *b, enum sort_kind kind, const st
 /* The sort with others for its parameters; NULL as ever. */
 const struct sort *sort_instantiate(struct bank *b, const struct sort *s, const struct sort *const *parameters,
                                     const struct sort *const *with, size_t n);
+
+bool sort_takes(const struct sort *wanted, const struct sort *is); /* it agrees, or is Int where Real is wanted */
 
 struct slice digits_trimmed(struct slice digits); /* without zeros in front */
 bool digits_only(struct slice s);

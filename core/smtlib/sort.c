@@ -10,7 +10,7 @@ static const struct symbol *find_hashed(const struct bank *b, struct slice name,
         for (struct table_slot *s = table_first(&b->symbols, hash); s && s->item; s = table_next(&b->symbols, s)) {
                 const struct symbol *found = s->item;
 
-                if (s->hash == hash && found->name.size == name.size && text_is_same(found->name.data, name.data, name.size))
+                if (s->hash == hash && found->name.size == name.size && memcmp(found->name.data, name.data, name.size) == 0)
                         return found;
         }
         return NULL;
@@ -29,7 +29,7 @@ const struct symbol *symbol_of(struct bank *b, struct slice name)
 
         if (made)
                 return made;
-        made = arena_take_line(&b->arena, sizeof(*made) + name.size + 1);
+        made = arena_take(&b->arena, sizeof(*made) + name.size + 1);
         text = (char *)(made + 1);
         if (name.size > 0)
                 memcpy(text, name.data, name.size);
@@ -37,7 +37,8 @@ const struct symbol *symbol_of(struct bank *b, struct slice name)
         *made = (struct symbol){
                 .id = (uint32_t)b->symbols.n,
                 .name = SLICE(text, name.size),
-                .op = operator_find(SLICE(text, name.size)),
+                .op = operator_find(name),
+                .is_reserved = word_is_reserved(name),
         };
         table_add(&b->symbols, hash, made);
         return made;
@@ -161,6 +162,11 @@ bool sort_agrees(const struct sort *a, const struct sort *b)
         return true;
 }
 
+bool sort_takes(const struct sort *wanted, const struct sort *is)
+{
+        return sort_agrees(wanted, is) || (wanted->kind == SORT_REAL && is->kind == SORT_INT);
+}
+
 /* The same head over other arguments. */
 static const struct sort *sort_with_args(struct bank *to, const struct sort *s, const struct symbol *symbol,
                                          const struct sort *const *args)
@@ -257,11 +263,6 @@ const struct function *function_of(struct bank *b, enum function_kind kind, cons
                 memcpy(made->args, args, n * sizeof(*args));
         table_add(&b->functions, hash, made);
         return made;
-}
-
-const struct function *function_fresh(struct bank *b, const char *stem, const struct sort *result)
-{
-        return function_of(b, FUNCTION_DECLARED, symbol_fresh(b, slice_string(stem)), NULL, 0, result);
 }
 
 const struct function *function_copy(struct bank *to, const struct function *f)

@@ -20,9 +20,9 @@ enum op {
 struct symbol {
         uint32_t id;                  /* dense, from 0 */
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
+        bool is_reserved;             /* by the standard: as a term or a name it is written |quoted| */
         struct slice name;            /* and a NUL behind it */
         void *binding, *sort_binding; /* the reader's, while it reads */
-        const struct sort *builtin;   /* the reader's: the sort that goes by this name undeclared; NULL: none, or not asked for yet */
         struct term *literal;         /* the bank's own: the first literal of this text, or NULL */
 };
 
@@ -57,10 +57,8 @@ struct sort {
 enum function_kind {
         FUNCTION_DECLARED,
         FUNCTION_DEFINED, /* define-fun and its kin; the definition is in the command */
-        FUNCTION_CONSTRUCTOR,
-        FUNCTION_SELECTOR,
-        FUNCTION_TESTER, /* is-c, as it is called before 2.6 */
-        FUNCTION_NAMED   /* the n of (! t :named n), used as a term */
+        FUNCTION_OF_DATATYPE, /* a constructor, a selector, or is-c, a tester as it is called before 2.6 */
+        FUNCTION_NAMED        /* the n of (! t :named n), used as a term */
 };
 
 /* A symbol with its signature. The same signature declared twice, in one script or in two of one bank, is one function. */
@@ -74,7 +72,7 @@ struct function {
         const struct sort *args[];
 };
 
-/* -- making them: NULL when out of memory, or where it says so with errorf(), bank_error() tells which ------------------------- */
+/* -- making them: NULL of a NULL, or where a comment says so, and bank_error() is set ----------------------------------------- */
 
 const struct symbol *symbol_of(struct bank *b, struct slice name);
 const struct symbol *symbol_find(struct bank *b, struct slice name); /* NULL: the bank has not seen it */
@@ -90,8 +88,6 @@ const struct sort *sort_named(struct bank *b, const struct symbol *s, const stru
 
 const struct function *function_of(struct bank *b, enum function_kind kind, const struct symbol *s,
                                    const struct sort *const *args, size_t n, const struct sort *result);
-/* A constant (no arguments) whose name is fresh. */
-const struct function *function_fresh(struct bank *b, const char *stem, const struct sort *result);
 
 /* Are they one, as far as known? An unknown sort goes with any, also inside another. */
 bool sort_agrees(const struct sort *a, const struct sort *b);

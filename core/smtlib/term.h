@@ -18,6 +18,7 @@
 #pragma once
 
 #include "core/smtlib/operator.h"
+#include "core/smtlib/token.h"
 
 /* -- banks ------------------------------------------------------------------------------------------------------- */
 
@@ -94,6 +95,10 @@ static inline bool term_is_bool(const struct term *t)
 static inline bool term_is(const struct term *t, enum op op)
 {
         return t->op == op;
+}
+static inline bool term_is_named(const struct term *t) /* (! t :named n) */
+{
+        return t->kind == TERM_ANNOTATED && text_is(t->symbol->name, ":named");
 }
 static inline size_t term_n_index(const struct term *t)
 {
@@ -180,7 +185,7 @@ struct term_map {
 };
 void term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these */
 void term_map_done(struct term_map *m);
-uint32_t id_map_get(const struct term_map *m, uint32_t id);      /* 0 unless it was set */
+uint32_t id_map_get(const struct term_map *m, uint32_t id); /* 0 unless it was set */
 void id_map_set(struct term_map *m, uint32_t id, uint32_t value);
 static inline uint32_t term_map_get(const struct term_map *m, const struct term *t)
 {

@@ -7,7 +7,7 @@ const struct term *term_replace_at(struct bank *b, const struct term_places *p, 
 {
         const struct term *is = p->list[at].term;
 
-        if (with && !sort_agrees(is->sort, with->sort) && !(is->sort->kind == SORT_REAL && with->sort->kind == SORT_INT)) {
+        if (with && !sort_takes(is->sort, with->sort)) {
                 bank_errorf(b, "a term of another sort cannot stand there");
                 return NULL;
         }
@@ -196,8 +196,7 @@ const struct term *term_substitute(struct bank *b, const struct term *t, const s
         for (size_t i = 0; i < n; i++) {
                 if (!from[i] || !to[i])
                         return NULL;
-                if (!sort_agrees(from[i]->sort, to[i]->sort) &&
-                    !(from[i]->sort->kind == SORT_REAL && to[i]->sort->kind == SORT_INT)) {
+                if (!sort_takes(from[i]->sort, to[i]->sort)) {
                         bank_errorf(b, "a term is replaced by one of its own sort only");
                         return NULL;
                 }

@@ -8,7 +8,8 @@ enum {
         HEX = 1 << 3,
         STANDARD = 1 << 4, /* in a simple symbol as the standard has it */
         MATTERS = 1 << 5,  /* while passing over a command */
-        MARK = 1 << 6      /* begins a number or a keyword */
+        MARK = 1 << 6,     /* begins a number or a keyword */
+        BINARY = 1 << 7
 };
 
 static const uint8_t class[256] = {
@@ -19,7 +20,8 @@ static const uint8_t class[256] = {
         ['"'] = MATTERS,
         ['|'] = MATTERS,
         [';'] = MATTERS,
-        ['0' ... '9'] = SYMBOL | DIGIT | HEX | STANDARD | MARK,
+        ['0' ... '1'] = SYMBOL | DIGIT | HEX | STANDARD | MARK | BINARY,
+        ['2' ... '9'] = SYMBOL | DIGIT | HEX | STANDARD | MARK,
         ['a' ... 'f'] = SYMBOL | HEX | STANDARD,
         ['A' ... 'F'] = SYMBOL | HEX | STANDARD,
         ['g' ... 'z'] = SYMBOL | STANDARD,
@@ -121,22 +123,18 @@ static enum token_kind string(struct tokenizer *t, struct token *ret)
         return TOKEN_STRING;
 }
 
-/* Takes a token that begins with a digit or #: ret->text is all that could be a symbol. */
-static enum token_kind number(struct tokenizer *t, struct token *ret, const char *begin)
+/* Takes a number or a keyword: ret->text is all that could be a symbol. */
+static enum token_kind marked_word(struct tokenizer *t, struct token *ret)
 {
-        const char *p = begin;
+        const char *p = ret->text.data;
 
+        if (*p == ':')
+                return ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
         if (*p == '#') {
-                uint8_t what = t->p - p > 2 && p[1] == 'x' ? HEX : 0;
+                uint8_t what = t->p - p <= 2 ? 0 : p[1] == 'x' ? HEX : p[1] == 'b' ? BINARY : 0;
 
                 if (what && pass(p + 2, t->p, what) == t->p)
-                        return TOKEN_HEXADECIMAL;
-                if (t->p - p > 2 && p[1] == 'b') {
-                        for (p += 2; p < t->p && (*p == '0' || *p == '1'); p++)
-                                ;
-                        if (p == t->p)
-                                return TOKEN_BINARY;
-                }
+                        return what == HEX ? TOKEN_HEXADECIMAL : TOKEN_BINARY;
                 return bad(t, ret, "# begins #x and hexadecimal digits, or #b and binary digits");
         }
         p = pass(p, t->p, DIGIT);
@@ -147,62 +145,29 @@ static enum token_kind number(struct tokenizer *t, struct token *ret, const char
         return bad(t, ret, "a symbol does not begin with a digit, and this is no number");
 }
 
-/* A number or a keyword: it begins with a byte that a symbol may have. ret->text is all that could be a symbol. */
-static __attribute__((noinline)) enum token_kind marked_word(struct tokenizer *t, struct token *ret)
+enum token_kind token_next(struct tokenizer *t, struct token *ret)
 {
-        const char *begin = ret->text.data;
+        const char *begin = pass_space(t->p, t->end), *end = t->end;
+        uint8_t first = begin < end ? class[(uint8_t)*begin] : 0;
 
-        if (*begin == ':')
-                return ret->kind = ret->text.size > 1 ? TOKEN_KEYWORD : bad(t, ret, "a keyword is a colon and a name");
-        return ret->kind = number(t, ret, begin);
-}
-
-/* White space of several bytes and comments; then whatever is there. */
-static __attribute__((noinline)) enum token_kind token_beyond(struct tokenizer *t, struct token *ret, const char *begin)
-{
-        t->p = begin = pass_space(begin, t->end);
-        ret->begin = ret->end = (size_t)(begin - t->base);
-        ret->text = SLICE(begin, (size_t)(t->end - begin)); /* of what has no end */
-        if (begin == t->end)
-                return ret->kind = TOKEN_END;
-        if ((class[(uint8_t)*begin] & SYMBOL) || *begin == '(' || *begin == ')')
-                return token_next(t, ret);
-        if (*begin == '"') {
+        ret->is_quoted = false;
+        t->p = first & SYMBOL ? pass(begin + 1, end, SYMBOL) : begin;
+        ret->text = SLICE(begin, (size_t)((first & SYMBOL ? t->p : end) - begin)); /* of what has no end: all of it */
+        if (first & SYMBOL) {
+                ret->kind = first & MARK ? marked_word(t, ret) : TOKEN_SYMBOL;
+        } else if (begin == end) {
+                ret->kind = TOKEN_END;
+        } else if (*begin == '"') {
                 ret->kind = string(t, ret);
         } else if (*begin == '|') {
                 ret->kind = quoted_symbol(t, ret);
         } else {
                 ret->text = SLICE(t->p++, 1);
-                ret->kind = bad(t, ret, "no token begins with this character");
+                ret->kind = *begin == '(' ? TOKEN_OPEN : *begin == ')' ? TOKEN_CLOSE : bad(t, ret, "no token begins with this character");
         }
+        ret->begin = (size_t)(begin - t->base);
         ret->end = (size_t)(t->p - t->base);
         return ret->kind;
-}
-
-/* The usual tokens only, so that it needs few registers; the others leave by their last call. */
-enum token_kind token_next(struct tokenizer *t, struct token *ret)
-{
-        const char *begin = t->p, *end = t->end, *p;
-        uint8_t first;
-
-        if (begin < end && *begin == ' ') /* one, as a rule, or none */
-                begin++;
-        ret->is_quoted = false;
-        if (begin == end)
-                return token_beyond(t, ret, begin);
-        first = class[(uint8_t)*begin];
-        p = begin + 1;
-        if (first & SYMBOL)
-                p = pass(p, end, SYMBOL);
-        else if (*begin != '(' && *begin != ')')
-                return token_beyond(t, ret, begin);
-        t->p = p;
-        ret->begin = (size_t)(begin - t->base);
-        ret->end = (size_t)(p - t->base);
-        ret->text = SLICE(begin, (size_t)(p - begin));
-        if (first & MARK)
-                return marked_word(t, ret);
-        return ret->kind = first & SYMBOL ? TOKEN_SYMBOL : *begin == '(' ? TOKEN_OPEN : TOKEN_CLOSE;
 }
 
 size_t token_skip(struct tokenizer *t, size_t depth)
@@ -236,7 +201,7 @@ size_t token_skip(struct tokenizer *t, size_t depth)
 
 /* -- symbols as text -- */
 
-static bool is_reserved_word(struct slice s)
+bool word_is_reserved(struct slice s)
 {
         static const char *const words[] = {"!",     "_",      "as",      "let",     "par",    "exists",     "forall",
                                             "match", "BINARY", "DECIMAL", "NUMERAL", "STRING", "HEXADECIMAL"};
@@ -250,14 +215,11 @@ static bool is_reserved_word(struct slice s)
 void token_add_symbol(struct buffer *b, struct slice symbol)
 {
         const char *p = symbol.data, *end = p + symbol.size;
-        bool is_simple =
-                symbol.size > 0 && !(class[(uint8_t)*p] & DIGIT) && pass(p, end, STANDARD) == end && !is_reserved_word(symbol);
+        bool is_simple = symbol.size > 0 && !(class[(uint8_t)*p] & DIGIT) && pass(p, end, STANDARD) == end && !word_is_reserved(symbol);
 
-        if (!is_simple)
-                buffer_add(b, "|", 1);
+        buffer_adds(b, is_simple ? "" : "|");
         buffer_add(b, symbol.data, symbol.size);
-        if (!is_simple)
-                buffer_add(b, "|", 1);
+        buffer_adds(b, is_simple ? "" : "|");
 }
 
 struct place place_of(struct slice bytes, size_t offset)

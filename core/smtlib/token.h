@@ -50,6 +50,7 @@ static inline bool token_is(const struct token *t, const char *symbol)
 {
         return text_is(t->text, symbol);
 }
+bool word_is_reserved(struct slice s);
 /* A symbol as every reader of SMT-LIB takes it, |quoted| where it must be. */
 void token_add_symbol(struct buffer *b, struct slice symbol);
 

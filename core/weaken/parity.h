@@ -13,8 +13,3 @@ enum parity {
 
 /* The parity of every place; free(). `names_are_used`: names given by (! t :named n) are used as terms, so that t is in other places, too. */
 signed char *parity_of(const struct term_places *p, bool names_are_used);
-
-static inline bool term_is_named(const struct term *t) /* (! t :named n) */
-{
-        return t->kind == TERM_ANNOTATED && t->symbol->name.size == 6 && memcmp(t->symbol->name.data, ":named", 6) == 0;
-}

@@ -65,24 +65,19 @@ static const struct term *as_assertion(struct bank *b, const struct term *t)
 static int print_probe(struct bank *b, const struct term *assertion, enum dialect dialect, struct buffer *ret)
 {
         cleanup_script struct script *s = NULL;
-        int r = assertion ? script_new(b, dialect, &s) : bank_error(b);
 
-        if (r == 0)
-                r = script_add_logic(s, "ALL");
-        if (r == 0)
-                r = script_add_assert(s, assertion);
-        if (r == 0)
-                r = script_end(s);
-        return r < 0 ? r : script_print(s, &(struct print_options){.dialect = dialect}, ret);
+        script_new(b, dialect, &s);
+        script_add_logic(s, "ALL");
+        script_add_assert(s, assertion);
+        script_end(s);
+        return script_print(s, &(struct print_options){.dialect = dialect}, ret);
 }
 
 int weaken_probe(enum op op, enum dialect dialect, struct buffer *ret)
 {
         cleanup_bank struct bank *b = bank_new();
-        const struct term *t = b ? apply_to_constants(b, op) : NULL;
+        const struct term *t = apply_to_constants(b, op);
 
-        if (!b || (!t && bank_error(b) == -ENOMEM))
-                return -ENOMEM;
         return t ? print_probe(b, as_assertion(b, t), dialect, ret)
                  : errorf(-ENOENT, "no formula tells whether %s is supported", operator_name(op, dialect));
 }
@@ -90,10 +85,8 @@ int weaken_probe(enum op op, enum dialect dialect, struct buffer *ret)
 int weaken_probe_quantifier(enum term_kind kind, enum dialect dialect, struct buffer *ret)
 {
         cleanup_bank struct bank *b = bank_new();
-        const struct term *x = b ? term_fresh_variable(b, "x", sort_simple(b, SORT_BOOL)) : NULL;
-        const struct term *y = b ? term_fresh_constant(b, "y", sort_simple(b, SORT_BOOL)) : NULL;
+        const struct term *x = term_fresh_variable(b, "x", sort_simple(b, SORT_BOOL));
+        const struct term *y = term_fresh_constant(b, "y", sort_simple(b, SORT_BOOL));
 
-        if (!x || !y)
-                return -ENOMEM;
         return print_probe(b, term_quantifier(b, kind, &x, 1, term_op2(b, OP_OR, x, y)), dialect, ret);
 }

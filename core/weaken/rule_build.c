@@ -30,25 +30,9 @@ const struct term *literal_draw(struct bank *b, const struct sort *sort, struct 
 
 static const struct sort *variable_sort(const struct application *a, enum variable_sort of)
 {
-        switch ((int)of) {
-        case OF_BOOL:
-                return sort_simple(a->bank, SORT_BOOL);
-        case OF_INT:
-                return sort_simple(a->bank, SORT_INT);
-        case OF_REAL:
-                return sort_simple(a->bank, SORT_REAL);
-        case OF_STRING:
-        case OF_CHARACTER:
-                return sort_simple(a->bank, SORT_STRING);
-        case OF_REGLAN:
-                return sort_simple(a->bank, SORT_REGLAN);
-        case OF_NUMBER:
-                return a->number;
-        case OF_ANY:
-                return a->any;
-        default:
-                return NULL;
-        }
+        if (of == OF_NUMBER || of == OF_ANY)
+                return of == OF_NUMBER ? a->number : a->any;
+        return variable_kinds[of].kind == SORT_UNKNOWN ? NULL : sort_simple(a->bank, variable_kinds[of].kind);
 }
 
 static const struct term *draw(struct application *a, const struct rule_variable *v)
@@ -60,7 +44,7 @@ static const struct term *draw(struct application *a, const struct rule_variable
                 letter += (uint32_t)random_below(a->random, 26);
                 return term_string_of(a->bank, &letter, 1);
         }
-        return !sort ? NULL : v->is_literal ? literal_draw(a->bank, sort, a->random, true) : a->draw(a, sort, false);
+        return !sort ? NULL : v->is_literal ? literal_draw(a->bank, sort, a->random, true) : a->draw(a, sort);
 }
 
 static const struct term *build_variable(struct application *a, const struct node *n)
@@ -91,50 +75,39 @@ static const struct node *run_of(const struct application *a, const struct node 
         return NULL;
 }
 
-static int add_each(struct application *a, const struct node *n, struct term_list *args)
+static bool add_each(struct application *a, const struct node *n, struct term_list *args)
 {
         const struct node *run = run_of(a, n->args[0]);
 
         if (!run || !a->bindings[run->number].is_set)
-                return -ENOENT;
+                return false;
         for (size_t i = 0; i < a->bindings[run->number].n; i++) {
-                const struct term *t;
-
                 a->each = i;
-                t = rule_build(a, n->args[0]);
+                term_list_add(args, rule_build(a, n->args[0]));
                 a->each = SIZE_MAX;
-                if (!t)
-                        return -ENOENT;
-                term_list_add(args, t);
         }
-        return 0;
+        return true;
 }
 
-static int build_args(struct application *a, const struct node *n, struct term_list *args)
+static bool add_run(const struct binding *run, struct term_list *args)
 {
-        int r = 0;
+        for (size_t i = 0; i < run->n; i++)
+                term_list_add(args, run->list[i]);
+        return run->is_set;
+}
 
-        for (size_t i = 0; r == 0 && i < n->n_args; i++) {
+/* False, or a NULL among them: one cannot be built. */
+static bool build_args(struct application *a, const struct node *n, struct term_list *args)
+{
+        for (size_t i = 0; i < n->n_args; i++) {
                 const struct node *x = n->args[i];
 
-                if (x->kind == NODE_RUN) {
-                        const struct binding *run = &a->bindings[x->number];
-
-                        if (!run->is_set)
-                                return -ENOENT;
-                        for (size_t k = 0; k < run->n; k++)
-                                term_list_add(args, run->list[k]);
-                } else if (x->kind == NODE_EACH) {
-                        r = add_each(a, x, args);
-                } else {
-                        const struct term *t = rule_build(a, x);
-
-                        if (!t)
-                                return -ENOENT;
-                        term_list_add(args, t);
-                }
+                if (x->kind == NODE_RUN ? !add_run(&a->bindings[x->number], args) : x->kind == NODE_EACH && !add_each(a, x, args))
+                        return false;
+                if (x->kind != NODE_RUN && x->kind != NODE_EACH)
+                        term_list_add(args, rule_build(a, x));
         }
-        return r;
+        return true;
 }
 
 static const struct term *build_operator(struct application *a, const struct node *n)
@@ -144,7 +117,7 @@ static const struct term *build_operator(struct application *a, const struct nod
         const struct term *t = NULL;
         enum op op = n->op;
 
-        if (build_args(a, n, &args) < 0)
+        if (!build_args(a, n, &args))
                 return NULL;
         for (size_t i = 0; i < n->n_index; i++) {
                 struct binding *x = &a->bindings[n->index[i].value];
@@ -172,13 +145,8 @@ static const struct term *build_pairs(struct application *a, const struct node *
         if (!x->is_set || !y->is_set || x->n != y->n)
                 return NULL;
         for (size_t i = 0; i < x->n; i++) {
-                const struct term *t;
-
-                if (x->list[i] == y->list[i])
-                        continue;
-                if (!(t = term_op2(a->bank, OP_EQUAL, x->list[i], y->list[i])))
-                        return NULL;
-                term_list_add(&list, t);
+                if (x->list[i] != y->list[i])
+                        term_list_add(&list, term_op2(a->bank, OP_EQUAL, x->list[i], y->list[i]));
         }
         return term_and(a->bank, list.list, list.n);
 }
@@ -193,28 +161,17 @@ static const struct term *new_variable(struct application *a, const char *stem, 
         return term_variable(a->bank, symbol_of(a->bank, slice_string(name)), sort);
 }
 
+/* With new variables, or those of the quantifier that was matched. */
 static const struct term *build_quantifier(struct application *a, const struct node *n)
 {
-        const struct term *body;
+        bool is_kept = n->kind == NODE_KEPT;
 
-        for (size_t i = 0; i < a->rule->n_new; i++) {
-                const struct sort *sort = variable_sort(a, a->rule->new_sorts[i]);
-
-                if (!(a->new_variables[i] = new_variable(a, a->rule->new_names[i], i, sort)))
-                        return NULL;
-        }
-        body = rule_build(a, n->args[0]);
-        return body ? term_quantifier(a->bank, n->quantifier, a->new_variables, a->rule->n_new, body) : NULL;
-}
-
-static const struct term *build_kept(struct application *a, const struct node *n)
-{
-        const struct term *body;
-
-        if (!a->kept)
+        if (is_kept && !a->kept)
                 return NULL;
-        body = rule_build(a, n->args[0]);
-        return body ? term_quantifier(a->bank, n->quantifier, a->kept->args, a->kept->n_bound, body) : NULL;
+        for (size_t i = 0; !is_kept && i < a->rule->n_new; i++)
+                a->new_variables[i] = new_variable(a, a->rule->new_names[i], i, variable_sort(a, a->rule->new_sorts[i]));
+        return term_quantifier(a->bank, n->quantifier, is_kept ? a->kept->args : a->new_variables, is_kept ? a->kept->n_bound : a->rule->n_new,
+                               rule_build(a, n->args[0]));
 }
 
 /* Does a quantifier in `t` bind a variable that is free in `other`? Then a substitution would rename it, and a replay in another bank would give
@@ -243,7 +200,7 @@ static const struct term *build_instance(struct application *a)
 
         if (!q || (at = random_below(a->random, q->n_bound), q->args[at]->sort->has_unknown))
                 return NULL;
-        with = a->draw(a, q->args[at]->sort, false);
+        with = a->draw(a, q->args[at]->sort);
         if (!with || binds_free_of(term_body(q), with))
                 return NULL;
         term_list_add(&order, q->args[at]);
@@ -256,7 +213,7 @@ static const struct term *build_instance(struct application *a)
                         return NULL;
         }
         q = term_quantifier(a->bank, q->kind, order.list, order.n, term_body(q));
-        return q ? term_instantiate(a->bank, q, &with, 1) : NULL;
+        return term_instantiate(a->bank, q, &with, 1);
 }
 
 static bool can_generalize(const struct term *t)
@@ -290,8 +247,9 @@ static const struct term *build_generalize(struct application *a, const struct n
                 if (can_generalize(t) && t != body)
                         from = t;
         }
-        if (!from || !(x = new_variable(a, "x", 0, from->sort)))
+        if (!from)
                 return NULL;
+        x = new_variable(a, "x", 0, from->sort);
         body = term_substitute(a->bank, body, &from, &x, 1);
         return body && body->is_open ? term_quantifier(a->bank, n->quantifier, &x, 1, body) : NULL;
 }
@@ -338,11 +296,10 @@ const struct term *rule_build(struct application *a, const struct node *n)
         case NODE_EMPTY:
                 return term_string(a->bank, "");
         case NODE_QUANTIFIER:
+        case NODE_KEPT:
                 return build_quantifier(a, n);
         case NODE_NEW:
                 return a->new_variables[n->number];
-        case NODE_KEPT:
-                return build_kept(a, n);
         case NODE_INSTANCE:
                 return build_instance(a);
         case NODE_GENERALIZE:
@@ -352,10 +309,7 @@ const struct term *rule_build(struct application *a, const struct node *n)
         case NODE_WIDER:
         case NODE_NARROWER:
                 return build_range(a, n);
-        case NODE_CALL: /* only matched */
-        case NODE_RUN:
-        case NODE_EACH: /* only among arguments */
-                break;
+        default: /* only matched, or only among arguments */
+                return NULL;
         }
-        return NULL;
 }

@@ -6,15 +6,7 @@ static bool is_positive_literal(const struct term *t)
 
         if (t->kind != TERM_LITERAL)
                 return false;
-        switch ((int)t->sort->kind) {
-        case SORT_INT:
-        case SORT_REAL:
-                return term_to_real(t, &real) && real > 0;
-        case SORT_STRING:
-                return term_string_length(t) > 0;
-        default:
-                return false;
-        }
+        return t->sort->kind == SORT_STRING ? term_string_length(t) > 0 : sort_is_number(t->sort) && term_to_real(t, &real) && real > 0;
 }
 
 /* The sort that Num or Any stands for, which the first use fixes. */
@@ -27,11 +19,6 @@ static bool unify(const struct sort **is, const struct sort *sort)
 
 static bool variable_fits(struct application *a, const struct rule_variable *v, const struct term *t)
 {
-        static const enum sort_kind simple[] = {[OF_BOOL] = SORT_BOOL,
-                                                [OF_INT] = SORT_INT,
-                                                [OF_REAL] = SORT_REAL,
-                                                [OF_STRING] = SORT_STRING,
-                                                [OF_REGLAN] = SORT_REGLAN};
         const struct sort *sort = t->sort;
         uint32_t c;
 
@@ -49,7 +36,7 @@ static bool variable_fits(struct application *a, const struct rule_variable *v, 
         case OF_CHARACTER:
                 return character_of(t, &c);
         default:
-                return sort->kind == simple[v->sort];
+                return sort->kind == variable_kinds[v->sort].kind;
         }
 }
 
@@ -97,14 +84,11 @@ static bool match_run(struct application *a, const struct node *n, const struct 
 static bool match_each(struct application *a, const struct node *n, const struct term *const *args, size_t count)
 {
         for (size_t i = 0; i < count; i++) {
-                bool fits;
-
                 a->each = i;
-                fits = match(a, n->args[0], args[i]);
-                a->each = SIZE_MAX;
-                if (!fits)
+                if (!match(a, n->args[0], args[i]))
                         return false;
         }
+        a->each = SIZE_MAX;
         return count > 0 && count <= RUN_MOST;
 }
 
@@ -175,14 +159,12 @@ static bool match_call(struct application *a, const struct node *n, const struct
 {
         if (t->n_args == 0 || (t->kind != TERM_OPERATOR && t->kind != TERM_FUNCTION) || t->sort->kind == SORT_REGLAN)
                 return false;
-        if (a->call && (a->call->kind != t->kind || a->call->op != t->op || a->call->n_args != t->n_args ||
-                        a->call->sort != t->sort || (t->kind == TERM_FUNCTION && a->call->function != t->function) ||
-                        (t->kind == TERM_OPERATOR && memcmp(a->call->index, t->index, sizeof(t->index)) != 0)))
+        if (a->call && (a->call->kind != t->kind || a->call->op != t->op || a->call->n_args != t->n_args || a->call->sort != t->sort ||
+                        a->call->function != t->function || memcmp(a->call->index, t->index, sizeof(t->index)) != 0))
                 return false;
-        if (a->call) /* Int and Real apart, and bit-vectors by width: (f x) and (f y) are one function only over the same sorts */
-                for (size_t i = 0; i < t->n_args; i++)
-                        if (a->call->args[i]->sort != t->args[i]->sort)
-                                return false;
+        for (size_t i = 0; a->call && i < t->n_args; i++)
+                if (a->call->args[i]->sort != t->args[i]->sort) /* a function over Int is another over Real, or over another width */
+                        return false;
         a->call = t;
         return match_args(a, n, t->args, t->n_args);
 }
@@ -192,7 +174,7 @@ static bool match_quantifier(struct application *a, const struct node *n, const 
         if (t->kind != n->quantifier || t->n_bound != a->rule->n_new)
                 return false;
         for (size_t i = 0; i < t->n_bound; i++) {
-                if (t->args[i]->sort != sort_simple(a->bank, a->rule->new_sorts[i] == OF_BOOL ? SORT_BOOL : SORT_STRING))
+                if (t->args[i]->sort->kind != variable_kinds[a->rule->new_sorts[i]].kind)
                         return false;
                 a->new_variables[i] = t->args[i];
         }
@@ -234,10 +216,10 @@ static bool is_closed_in(const struct application *a, const struct term *variabl
         for (size_t i = 0; i < a->rule->n_variables; i++) {
                 const struct binding *x = &a->bindings[i];
 
-                if (x->one && term_has_free(x->one, &variable, 1) != 0)
+                if (x->one && term_has_free(x->one, &variable, 1))
                         return false;
                 for (size_t k = 0; k < x->n; k++)
-                        if (term_has_free(x->list[k], &variable, 1) != 0)
+                        if (term_has_free(x->list[k], &variable, 1))
                                 return false;
         }
         return true;

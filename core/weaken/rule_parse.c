@@ -1,45 +1,31 @@
+#include <setjmp.h>
+
 #include "core/weaken/weaken_internal.h"
 
-#include "core/smtlib/token.h"
-
 struct reader {
+        jmp_buf failed; /* -EINVAL, with a sentence */
         struct rule *rule;
         struct tokenizer tokens;
         struct token token; /* the one at hand */
-        int error;
 };
 
-static struct node *failed(struct reader *r, const char *what)
+_Noreturn static void fail(struct reader *r, const char *what)
 {
-        if (r->error == 0)
-                r->error = errorf(-EINVAL, "rule %s: %s before '%s'", r->rule->row->name, what, r->tokens.base + r->token.begin);
-        return NULL;
+        errorf(-EINVAL, "rule %s: %s before '%s'", r->rule->row->name, what, r->tokens.base + r->token.begin);
+        longjmp(r->failed, 1);
 }
 
-static void node_free(struct node *n)
-{
-        if (!n)
-                return;
-        for (size_t i = 0; i < n->n_args; i++)
-                node_free(n->args[i]);
-        free(n->args);
-        free(n);
-}
-DEFINE_CLEANUP(struct node *, node_free)
-
-static struct node *node_new(enum node_kind kind)
+static struct node *node_new(struct reader *r, enum node_kind kind)
 {
         struct node *n = allocate(1, sizeof(*n));
 
         n->kind = kind;
-        return n;
+        n->next = r->rule->nodes;
+        return r->rule->nodes = n;
 }
 
-/* Takes over `arg`, which may be NULL after an error. */
 static void add_arg(struct node *n, struct node *arg)
 {
-        if (!arg)
-                return;
         list_grow(n->args, n->n_args);
         n->args[n->n_args++] = arg;
 }
@@ -52,7 +38,7 @@ static enum token_kind next(struct reader *r)
 static void expect(struct reader *r, enum token_kind kind, const char *what)
 {
         if (next(r) != kind)
-                (void)failed(r, what);
+                fail(r, what);
 }
 
 static bool is_word(const struct reader *r, const char *word)
@@ -63,39 +49,36 @@ static bool is_word(const struct reader *r, const char *word)
 /* The text without its first `skip` bytes. */
 static void copy_word(struct reader *r, struct slice text, size_t skip, char ret[16])
 {
-        ret[0] = '\0';
         if (text.size <= skip || text.size - skip >= 16)
-                (void)failed(r, "a word is missing or too long");
-        else
-                snprintf(ret, 16, "%.*s", (int)(text.size - skip), (const char *)text.data + skip);
+                fail(r, "a word is missing or too long");
+        snprintf(ret, 16, "%.*s", (int)(text.size - skip), (const char *)text.data + skip);
 }
+
+const struct variable_kind variable_kinds[N_VARIABLE_SORTS] = {
+        [OF_BOOL] = {"Bool", SORT_BOOL},       [OF_INT] = {"Int", SORT_INT},          [OF_REAL] = {"Real", SORT_REAL},
+        [OF_STRING] = {"String", SORT_STRING}, [OF_REGLAN] = {"RegLan", SORT_REGLAN}, [OF_CHARACTER] = {"Char", SORT_STRING},
+        [OF_NUMBER] = {"Num", SORT_UNKNOWN},   [OF_ANY] = {"Any", SORT_UNKNOWN},      [OF_FREE] = {"Free", SORT_UNKNOWN},
+};
 
 static enum variable_sort sort_named_so(struct reader *r, struct slice name)
 {
-        static const char *const names[] = {
-                [OF_BOOL] = "Bool",     [OF_INT] = "Int", [OF_REAL] = "Real", [OF_NUMBER] = "Num",    [OF_STRING] = "String",
-                [OF_REGLAN] = "RegLan", [OF_ANY] = "Any", [OF_FREE] = "Free", [OF_CHARACTER] = "Char"};
-
-        for (size_t i = OF_BOOL; i < ARRAY_SIZE(names); i++)
-                if (name.size == strlen(names[i]) && memcmp(name.data, names[i], name.size) == 0)
-                        return (enum variable_sort)i;
-        (void)failed(r, "there is no such sort");
-        return OF_NONE;
+        for (enum variable_sort i = OF_NONE + 1; i < N_VARIABLE_SORTS; i++)
+                if (text_is(name, variable_kinds[i].name))
+                        return i;
+        fail(r, "there is no such sort");
 }
 
 static uint32_t variable_named(struct reader *r, struct slice text)
 {
         struct rule *rule = r->rule;
-        char name[16];
+        char name[16] = "";
 
         copy_word(r, text, 0, name);
         for (size_t i = 0; i < rule->n_variables; i++)
                 if (strcmp(rule->variables[i].name, name) == 0)
                         return (uint32_t)i;
-        if (rule->n_variables == VARIABLES_MOST) {
-                (void)failed(r, "too many variables");
-                return 0;
-        }
+        if (rule->n_variables == VARIABLES_MOST)
+                fail(r, "too many variables");
         memcpy(rule->variables[rule->n_variables].name, name, sizeof(name));
         return (uint32_t)rule->n_variables++;
 }
@@ -113,7 +96,7 @@ static bool drop_end(struct slice *text, const char *end)
 static struct node *read_variable(struct reader *r)
 {
         struct slice text = SLICE((const char *)r->token.text.data + 1, r->token.text.size - 1), sort;
-        struct node *n = node_new(drop_end(&text, "...") ? NODE_RUN : NODE_VARIABLE);
+        struct node *n = node_new(r, drop_end(&text, "...") ? NODE_RUN : NODE_VARIABLE);
         const char *colon = memchr(text.data, ':', text.size);
         struct rule_variable *v;
 
@@ -133,9 +116,9 @@ static struct node *read_node(struct reader *r);
 /* Up to the closing parenthesis. */
 static void read_args(struct reader *r, struct node *n)
 {
-        while (r->error == 0 && next(r) != TOKEN_CLOSE) {
+        while (next(r) != TOKEN_CLOSE) {
                 bool is_each = is_word(r, "...") && n->n_args > 0;
-                struct node *x = is_each ? node_new(NODE_EACH) : read_node(r);
+                struct node *x = is_each ? node_new(r, NODE_EACH) : read_node(r);
 
                 if (is_each)
                         add_arg(x, n->args[--n->n_args]);
@@ -143,30 +126,28 @@ static void read_args(struct reader *r, struct node *n)
         }
 }
 
-static void find_operator(struct reader *r, struct node *n)
+static enum op operator_at_hand(struct reader *r)
 {
-        n->op = r->token.kind == TOKEN_SYMBOL ? operator_find(r->token.text) : OP_NONE;
-        if (n->op == OP_NONE)
-                (void)failed(r, "there is no such operator");
+        enum op op = r->token.kind == TOKEN_SYMBOL ? operator_find(r->token.text) : OP_NONE;
+
+        if (op == OP_NONE)
+                fail(r, "there is no such operator");
+        return op;
 }
 
 /* Behind (_. */
 static void read_indices(struct reader *r, struct node *n)
 {
         next(r);
-        find_operator(r, n);
-        while (r->error == 0 && next(r) != TOKEN_CLOSE) {
+        n->op = operator_at_hand(r);
+        while (next(r) != TOKEN_CLOSE) {
                 const char *text = r->token.text.data;
                 struct index_pattern *x = &n->index[n->n_index];
 
-                if (n->n_index == 2) {
-                        (void)failed(r, "too many indices");
-                        return;
-                }
-                n->n_index++;
+                if (r->token.kind == TOKEN_END || n->n_index++ == 2)
+                        fail(r, "too many indices");
                 x->kind = *text == '?' ? INDEX_DRAWN : *text == '#' ? INDEX_COUNT : INDEX_FIXED;
-                x->value = x->kind == INDEX_FIXED ? (uint32_t)atoi(text)
-                                                  : variable_named(r, SLICE(text + 1, r->token.text.size - 1));
+                x->value = x->kind == INDEX_FIXED ? (uint32_t)atoi(text) : variable_named(r, SLICE(text + 1, r->token.text.size - 1));
         }
 }
 
@@ -175,12 +156,10 @@ static void read_quantifier(struct reader *r, struct node *n)
 {
         n->kind = next(r) == TOKEN_SYMBOL && is_word(r, "@") ? NODE_KEPT : NODE_QUANTIFIER;
         if (n->kind == NODE_QUANTIFIER && r->token.kind != TOKEN_OPEN)
-                (void)failed(r, "a list of variables is missing");
-        while (n->kind == NODE_QUANTIFIER && r->error == 0 && next(r) == TOKEN_OPEN) {
-                if (r->rule->n_new == NEW_MOST) {
-                        (void)failed(r, "too many new variables");
-                        return;
-                }
+                fail(r, "a list of variables is missing");
+        while (n->kind == NODE_QUANTIFIER && next(r) == TOKEN_OPEN) {
+                if (r->rule->n_new == NEW_MOST)
+                        fail(r, "too many new variables");
                 expect(r, TOKEN_SYMBOL, "a variable is missing");
                 copy_word(r, r->token.text, 1, r->rule->new_names[r->rule->n_new]);
                 expect(r, TOKEN_SYMBOL, "a sort is missing");
@@ -204,7 +183,7 @@ static struct node *read_application(struct reader *r)
                    {"pairs", NODE_PAIRS},
                    {"wider", NODE_WIDER},
                    {"narrower", NODE_NARROWER}};
-        cleanup(node_freep) struct node *n = node_new(NODE_OPERATOR);
+        struct node *n = node_new(r, NODE_OPERATOR);
 
         next(r);
         for (size_t i = 0; i < ARRAY_SIZE(own); i++)
@@ -217,76 +196,73 @@ static struct node *read_application(struct reader *r)
                 next(r);
                 n->quantifier = quantifier_at_hand(r);
                 if (n->quantifier == TERM_LITERAL)
-                        (void)failed(r, "a quantifier is missing");
+                        fail(r, "a quantifier is missing");
         } else if (n->quantifier != TERM_LITERAL) {
                 read_quantifier(r, n);
         } else if (r->token.kind == TOKEN_OPEN) {
                 expect(r, TOKEN_SYMBOL, "_ is missing");
                 read_indices(r, n);
-        } else if (*(const char *)r->token.text.data == '?') {
+        } else if (r->token.kind == TOKEN_SYMBOL && *(const char *)r->token.text.data == '?') {
                 n->kind = NODE_CALL;
         } else if (n->kind == NODE_OPERATOR) {
-                find_operator(r, n);
+                n->op = operator_at_hand(r);
         }
         read_args(r, n);
-        return r->error ? NULL : steal_pointer(n);
+        return n;
 }
 
 static struct node *read_new(struct reader *r)
 {
-        struct node *n = node_new(NODE_NEW);
-        char name[16];
+        struct node *n = node_new(r, NODE_NEW);
+        char name[16] = "";
 
         copy_word(r, r->token.text, 1, name);
         for (; n->number < r->rule->n_new; n->number++)
                 if (strcmp(r->rule->new_names[n->number], name) == 0)
                         return n;
-        free(n);
-        return failed(r, "no quantifier has this variable");
+        fail(r, "no quantifier has this variable");
 }
 
 /* The node that begins with the token at hand; afterwards its last token is at hand. */
 static struct node *read_node(struct reader *r)
 {
-        const char first = r->token.text.size > 0 ? *(const char *)r->token.text.data : '\0';
+        const char first = r->token.kind == TOKEN_SYMBOL ? *(const char *)r->token.text.data : '\0';
         struct node *n;
 
         if (r->token.kind == TOKEN_OPEN)
                 return read_application(r);
         if (r->token.kind == TOKEN_STRING)
-                return node_new(NODE_EMPTY);
-        if (r->token.kind == TOKEN_SYMBOL && first == '?')
+                return node_new(r, NODE_EMPTY);
+        if (first == '?')
                 return read_variable(r);
-        if (r->token.kind == TOKEN_SYMBOL && first == '!')
+        if (first == '!')
                 return read_new(r);
-        n = node_new(r->token.kind == TOKEN_NUMERAL ? NODE_NUMBER : NODE_OPERATOR);
+        n = node_new(r, r->token.kind == TOKEN_NUMERAL ? NODE_NUMBER : NODE_OPERATOR);
         if (n->kind == NODE_NUMBER)
                 n->number = (uint32_t)atoi(r->token.text.data);
         else
-                find_operator(r, n);
-        if (r->error == 0)
-                return n;
-        free(n);
-        return NULL;
+                n->op = operator_at_hand(r);
+        return n;
 }
 
 static bool can_match(const struct node *n)
 {
-        if (n->kind >= NODE_INSTANCE)
-                return false;
+        bool ret = n->kind < NODE_INSTANCE;
+
         for (size_t i = 0; i < n->n_index; i++)
-                if (n->index[i].kind == INDEX_COUNT)
-                        return false;
+                ret &= n->index[i].kind != INDEX_COUNT;
         for (size_t i = 0; i < n->n_args; i++)
-                if (!can_match(n->args[i]))
-                        return false;
-        return true;
+                ret &= can_match(n->args[i]);
+        return ret;
 }
 
 void rule_done(struct rule *r)
 {
-        node_free(r->side[0]);
-        node_free(r->side[1]);
+        for (struct node *n = r->nodes, *after; n; n = after) {
+                after = n->next;
+                free(n->args);
+                free(n);
+        }
         *r = (struct rule){0};
 }
 
@@ -295,16 +271,17 @@ int rule_parse(const struct rule_row *row, struct rule *ret)
         struct reader r = {.rule = ret};
 
         *ret = (struct rule){.row = row};
-        for (size_t i = 0; i < 2 && r.error == 0; i++) {
+        if (setjmp(r.failed) != 0) {
+                rule_done(ret);
+                return -EINVAL;
+        }
+        for (size_t i = 0; i < 2; i++) {
                 tokenizer_init(&r.tokens, slice_string(i == 0 ? row->left : row->right), DIALECT_2_6);
                 next(&r);
                 ret->side[i] = read_node(&r);
-                if (r.error == 0 && next(&r) != TOKEN_END)
-                        (void)failed(&r, "something is left over");
-                if (r.error == 0)
-                        ret->matches[i] = can_match(ret->side[i]);
+                if (next(&r) != TOKEN_END)
+                        fail(&r, "something is left over");
+                ret->matches[i] = can_match(ret->side[i]);
         }
-        if (r.error)
-                rule_done(ret);
-        return r.error;
+        return 0;
 }

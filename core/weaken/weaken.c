@@ -6,8 +6,6 @@
 #define PLACES_MOST    20000 /* of an assertion; what lies beyond is left as it is */
 #define PARAMETER_MOST 40    /* nodes of a term taken as a parameter */
 
-static const struct weaken_options defaults;
-
 /* -- the rules -- */
 
 int weaken_new(const struct rule_row *rows, size_t n, struct weaken **ret)
@@ -53,7 +51,7 @@ const struct rule_row *weaken_rule(const struct weaken *w, size_t rule)
 int weaken_find(const struct weaken *w, struct slice name, size_t *ret)
 {
         for (size_t i = 0; i < w->n_rules; i++)
-                if (strlen(w->rules[i].row->name) == name.size && memcmp(w->rules[i].row->name, name.data, name.size) == 0) {
+                if (text_is(name, w->rules[i].row->name)) {
                         *ret = i;
                         return 0;
                 }
@@ -83,8 +81,8 @@ static bool are_names_used(const struct script *s)
 {
         cleanup_term_list struct term_list roots = {0};
         cleanup_free const struct function **functions = NULL;
-        size_t n = 0;
         bool ret = false;
+        size_t n;
 
         for (size_t i = 0; i < s->n_commands; i++) {
                 if (s->commands[i].kind == COMMAND_ASSERT)
@@ -100,7 +98,9 @@ static bool are_names_used(const struct script *s)
 
 static void subject_open(const struct script *s, size_t command, const struct weaken_options *options, struct subject *ret)
 {
-        *ret = (struct subject){.script = s, .options = options, .command = command};
+        static const struct weaken_options defaults;
+
+        *ret = (struct subject){.script = s, .options = options ? options : &defaults, .command = command};
         term_places(s->commands[command].term, PLACES_MOST, &ret->places);
         for (size_t i = 0; !ret->has_names && i < ret->places.n; i++)
                 ret->has_names = term_is_named(ret->places.list[i].term);
@@ -112,26 +112,18 @@ static void subject_open(const struct script *s, size_t command, const struct we
 
 struct position {
         const struct subject *subject;
-        struct term_list bound; /* variables bound around it; owned */
+        const struct term_list *bound; /* variables bound around it */
 };
 
-static void position_done(struct position *p)
-{
-        term_list_done(&p->bound);
-}
-
 /* A term of this assertion, or a constant declared before it; else a literal. */
-static const struct term *draw_parameter(struct application *a, const struct sort *sort, bool is_literal)
+static const struct term *draw_parameter(struct application *a, const struct sort *sort)
 {
         const struct position *p = a->user;
         const struct term_places *places = &p->subject->places;
         cleanup_free const struct function **functions = NULL;
         size_t n = 0, start;
 
-        if (is_literal)
-                return literal_draw(a->bank, sort, a->random, true);
-        if (script_functions_at(p->subject->script, p->subject->command, &functions, &n) < 0)
-                return NULL;
+        script_functions_at(p->subject->script, p->subject->command, &functions, &n);
         start = random_below(a->random, places->n + n);
         for (size_t i = 0; i < places->n + n; i++) {
                 size_t at = (start + i) % (places->n + n);
@@ -145,7 +137,7 @@ static const struct term *draw_parameter(struct application *a, const struct sor
                 else
                         continue;
                 if (t && t->sort == sort && t->kind != TERM_ANNOTATED && t->tree_size <= PARAMETER_MOST &&
-                    term_is_closed_by(t, p->bound.list, p->bound.n) == 1)
+                    term_is_closed_by(t, p->bound->list, p->bound->n))
                         return t;
         }
         return literal_draw(a->bank, sort, a->random, false);
@@ -167,46 +159,6 @@ static const struct term *without_names(const struct subject *s, struct bank *b,
                 return t;
         t = term_rewrite(b, t, drop_name, NULL);
         return t && s->names_are_used && term_rewrite(b, old, drop_name, NULL) != old ? NULL : t;
-}
-
-/* The new assertion; NULL: the rule cannot be applied there. */
-static const struct term *apply_at(const struct weaken *w, const struct subject *s, size_t rule, enum weaken_direction direction,
-                                   size_t at, uint32_t seed)
-{
-        const struct term *run_store[VARIABLES_MOST][RUN_MOST];
-        struct bank *b = s->script->bank;
-        struct random random;
-        cleanup(position_done) struct position position = {.subject = s};
-        struct application a = {.bank = b,
-                                .rule = &w->rules[rule],
-                                .random = &random,
-                                .draw = draw_parameter,
-                                .user = &position,
-                                .seed = seed,
-                                .run_store = run_store};
-        const struct term *old = s->places.list[at].term, *with, *root;
-        int parity = s->parity[at];
-        size_t from;
-
-        if (parity == PARITY_NONE || (parity == PARITY_BOTH && a.rule->row->relation == RULE_IMPLIES))
-                return NULL;
-        random_seed(&random, seed);
-        if (a.rule->row->relation == RULE_EQUIVALENT)
-                from = random_below(&random, 2);
-        else
-                from = (direction == WEAKEN) == (parity == PARITY_POSITIVE) ? 0 : 1;
-        if (a.rule->row->relation == RULE_EQUIVALENT && !a.rule->matches[from])
-                from = 1 - from;
-        if (!a.rule->matches[from] || !rule_match(&a, a.rule->side[from], old))
-                return NULL;
-        term_variables_at(&s->places, at, &position.bound);
-        with = without_names(s, b, old, rule_build(&a, a.rule->side[1 - from]));
-        if (!with || with == old || with->sort != old->sort || (s->options->keeps && !s->options->keeps(s->options->user, with)))
-                return NULL;
-        root = term_replace_at(b, &s->places, at, with);
-        if (!root || root == s->places.list[0].term || (s->options->size_most && root->tree_size > s->options->size_most))
-                return NULL;
-        return root;
 }
 
 /* Could the rule apply there, by the head of the term alone? Most places fail this test. */
@@ -233,13 +185,48 @@ static bool may_match(const struct weaken *w, const struct subject *s, size_t ru
         return false;
 }
 
-static int finish(const struct subject *s, const struct term *root, struct script **ret)
+/* The new assertion; NULL: the rule cannot be applied there. */
+static const struct term *apply_at(const struct weaken *w, const struct subject *s, size_t rule, enum weaken_direction direction,
+                                   size_t at, uint32_t seed)
 {
-        int r = script_clone(s->script, ret);
+        const struct term *run_store[VARIABLES_MOST][RUN_MOST];
+        struct bank *b = s->script->bank;
+        struct random random;
+        cleanup_term_list struct term_list bound = {0};
+        struct position position = {.subject = s, .bound = &bound};
+        struct application a = {.bank = b,
+                                .rule = &w->rules[rule],
+                                .random = &random,
+                                .draw = draw_parameter,
+                                .user = &position,
+                                .seed = seed,
+                                .run_store = run_store};
+        const struct term *old = s->places.list[at].term, *with, *root;
+        bool is_equivalent = a.rule->row->relation == RULE_EQUIVALENT;
+        size_t from;
 
-        if (r == 0)
-                (*ret)->commands[s->command].term = root;
-        return r;
+        if (!may_match(w, s, rule, at))
+                return NULL;
+        random_seed(&random, seed);
+        from = is_equivalent ? random_below(&random, 2) : (direction == WEAKEN) != (s->parity[at] == PARITY_POSITIVE);
+        if (is_equivalent && !a.rule->matches[from])
+                from = 1 - from;
+        if (!a.rule->matches[from] || !rule_match(&a, a.rule->side[from], old))
+                return NULL;
+        term_variables_at(&s->places, at, &bound);
+        with = without_names(s, b, old, rule_build(&a, a.rule->side[1 - from]));
+        if (!with || with == old || with->sort != old->sort || (s->options->keeps && !s->options->keeps(s->options->user, with)))
+                return NULL;
+        root = term_replace_at(b, &s->places, at, with);
+        if (!root || root == s->places.list[0].term || (s->options->size_most && root->tree_size > s->options->size_most))
+                return NULL;
+        return root;
+}
+
+static void finish(const struct subject *s, const struct term *root, struct script **ret)
+{
+        script_clone(s->script, ret);
+        (*ret)->commands[s->command].term = root;
 }
 
 static struct weaken_step record(const struct subject *s, size_t rule, enum weaken_direction direction, size_t at, uint32_t seed)
@@ -282,7 +269,7 @@ static uint32_t *assertion_order(const struct script *s, struct random *random, 
         return list;
 }
 
-static int step_in(const struct weaken *w, const struct subject *s, enum weaken_direction direction, struct random *random,
+static bool step_in(const struct weaken *w, const struct subject *s, enum weaken_direction direction, struct random *random,
                    struct script **ret, struct weaken_step *step)
 {
         cleanup_free uint32_t *order = allocate(w->n_rules, sizeof(*order));
@@ -304,16 +291,15 @@ static int step_in(const struct weaken *w, const struct subject *s, enum weaken_
                                 continue;
                         seed = (uint32_t)random_bits(random);
                         root = apply_at(w, s, order[i], direction, at, seed);
-                        if (!root && bank_error(s->script->bank) == -ENOMEM)
-                                return -ENOMEM;
                         if (!root)
                                 continue;
                         if (step)
                                 *step = record(s, order[i], direction, at, seed);
-                        return finish(s, root, ret);
+                        finish(s, root, ret);
+                        return true;
                 }
         }
-        return -ENOENT;
+        return false;
 }
 
 int weaken_step(const struct weaken *w, const struct script *s, enum weaken_direction direction, struct random *random,
@@ -324,12 +310,10 @@ int weaken_step(const struct weaken *w, const struct script *s, enum weaken_dire
 
         for (size_t i = 0; i < n; i++) {
                 cleanup_subject struct subject subject = {0};
-                int r;
 
-                subject_open(s, order[i], options ? options : &defaults, &subject);
-                r = step_in(w, &subject, direction, random, ret, step);
-                if (r != -ENOENT)
-                        return r;
+                subject_open(s, order[i], options, &subject);
+                if (step_in(w, &subject, direction, random, ret, step))
+                        return 0;
         }
         return errorf(-ENOENT, "no rule can be applied to this formula");
 }
@@ -368,15 +352,14 @@ int weaken_apply(const struct weaken *w, const struct script *s, const struct we
 
         if (step->rule >= w->n_rules || step->command >= s->n_commands || s->commands[step->command].kind != COMMAND_ASSERT)
                 return errorf(-ENOENT, "command %zu of the formula is no assertion", step->command);
-        subject_open(s, step->command, options ? options : &defaults, &subject);
+        subject_open(s, step->command, options, &subject);
         if (!find_place(&subject.places, step, &at))
                 return errorf(-ENOENT, "the place of rule %s is not in this formula", w->rules[step->rule].row->name);
         root = apply_at(w, &subject, step->rule, step->direction, at, step->seed);
         if (!root)
-                return bank_error(s->bank) == -ENOMEM
-                               ? -ENOMEM
-                               : errorf(-ENOENT, "rule %s cannot be applied there", w->rules[step->rule].row->name);
-        return finish(&subject, root, ret);
+                return errorf(-ENOENT, "rule %s cannot be applied there", w->rules[step->rule].row->name);
+        finish(&subject, root, ret);
+        return 0;
 }
 
 int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enum weaken_direction direction,
@@ -390,20 +373,18 @@ int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enu
 
                 if (s->commands[c].kind != COMMAND_ASSERT)
                         continue;
-                subject_open(s, c, options ? options : &defaults, &subject);
+                subject_open(s, c, options, &subject);
                 for (size_t at = 0; r == 0 && at < subject.places.n; at++) {
                         cleanup_weaken_step struct weaken_step step = {0};
                         uint32_t seed = (uint32_t)random_bits(random);
-                        const struct term *root =
-                                may_match(w, &subject, rule, at) ? apply_at(w, &subject, rule, direction, at, seed) : NULL;
+                        const struct term *root = apply_at(w, &subject, rule, direction, at, seed);
                         struct script *with = NULL;
 
                         if (!root)
                                 continue;
                         step = record(&subject, rule, direction, at, seed);
-                        r = finish(&subject, root, &with);
-                        if (r == 0)
-                                r = found(user, with, &step);
+                        finish(&subject, root, &with);
+                        r = found(user, with, &step);
                 }
         }
         return r;
@@ -467,6 +448,6 @@ int weaken_step_parse(const struct weaken *w, struct slice line, struct weaken_s
         if (!rest || !read_number(rest, 16, &step.seed) || read_place(place, &step) < 0)
                 return errorf(-EINVAL, "the place of a step is COMMAND/ARGUMENT/…@SEED");
         *ret = step;
-        step = (struct weaken_step){0};
+        step.path = NULL;
         return 0;
 }

@@ -38,8 +38,14 @@ enum variable_sort {
         OF_REGLAN,
         OF_ANY,
         OF_FREE,
-        OF_CHARACTER
+        OF_CHARACTER,
+        N_VARIABLE_SORTS
 };
+struct variable_kind {
+        const char *name;    /* in a rule */
+        enum sort_kind kind; /* SORT_UNKNOWN: of several kinds */
+};
+extern const struct variable_kind variable_kinds[N_VARIABLE_SORTS];
 
 struct index_pattern {
         enum {
@@ -59,6 +65,7 @@ struct node {
         struct index_pattern index[2];
         size_t n_args;
         struct node **args;
+        struct node *next; /* of rule.nodes */
 };
 
 struct rule_variable {
@@ -70,6 +77,7 @@ struct rule_variable {
 struct rule {
         const struct rule_row *row;
         struct node *side[2]; /* left, right */
+        struct node *nodes;   /* owned: all of both sides */
         struct rule_variable variables[VARIABLES_MOST];
         size_t n_variables;
         char new_names[NEW_MOST][16];
@@ -108,13 +116,13 @@ struct application {
         size_t each; /* index in the runs, below NODE_EACH; else SIZE_MAX */
         const struct term *(*run_store)[RUN_MOST];
         /* Draws a parameter; NULL: there is none. */
-        const struct term *(*draw)(struct application *a, const struct sort *sort, bool is_literal);
+        const struct term *(*draw)(struct application *a, const struct sort *sort);
         void *user;
         uint32_t seed; /* names of new variables */
 };
 
 bool rule_match(struct application *a, const struct node *side, const struct term *t);
-/* NULL: it cannot be built; bank_error() is -ENOMEM if that is why. */
+/* NULL: it cannot be built. */
 const struct term *rule_build(struct application *a, const struct node *side);
 const struct term *literal_draw(struct bank *b, const struct sort *sort, struct random *random, bool is_positive);
 bool character_of(const struct term *t, uint32_t *ret); /* of a string literal of one */

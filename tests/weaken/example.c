@@ -37,6 +37,11 @@ static const struct term *draw_simple(struct application *a, const struct sort *
         }
 }
 
+static const struct term *draw_parameter(struct application *a, const struct sort *sort)
+{
+        return draw_simple(a, sort, false);
+}
+
 static const struct sort *sort_of(const struct application *a, enum variable_sort of)
 {
         static const enum sort_kind simple[] = {[OF_BOOL] = SORT_BOOL,
@@ -126,7 +131,7 @@ int weaken_example(const struct weaken *w, size_t rule, enum weaken_direction di
         struct application a = {.bank = b,
                                 .rule = &w->rules[rule],
                                 .random = random,
-                                .draw = draw_simple,
+                                .draw = draw_parameter,
                                 .seed = (uint32_t)random_bits(random),
                                 .each = SIZE_MAX,
                                 .run_store = run_store};

@@ -84,8 +84,9 @@ static int print_pair(const struct weaken *w, const struct script *old, const st
         cleanup_script struct script *s = NULL;
         cleanup_buffer struct buffer text = {0};
         cleanup_term_list struct term_list all = {0};
-        int r = script_new(old->bank, DIALECT_2_6, &s);
+        int r = 0;
 
+        script_new(old->bank, DIALECT_2_6, &s);
         for (size_t i = 0; r == 0 && i < stronger->n_commands; i++)
                 if (stronger->commands[i].kind == COMMAND_ASSERT)
                         r = script_add_assert(s, stronger->commands[i].term);
@@ -94,8 +95,7 @@ static int print_pair(const struct weaken *w, const struct script *old, const st
                         term_list_add(&all, weaker->commands[i].term);
         if (r == 0)
                 r = script_add_assert(s, term_op1(old->bank, OP_NOT, term_and(old->bank, all.list, all.n)));
-        if (r == 0)
-                r = script_declare_missing(s);
+        script_declare_missing(s);
         if (r == 0)
                 r = script_print(s, NULL, &text);
         for (size_t i = 0; i < text.size; i++)
@@ -126,11 +126,9 @@ static int one_instance(const struct weaken *w, size_t rule, const bool *only, s
                 cleanup_weaken_step struct weaken_step step = {0};
                 struct weaken_options options = {.rules = only};
 
-                r = script_new(b, DIALECT_2_6, &s);
-                if (r == 0)
-                        r = script_add_assert(s, t);
-                if (r == 0)
-                        r = script_declare_missing(s);
+                script_new(b, DIALECT_2_6, &s);
+                r = script_add_assert(s, t);
+                script_declare_missing(s);
                 if (r == 0)
                         r = weaken_step(w, s, i == 0 ? WEAKEN : STRENGTHEN, random, &options, &new, &step);
                 if (r == 0)

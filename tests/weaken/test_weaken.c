@@ -245,8 +245,9 @@ static int replay(const struct weaken *w, const struct script *s, struct slice l
 {
         cleanup_script struct script *now = NULL;
         const char *at = lines.data, *end = at + lines.size;
-        int r = script_clone(s, &now);
+        int r = 0;
 
+        script_clone(s, &now);
         while (r == 0 && at < end) {
                 const char *newline = memchr(at, '\n', (size_t)(end - at)), *next = newline ? newline + 1 : end;
                 cleanup_weaken_step struct weaken_step step = {0};

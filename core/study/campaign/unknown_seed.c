@@ -6,7 +6,7 @@
 #include "core/smtlib/print.h"
 
 /* Removes commands that ask for models or state an answer, and adds a check where there is none. */
-static int clean_script(struct script *s)
+static void clean_script(struct script *s)
 {
         bool has_check = false;
 
@@ -21,7 +21,8 @@ static int clean_script(struct script *s)
                 has_check |= c->kind == COMMAND_CHECK_SAT || c->kind == COMMAND_CHECK_SAT_ASSUMING;
                 i++;
         }
-        return has_check ? 0 : script_add_check(s);
+        if (!has_check)
+                script_add_check(s);
 }
 
 static bool begins_with(const char *name, const char *what)
@@ -60,9 +61,8 @@ static int seed_init(struct campaign *c, struct seed *seed, struct script *s, co
                 snprintf(seed->logic, sizeof(seed->logic), "%.*s", (int)s->logic->name.size, (const char *)s->logic->name.data);
         if (seed->label == VERDICT_UNKNOWN)
                 seed->label = read_label(s, name);
-        r = clean_script(s);
-        if (r == 0)
-                r = script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_STATED]);
+        clean_script(s);
+        r = script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_STATED]);
         if (r < 0 || !s->logic || strcmp(seed->logic, "ALL") == 0)
                 return r;
         for (size_t i = 0; i < s->n_commands; i++)
