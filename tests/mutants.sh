@@ -107,7 +107,7 @@ core/sandbox/exec_stub.c | s/run->stood_still \+= [^;]*;//
 core/sandbox/keeper.c | s/execution_kill_marked\(x\);/;/
 core/run/verdict.c | s/questions > 0 && v->n > questions/false/
 core/run/verdict.c | s/v->n < questions && r->out_cut == 0/false/
-core/build/attempt_command.c | s/\.wall_ns = left,/.wall_ns = 0,/
+core/build/attempt_command.c | s/\.wall_ns = limits->wall_ns > .*,/.wall_ns = 0,/
 core/build/attempt_command.c | s/\.memory = limits->memory,/.memory = 0,/
 core/build/attempt_command.c | s/\.processes = limits->processes,/.processes = 0,/
 core/build/attempt_command.c | s/\.file_size = FILE_MAX,/.file_size = 0,/

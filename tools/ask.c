@@ -164,15 +164,31 @@ void command_ask(const struct command_asking *a)
         command_ok(command_ask_all(a));
 }
 
+struct building {
+        struct state state; /* first: show() takes it */
+        uint32_t commit;
+        struct build_record **ret;
+};
+
+static int make_build(void *user, size_t i, struct query **ret)
+{
+        return query_build(common.workspace, common.solver, ((struct building *)user)->commit, ret);
+}
+
+static int built(void *user, size_t i, int r, struct value *v, const char *reason)
+{
+        if (r < 0)
+                return errorf(r, "%s", reason);
+        *((struct building *)user)->ret = build_record_ref(((struct build_value *)v)->record);
+        return 0;
+}
+
 int command_build(uint32_t commit, bool again, struct build_record **ret)
 {
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-        int r = query_build(common.workspace, common.solver, commit, &q);
+        struct building b = {.state = {.a = &(struct command_asking){.n = 1, .title = "build"}}, .commit = commit, .ret = ret};
+        const struct asking asking = {.n = 1, .again = again, .make = make_build, .answered = built, .progress = show, .user = &b};
+        int r = ask_many(common.engine, &asking, PRIORITY_PERSON, common.signals);
 
-        if (r == 0)
-                r = engine_get(common.engine, q, PRIORITY_PERSON, again, common.signals, &v);
-        if (r == 0)
-                *ret = build_record_ref(((struct build_value *)v)->record);
+        progress_clear();
         return r;
 }

@@ -10,27 +10,24 @@
 /* What compilers, linkers and the sources' own scripts refuse, by their own words, and what helps. */
 struct remedy {
         const char *words; /* in the log */
-        enum {
-                FOR_C,
-                FOR_CXX,
-                SHARED,
-                OWN_TYPE,
-                IN_FOLDER,
-                OLD_BASH
-        } what;
-        const char *flag, *why; /* flag: of compilers */
+        enum remedy_kind kind;
+        const char *flag, *why; /* flag: of the compiler, or what to call it */
 };
 static const struct remedy remedies[] = {
-        {"[-fpermissive]", FOR_CXX, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
-        {"ISO C++17 does not allow", FOR_CXX, "-std=gnu++14", "These sources are older than C++17, the compiler's default"},
-        {"[-Wnarrowing]", FOR_CXX, "-Wno-narrowing", "The compiler takes these sources with -Wno-narrowing only"},
-        {"multiple definition of", FOR_C, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
-        {"[-Wincompatible-pointer-types]", FOR_C, "-Wno-incompatible-pointer-types", "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
-        {"[-Wimplicit-function-declaration]", FOR_C, "-Wno-implicit-function-declaration", "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
-        {"attempted static link of dynamic object", SHARED, NULL, "Without shared libraries of its own it wants static ones of the system, which are not there"},
-        {"is not a valid build type", OWN_TYPE, NULL, "Its CMake has build types of its own and no Release; this is its default"},
-        {"No targets specified and no makefile found", IN_FOLDER, NULL, "configure leaves the Makefile in the folder build"},
-        {"undefined replacement ${", OLD_BASH, NULL, "Bash since 5.2 puts what it found in the place of & in ${name//from/to}, which scripts of these sources do not expect"},
+        {"[-fpermissive]", REMEDY_CXX, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
+        {"ISO C++17 does not allow", REMEDY_CXX, "-std=gnu++14", "These sources are older than C++17, the compiler's default"},
+        {"[-Wnarrowing]", REMEDY_CXX, "-Wno-narrowing", "The compiler takes these sources with -Wno-narrowing only"},
+        {"multiple definition of", REMEDY_C, "-fcommon", "These sources define a variable in several files, which GCC since 10 wants -fcommon for"},
+        {"[-Wincompatible-pointer-types]", REMEDY_C, "-Wno-incompatible-pointer-types",
+         "GCC since 14 takes these sources with -Wno-incompatible-pointer-types only"},
+        {"[-Wimplicit-function-declaration]", REMEDY_C, "-Wno-implicit-function-declaration",
+         "GCC since 14 takes these sources with -Wno-implicit-function-declaration only"},
+        {"attempted static link of dynamic object", REMEDY_SHARED, "shared libraries",
+         "Without shared libraries of its own it wants static ones of the system, which are not there"},
+        {"is not a valid build type", REMEDY_OWN_TYPE, "its own build type", "Its CMake has build types of its own and no Release; this is its default"},
+        {"No targets specified and no makefile found", REMEDY_IN_FOLDER, "make in the folder build", "configure leaves the Makefile in the folder build"},
+        {"undefined replacement ${", REMEDY_OLD_BASH, "Bash as before 5.2",
+         "Bash since 5.2 puts what it found in the place of & in ${name//from/to}, which scripts of these sources do not expect"},
 };
 
 static void compiler_flags_done(struct compiler_flags *f)
@@ -60,17 +57,15 @@ static const char *compiler_flags_learn(struct compiler_flags *f, struct slice l
 {
         for (size_t i = 0; i < ARRAY_SIZE(remedies); i++) {
                 const struct remedy *m = &remedies[i];
-                struct buffer *b = m->what == FOR_CXX ? &f->cxx : &f->c;
+                struct buffer *b = m->kind == REMEDY_CXX ? &f->cxx : &f->c;
 
                 if (f->taken & (1U << i) || log.size == 0 || !is_error(log, m->words))
                         continue;
                 f->taken |= 1U << i;
-                f->shared |= m->what == SHARED;
-                f->own_type |= m->what == OWN_TYPE;
-                f->in_folder |= m->what == IN_FOLDER;
-                f->old_bash |= m->what == OLD_BASH;
-                if (m->flag)
-                        buffer_addf(b, "%s %s", b->size > 0 ? "" : m->what == FOR_CXX ? "g++" : "gcc", m->flag);
+                f->kinds |= 1U << m->kind;
+                f->last = m->flag;
+                if (m->kind == REMEDY_C || m->kind == REMEDY_CXX)
+                        buffer_addf(b, "%s %s", b->size > 0 ? "" : m->kind == REMEDY_CXX ? "g++" : "gcc", m->flag);
                 return m->why;
         }
         return NULL;
@@ -151,10 +146,8 @@ static void take_made(struct draft *d, const git_tree *tree, const struct build_
 static struct build_record *build_commit(uint32_t commit)
 {
         struct build_record *record = NULL;
-        int r = command_build(commit, false, &record);
 
-        progress_clear();
-        command_must(r);
+        command_must(command_build(commit, false, &record));
         return record;
 }
 
@@ -178,14 +171,13 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
         for (;;) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL, *whole = NULL;
                 cleanup_buffer struct buffer text = {0};
-                const char *why; /* what it is built with the next time, by what the compiler asks for */
+                const char *why; /* what it is built with the next time, by what the log asks for */
 
                 strings_free(keys->build);
                 keys->build = way_commands(way, &flags, with_switches);
                 attempt_text(keys->build, keys->submodules, &text);
                 use_recipe(&text);
-                note("building by %s%s%s", way->name, flags.taken ? " with " : "",
-                     flags.cxx.size > 0 ? flags.cxx.data : flags.c.data ?: (flags.shared ? "shared libraries" : ""));
+                note("building by %s%s%s", way->name, flags.last ? " with " : "", flags.last ?: "");
                 record = build_commit(commit);
                 if (record->ok) {
                         take_made(d, tree, record, ret);

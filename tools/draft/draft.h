@@ -54,14 +54,23 @@ struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_
 void ways_done(struct way_list *l);
 #define cleanup_ways cleanup(ways_done)
 /* The commands, a recipe's `build` lines, with the switches or without. */
-struct compiler_flags {
-        unsigned taken;    /* bits: which of the table */
-        struct buffer c, cxx; /* "gcc -fcommon"; empty: the usual compiler */
-        bool shared;          /* the project's own libraries are shared ones */
-        bool own_type;        /* CMake: the project's default build type */
-        bool old_bash;        /* scripts are read as Bash before 5.2 reads them */
-        bool in_folder;       /* configure makes the Makefile of the folder build */
+enum remedy_kind {
+        REMEDY_C, /* an option of the compiler */
+        REMEDY_CXX,
+        REMEDY_SHARED,    /* the project's own libraries are shared ones */
+        REMEDY_OWN_TYPE,  /* CMake: the project's default build type */
+        REMEDY_IN_FOLDER, /* configure makes the Makefile of the folder build */
+        REMEDY_OLD_BASH   /* scripts are read as Bash before 5.2 reads them */
 };
+struct compiler_flags {
+        unsigned taken, kinds; /* bits: which of the table, and of which kinds these are */
+        struct buffer c, cxx;  /* "gcc -fcommon"; empty: the usual compiler */
+        const char *last;      /* the flag of the last one that was taken; static; NULL: none was */
+};
+static inline bool has_remedy(const struct compiler_flags *f, enum remedy_kind k)
+{
+        return f->kinds & 1U << k;
+}
 char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches);
 /* Where a program of that name usually lies when it was built so; free(). */
 char *way_usual_output(const struct way *w, const char *program);

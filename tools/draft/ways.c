@@ -199,7 +199,7 @@ static void commands_configure(const struct way *w, const struct compiler_flags 
         add_words(b, switches);
         buffer_adds(b, "\n");
         enter(b, w);
-        buffer_adds(b, flags->in_folder ? "make -C build -j{jobs}\n" : "make -j{jobs}\n");
+        buffer_adds(b, has_remedy(flags, REMEDY_IN_FOLDER) ? "make -C build -j{jobs}\n" : "make -j{jobs}\n");
 }
 
 static void commands_make(const struct way *w, const struct compiler_flags *flags, char *const *, struct buffer *b)
@@ -219,9 +219,10 @@ static void commands_out_of_tree(const struct way *w, const struct compiler_flag
         buffer_addf(b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
         add_folder(b, *w->folder ? w->folder : ".");
         if (cmake)
-                buffer_addf(b, "%s -DBUILD_SHARED_LIBS=%s -DBUILD_TESTING=OFF", flags->own_type ? "" : " -DCMAKE_BUILD_TYPE=Release", flags->shared ? "ON" : "OFF");
+                buffer_addf(b, "%s -DBUILD_SHARED_LIBS=%s -DBUILD_TESTING=OFF", has_remedy(flags, REMEDY_OWN_TYPE) ? "" : " -DCMAKE_BUILD_TYPE=Release",
+                            has_remedy(flags, REMEDY_SHARED) ? "ON" : "OFF");
         else
-                buffer_addf(b, " --buildtype=release -Ddefault_library=%s", flags->shared ? "shared" : "static");
+                buffer_addf(b, " --buildtype=release -Ddefault_library=%s", has_remedy(flags, REMEDY_SHARED) ? "shared" : "static");
         add_words(b, switches);
         buffer_adds(b, "\n");
         buffer_addf(b, cmake ? "cmake --build %s -j{jobs}\n" : "ninja -C %s -j{jobs}\n", w->out);
@@ -232,14 +233,15 @@ char **way_commands(const struct way *w, const struct compiler_flags *flags, boo
         static void (*const commands[])(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b) = {
                 [SYSTEM_CMAKE] = commands_out_of_tree, [SYSTEM_MESON] = commands_out_of_tree, [SYSTEM_CONFIGURE] = commands_configure,
                 [SYSTEM_AUTOCONF] = commands_configure, [SYSTEM_MAKE] = commands_make, };
+        const bool old_bash = has_remedy(flags, REMEDY_OLD_BASH);
         cleanup_buffer struct buffer lines = {0};
         char **list = NULL;
 
         commands[w->system](w, flags, with_switches ? w->switches : NULL, &lines);
-        if (flags->old_bash)
+        if (old_bash)
                 strings_add(&list, "echo shopt -u patsub_replacement >bash-env");
         for (char *rest = lines.data; *rest;) {
-                cleanup_free char *line = format_string("%s%s", flags->old_bash ? "export BASH_ENV=$PWD/bash-env && " : "", strsep(&rest, "\n"));
+                cleanup_free char *line = format_string("%s%s", old_bash ? "export BASH_ENV=$PWD/bash-env && " : "", strsep(&rest, "\n"));
 
                 strings_add(&list, line);
         }
