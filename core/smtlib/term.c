@@ -342,7 +342,7 @@ int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index
 
 const struct term *term_op(struct bank *b, enum op op, const struct term *const *args, size_t n)
 {
-        const struct term *t;
+        const struct term *t = NULL;
 
         return apply(b, op, NULL, 0, args, n, NULL, &t) < 0 ? NULL : t;
 }

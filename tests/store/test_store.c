@@ -155,6 +155,7 @@ START_TEST(test_a_transaction_is_all_or_nothing)
         assert_ok(store_get(t, FACTS, slice_string("a"), &b));
         ck_assert_uint_eq(b.size, 1);
         ck_assert_int_eq(*(const char *)b.data, '2');
+        blob_done(&b);
         ck_assert_str_eq(get(s, FACTS, "a"), "1"); /* others do not see it */
         ck_assert_ptr_null(store_end(t));
         ck_assert_str_eq(get(s, FACTS, "a"), "1");
