@@ -222,7 +222,7 @@ void cmd_noise(int argc, char **argv)
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         static struct noisy o = {.runs = 10};
         static char head[] = "HEAD";
-        struct words words, sets = {0}, all = {0}, versions = {0};
+        struct words words, sets = {0}, all = {0}, versions = {0}, rest;
         const struct command_option options[] = {
                 {"set", 'S', "SET", "The cases of this set; as if it stood among the cases", .each = &sets},
                 {"runs", 'n', "N", "Run each case so often; default 10", .number = &o.runs, .least = 2, .most = 1000},
@@ -240,14 +240,16 @@ void cmd_noise(int argc, char **argv)
         if (all.n < 2)
                 command_usage("expected SOLVER [REV...] CASE..., or SOLVER [REV...] --set SET");
         command_signals();
-        command_open_versions(o.on, &all);
-        if (all.n == 1 || command_begins_with_case(all.list, all.n)) { /* of no revision HEAD is meant */
+        rest = all;
+        command_open_versions(o.on, &rest);
+        if (rest.n == 1 || command_begins_with_case(rest.list, rest.n)) /* of no revision HEAD is meant */
                 words_add(&versions, head);
-                while (all.n > 0)
-                        words_add(&versions, word_next(&all));
-        } else
-                versions = all;
+        while (rest.n > 0)
+                words_add(&versions, word_next(&rest));
         command_revisions_and_cases(versions.list, versions.n, &o.revisions, &o.cases);
+        free(versions.list);
+        free(all.list);
+        free(sets.list);
         measure(&o);
         command_worse(show_all(&o));
 }
