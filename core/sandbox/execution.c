@@ -308,15 +308,16 @@ static bool kill_if_marked(void *user, pid_t pid)
         return true;
 }
 
-/* All processes that it started have inherited its environment. */
+/* All processes that it started have inherited its environment. One that forks and goes while the others are looked at hides its child from that look. */
 void execution_kill_marked(const struct execution *x)
 {
-        for (int rounds = 0; rounds < 100; rounds++) {
+        for (int rounds = 0, clean = 0; rounds < 100 && clean < 3; rounds++) {
                 struct marked m = {.mark = x->mark};
 
                 process_each(kill_if_marked, &m);
-                if (m.killed == 0)
-                        return;
+                clean = m.killed == 0 ? clean + 1 : 0;
+                if (clean > 0)
+                        usleep(1000);
         }
 }
 
