@@ -981,13 +981,8 @@ static void wait_until_there(const char *tag, unsigned n, pid_t *ret)
 /* What was killed may take a moment to vanish from the process table. */
 static void assert_nothing_left(const char *tag)
 {
-        for (int i = 0; i < 1500 && count_processes(tag, NULL) > 0; i++)
+        for (int i = 0; i < 12000 && count_processes(tag, NULL) > 0; i++)
                 usleep(5000);
-        if (count_processes(tag, NULL) > 0) {
-                char c[300];
-                snprintf(c, sizeof(c), "ps -eo pid,ppid,pgid,sess,stat,pidns,user,etimes,args | grep -E '%s|solverfs-exec|bwrap|test_' | cut -c1-200 >&2", tag);
-                (void)!system(c);
-        }
         ck_assert_uint_eq(count_processes(tag, NULL), 0);
 }
 
@@ -1508,7 +1503,6 @@ START_TEST(test_killed_at_random)
                 if (r == 0)
                         ck_assert(result.end == END_TIMEOUT || (result.end == END_SIGNAL && result.code == SIGKILL));
                 execute_result_done(&result);
-                if (count_processes(tag, NULL) > 0) fprintf(stderr, "round %d mode %d r %d end %d %s\n", i, i % 3, r, (int)result.end, error_message(r));
                 assert_nothing_left(tag);
                 assert_no_descendant();
         }
