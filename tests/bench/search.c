@@ -19,14 +19,12 @@
 
 #include "core/report/plot.h"
 #include "core/study/base/stat.h"
-#include "core/study/judge/judge.h"
+#include "tests/bench/confirm.h"
 #include "tests/bench/made_up.h"
 #include "tests/support/strategies.h"
 
 #define THRESHOLD   10.0
 #define WINDOW      60.0
-#define MOST_PAIRS  24   /* as core/study/campaign/campaign_slowdown.c has it, and the next */
-#define FALSE_FINDS 0.05
 #define REPEAT_MOST 32
 #define CURVE       100 /* points */
 
@@ -68,39 +66,16 @@ static struct outcome run(struct campaign *c, const struct made_up_look *look, b
 
 /* -- confirming -- */
 
-static struct judge_run judged(const struct outcome *o)
+struct confirming {
+        struct campaign *campaign;
+        const struct made_up_look *look;
+};
+
+static struct outcome run_whole(void *user, bool target, uint64_t seed)
 {
-        return (struct judge_run){.is_known = true, .verdict = o->verdict, .limit = MADE_UP_TIMEOUT, .seconds = o->seconds, .cpu_seconds = NAN,
-                                  .memory = NAN, .effort = NAN};
-}
+        struct confirming *x = user;
 
-/* True: it holds. The first pair is under the seed that the search had. */
-static bool holds(struct campaign *c, const struct made_up_look *look)
-{
-        struct judge_pair pairs[MOST_PAIRS] = {0};
-        double fast[MOST_PAIRS], slow[MOST_PAIRS];
-        size_t failures = 0, n = 0;
-
-        for (size_t wanted = JUDGE_FIRST_PAIRS; n < wanted;) {
-                cleanup_judgement struct judgement j = {0};
-                struct outcome a = run(c, look, false, n, MADE_UP_TIMEOUT), b = run(c, look, true, n, MADE_UP_TIMEOUT);
-
-                pairs[n] = (struct judge_pair){.run = {judged(&a), judged(&b)}};
-                fast[n] = a.seconds;
-                slow[n] = b.seconds;
-                failures += slow[n] - fast[n] <= THRESHOLD;
-                n++;
-                if ((n == 1 && (failures == 1 || a.verdict == VERDICT_TIMEOUT)) || 2 * failures > MAX(n, (size_t)JUDGE_FIRST_PAIRS))
-                        return false;
-                if (n < wanted)
-                        continue;
-                judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
-                      &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS}, &j);
-                if (j.cases[0].change == JUDGE_MORE || j.cases[0].change == JUDGE_LOST)
-                        return stat_lower_median(slow, n) - stat_lower_median(fast, n) > THRESHOLD;
-                wanted = MIN(j.cases[0].wanted, (size_t)MOST_PAIRS);
-        }
-        return false;
+        return run(x->campaign, x->look, target, seed, MADE_UP_TIMEOUT);
 }
 
 /* -- the campaign -- */
@@ -122,7 +97,7 @@ static void note_cause(struct campaign *c, unsigned cause)
 /* A find that holds and has no cause is luck that held: it counts as a find, and for nothing. */
 static void confirm(struct campaign *c, uint64_t id, const struct made_up_look *look)
 {
-        bool is_find = holds(c, look);
+        bool is_find = confirm_holds(run_whole, &(struct confirming){c, look}, MADE_UP_TIMEOUT, THRESHOLD);
         unsigned cause = is_find ? made_up_cause(look) : UINT_MAX;
         double begin = cpu_now();
 

@@ -27,13 +27,10 @@
 #include <unistd.h>
 
 #include "core/smtlib/cnf.h"
-#include "core/study/base/stat.h"
-#include "core/study/judge/judge.h"
 #include "core/study/reduce/reduce.h"
+#include "tests/bench/confirm.h"
 #include "tests/support/strategies.h"
 
-#define MOST_PAIRS  24   /* as core/study/campaign/campaign_slowdown.c has it, and the next */
-#define FALSE_FINDS 0.05
 #define WORDS       64
 #define MEMORY      (UINT64_C(4) << 30)
 
@@ -164,43 +161,11 @@ static void set_input(struct campaign *c, struct slice text)
 
 /* -- confirming -- */
 
-static struct judge_run judged(const struct campaign *c, const struct outcome *o)
+static struct outcome run_whole(void *user, bool target, uint64_t seed)
 {
-        return (struct judge_run){.is_known = true, .verdict = o->verdict, .limit = c->timeout, .seconds = o->seconds, .cpu_seconds = NAN, .memory = NAN,
-                                  .effort = NAN};
-}
+        struct campaign *c = user;
 
-static bool is_slow_pair(const struct campaign *c, const struct outcome *fast, const struct outcome *slow)
-{
-        return verdict_is_decided(fast->verdict) && slow->seconds - fast->seconds > c->threshold;
-}
-
-static bool holds(struct campaign *c)
-{
-        struct judge_pair pairs[MOST_PAIRS] = {0};
-        double fast[MOST_PAIRS], slow[MOST_PAIRS];
-        size_t failures = 0, n = 0;
-
-        for (size_t wanted = JUDGE_FIRST_PAIRS; n < wanted;) {
-                cleanup_judgement struct judgement j = {0};
-                struct outcome a = run(c, false, n, c->timeout), b = run(c, true, n, c->timeout);
-
-                pairs[n] = (struct judge_pair){.run = {judged(c, &a), judged(c, &b)}};
-                fast[n] = a.seconds;
-                slow[n] = b.seconds;
-                failures += !is_slow_pair(c, &a, &b);
-                n++;
-                if ((n == 1 && failures == 1) || 2 * failures > MAX(n, (size_t)JUDGE_FIRST_PAIRS))
-                        return false;
-                if (n < wanted)
-                        continue;
-                judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1,
-                      &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS}, &j);
-                if (j.cases[0].change == JUDGE_MORE || j.cases[0].change == JUDGE_LOST)
-                        return stat_lower_median(slow, n) - stat_lower_median(fast, n) > c->threshold;
-                wanted = MIN(j.cases[0].wanted, (size_t)MOST_PAIRS);
-        }
-        return false;
+        return run(c, target, seed, c->timeout);
 }
 
 static int step(struct campaign *c)
@@ -227,7 +192,7 @@ static int step(struct campaign *c)
 
                 c->candidates++;
                 strategy_finish(c->strategy, input.id, true, &score);
-                is_find = holds(c);
+                is_find = confirm_holds(run_whole, c, c->timeout, c->threshold);
                 strategy_confirmed(c->strategy, input.id, is_find);
                 if (is_find) {
                         list_grow(c->finds, c->n_finds);
@@ -262,7 +227,7 @@ static int is_slow(void *user, const struct slice *texts, size_t n, enum reduce_
 
                         if (verdict_is_decided(a.verdict))
                                 b = run(c, true, seed, a.seconds + c->threshold * 1.01);
-                        if (!is_slow_pair(c, &a, &b))
+                        if (!confirm_is_slow(&a, &b, c->threshold))
                                 ret[k] = REDUCE_BORING;
                 }
                 if (ret[k] == REDUCE_INTERESTING)

@@ -110,6 +110,17 @@ static int fresh(struct strategy *s, struct input **ret)
         return 0;
 }
 
+static struct input *made_by(struct strategy *s, struct formula f, const char *name, size_t arm, size_t parent)
+{
+        struct population *p = s->state;
+        struct input *i = input_new(s, f, name);
+
+        i->arm = arm;
+        i->parent = parent;
+        p->used[arm]++;
+        return i;
+}
+
 static int cnf_mutant(struct strategy *s, size_t parent, struct input **ret)
 {
         struct population *p = s->state;
@@ -120,10 +131,7 @@ static int cnf_mutant(struct strategy *s, size_t parent, struct input **ret)
 
         if (r < 0)
                 return r;
-        *ret = input_new(s, f, "mutated");
-        (*ret)->arm = arm;
-        (*ret)->parent = parent;
-        p->used[arm]++;
+        *ret = made_by(s, f, "mutated", arm, parent);
         return 0;
 }
 
@@ -146,10 +154,7 @@ static int mutant(struct strategy *s, size_t parent, struct input **ret)
         }
         if (r < 0)
                 return r;
-        *ret = input_new(s, f, operator_row((enum op)arm)->name);
-        (*ret)->arm = arm;
-        (*ret)->parent = parent;
-        p->used[arm]++;
+        *ret = made_by(s, f, operator_row((enum op)arm)->name, arm, parent);
         return 0;
 }
 
