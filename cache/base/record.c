@@ -92,14 +92,6 @@ double record_real(struct record *r)
         return x;
 }
 
-uint32_t record_u32_le(struct record *r)
-{
-        uint32_t n = 0;
-
-        record_raw(r, &n, sizeof(n));
-        return le32toh(n);
-}
-
 uint64_t record_u64_le(struct record *r)
 {
         uint64_t n = 0;
@@ -178,12 +170,6 @@ void record_put_real(struct buffer *b, double x)
 
         memcpy(&bits, &x, sizeof(bits));
         record_put_u64(b, bits);
-}
-
-void record_put_u32_le(struct buffer *b, uint32_t n)
-{
-        n = htole32(n);
-        buffer_add(b, &n, sizeof(n));
 }
 
 void record_put_u64_le(struct buffer *b, uint64_t n)

@@ -30,7 +30,6 @@ uint16_t record_u16(struct record *r);
 uint32_t record_u32(struct record *r);
 uint64_t record_u64(struct record *r);
 double record_real(struct record *r); /* IEEE 754, as a u64 */
-uint32_t record_u32_le(struct record *r);
 uint64_t record_u64_le(struct record *r);
 void record_raw(struct record *r, void *to, size_t size);            /* *to is left alone when it is not there */
 struct slice record_slice(struct record *r, uint64_t size);          /* inside the record */
@@ -47,5 +46,4 @@ void record_put_u16(struct buffer *b, uint16_t n);
 void record_put_u32(struct buffer *b, uint32_t n);
 void record_put_u64(struct buffer *b, uint64_t n);
 void record_put_real(struct buffer *b, double x);
-void record_put_u32_le(struct buffer *b, uint32_t n);
 void record_put_u64_le(struct buffer *b, uint64_t n);

@@ -52,11 +52,10 @@ void transfer_u64(struct transfer *t, uint64_t *n)
 
 void transfer_real(struct transfer *t, double *x)
 {
-        uint64_t bits;
-
-        memcpy(&bits, x, sizeof(bits));
-        bits = number(t, bits, 8);
-        memcpy(x, &bits, sizeof(bits));
+        if (t->to)
+                record_put_real(t->to, *x);
+        else
+                *x = record_real(&t->from);
 }
 
 void transfer_reals(struct transfer *t, double *list, size_t n)

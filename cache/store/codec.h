@@ -13,7 +13,6 @@
 
 #include "cache/base/util.h"
 
-#define FRAME_HEADER 16
 
 int frame_encode(struct slice key, struct slice value, struct buffer *ret); /* appends; 0, -ENOMEM, -EFBIG */
 /* Takes a frame apart. 0: *ret is the raw bytes: inside `frame` (owned NULL) when they lie there raw, else memory of its own.

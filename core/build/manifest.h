@@ -23,4 +23,3 @@ void manifest_add(struct manifest *m, const struct tracked *t); /* copies the pa
 void manifest_sort(struct manifest *m);
 /* Names that libgit2 reads out of trees, which git would never have written. */
 bool manifest_name_is_bad(const char *name);
-#define cleanup_manifest cleanup(manifest_done)

@@ -13,7 +13,7 @@ static void put(struct buffer *b)
         record_put_u16(b, 0x1234);
         record_put_u32(b, 0x102);
         record_put_u64(b, 0x304);
-        record_put_u32_le(b, 0x605);
+        buffer_add(b, (const uint8_t[]){5, 6, 0, 0}, 4);
         record_put_u64_le(b, 0x807);
         buffer_adds(b, "name");
 }
@@ -46,7 +46,8 @@ static int get(struct slice bytes, struct fields *f)
         f->a = record_u16(&r);
         f->b = record_u32(&r);
         f->c = record_u64(&r);
-        f->d = record_u32_le(&r);
+        record_raw(&r, &f->d, sizeof(f->d));
+        f->d = le32toh(f->d);
         f->e = record_u64_le(&r);
         f->name = record_string(&r, 4);
         return record_end(&r, "a test");
