@@ -297,7 +297,7 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
         return r;
 }
 
-/* What pages.h found. */
+/* Notes damage that pages.h found. */
 static int judge(struct db *d, int r)
 {
         return r == -EIO ? db_damaged(d, error_message(r)) : r;

@@ -19,7 +19,7 @@ static void key_of(const struct recipe *r, const char *machine, const struct dig
         hasher_finish(h, ret);
 }
 
-/* What the key says of the machine: here the kind of processor, as its record says what it used of this machine (used.h); of a cluster the workers'
+/* The machine's part of the key: here the kind of processor, since the build's record lists the files it used (used.h); of a cluster the workers'
  * toolchain. Recipes with dependencies are not built on clusters. */
 static int machine_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
 {

@@ -117,7 +117,7 @@ void worktree_release(struct worktree *w)
         closep(&w->lock);
 }
 
-/* What a killed build left. */
+/* Removes the files of a killed build. A worktree in use stays. */
 static int empty_idle(const char *work_dir, unsigned number)
 {
         cleanup_worktree struct worktree w;

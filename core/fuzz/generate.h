@@ -54,7 +54,7 @@ int generator_configure(struct generator *g, const struct generate_options *opti
 /* A whole formula in a bank of its own, with its logic and a check-sat. */
 struct script *generate_formula(struct generator *g);
 
-/* What those that make formulas share: one with its logic (NULL: that of strings), and a constant "x0". */
+/* Shared by all that make formulas. new_formula(): an empty one of a logic, NULL: that of strings. numbered_constant(): "x0", "x1" … */
 static inline const char *logic_of_strings(enum dialect d)
 {
         return d == DIALECT_2_6 ? "QF_SLIA" : "QF_S";

@@ -1,4 +1,4 @@
-/* What follows from the parents of all commits: the order in which histories are shown, and the descendants of a commit. */
+/* The order in which histories are shown, and the descendants of a commit: both follow from the parents of all commits. */
 #include "core/history/history_internal.h"
 
 /* The parents of all commits, one list behind the other. */

@@ -46,7 +46,7 @@ struct curve { /* of one arm, weighted by similarity */
         double solved[BINS], failed[BINS], running[BINS];
 };
 
-/* What the guard knows, and how the model sees the present query. */
+/* One arm: the guard's counts, and the model of the present query. */
 struct arm_state {
         struct curve all;   /* over all queries seen, unweighted */
         struct charged {
@@ -190,7 +190,7 @@ static void charge(const struct learner *l, struct survival *s, const struct att
         s->cost += is_solved ? used : 2 * l->settings.limit;
 }
 
-/* What the arm alone would have cost; infinite: it has solved nothing. */
+/* The cost of the arm alone. Infinite until it has solved something. */
 static double known_cost(struct learner *l, const struct survival *s, const struct charged *c)
 {
         return c->solved > 0 ? c->alone : INFINITY;

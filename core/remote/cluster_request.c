@@ -120,7 +120,7 @@ bool call_wants(struct call *c, const struct digest *id)
         return is_wanted;
 }
 
-/* What another slot of the worker has sent since the request, when it had `sent` of them, is not sent again. Runs wait for each other, as those that
+/* Skips files that another slot of the worker has sent since the request; it had sent `sent` by then. Runs wait for each other, as those that
  * begin together want the same program. */
 static int send_all_wanted(struct call *c, enum packet_type type, size_t sent, int (*send_wanted)(void *user), void *user)
 {
@@ -181,7 +181,7 @@ static int send_request(struct call *c, enum packet_type type, struct slice body
         return r;
 }
 
-/* What a worker tells on its way to the answer. Lock held; it is released. */
+/* Passes the worker's output and progress on to the caller. Lock held; it is released. */
 static void pass_on(const struct call *c)
 {
         struct cluster_slot *s = c->slot;

@@ -29,8 +29,8 @@ int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
  * need for it can be compared. 0: memory is out. */
 uint64_t host_probe(void);
 
-/* What follows `name` in the first line of a file of the kernel that begins with it, without its newline; and the number that a file begins with. False
- * when there is none. `root`: "", or what stands for /. */
+/* Reads a file of the kernel: the rest of its first line that begins with `name`, without the newline; the number it begins with. False when there is none.
+ * `root`: "", or the folder that stands for /. */
 bool host_read_field(const char *root, const char *path, const char *name, char *ret, size_t size);
 bool host_read_number(const char *root, const char *path, unsigned long long *ret);
 #define HOST_GOVERNOR "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"

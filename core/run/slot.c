@@ -203,7 +203,7 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
         return 0;
 }
 
-/* Who it is, what of it, and for how long. */
+/* Names the owner, its work, and the time it has had the core. */
 static void add_owner(struct buffer *b, const struct slot_owner *o, const char *verb)
 {
         struct passwd entry, *user = NULL;

@@ -9,7 +9,7 @@ struct places {
         uint64_t width_sum; /* of all bit-vectors */
 };
 
-/* What a place can hold, by enum place_sort. */
+/* The sorts that a place can hold, by enum place_sort. */
 static const struct place_row {
         uint8_t kind, result_kind; /* of the sorts: of one sort, or of several of a result; SORT_UNKNOWN: neither */
         const char *name;          /* for messages */
