@@ -30,6 +30,7 @@ python3 - "$build/meson-logs/testlog.json" <<'END'
 import json, re, sys
 
 passed = failed = skipped = 0
+said = []
 try:
     runs = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8", errors="replace")]
 except FileNotFoundError:
@@ -47,6 +48,9 @@ for run in runs:
             good += 1
         else:
             bad += 1
+    if run["result"] not in ("OK", "SKIP", "EXPECTEDFAIL"):
+        said.append(f"{run['name']}: {run['result']}")
+        said += re.findall(r"^(?:not ok.*(?:\n#.*)*|.*:[FE]:.*)", out, re.M)[:20]
     if run["result"] == "SKIP" and good + bad + skip == 0:
         skip = 1
     elif run["result"] in ("OK", "EXPECTEDFAIL"):
@@ -57,6 +61,8 @@ for run in runs:
 if not runs:
     print("no test ran", file=sys.stderr)
     failed = 1
+if said:
+    print("\n".join(["", *said, ""]))
 print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(failed > 0)
 END

@@ -5,7 +5,7 @@
 clean_up() { fusermount3 -uz "$top/mnt" 2>/dev/null; }
 tell_time
 fault() { echo "$2" >faults/new && mv faults/new "faults/$1"; } # fault PLACE ORDER, as cache/base/fault.h says
-no_faults() { find faults -name "[cj]*" -delete; }             # of campaign.* and journal.*
+no_faults() { find faults -name "[cej]*" -delete; }            # of campaign.*, engine.* and journal.*
 
 # Fast at v1. From v2 on slow where an input measures the length of something, unless the seed is above 29; at v3 it also lies about what contains something, and
 # v4 crashes there.
@@ -129,11 +129,11 @@ make_noisy() {
 make_noisy
 found_in_noise() { timeout -k 5 300 "$solverfs" fuzz noisy --name "$1" --for 100s --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v9 "${@:2}" >out 2>err </dev/null; }
 test_that "a search for commits that noise keeps up leaves the campaign its turns, and ends with its time" '
-	run 0 solver add noisy noisy --recipe noisy.recipe && found_in_noise turns --max-finds 2 --localize-for 1ms && grep -Eo "^(found|localized) " err | head -n 2 | sort -u | grep -qx "found " &&
+	run 0 solver add noisy noisy --recipe noisy.recipe && fault engine.compute "delay 20" && found_in_noise turns --max-finds 2 --localize-for 1ms && no_faults && grep -Eo "^(found|localized) " err | head -n 2 | sort -u | grep -qx "found " &&
 	has err "findings? (is|are) not localized to the end.*--localize-for" && has out "^state stopped" && has out "^finds [2-9]"'
 bounded() { timeout -k 5 300 "$solverfs" fuzz slow --name bounded --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 4 --reference v1 --target v2 "$@" >out 2>err </dev/null; }
 test_that "what is not localized when its time is over is when the campaign is called again with more, and then not once more" '
-	bounded --for 100s --max-finds 1 --localize-for 1ms && has err "not localized to the end in 1ms" && ! has err "^localized spr" &&
+	fault engine.compute "delay 20" && bounded --for 100s --max-finds 1 --localize-for 1ms && no_faults && has err "not localized to the end in 1ms" && ! has err "^localized spr" &&
 	bounded --for 1s --localize-for 250s && has err "^localized spr/.* slow for lengths" && ! has err "not localized" && has out "^state finished" &&
 	bounded --for 1s --localize-for 250s && ! has err "localized"'
 
