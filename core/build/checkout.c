@@ -54,32 +54,43 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
 
-/* The recipe's line for the submodule at this path, or NULL. */
-static const char *find_submodule(const struct listing *l)
-{
-        for (char *const *p = l->submodules; *p; p++)
-                if (recipe_submodule(*p, NULL) == l->length && strncmp(*p, l->path, l->length) == 0)
-                        return *p;
-        return NULL;
-}
-
-/* Its objects were fetched beside those of the sources. */
-static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
+/* The files of the submodule of this line. Its objects were fetched beside those of the sources. */
+static int list_submodule_at(struct listing *l, const char *line, const git_oid *oid, unsigned depth)
 {
         cleanup_git_commit git_commit *c = NULL;
-        const char *line = find_submodule(l), *repository;
+        const struct slice repository = recipe_submodule(line).repository;
+
+        if (git_commit_lookup(&c, l->git, oid) < 0)
+                return errorf(-EBADMSG, "submodule %s is at commit %s, which no branch or tag of %.*s had when it was fetched; fetch it again with "
+                              "'solver update', or name a repository that has it",
+                              l->path, git_oid_tostr_s(oid), (int)repository.size, (const char *)repository.data);
+        return list_tree(l, git_commit_tree_id(c), depth + 1);
+}
+
+static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
+{
+        const char *line = recipe_find_submodule(l->submodules, SLICE(l->path, l->length));
 
         if (!line) {
                 buffer_addf(l->notes, "(submodule %s is an empty folder: the recipe has no key 'submodule = %s=REPO')\n", l->path, l->path);
                 manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *oid});
                 return 0;
         }
-        recipe_submodule(line, &repository);
-        if (git_commit_lookup(&c, l->git, oid) < 0)
-                return errorf(-EBADMSG, "submodule %s is at commit %s, which no branch or tag of %s had when it was fetched; fetch it again with "
-                              "'solver update', or name a repository that has it",
-                              l->path, git_oid_tostr_s(oid), repository);
-        return list_tree(l, git_commit_tree_id(c), depth + 1);
+        return recipe_submodule(line).commit ? 0 : list_submodule_at(l, line, oid, depth); /* list_pinned() */
+}
+
+/* The submodule of a line that has a commit, whatever the solver's own has there, unless that is files. */
+static int list_pinned(struct listing *l, const git_tree *root, const char *line)
+{
+        const struct recipe_submodule s = recipe_submodule(line);
+        cleanup_git_tree_entry git_tree_entry *e = NULL;
+        git_oid oid;
+
+        l->length = (size_t)snprintf(l->path, sizeof(l->path), "%.*s", (int)s.path.size, (const char *)s.path.data);
+        if (git_tree_entry_bypath(&e, root, l->path) == 0 && git_tree_entry_type(e) != GIT_OBJECT_COMMIT)
+                return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is to be where the sources have files of their own", l->path);
+        git_oid_fromstr(&oid, s.commit);
+        return list_submodule_at(l, line, &oid, 0);
 }
 
 static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth)
@@ -153,6 +164,8 @@ static int list_commit(struct listing *l, const git_oid *commit)
                 r = list_tree(l, git_tree_id(tree), 0);
         for (char *const *p = l->paths; r == 0 && *p; p++)
                 r = paths_left_out(*p) || !paths_have(l->paths, *p) ? 0 : list_path(l, tree, *p);
+        for (char *const *p = l->submodules; r == 0 && *p; p++)
+                r = recipe_submodule(*p).commit ? list_pinned(l, tree, *p) : 0;
         manifest_sort(l->files);
         return r < 0 ? r : buffer_error(l->notes);
 }

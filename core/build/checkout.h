@@ -17,7 +17,7 @@ struct sources {
         struct attributes attributes;
 };
 void sources_done(struct sources *s);
-/* The files of `paths` (empty: all) at a commit. `submodules` are a recipe's (PATH=REPO): their files are among them; others are empty folders, as
+/* The files of `paths` (empty: all) at a commit. `submodules` are a recipe's lines: their files are among them; others are empty folders, as
  * `notes` says. -EBADMSG when they cannot be files: too many, too large, names no folder may hold; -ESTALE when the repository lacks some.
  * *ret is to be given to sources_done() in any case. */
 int sources_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct sources *ret,

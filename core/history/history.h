@@ -50,6 +50,8 @@ typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
 /* Gets the commits of a submodule into the repository, where builds find them; they are no commits of the solver. */
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
+/* The commit that a tag, a branch, the digits of a commit or HEAD names among what was fetched for the submodule at `path`; -ENOENT. */
+int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret);
 /* Calls fn for each submodule that .gitmodules names in HEAD, branches and tags, some more than once; addresses relative to `base`, the
  * repository's own, are resolved. Stops when fn returns other than 0. */
 typedef int (*history_submodule_fn)(void *user, const char *path, const char *url);

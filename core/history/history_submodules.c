@@ -4,16 +4,28 @@
 
 /* -- fetching --------------------------------------------------------------------------------------------------- */
 
-static int fetch_into(struct history *h, git_repository *git, const char *path, const char *url, int lock, const struct progress *p)
+struct refs_prefix {
+        char s[64];
+};
+
+/* Where branches and tags of the submodule at this path are. */
+static struct refs_prefix refs_of(const char *path)
 {
-        char hex[DIGEST_HEX_SIZE], under[64];
+        struct refs_prefix ret;
+        char hex[DIGEST_HEX_SIZE];
         struct digest d;
-        int r;
 
         digest_of(path, strlen(path), &d);
         digest_hex(&d, hex);
-        snprintf(under, sizeof(under), "refs/submodules/%.16s/", hex);
-        r = history_fetch(h, git, url, under, lock, p);
+        snprintf(ret.s, sizeof(ret.s), "refs/submodules/%.16s/", hex);
+        return ret;
+}
+
+static int fetch_into(struct history *h, git_repository *git, const char *path, const char *url, int lock, const struct progress *p)
+{
+        const struct refs_prefix under = refs_of(path);
+        int r = history_fetch(h, git, url, under.s, lock, p);
+
         return r == 0 || r == -ECANCELED ? r : errorf(r == -ENOENT ? -EIO : r, "the submodule %s: %s", path, error_message(r));
 }
 
@@ -28,6 +40,29 @@ int history_fetch_submodule(struct history *h, const char *path, const char *url
         if (r == 0)
                 r = history_repository(h, &git);
         return r < 0 ? r : fetch_into(h, git, path, url, lock, p);
+}
+
+int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret)
+{
+        const char *const places[][2] = {{"tags/", name}, {"heads/", name}, {"heads/", "main"}, {"heads/", "master"}};
+        const size_t n = strcmp(name, "HEAD") == 0 ? ARRAY_SIZE(places) : 2;
+        const struct refs_prefix under = refs_of(path);
+        cleanup_git_repository git_repository *git = NULL;
+        int r = history_repository(h, &git);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup_git_reference git_reference *ref = NULL;
+                cleanup_git_object git_object *commit = NULL;
+                cleanup_free char *full = format_string("%s%s%s", under.s, places[i][0], places[i][1]);
+
+                if (git_reference_lookup(&ref, git, full) == 0 && git_reference_peel(&commit, ref, GIT_OBJECT_COMMIT) == 0) {
+                        git_oid_cpy(ret, git_object_id(commit));
+                        return 0;
+                }
+        }
+        if (r == 0 && (strlen(name) != GIT_OID_HEXSZ || git_oid_fromstr(ret, name) < 0))
+                r = errorf(-ENOENT, "it has no branch and no tag %s", name);
+        return r;
 }
 
 /* -- which there are ---------------------------------------------------------------------------------------------- */

@@ -415,13 +415,24 @@ static void hash_list(struct hasher *h, char *const *list)
                 hasher_string(h, list[i]);
 }
 
-size_t recipe_submodule(const char *line, const char **ret_repository)
+struct recipe_submodule recipe_submodule(const char *line)
 {
-        size_t n = strcspn(line, "=");
+        size_t n = strcspn(line, "="), size;
+        const char *repository = line + n + (line[n] == '='), *last = strrchr(repository, ' ');
+        bool is_pinned = last && strlen(last + 1) == RECIPE_COMMIT_DIGITS && strspn(last + 1, "0123456789abcdef") == RECIPE_COMMIT_DIGITS;
 
-        if (ret_repository)
-                *ret_repository = line + n + (line[n] == '=');
-        return n;
+        size = is_pinned ? (size_t)(last - repository) : strlen(repository);
+        while (is_pinned && size > 0 && repository[size - 1] == ' ')
+                size--;
+        return (struct recipe_submodule){SLICE(line, n), SLICE(repository, size), is_pinned ? last + 1 : NULL};
+}
+
+const char *recipe_find_submodule(char *const *lines, struct slice path)
+{
+        for (; lines && *lines; lines++)
+                if (recipe_submodule(*lines).path.size == path.size && memcmp(*lines, path.data, path.size) == 0)
+                        return *lines;
+        return NULL;
 }
 
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name)
@@ -436,15 +447,20 @@ size_t recipe_download(const char *line, struct digest *ret_digest, struct slice
         return n;
 }
 
-/* The names of submodules and downloads, and not their sources: a submodule's commit is in the tree, a download has a digest. What is read of
+/* The names of submodules and downloads, and not their sources: a submodule's commit is in the tree or in its line, a download has a digest. What is read of
  * dependencies is recorded with the build. A recipe without any has the digest it had before there were such keys. */
 static void hash_other_sources(struct hasher *h, const struct recipe *r)
 {
         if (!r->dependencies[0] && !r->submodules[0] && !r->downloads[0])
                 return;
         hash_list(h, r->dependencies);
-        for (char *const *p = r->submodules; *p; p++)
-                hasher_field(h, *p, recipe_submodule(*p, NULL));
+        for (char *const *p = r->submodules; *p; p++) {
+                const struct recipe_submodule s = recipe_submodule(*p);
+
+                hasher_field(h, s.path.data, s.path.size);
+                if (s.commit)
+                        hasher_string(h, s.commit);
+        }
         hasher_string(h, NULL);
         for (char *const *p = r->downloads; *p; p++) {
                 struct digest d;

@@ -115,8 +115,16 @@ int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user);
  * the template mentions as {timeout} or {memory}; the environment, when there is one. */
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret);
-/* A line of `submodule`: the length of PATH, and REPO; of `download`: the length of URL, its digest, and the file's name (in URL). */
-size_t recipe_submodule(const char *line, const char **ret_repository);
+#define RECIPE_COMMIT_DIGITS 40
+/* The parts of a line of `submodule`, PATH=REPO[ COMMIT], in it. */
+struct recipe_submodule {
+        struct slice path, repository;
+        const char *commit; /* its hex digits, or NULL: the solver's own commit names it */
+};
+struct recipe_submodule recipe_submodule(const char *line);
+/* The line for the submodule at this path, or NULL. */
+const char *recipe_find_submodule(char *const *lines, struct slice path);
+/* Of a line of `download`: the length of URL, its digest, and the file's name (in URL). */
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name);
 /* Adds a `submodule` line, to the text of the recipe, too. */
 int recipe_add_submodule(struct recipe *r, const char *path, const char *repository);

@@ -106,18 +106,16 @@ static int check_folder(const char *path, char *const *list)
 
 static int check_submodule(const char *value, char *const *list)
 {
-        const char *repository;
-        size_t n = recipe_submodule(value, &repository);
-        cleanup_free char *path = copy_prefix(value, n);
+        const struct recipe_submodule s = recipe_submodule(value);
+        cleanup_free char *path = copy_prefix(s.path.data, s.path.size), *repository = copy_prefix(s.repository.data, s.repository.size);
         int r;
 
-        if (*repository == '\0' || n == 0)
-                return errorf(-EINVAL, "'%s' is not PATH=REPO", value);
+        if (s.repository.size == 0 || s.path.size == 0)
+                return errorf(-EINVAL, "'%s' is not PATH=REPO or PATH=REPO COMMIT", value);
+        if (strstr(repository, "://") && strchr(repository, ' '))
+                return errorf(-EINVAL, "'%s' is not the %d hex digits of a commit", strrchr(repository, ' ') + 1, RECIPE_COMMIT_DIGITS);
         r = check_path(path);
-        for (; r == 0 && *list; list++)
-                if (recipe_submodule(*list, NULL) == n && strncmp(*list, value, n) == 0)
-                        r = errorf(-EINVAL, "'%s' is given twice", path);
-        return r;
+        return r == 0 && recipe_find_submodule(list, s.path) ? errorf(-EINVAL, "'%s' is given twice", path) : r;
 }
 
 static int check_download(const char *value, char *const *list)

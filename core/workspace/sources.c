@@ -109,8 +109,8 @@ static int fetch_submodules(const struct solver *s, const struct recipe *recipe,
         int r = 0;
 
         for (char *const *l = recipe->submodules; r == 0 && *l; l++) {
-                const char *repository;
-                cleanup_free char *path = copy_prefix(*l, recipe_submodule(*l, &repository));
+                const struct recipe_submodule line = recipe_submodule(*l);
+                cleanup_free char *path = copy_prefix(line.path.data, line.path.size), *repository = copy_prefix(line.repository.data, line.repository.size);
 
                 r = history_fetch_submodule(s->history, path, repository, p);
         }

@@ -130,6 +130,31 @@ with_submodule() { # with_submodule NAME URL
 }
 with_submodule outer ../library answer/answer.c
 test_that "a submodule is fetched, and named" 'draft 0 outer && has out "submodule = .*answer=.*library" && works outer'
+
+# Its CMake clones `answer`, whose own clones `words`; both by what their branches and tags name now.
+make_repository words && write_answer words/answer.c && commit words && git -C words tag v1.0 && echo broken >words/answer.c && commit words
+make_repository parted && mkdir parted/cmake
+cat >parted/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.14)
+project(parted C)
+include(FetchContent)
+# FetchContent_Declare(nothing
+include(cmake/parts.cmake)
+FetchContent_MakeAvailable(Answer)
+add_executable(parted main.c)
+target_link_libraries(parted answer)
+END
+write_toy parted/main.c
+printf 'fetchcontent_declare(Answer\n\tGIT_REPOSITORY "%s" # here\n\tGIT_TAG main\n\tGIT_SHALLOW TRUE)\n' "$top/part" >parted/cmake/parts.cmake
+make_repository part
+printf 'include(FetchContent)\nFetchContent_Declare(words GIT_REPOSITORY "%s" GIT_TAG v1.0)\nFetchContent_MakeAvailable(words)\nadd_library(answer STATIC ${words_SOURCE_DIR}/answer.c)\n' "$top/words" >part/CMakeLists.txt
+git -C part branch -qM main && commit part && commit parted
+test_that "what CMake clones is fetched, and named by its commit, also what that clones" '
+	draft 0 parted && line "submodule = fetched/Answer=$top/part $(git -C part rev-parse main)" && line "submodule = fetched/words=$top/words $(git -C words rev-parse v1.0)" &&
+	has err "by CMakeLists.txt with what it clones$" && has out "DFETCHCONTENT_SOURCE_DIR_WORDS=.PWD/fetched/words" && works parted'
+mv words words.away
+test_that "... or it is said why not" 'draft 1 parted && has err "what CMake clones as words could not be had, so the build is tried without: .*no repository"'
+mv words.away words
 with_submodule lonely ../nowhere answer/answer.c
 test_that "a submodule that cannot be fetched is said, and left out" 'draft 1 lonely --force && has err "a submodule could not be fetched" && ! has out "^ *submodule =" && has out "# Its submodules are not built"'
 

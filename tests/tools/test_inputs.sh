@@ -370,6 +370,16 @@ test_that "a submodule is an empty folder" 'run 0 solver add super super --recip
 test_that "--submodules fetches it" 'run 0 solver add --replace --submodules super --recipe elsewhere.recipe && grep -q "submodule = deps/sub=$top/sub" "$SOLVERFS_STORE/config" && answers super sat && run 0 solver list && has out "^super	1	"'
 test_that "an update fetches new ones" '
 	echo unknown >sub/answer && with_git -C sub commit -qam two && with_git -C super/deps/sub pull -q && with_git -C super commit -qam two && run 0 solver update super && answers super unknown'
+# One that the solver's own commits know nothing of.
+old=$(git -C sub rev-parse HEAD~1) && elsewhere more/sub/answer "submodule = more/sub=$top/sub $old"
+test_that "a folder of another repository, at the commit that the recipe names" 'run 0 solver add more toy --recipe elsewhere.recipe && answers more sat'
+test_that "another commit of it is another build" 'sed -i "s/$old/$(git -C sub rev-parse HEAD)/" elsewhere.recipe && run 0 solver add --replace more toy --recipe elsewhere.recipe && answers more unknown'
+test_that "a commit that it does not have fails the build" '
+	sed -i "s/ [0-9a-f]*\$/ $(printf %040d 7)/" elsewhere.recipe && run 0 solver add --replace more toy --recipe elsewhere.recipe && run 1 build more HEAD && has err "submodule more/sub is at commit 0*7, which no branch or tag of .*/sub had"'
+test_that "a commit that is none is refused" '
+	sed -i "s|submodule = .*|submodule = more/sub=https://example.org/sub v1.0|" elsewhere.recipe && run 1 solver add --replace more toy --recipe elsewhere.recipe && has err "v1.0. is not the 40 hex digits of a commit"'
+test_that "where the sources have files, there is no room for it" '
+	elsewhere a "submodule = toy.sh=$top/sub $old" && run 0 solver add --replace more toy --recipe elsewhere.recipe && run 1 build more HEAD && has err "where the sources have files of their own"'
 test_that "nothing that a submodule's configuration or hooks name is run" '
 	printf "#!/bin/sh\ntouch %s\n" "\"$top/ran\"" >trap && chmod +x trap && cp trap sub/.git/hooks/post-checkout && cp trap sub/.git/hooks/reference-transaction &&
 	for key in core.fsmonitor core.sshCommand core.askPass credential.helper uploadpack.packObjectsHook; do git -C sub config $key "$top/trap"; done

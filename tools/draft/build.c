@@ -34,6 +34,7 @@ static void compiler_flags_done(struct compiler_flags *f)
 {
         buffer_done(&f->c);
         buffer_done(&f->cxx);
+        buffer_done(&f->cmake);
 }
 
 /* Is that on a line that is an error? The same words may only warn. */
@@ -191,6 +192,10 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
                         buffer_addf(&d->failed, "by %s it could not be built: %s\n", way->name, whole->reason);
                         build_failure_text(&f, &d->failed);
                         buffer_adds(&d->failed, d->failed.data[d->failed.size - 1] == '\n' ? "" : "\n");
+                }
+                if (!why && way->system == SYSTEM_CMAKE && draft_fetch_declared(d, commit, keys, &flags.cmake)) {
+                        flags.last = "what it clones";
+                        why = "Its CMake clones the folders in fetched/, each at the commit that the name there stood for";
                 }
                 if (!why && with_switches && way->switches) {
                         why = "It is not built without its tests, examples and the like, as that failed";

@@ -48,11 +48,9 @@ static int note_submodule(void *user, const char *path, const char *url)
         cleanup(git_tree_entry_freep) git_tree_entry *e = NULL;
         cleanup_free char *line = format_string("%s=%s", path, url);
 
-        if (git_tree_entry_bypath(&e, s->tree, path) < 0 || git_tree_entry_type(e) != GIT_OBJECT_COMMIT)
+        if (git_tree_entry_bypath(&e, s->tree, path) < 0 || git_tree_entry_type(e) != GIT_OBJECT_COMMIT ||
+            recipe_find_submodule(s->draft->keys.submodules, slice_string(path)))
                 return 0;
-        for (char **p = s->draft->keys.submodules; p && *p; p++)
-                if (recipe_submodule(*p, NULL) == strlen(path) && strncmp(*p, path, strlen(path)) == 0)
-                        return 0;
         return strings_add(&s->draft->keys.submodules, line);
 }
 
@@ -71,6 +69,7 @@ static int try_ways(struct draft *d, const struct way_list *ways)
                 struct draft_program program;
                 unsigned reached = draft_build(d, d->commit, way, &keys, &made);
 
+                submodules = keys.submodules; /* it may have more */
                 reached += made.n > 0;
                 if (reached > 0 && draft_choose(d, way, &keys, &made, &program)) {
                         draft_options(&program, &keys);

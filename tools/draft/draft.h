@@ -65,7 +65,8 @@ enum remedy_kind {
 struct compiler_flags {
         unsigned taken, kinds; /* bits: which of the table, and of which kinds these are */
         struct buffer c, cxx;  /* "gcc -fcommon"; empty: the usual compiler */
-        const char *last;      /* the flag of the last one that was taken; static; NULL: none was */
+        struct buffer cmake;   /* " -DFETCHCONTENT_SOURCE_DIR_LIB=$PWD/fetched/lib": words for a shell */
+        const char *last;      /* what came last, for people; static; NULL: nothing */
 };
 static inline bool has_remedy(const struct compiler_flags *f, enum remedy_kind k)
 {
@@ -81,6 +82,8 @@ const struct way *way_named(const struct way_list *l, const char *name); /* NULL
 /* -- switches.c -- */
 /* Adds the switches for the build system whose file is `file` in the folder `tree`. */
 void switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret);
+/* Adds "NAME\tURL\tTAG" for each repository that the CMake files of `tree` clone. */
+void cmake_declared(git_repository *git, const git_tree *tree, char ***ret);
 /* Adds values of variables for the Makefile `file` of `folder`, "" for the root. */
 void makefile_variables(git_repository *git, const git_tree *root, const git_tree *tree, const char *folder, const git_tree_entry *file, char ***ret);
 
@@ -135,6 +138,10 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
 
 /* Builds a commit by the recipe that these keys are. */
 bool draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys);
+
+/* -- fetched.c -- */
+/* Gets what the CMake files of the commit clone: a `submodule` line of the keys each, and in `cmake` words for a shell. False: there is nothing new. */
+bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *keys, struct buffer *cmake);
 
 /* -- paths.c -- */
 /* Fills `paths` of the keys, by which the commit is built: leaves out what lies in its root and the build did not ask for, when it is built

@@ -41,15 +41,17 @@ static void add_switch(char ***list, const char *before, struct slice name, cons
 
 /* -- words of a call: option(NAME "what it is for" ON) ------------------------------------------------------------ */
 
-/* The next word or string of a call, without its quotes. False: the call ends. */
-static bool next_word(const char **at, struct slice *ret)
+/* The next word or string of a call, without its quotes; `between` are the bytes between them. False: the call ends. */
+static bool next_word(const char **at, const char *between, struct slice *ret)
 {
-        const char *p = *at + strspn(*at, BLANKS ",:"), *end;
+        const char *p = *at + strspn(*at, between), *end;
 
         if (*p == '\0' || *p == ')')
                 return false;
         if (*p != '"' && *p != '\'') {
-                *ret = SLICE(p, strcspn(p, BLANKS ",:)\"'"));
+                for (end = p; *end && !strchr(")\"'", *end) && !strchr(between, *end); end++)
+                        ;
+                *ret = SLICE(p, (size_t)(end - p));
                 *at = p + ret->size;
                 return true;
         }
@@ -82,11 +84,37 @@ static void add_cmake(const char *at, char ***list)
         while ((at = next_option_call(at))) {
                 struct slice name, help, value;
 
-                if (!next_word(&at, &name) || !next_word(&at, &help) || !next_word(&at, &value) || is_word(name, "BUILD_SHARED_LIBS") ||
+                if (!next_word(&at, BLANKS ",:", &name) || !next_word(&at, BLANKS ",:", &help) || !next_word(&at, BLANKS ",:", &value) || is_word(name, "BUILD_SHARED_LIBS") ||
                     is_word(name, "BUILD_TESTING") || !is_unneeded(name))
                         continue;
                 if (is_word(value, "ON") || is_word(value, "TRUE") || is_word(value, "YES") || is_word(value, "1"))
                         add_switch(list, "-D", name, "=OFF");
+        }
+}
+
+/* "NAME\tURL\tTAG" of each repository that FetchContent clones; HEAD where it has no tag. */
+static void add_declared(const char *at, char ***list)
+{
+        static const char call[] = "FetchContent_Declare";
+
+        while ((at = strcasestr(at, call))) {
+                struct slice name, word, url = {0}, tag = slice_string("HEAD"), *value = NULL;
+
+                at += strlen(call);
+                at += strspn(at, BLANKS);
+                if (*at != '(' || (at++, !next_word(&at, BLANKS, &name)))
+                        continue;
+                while (next_word(&at, BLANKS, &word)) {
+                        if (value)
+                                *value = word;
+                        value = value ? NULL : is_word(word, "GIT_REPOSITORY") ? &url : is_word(word, "GIT_TAG") ? &tag : NULL;
+                }
+                if (url.size > 0 && name.size > 0 && strspn(name.data, LETTERS "_.-") >= name.size) {
+                        cleanup_free char *line = format_string("%.*s\t%.*s\t%.*s", (int)name.size, (const char *)name.data, (int)url.size,
+                                                                (const char *)url.data, (int)tag.size, (const char *)tag.data);
+
+                        strings_add(list, line);
+                }
         }
 }
 
@@ -96,9 +124,9 @@ static void add_meson(const char *at, char ***list)
         while ((at = next_option_call(at))) {
                 struct slice name, word;
                 const char *off = NULL;
-                bool is_off = !next_word(&at, &name);
+                bool is_off = !next_word(&at, BLANKS ",:", &name);
 
-                while (next_word(&at, &word)) {
+                while (next_word(&at, BLANKS ",:", &word)) {
                         off = is_word(word, "boolean") ? "=false" : is_word(word, "feature") ? "=disabled" : off;
                         is_off |= is_word(word, "false") || is_word(word, "disabled");
                 }
@@ -148,28 +176,33 @@ static void read_switches(git_repository *git, const git_tree_entry *e, void (*f
 }
 
 /* The folder's files and, where `below`, those of its folders. */
-static void read_cmake_files(git_repository *git, const git_tree *tree, bool below, char ***list)
+static void read_cmake_files(git_repository *git, const git_tree *tree, bool below, void (*fn)(const char *text, char ***list), char ***list)
 {
         for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
                 const git_tree_entry *e = git_tree_entry_byindex(tree, i);
                 cleanup(git_tree_freep) git_tree *folder = NULL;
 
                 if (fnmatch("@(CMakeLists.txt|?*.cmake)", git_tree_entry_name(e), FNM_EXTMATCH) == 0)
-                        read_switches(git, e, add_cmake, list);
+                        read_switches(git, e, fn, list);
                 else if (below && git_tree_entry_type(e) == GIT_OBJECT_TREE && git_tree_lookup(&folder, git, git_tree_entry_id(e)) == 0)
-                        read_cmake_files(git, folder, false, list);
+                        read_cmake_files(git, folder, false, fn, list);
         }
 }
 
 void switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret)
 {
         if (system == SYSTEM_CMAKE)
-                read_cmake_files(git, tree, true, ret);
+                read_cmake_files(git, tree, true, add_cmake, ret);
         else if (system == SYSTEM_MESON) {
                 read_switches(git, git_tree_entry_byname(tree, "meson_options.txt"), add_meson, ret);
                 read_switches(git, git_tree_entry_byname(tree, "meson.options"), add_meson, ret);
         } else if (system != SYSTEM_MAKE)
                 read_switches(git, file, add_configure, ret);
+}
+
+void cmake_declared(git_repository *git, const git_tree *tree, char ***ret)
+{
+        read_cmake_files(git, tree, true, add_declared, ret);
 }
 
 /* -- variables of a Makefile ------------------------------------------------------------------------------------ */

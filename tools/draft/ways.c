@@ -224,6 +224,7 @@ static void commands_out_of_tree(const struct way *w, const struct compiler_flag
         else
                 buffer_addf(b, " --buildtype=release -Ddefault_library=%s", has_remedy(flags, REMEDY_SHARED) ? "shared" : "static");
         add_words(b, switches);
+        buffer_adds(b, flags->cmake.data ?: "");
         buffer_adds(b, "\n");
         buffer_addf(b, cmake ? "cmake --build %s -j{jobs}\n" : "ninja -C %s -j{jobs}\n", w->out);
 }

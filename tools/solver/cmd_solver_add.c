@@ -69,10 +69,7 @@ static int note_submodule(void *user, const char *path, const char *url)
 {
         struct recipe *r = user;
 
-        for (char *const *p = r->submodules; *p; p++)
-                if (recipe_submodule(*p, NULL) == strlen(path) && strncmp(*p, path, strlen(path)) == 0)
-                        return 0;
-        return recipe_add_submodule(r, path, url);
+        return recipe_find_submodule(r->submodules, slice_string(path)) ? 0 : recipe_add_submodule(r, path, url);
 }
 
 /* The recipe gets a line for each submodule that it has none for. */

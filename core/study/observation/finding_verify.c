@@ -98,6 +98,24 @@ static void add_archive(const struct recipe *recipe, struct buffer *ret)
         buffer_addf(ret, recipe->is_archive ? "\t{ tar xf %s || unzip -qo %s; }\n" : "\tchmod +x %s\n", name.data, name.data);
 }
 
+/* The clone of a submodule that the recipe names the commit of. */
+static void add_pinned(struct recipe_submodule s, struct buffer *ret)
+{
+        cleanup_free char *path = copy_prefix(s.path.data, s.path.size), *repository = copy_prefix(s.repository.data, s.repository.size);
+
+        if (!s.commit)
+                return;
+        buffer_adds(ret, "\trm -rf ");
+        buffer_add_shell_word(ret, path);
+        buffer_adds(ret, " && git clone --quiet ");
+        buffer_add_shell_word(ret, repository);
+        buffer_adds(ret, " ");
+        buffer_add_shell_word(ret, path);
+        buffer_adds(ret, " && git -C ");
+        buffer_add_shell_word(ret, path);
+        buffer_addf(ret, " checkout --quiet %s &&\n", s.commit);
+}
+
 /* A function that makes one side's program in the folder where it stands. */
 static void add_build(const struct solver *s, const char *side, const char *version, struct buffer *ret)
 {
@@ -114,6 +132,8 @@ static void add_build(const struct solver *s, const char *side, const char *vers
                 add_archive(recipe, ret);
         } else {
                 buffer_adds(ret, recipe->submodules[0] ? "\tgit submodule --quiet update --init &&\n" : "");
+                for (char *const *p = recipe->submodules; *p; p++)
+                        add_pinned(recipe_submodule(*p), ret);
                 for (char *const *p = recipe->build; *p; p++) {
                         cleanup_buffer struct buffer line = {0};
 

@@ -1,0 +1,77 @@
+/* Repositories that CMake's FetchContent would clone while it configures. A build has no network: the recipe gets a `submodule` line with the commit
+ * that the tag stands for today, and CMake the folder. */
+#include <ctype.h>
+
+#include "draft.h"
+#include "tools/words.h"
+
+/* What a line of cmake_declared() says. */
+struct declared {
+        char *name, *url, *tag; /* in the line */
+};
+
+static struct declared split(char *line)
+{
+        struct declared ret = {.name = strsep(&line, "\t")};
+
+        ret.url = strsep(&line, "\t");
+        ret.tag = line;
+        return ret;
+}
+
+/* *ret: its files, owned. */
+static int fetch_declared(struct draft *d, const struct declared *part, const char *path, git_oid *ret_commit, git_tree **ret)
+{
+        cleanup(git_commit_freep) git_commit *c = NULL;
+        int r = history_fetch_submodule(common.solver->history, path, part->url, &command_progress);
+
+        progress_clear();
+        if (r == -ECANCELED || r == -EINTR)
+                command_must(r);
+        if (r == 0)
+                r = history_submodule_commit(common.solver->history, path, part->tag, ret_commit);
+        if (r == 0 && (git_commit_lookup(&c, d->git, ret_commit) < 0 || git_commit_tree(ret, c) < 0))
+                r = errorf(-ESTALE, "%s lacks the files of %s", part->url, part->tag);
+        return r;
+}
+
+/* Where it is, for the recipe and for CMake. */
+static void add_lines(const struct declared *part, const char *path, const git_oid *commit, struct draft_keys *keys, struct buffer *cmake)
+{
+        cleanup_free char *line = format_string("%s=%s %s", path, part->url, git_oid_tostr_s(commit));
+
+        strings_add(&keys->submodules, line);
+        buffer_adds(cmake, " -DFETCHCONTENT_SOURCE_DIR_");
+        for (const char *p = part->name; *p; p++)
+                buffer_addf(cmake, "%c", toupper((unsigned char)*p));
+        buffer_addf(cmake, "=$PWD/%s", path);
+}
+
+bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *keys, struct buffer *cmake)
+{
+        cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
+        char **lines = NULL;
+        bool any = false;
+
+        cmake_declared(d->git, tree, &lines);
+        for (size_t i = 0; lines && lines[i]; i++) { /* it grows: what is fetched may declare more */
+                const struct declared part = split(lines[i]);
+                cleanup_free char *path = format_string("fetched/%s", part.name);
+                cleanup(git_tree_freep) git_tree *files = NULL;
+                git_oid oid;
+                int r;
+
+                if (recipe_find_submodule(keys->submodules, slice_string(path)))
+                        continue;
+                r = fetch_declared(d, &part, path, &oid, &files);
+                if (r < 0) {
+                        note("what CMake clones as %s could not be had, so the build is tried without: %s", part.name, error_message(r));
+                        continue;
+                }
+                add_lines(&part, path, &oid, keys, cmake);
+                cmake_declared(d->git, files, &lines);
+                any = true;
+        }
+        strings_free(lines);
+        return any;
+}
