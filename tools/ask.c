@@ -3,7 +3,7 @@
 #include "core/run/slot.h"
 
 struct state {
-        const struct command_asking *a;
+        const struct command_batch *a;
         struct buffer *texts; /* [n] the text to print, */
         bool *ready;          /* [n] whether it is complete, */
         size_t n_printed;     /* and how many are out */
@@ -66,7 +66,7 @@ static void look_at_queued(void *user, const struct job_view *j)
                 snprintf(what, WAITING, "%s", j->phase);
 }
 
-static void look_at_away(void *user, const struct away_view *v)
+static void look_at_remote(void *user, const struct remote_view *v)
 {
         if (v->pid == getpid() && v->queued > 0)
                 snprintf(user, WAITING, "waits for a worker of %s to begin", v->name);
@@ -80,7 +80,7 @@ static const char *what_for(struct engine *e, char what[WAITING])
         engine_counters(e, &c);
         *what = '\0';
         if (c.queued > 0)
-                engine_each_away(e, look_at_away, what);
+                engine_each_remote(e, look_at_remote, what);
         if (c.queued > 0 && !*what)
                 engine_each_job(e, look_at_queued, what);
         return *what ? what : c.queued > 0 ? "waits for a core" : "waiting";
@@ -125,7 +125,7 @@ void ask_show(const struct ask_progress *p, const char *what, uint64_t total, ui
         progress_show(text, p->answered, total, ahead + (is_estimated ? p->least_ns : 0), is_estimated ? ahead + p->most_ns : 0);
 }
 
-int ask_round(struct asking *a, int (*progress)(void *user, const struct ask_progress *p))
+int ask_round(struct batch *a, int (*progress)(void *user, const struct ask_progress *p))
 {
         a->progress = progress;
         return ask_many(common.engine, a, PRIORITY_BATCH, common.signals);
@@ -140,26 +140,26 @@ int ask_end(int r, const char *kept)
         return -EINTR;
 }
 
-int command_ask_all(const struct command_asking *a)
+int command_ask_all(const struct command_batch *a)
 {
         cleanup_buffer struct buffer heading = {0};
         cleanup_free struct buffer *texts = allocate(a->n + 1, sizeof(*texts));
         cleanup_free bool *ready = allocate(a->n + 1, sizeof(*ready));
         struct state s = {.a = a, .texts = texts, .ready = ready};
-        const struct asking asking = {.n = a->n, .again = a->again, .make = make, .answered = answered, .progress = show, .user = &s};
+        const struct batch batch = {.n = a->n, .again = a->again, .make = make, .answered = answered, .progress = show, .user = &s};
         int r;
 
         command_engine();
         if (a->columns && !common.json)
                 table_heading(&heading, a->columns);
         output_write(&heading);
-        r = ask_end(ask_many(common.engine, &asking, a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, common.signals), "");
+        r = ask_end(ask_many(common.engine, &batch, a->n > 1 ? PRIORITY_BATCH : PRIORITY_PERSON, common.signals), "");
         while (s.n_printed < a->n) /* also print finished items that follow an interrupted one */
                 print_next(&s);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
-void command_ask(const struct command_asking *a)
+void command_ask(const struct command_batch *a)
 {
         command_ok(command_ask_all(a));
 }
@@ -185,9 +185,9 @@ static int built(void *user, size_t i, int r, struct value *v, const char *reaso
 
 int command_build(uint32_t commit, bool again, struct build_record **ret)
 {
-        struct building b = {.state = {.a = &(struct command_asking){.n = 1, .title = "build"}}, .commit = commit, .ret = ret};
-        const struct asking asking = {.n = 1, .again = again, .make = make_build, .answered = built, .progress = show, .user = &b};
-        int r = ask_many(common.engine, &asking, PRIORITY_PERSON, common.signals);
+        struct building b = {.state = {.a = &(struct command_batch){.n = 1, .title = "build"}}, .commit = commit, .ret = ret};
+        const struct batch batch = {.n = 1, .again = again, .make = make_build, .answered = built, .progress = show, .user = &b};
+        int r = ask_many(common.engine, &batch, PRIORITY_PERSON, common.signals);
 
         progress_clear();
         return r;

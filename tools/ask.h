@@ -4,7 +4,7 @@
 #include "command.h"
 #include "core/engine/ask.h"
 
-struct command_asking {
+struct command_batch {
         size_t n;
         bool again;
         const char *title; /* "run" */
@@ -19,16 +19,16 @@ struct command_asking {
 /* Asks common.engine, which it opens if need be, and watches common.signals. STATUS_OK when every item was answered. Else the other items were taken
  * back: STATUS_INTERRUPTED after a signal, STATUS_PIPE when standard output was closed (output_end() says so), or another status, and why was said. One
  * item is asked for as a person, several as a batch. */
-int command_ask_all(const struct command_asking *a);
+int command_ask_all(const struct command_batch *a);
 /* The same; ends the command unless every item was answered. */
-void command_ask(const struct command_asking *a);
+void command_ask(const struct command_batch *a);
 
 /* Builds a commit of common.solver, by the open engine, as a person asks for it; -errno. */
 int command_build(uint32_t commit, bool again, struct build_record **ret);
 
-/* For work that asks round after round, where each asking follows from the answers before (a comparison, a localization): asks one round, as a batch.
+/* For work that asks round after round, where each batch follows from the answers before (a comparison, a localization): asks one round, as a batch.
  * 0 or -errno. */
-int ask_round(struct asking *a, int (*progress)(void *user, const struct ask_progress *p));
+int ask_round(struct batch *a, int (*progress)(void *user, const struct ask_progress *p));
 /* Behind the last round. `r` is what the rounds came to; -EINTR where a signal ended them, and a note says so: `kept` is the rest of it. */
 int ask_end(int r, const char *kept);
 

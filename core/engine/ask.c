@@ -16,7 +16,7 @@
 struct fanout {
         struct engine *engine;
         struct job *job; /* on whose behalf; NULL: a thread's */
-        struct asking a;
+        struct batch a;
         enum priority priority; /* a thread's */
         int event;              /* a thread's: readable when there are news */
         struct wait_list own;   /* a thread's open ones, under engine->lock */
@@ -50,7 +50,7 @@ struct fanout *fanout_free(struct fanout *f)
         return NULL;
 }
 
-static struct fanout *fanout_new(struct engine *e, struct job *j, const struct asking *a)
+static struct fanout *fanout_new(struct engine *e, struct job *j, const struct batch *a)
 {
         struct fanout *f = allocate(1, sizeof(*f));
 
@@ -276,7 +276,7 @@ static void tell(struct fanout *f)
 
 /* -- for a thread -- */
 
-int ask_many(struct engine *e, const struct asking *a, enum priority p, int cancel_fd)
+int ask_many(struct engine *e, const struct batch *a, enum priority p, int cancel_fd)
 {
         struct fanout *f = fanout_new(e, NULL, a);
         enum fanout_state state = FANOUT_MORE;
@@ -346,7 +346,7 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
         int r;
 
         *ret = NULL;
-        r = ask_many(e, &(struct asking){.n = 1, .again = again, .make = make_single, .answered = single_answered, .user = &s}, p, cancel_fd);
+        r = ask_many(e, &(struct batch){.n = 1, .again = again, .make = make_single, .answered = single_answered, .user = &s}, p, cancel_fd);
         if (r < 0) /* interrupted as the answer came */
                 *ret = value_unref(*ret);
         return r;
@@ -354,7 +354,7 @@ int engine_get(struct engine *e, struct query *q, enum priority p, bool again, i
 
 /* -- for a job -- */
 
-int job_ask_many(struct job *j, const struct asking *a)
+int job_ask_many(struct job *j, const struct batch *a)
 {
         struct fanout *f;
 

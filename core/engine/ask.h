@@ -4,7 +4,7 @@
  *
  * A command gives make(), which makes query i, and answered(), which hears its answer (tools/ask.c is the model):
  *
- *     r = ask_many(engine, &(struct asking){.n = n, .make = make, .answered = answered, .user = &s}, PRIORITY_BATCH, signals);
+ *     r = ask_many(engine, &(struct batch){.n = n, .make = make, .answered = answered, .user = &s}, PRIORITY_BATCH, signals);
  *
  * A query: the same inside step(), which is called again when all is answered:
  *
@@ -14,7 +14,7 @@
  *             struct median *m = *state;
  *             if (!m) {                                                   // the first step asks …
  *                     *state = m = allocate(1, sizeof(*m));
- *                     job_ask_many(j, &(struct asking){.n = 30, .make = make, .answered = answered, .user = m});
+ *                     job_ask_many(j, &(struct batch){.n = 30, .make = make, .answered = answered, .user = m});
  *                     return 0;
  *             }
  *             return median_store(q, m, ret);                             // … the last one has an answer, and stores it
@@ -26,7 +26,7 @@
  * finish the query between two steps: then the value comes from the store, and no further step is called. free_state() frees the state however
  * the job ends.
  *
- * Questions that follow from answers (a bisection, a sequential test) are another asking, in the next step or round.
+ * Questions that follow from answers (a bisection, a sequential test) are another batch, in the next step or round.
  */
 #pragma once
 
@@ -36,7 +36,7 @@
  * from what was measured before and so far. */
 struct ask_progress {
         struct engine *engine;
-        size_t n;        /* of the asking */
+        size_t n;        /* of the batch */
         size_t answered; /* so far */
         size_t worked;   /* of these; the others were known */
         size_t open;
@@ -44,14 +44,14 @@ struct ask_progress {
         uint64_t least_ns, most_ns; /* when estimated */
 };
 
-struct asking {
+struct batch {
         size_t n;
         unsigned open; /* at a time; 0: 256 for ask_many(), 64 for job_ask_many() */
         bool again; /* works values out anew that are there */
         /* Makes query i; called in order, once for each. -errno is the answer of i. */
         int (*make)(void *user, size_t i, struct query **ret);
-        /* Once for each. `v` is borrowed, NULL when r < 0; then `reason` says why. 0: go on; 1: enough; -errno: enough, and the asking (and the job)
-         * ends with it. NULL: values are only worked out, and the first failure ends the asking. */
+        /* Once for each. `v` is borrowed, NULL when r < 0; then `reason` says why. 0: go on; 1: enough; -errno: enough, and the batch (and the job)
+         * ends with it. NULL: values are only worked out, and the first failure ends the batch. */
         int (*answered)(void *user, size_t i, int r, struct value *v, const char *reason);
         /* ask_many() only: about five times a second while it waits. -errno: enough, as above. May be NULL. */
         int (*progress)(void *user, const struct ask_progress *p);
@@ -60,9 +60,9 @@ struct asking {
 
 /* Asks and waits, and calls the callbacks on the calling thread. 0: all is answered, or answered() said enough; -ECANCELED: cancel_fd (-1: none)
  * became readable; else what answered() returned. An early end takes back everything open. A query that the engine's full queue refuses is
- * asked again when another of the same asking is answered. It must end before engine_close(). */
-int ask_many(struct engine *e, const struct asking *a, enum priority p, int cancel_fd);
+ * asked again when another of the same batch is answered. It must end before engine_close(). */
+int ask_many(struct engine *e, const struct batch *a, enum priority p, int cancel_fd);
 
 /* Asks on the job's behalf; only from step(), once in each. Returns 0. `a` is copied; `user` must live as long as the state. The priority is the job's,
  * also when it rises; nothing outlives the job. A query that waits for this job already is answered with -EDEADLK. */
-int job_ask_many(struct job *j, const struct asking *a);
+int job_ask_many(struct job *j, const struct batch *a);

@@ -89,7 +89,7 @@ void load_add(struct load *l, struct job *j, uint64_t now)
         if (j->mark == l->mark)
                 return;
         j->mark = l->mark;
-        if (resource == RESOURCE_CORE || resource == RESOURCE_BUILD || resource == RESOURCE_AWAY)
+        if (resource == RESOURCE_CORE || resource == RESOURCE_BUILD || resource == RESOURCE_REMOTE)
                 load_add_own(l, j, now);
         TAILQ_FOREACH (w, &j->waits, link)
                 if (w->ticket && w->ticket->job)

@@ -36,10 +36,10 @@ struct value *value_unref(struct value *v)
 /* Lock held: whether one more can be begun. */
 static int has_room(struct engine *e, bool inner)
 {
-        if (store_read_only(e->place.store)) {
+        if (store_read_only(e->home.store)) {
                 e->counters.refused++;
                 return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
-                              e->place.dir);
+                              e->home.dir);
         }
         if (e->n_jobs >= e->options.queue && !inner) { /* a job's own query is never refused, or the job might wait for ever */
                 e->counters.refused++;
@@ -131,13 +131,13 @@ bool engine_leave(struct engine *e, struct ticket **t)
 
 /* -- life -- */
 
-int engine_open(const struct engine_place *place, const struct engine_options *options, struct engine **ret)
+int engine_open(const struct engine_home *home, const struct engine_options *options, struct engine **ret)
 {
         struct engine *e = allocate(1, sizeof(*e));
         int r;
 
-        e->place = *place;
-        e->place.dir = copy_string(place->dir);
+        e->home = *home;
+        e->home.dir = copy_string(home->dir);
         if (options)
                 e->options = *options;
         if (e->options.queue == 0)
@@ -160,15 +160,15 @@ int engine_open(const struct engine_place *place, const struct engine_options *o
         pthread_mutex_init(&e->lock, NULL);
         r = view_open(e);
         if (r == 0) {
-                if (!store_read_only(place->store))
-                        leftovers_sweep(place->dir);
+                if (!store_read_only(home->store))
+                        leftovers_sweep(home->dir);
                 r = schedule_start(e);
         }
-        if (r == 0 && place->attach)
-                place->attach(place->user, e);
+        if (r == 0 && home->attach)
+                home->attach(home->user, e);
         if (r < 0) {
                 view_close(e);
-                free((char *)e->place.dir);
+                free((char *)e->home.dir);
                 free(e);
                 return r;
         }
@@ -181,13 +181,13 @@ struct engine *engine_close(struct engine *e)
         if (!e)
                 return NULL;
         schedule_stop(e);
-        if (e->place.attach)
-                e->place.attach(e->place.user, NULL);
+        if (e->home.attach)
+                e->home.attach(e->home.user, NULL);
         view_close(e);
         for (size_t i = 0; i < ENGINE_FAILURES; i++)
                 free(e->failures[i].reason);
         pthread_mutex_destroy(&e->lock);
-        free((char *)e->place.dir);
+        free((char *)e->home.dir);
         free(e);
         return NULL;
 }
@@ -256,17 +256,17 @@ unsigned job_slot(struct job *j)
         return j->slots ? (unsigned)__builtin_ctzll(j->slots) : 0;
 }
 
-void *job_away(struct job *j)
+void *job_remote(struct job *j)
 {
-        return j->away_slot;
+        return j->remote_slot;
 }
 
-void *job_take_away(struct job *j)
+void *job_take_remote(struct job *j)
 {
         void *slot;
 
         pthread_mutex_lock(&j->engine->lock);
-        slot = steal_pointer(j->away_slot);
+        slot = steal_pointer(j->remote_slot);
         pthread_mutex_unlock(&j->engine->lock);
         return slot;
 }

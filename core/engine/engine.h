@@ -11,7 +11,7 @@
  *           claim (OFD lock, so that no other process does the same), slot (a core), compute() on a thread, answer every waiter
  *
  * A query is a value to be worked out: a row of functions and a key. To add one, write a query_type and a constructor
- * (core/query/query_program.c is the model; core/engine/ask.h for one that is made of asking others). The engine, the mount's handlers and
+ * (core/query/query_program.c is the model; core/engine/ask.h for one that is made of others). The engine, the mount's handlers and
  * the command need no change. The engine knows no solver and no workspace: a query carries what it needs.
  *
  * Why every wait ends.
@@ -42,7 +42,7 @@
 
 struct core_loan;
 struct slot_view;
-struct away_view;
+struct remote_view;
 struct engine;
 struct store;
 struct job;
@@ -52,8 +52,8 @@ enum resource {
         RESOURCE_CORE,  /* one core of its own, for timed runs */
         RESOURCE_BUILD, /* cores that no other build has, at least one; it lends them to runs */
         RESOURCE_DISK,  /* none: short work that may wait for the disk (one of a few threads) */
-        RESOURCE_STEP,  /* none: step() of a query that is made of asking, and only while step() runs (one of a few threads) */
-        RESOURCE_AWAY,  /* a slot that is no core of this machine: struct engine_away */
+        RESOURCE_STEP,  /* none: step() of a query that is made of batches, and only while step() runs (one of a few threads) */
+        RESOURCE_REMOTE,  /* a slot that is no core of this machine: struct engine_remote */
         N_RESOURCES
 };
 
@@ -67,15 +67,15 @@ struct query { /* the head of every query; what the functions below need beside 
         struct digest key; /* of everything the value depends on; set by the constructor */
 };
 
-/* Slots that are not this machine's, such as those of a cluster (core/workspace/place.h). Their number changes, and one may be lost in use: a compute()
+/* Slots that are not this machine's, such as those of a cluster (core/workspace/worker_pool.h). Their number changes, and one may be lost in use: a compute()
  * that ends with -EREMOTEIO is called again on another slot, at most ENGINE_LOST_MOST times; one that ends with -ERESTART, as nothing was begun,
  * any number of times. */
-struct engine_away {
+struct engine_remote {
         /* A slot for as long as `most_ns` (0: not known); `waiting` jobs want one, this one included. Called under the engine's lock, so it may not
          * wait. -EAGAIN: engine_look_again() will be called when there is one; other errors end the job. */
-        int (*take)(struct engine_away *a, uint64_t most_ns, size_t waiting, void **ret_slot);
-        void (*give_back)(struct engine_away *a, void *slot); /* the same */
-        void (*look)(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user);
+        int (*take)(struct engine_remote *a, uint64_t most_ns, size_t waiting, void **ret_slot);
+        void (*give_back)(struct engine_remote *a, void *slot); /* the same */
+        void (*look)(struct engine_remote *a, void (*fn)(void *user, const struct remote_view *v), void *user);
 };
 #define ENGINE_LOST_MOST 3
 
@@ -101,13 +101,13 @@ struct query_type {
         /* Works it out and stores it. `j` has its slot and its cancel descriptor, and takes its progress. Not called when a need failed. -ENOENT, and
          * need() adds something again: that has gone meanwhile; it is asked for, and compute() called once more. */
         int (*compute)(struct query *q, struct job *j, struct value **ret);
-        /* Instead of compute(), for a query made of asking (RESOURCE_STEP): see core/engine/ask.h. */
+        /* Instead of compute(), for a query made of batches (RESOURCE_STEP): see core/engine/ask.h. */
         int (*step)(struct query *q, struct job *j, void **state, struct value **ret);
         void (*free_state)(void *state);                             /* of what step() left in *state; NULL: nothing to free */
         void (*describe)(const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
         bool (*estimate)(const struct query *q, struct cost *ret);   /* false: nothing was measured; NULL: never anything */
-        /* Of RESOURCE_AWAY: whose slots, and how long it may take at most (0: not known). */
-        struct engine_away *(*away)(const struct query *q, uint64_t *ret_most_ns);
+        /* Of RESOURCE_REMOTE: whose slots, and how long it may take at most (0: not known). */
+        struct engine_remote *(*remote)(const struct query *q, uint64_t *ret_most_ns);
         bool (*gone)(const struct query *q); /* its solver was removed: its job ends; NULL: never */
         void (*free_query)(struct query *q);
         void (*free_value)(struct value *v);
@@ -123,13 +123,13 @@ DEFINE_CLEANUP(struct value *, value_unref)
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
 /* Where an engine works; workspace_engine() has that of a store. */
-struct engine_place {
+struct engine_home {
         const char *dir; /* slots/, claims/ and engines/ are kept in it; copied */
         struct store *store; /* others put values into it, too: looked at when it changes. Read-only: nothing is worked out */
         /* A number that changes when queries may have become `gone`; called a few times a second, without a lock. NULL: never any. */
         uint64_t (*changes)(void *user);
         /* All clusters, for showing their slots; NULL: there are none. */
-        void (*each_away)(void *user, void (*fn)(void *look_user, struct engine_away *a), void *look_user);
+        void (*each_remote)(void *user, void (*fn)(void *look_user, struct engine_remote *a), void *look_user);
         /* Called by engine_open() and, with NULL, by engine_close(), when no slot is taken any more: for engine_look_again(). NULL: nobody. */
         void (*attach)(void *user, struct engine *e);
         void *user;
@@ -141,7 +141,7 @@ struct engine_options {
         bool gives_up;     /* jobs for which others leave no core for wait_ns end with -EAGAIN, and who has the cores */
         uint64_t wait_ns;
 };
-int engine_open(const struct engine_place *place, const struct engine_options *options, struct engine **ret);
+int engine_open(const struct engine_home *home, const struct engine_options *options, struct engine **ret);
 struct engine *engine_close(struct engine *e); /* cancels what runs, answers every waiter with -ECANCELED, joins all threads */
 
 /* -- asking ----------------------------------------------------------------------------------------------------- */
@@ -202,10 +202,10 @@ int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const
 int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user);
 
 /* The remote slots of this engine, or of all engines alive on a store. */
-void engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user);
-int engine_each_away_of_store(const char *store_dir, void (*fn)(void *user, const struct away_view *v), void *user);
+void engine_each_remote(struct engine *e, void (*fn)(void *user, const struct remote_view *v), void *user);
+int engine_each_remote_of_store(const char *store_dir, void (*fn)(void *user, const struct remote_view *v), void *user);
 /* "cluster lab: 2 of 20 workers, 3 waiting to begin, 1 of 2 slots at work, 1 lost; last trouble: …", without a newline. */
-void away_view_line(const struct away_view *v, struct buffer *ret);
+void remote_view_line(const struct remote_view *v, struct buffer *ret);
 void engine_look_again(struct engine *e); /* there may be a remote slot */
 
 struct engine_counters {
@@ -221,9 +221,9 @@ const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
 size_t job_loans(struct job *j, struct core_loan *ret); /* the slots of a build, ENGINE_SLOTS_MAX at most, with their locks */
-void *job_away(struct job *j); /* its remote slot, of RESOURCE_AWAY; NULL */
+void *job_remote(struct job *j); /* its remote slot, of RESOURCE_REMOTE; NULL */
 /* The same for a computation that outlives its slots: the slot is the caller's, who gives it back to the cluster. */
-void *job_take_away(struct job *j);
+void *job_take_remote(struct job *j);
 /* For a long computation that can use several cores; by any thread of the job's. One more slot; -EAGAIN: none is free, or somebody waits for one.
  * Between two pieces of work its holder asks job_is_pressed(): if a job of this engine or a person waits for a core, it drops the slot. All are
  * dropped when compute() returns. */

@@ -28,7 +28,7 @@ struct ticket {
 };
 TAILQ_HEAD(ticket_list, ticket);
 
-/* The other end of a ticket: a need of a job, or one open item of an asking. The open waits of a job are the edges of "waits for". */
+/* The other end of a ticket: a need of a job, or one open item of a batch. The open waits of a job are the edges of "waits for". */
 struct wait {
         struct engine *engine;
         struct job *job;        /* a ref; NULL: an asking thread's */
@@ -37,7 +37,7 @@ struct wait {
         struct ticket *ticket;  /* owned by the job asked for; NULL before it is asked for, and from its answer on */
         bool asking;            /* its asker is in engine_ask(), and frees it afterwards if it is to go */
         bool answered, left;    /* left: nobody wants the answer */
-        size_t i;               /* of the asking */
+        size_t i;               /* of the batch */
         int r;                  /* the answer */
         struct value *value;    /* owns a ref */
         char *reason;           /* owned */
@@ -108,8 +108,8 @@ struct job {
         void *state;           /* of step() */
         int claim, cancel_fd;
         uint64_t slots; /* a bit for each that it has */
-        struct engine_away *away; /* whose `away_slot` is */
-        void *away_slot;          /* NULL: none */
+        struct engine_remote *remote; /* whose `remote_slot` is */
+        void *remote_slot;          /* NULL: none */
         unsigned n_lost;          /* remote slots that were lost while it had them */
         cpu_set_t cpus;
         struct progress progress;
@@ -131,7 +131,7 @@ struct type_times {
 };
 
 struct engine {
-        struct engine_place place; /* dir: owned */
+        struct engine_home home; /* dir: owned */
         struct engine_options options;
         char slots_dir[PATH_SIZE], claims_dir[PATH_SIZE], engines_dir[PATH_SIZE];
         int cpus[ENGINE_SLOTS_MAX]; /* of each slot */
@@ -215,7 +215,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most);
 /* cost.c; lock held */
 void cost_note(struct job *j, double ran_ns); /* it ran to an end */
 void average_add(struct average *a, double x);
-/* The time that the open jobs of an asking still take: added up over jobs, each counted once in a walk. */
+/* The time that the open jobs of a batch still take: added up over jobs, each counted once in a walk. */
 struct load {
         uint64_t mark;
         double mean_ns, variance, longest_ns; /* longest: that one job may still take */

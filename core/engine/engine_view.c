@@ -78,7 +78,7 @@ static void view_each(struct engine *e, void (*fn)(void *user, const struct job_
 /* Looks at jobs, or at remote slots. */
 struct looking {
         void (*job)(void *user, const struct job_view *j);
-        void (*away)(void *user, const struct away_view *v);
+        void (*remote)(void *user, const struct remote_view *v);
         void *user;
 };
 
@@ -130,20 +130,20 @@ static void view_from_json(json_t *o, int pid, const struct looking *l)
 
 /* -- remote slots; in the same file, as objects with another first key -- */
 
-static void away_look(void *user, struct engine_away *a)
+static void remote_look(void *user, struct engine_remote *a)
 {
         const struct looking *l = user;
 
-        a->look(a, l->away, l->user);
+        a->look(a, l->remote, l->user);
 }
 
-void engine_each_away(struct engine *e, void (*fn)(void *user, const struct away_view *v), void *user)
+void engine_each_remote(struct engine *e, void (*fn)(void *user, const struct remote_view *v), void *user)
 {
-        if (e->place.each_away)
-                e->place.each_away(e->place.user, away_look, &(struct looking){.away = fn, .user = user});
+        if (e->home.each_remote)
+                e->home.each_remote(e->home.user, remote_look, &(struct looking){.remote = fn, .user = user});
 }
 
-void away_view_line(const struct away_view *v, struct buffer *ret)
+void remote_view_line(const struct remote_view *v, struct buffer *ret)
 {
         buffer_addf(ret, "cluster %s: %u of %u worker%s, %u waiting to begin, %u of %u slots at work", v->name, v->present, v->wanted,
                     v->wanted == 1 ? "" : "s", v->queued, v->busy, v->slots);
@@ -161,21 +161,21 @@ void away_view_line(const struct away_view *v, struct buffer *ret)
         }
 }
 
-static void away_to_json(void *user, const struct away_view *v)
+static void remote_to_json(void *user, const struct remote_view *v)
 {
         publish_json(user, json_pack("{ss ss si si si si si si si sI ss ss}", "cluster", v->name, "machine", v->machine, "wanted", (int)v->wanted,
                                      "queued", (int)v->queued, "present", (int)v->present, "slots", (int)v->slots, "busy", (int)v->busy, "lost",
                                      (int)v->lost, "left-out", (int)v->left_out, "sent", (json_int_t)v->sent, "why", v->why, "uneven", v->uneven));
 }
 
-static void away_from_json(json_t *o, int pid, const struct looking *l)
+static void remote_from_json(json_t *o, int pid, const struct looking *l)
 {
-        struct away_view v = {.pid = pid, .name = "", .machine = "", .why = "", .uneven = ""};
+        struct remote_view v = {.pid = pid, .name = "", .machine = "", .why = "", .uneven = ""};
 
         json_unpack(o, "{ss ss si si si si si si si sI ss ss}", "cluster", &v.name, "machine", &v.machine, "wanted", &v.wanted, "queued", &v.queued,
                     "present", &v.present, "slots", &v.slots, "busy", &v.busy, "lost", &v.lost, "left-out", &v.left_out, "sent", &v.sent, "why", &v.why,
                     "uneven", &v.uneven);
-        l->away(l->user, &v);
+        l->remote(l->user, &v);
 }
 
 /* -- publishing -- */
@@ -193,7 +193,7 @@ void view_publish(struct engine *e)
                 return;
         fputc('[', p.to);
         view_each(e, view_to_json, &p);
-        engine_each_away(e, away_to_json, &p);
+        engine_each_remote(e, remote_to_json, &p);
         fputc(']', p.to);
         p.failed |= ferror(p.to) != 0;
         if (fclose(p.to) != 0 || p.failed || rename(fresh, path) < 0)
@@ -202,9 +202,9 @@ void view_publish(struct engine *e)
 
 static int make_folder(const struct engine *e, const char *name, char ret[PATH_SIZE])
 {
-        int r = path_join(ret, e->place.dir, name);
+        int r = path_join(ret, e->home.dir, name);
 
-        return r == 0 && !store_read_only(e->place.store) ? make_dirs(ret, 0700) : r;
+        return r == 0 && !store_read_only(e->home.store) ? make_dirs(ret, 0700) : r;
 }
 
 int view_open(struct engine *e)
@@ -218,7 +218,7 @@ int view_open(struct engine *e)
                 r = make_folder(e, "engines", e->engines_dir);
         if (r == 0)
                 r = slot_folder(own, e->slots_dir, NULL); /* the machine's; the store's own where the machine has none */
-        if (r < 0 || store_read_only(e->place.store))
+        if (r < 0 || store_read_only(e->home.store))
                 return r; /* there will be nothing to show */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
         /* shared: a process may have two engines; waits for a sweep of what an earlier process of that number left */
@@ -250,11 +250,11 @@ static void view_read(const char *dir, const char *pid, const struct looking *l)
                 return; /* left by a kill -9: leftovers.h */
         jobs = json_load_file(path, 0, NULL);
         json_array_foreach (jobs, i, job) {
-                bool is_away = json_object_get(job, "cluster");
+                bool is_remote = json_object_get(job, "cluster");
 
-                if (is_away && l->away)
-                        away_from_json(job, atoi(pid), l);
-                else if (!is_away && l->job)
+                if (is_remote && l->remote)
+                        remote_from_json(job, atoi(pid), l);
+                else if (!is_remote && l->job)
                         view_from_json(job, atoi(pid), l);
         }
         json_decref(jobs);
@@ -287,7 +287,7 @@ static int view_each_other(const char *store_dir, int but, const struct looking 
 int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
 {
         view_each(e, fn, user);
-        return view_each_other(e->place.dir, getpid(), &(struct looking){.job = fn, .user = user});
+        return view_each_other(e->home.dir, getpid(), &(struct looking){.job = fn, .user = user});
 }
 
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user)
@@ -305,7 +305,7 @@ int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, cons
         return r == 0 ? slot_each(folder, fn, user) : r;
 }
 
-int engine_each_away_of_store(const char *store_dir, void (*fn)(void *user, const struct away_view *v), void *user)
+int engine_each_remote_of_store(const char *store_dir, void (*fn)(void *user, const struct remote_view *v), void *user)
 {
-        return view_each_other(store_dir, 0, &(struct looking){.away = fn, .user = user});
+        return view_each_other(store_dir, 0, &(struct looking){.remote = fn, .user = user});
 }

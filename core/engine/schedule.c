@@ -58,8 +58,8 @@ static void slots_release(struct job *j)
                         slot_give_back(j, i);
         j->slots = 0;
         CPU_ZERO(&j->cpus);
-        if (j->away_slot)
-                j->away->give_back(j->away, steal_pointer(j->away_slot));
+        if (j->remote_slot)
+                j->remote->give_back(j->remote, steal_pointer(j->remote_slot));
 }
 
 /* One slot for a run; for a build up to a quarter of the machine and at least four cores. -EAGAIN: none is free. */
@@ -277,7 +277,7 @@ static bool job_lacks(struct job *j)
 /* Its remote slot was lost, or could not be used: another one may do. */
 static bool is_for_another(struct job *j, int r)
 {
-        if (j->resource != RESOURCE_AWAY || j->cancelled)
+        if (j->resource != RESOURCE_REMOTE || j->cancelled)
                 return false;
         return r == -ERESTART || (r == -EREMOTEIO && j->n_lost++ < ENGINE_LOST_MOST);
 }
@@ -372,7 +372,7 @@ static void *job_thread(void *user)
                         drop_slot(j, i);
         closep(&j->cancel_fd);
         e->running[resource]--;
-        if (resource == RESOURCE_CORE || resource == RESOURCE_BUILD || resource == RESOURCE_AWAY) {
+        if (resource == RESOURCE_CORE || resource == RESOURCE_BUILD || resource == RESOURCE_REMOTE) {
                 j->worked_ns += (double)(now_ns() - began);
                 if (r == 0)
                         cost_note(j, (double)(now_ns() - began));
@@ -501,12 +501,12 @@ static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_
         uint64_t seen;
         struct job *j;
 
-        if (TAILQ_EMPTY(&e->all) || !e->place.changes)
+        if (TAILQ_EMPTY(&e->all) || !e->home.changes)
                 return;
         if (now - *looked >= 200 * NSEC_PER_MSEC) {
                 *looked = now;
                 pthread_mutex_unlock(&e->lock);
-                seen = e->place.changes(e->place.user);
+                seen = e->home.changes(e->home.user);
                 pthread_mutex_lock(&e->lock);
                 if (seen != *changes) {
                         *changes = seen;
@@ -555,7 +555,7 @@ again:
 
 unsigned engine_width(const struct engine *e)
 {
-        return MAX(e->running[RESOURCE_AWAY], e->n_slots);
+        return MAX(e->running[RESOURCE_REMOTE], e->n_slots);
 }
 
 void engine_look_again(struct engine *e)
@@ -569,7 +569,7 @@ void engine_look_again(struct engine *e)
 /* A cluster whose slots are all taken is not asked again in the same round. */
 #define CLUSTERS_FULL 16
 
-static bool is_full(struct engine_away *const *full, size_t n, const struct engine_away *a)
+static bool is_full(struct engine_remote *const *full, size_t n, const struct engine_remote *a)
 {
         for (size_t i = 0; i < n; i++)
                 if (full[i] == a)
@@ -578,40 +578,40 @@ static bool is_full(struct engine_away *const *full, size_t n, const struct engi
 }
 
 /* How many of the queue are for the same cluster. */
-static size_t count_for(const struct queue *q, const struct engine_away *a)
+static size_t count_for(const struct queue *q, const struct engine_remote *a)
 {
         size_t n = 0;
         uint64_t most;
         struct job *j;
 
         TAILQ_FOREACH (j, &q->jobs, queue_link)
-                n += j->query->type->away(j->query, &most) == a;
+                n += j->query->type->remote(j->query, &most) == a;
         return n;
 }
 
-static void look_away(struct engine *e, uint64_t *when)
+static void look_remote(struct engine *e, uint64_t *when)
 {
-        struct engine_away *full[CLUSTERS_FULL];
+        struct engine_remote *full[CLUSTERS_FULL];
         size_t n_full = 0;
 
         for (unsigned p = PRIORITY_PERSON; p <= PRIORITY_BATCH; p++) {
-                struct queue *queues = e->queues[RESOURCE_AWAY];
+                struct queue *queues = e->queues[RESOURCE_REMOTE];
                 struct job *j;
 
         again:
                 TAILQ_FOREACH (j, &queues[p].jobs, queue_link) {
                         uint64_t most = 0;
-                        struct engine_away *a = j->query->type->away(j->query, &most);
+                        struct engine_remote *a = j->query->type->remote(j->query, &most);
                         int r;
 
                         if (is_full(full, n_full, a))
                                 continue;
-                        r = a->take(a, most, count_for(&queues[PRIORITY_PERSON], a) + count_for(&queues[PRIORITY_BATCH], a), &j->away_slot);
+                        r = a->take(a, most, count_for(&queues[PRIORITY_PERSON], a) + count_for(&queues[PRIORITY_BATCH], a), &j->remote_slot);
                         if (r == -EAGAIN) {
                                 full[n_full++] = a;
                                 continue;
                         }
-                        j->away = a;
+                        j->remote = a;
                         if (r == 0)
                                 job_claim(j, when);
                         else
@@ -737,12 +737,12 @@ static void look_slotless(struct engine *e, enum resource r, unsigned most, uint
 /* Another process may have worked out what waits in our queue: when the store changed, look at those at its front. */
 static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uint64_t *looked, uint64_t *when)
 {
-        static const enum resource slots[] = {RESOURCE_CORE, RESOURCE_BUILD, RESOURCE_AWAY};
+        static const enum resource slots[] = {RESOURCE_CORE, RESOURCE_BUILD, RESOURCE_REMOTE};
         struct job *jobs[64]; /* references to the first ones, in order of their turn */
         uint64_t g;
         size_t n = 0;
 
-        if (!first_of(e, RESOURCE_CORE) && !first_of(e, RESOURCE_BUILD) && !first_of(e, RESOURCE_AWAY))
+        if (!first_of(e, RESOURCE_CORE) && !first_of(e, RESOURCE_BUILD) && !first_of(e, RESOURCE_REMOTE))
                 return;
         if (now - *looked < 100 * NSEC_PER_MSEC) {
                 sooner(when, *looked + 100 * NSEC_PER_MSEC);
@@ -750,7 +750,7 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         }
         *looked = now;
         sooner(when, now + 100 * NSEC_PER_MSEC);
-        g = store_generation(e->place.store);
+        g = store_generation(e->home.store);
         if (g == *generation)
                 return;
         *generation = g;
@@ -786,7 +786,7 @@ static void *schedule_thread(void *user)
                 look_slotless(e, RESOURCE_STEP, ENGINE_STEPS, &when);
                 look_slots(e, RESOURCE_CORE, now, &when);
                 look_slots(e, RESOURCE_BUILD, now, &when);
-                look_away(e, &when);
+                look_remote(e, &when);
                 look_store(e, &generation, now, &looked, &when);
                 if (e->dirty && now - e->published >= pause) {
                         e->dirty = false;

@@ -246,8 +246,8 @@ static void find_epoch(struct workspace *w, struct portfolio *p)
         for (size_t i = 0; i < p->n_arms; i++) {
                 hasher_string(h, p->arms[i].name);
                 hasher_add(h, p->arms[i].identity.bytes, DIGEST_SIZE);
-                if (p->arms[i].solver && p->arms[i].solver->place)
-                        hasher_string(h, p->arms[i].solver->place->name);
+                if (p->arms[i].solver && p->arms[i].solver->pool)
+                        hasher_string(h, p->arms[i].solver->pool->name);
         }
         hasher_finish(h, &p->epoch);
 }

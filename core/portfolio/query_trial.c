@@ -78,12 +78,12 @@ static int need_here(struct trial_query *q, struct query_list *ret)
 static int trial_query_need(struct query *query, struct query_list *ret)
 {
         struct trial_query *q = (struct trial_query *)query;
-        struct run_place *place;
-        int r = running_place(q->portfolio, &place);
+        struct worker_pool *pool;
+        int r = running_place(q->portfolio, &pool);
 
         if (r < 0)
                 return r;
-        return place && !trial_is_alone(q) ? running_need_remote(q, ret) : need_here(q, ret);
+        return pool && !trial_is_alone(q) ? running_need_remote(q, ret) : need_here(q, ret);
 }
 
 /* *ret_stands: false when the answer was withheld. */
@@ -163,10 +163,10 @@ static void trial_query_free(struct query *query)
 
 static enum resource trial_query_resource(const struct query *query)
 {
-        struct run_place *place;
+        struct worker_pool *pool;
 
         /* Counting turns needs no core. */
-        return running_place(((const struct trial_query *)query)->portfolio, &place) == 0 && place ? RESOURCE_DISK : RESOURCE_CORE;
+        return running_place(((const struct trial_query *)query)->portfolio, &pool) == 0 && pool ? RESOURCE_DISK : RESOURCE_CORE;
 }
 
 const struct query_type query_trial_type = {

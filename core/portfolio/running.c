@@ -39,7 +39,7 @@ int running_open_case(struct running *run)
 
 static bool runs_remotely(const struct arm *a)
 {
-        return a->solver && a->solver->place;
+        return a->solver && a->solver->pool;
 }
 
 /* The arm fails at once. */

@@ -75,7 +75,7 @@ void lane_end(struct lane *l);
 /* -- running_remote.c -- */
 
 /* Where the arms run; NULL: here. -ENOTSUP with a sentence: on two machines, whose times cannot be compared. */
-int running_place(const struct portfolio *p, struct run_place **ret);
+int running_place(const struct portfolio *p, struct worker_pool **ret);
 /* Takes turns as far as the known runs allow, and adds the next run to `ret`. The learner is not held while it waits: hundreds of cases may wait for
  * hours. */
 int running_need_remote(struct trial_query *q, struct query_list *ret);

@@ -2,25 +2,25 @@
  * the turns are counted off its time. The runs are asked for one after the other, so that an arm without a turn is not run. */
 #include "core/portfolio/running.h"
 
-int running_place(const struct portfolio *p, struct run_place **ret)
+int running_place(const struct portfolio *p, struct worker_pool **ret)
 {
         const struct arm *first = NULL;
 
         *ret = NULL;
         for (size_t i = 0; i < p->n_arms; i++) {
                 const struct arm *a = &p->arms[i];
-                struct run_place *place = a->solver ? a->solver->place : NULL;
+                struct worker_pool *pool = a->solver ? a->solver->pool : NULL;
 
                 if (a->problem)
                         continue;
-                if (first && place != *ret)
+                if (first && pool != *ret)
                         return errorf(-ENOTSUP,
                                       "the arms of the portfolio %s run on two machines, %s at %s and %s at %s: let them run on "
                                       "one ('runs' in the store's config, or --on)",
                                       p->name, first->name, *ret ? (*ret)->name : "local", a->name,
-                                      place ? place->name : "local");
+                                      pool ? pool->name : "local");
                 first = a;
-                *ret = place;
+                *ret = pool;
         }
         return 0;
 }

@@ -7,7 +7,7 @@
 
 struct remote_build {
         struct build_remote remote; /* first */
-        struct run_place *place;
+        struct worker_pool *pool;
         struct cluster_slot *slot;
 };
 
@@ -19,12 +19,12 @@ static int build_remotely(struct build_remote *b, const struct build_request *q,
         char known[65];
         int r;
 
-        place_toolchain(p->place, known);
+        pool_toolchain(p->pool, known);
         if (strcmp(known, now) == 0)
                 return cluster_build(p->slot, q, sources, ret);
-        r = place_note_toolchain(p->place, now);
+        r = pool_note_toolchain(p->pool, now);
         return r < 0 ? r
-                     : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again", p->place->name);
+                     : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again", p->pool->name);
 }
 
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
@@ -35,8 +35,8 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         cleanup_live_log struct live_log live = {.fd = -1};
         struct core_loan loans[ENGINE_SLOTS_MAX];
         cleanup_close int held = -1;
-        struct run_place *builder = era_or_solver(s->history, s->recipe, commit)->file ? NULL : s->builder;
-        struct remote_build remote = {.remote = {.build = build_remotely}, .place = builder, .slot = job_away(j)};
+        struct worker_pool *builder = era_or_solver(s->history, s->recipe, commit)->file ? NULL : s->builder;
+        struct remote_build remote = {.remote = {.build = build_remotely}, .pool = builder, .slot = job_remote(j)};
         struct build_request request;
         int r;
 

@@ -26,7 +26,7 @@ int disturbed_note(struct store_txn *t, const struct noted_fact *f)
         static const uint8_t none = 0;
 
         /* that this machine is quiet says nothing of a cluster's */
-        return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->place, SLICE(&none, 1));
+        return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->pool, SLICE(&none, 1));
 }
 
 /* Those that wait; *ret_next is the one that was tried least. */

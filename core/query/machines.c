@@ -4,7 +4,7 @@
 #include "core/run/host.h"
 
 #define NAME_KEY     "machine/name/"
-#define CLUSTER_KEY  "cluster/" /* place.h */
+#define CLUSTER_KEY  "cluster/" /* worker_pool.h */
 #define PROGRAMS_KEY "machine/programs/"
 #define KEY_SIZE     (sizeof(PROGRAMS_KEY) + 2 * DIGEST_HEX_SIZE)
 

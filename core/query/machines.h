@@ -1,4 +1,4 @@
-/* Machines by name: this one, those of clusters (place.h), and others, whose measurements were imported. A machine's name is a part of each run's key
+/* Machines by name: this one, those of clusters (worker_pool.h), and others, whose measurements were imported. A machine's name is a part of each run's key
  * (core/run/host.h), so that results of two never mix: whoever wants to see those of one asks for them by name (struct cell).
  *
  * A build's record is of the program that this machine made last. The program that a commit has on another machine is kept

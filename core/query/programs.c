@@ -192,7 +192,7 @@ static int look_at(struct program *p)
 /* -- its name --------------------------------------------------------------------------------------------------- */
 
 static int run_version(struct workspace *w, struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
-                       struct run_away *away, int cancel_fd, struct run_result *ret)
+                       struct run_remote *remote, int cancel_fd, struct run_result *ret)
 {
         cleanup(runner_closep) struct runner *runner = NULL;
         char scratch[PATH_SIZE];
@@ -211,16 +211,16 @@ static int run_version(struct workspace *w, struct recipe *recipe, const struct 
                                                          .scratch_parent = scratch,
                                                          .sandbox = w->settings.sandbox,
                                                          .cpus = cpus,
-                                                         .away = away},
+                                                         .remote = remote},
                                 &runner);
         return r == 0 ? runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, cancel_fd, ret) : r;
 }
 
 int program_ask_version(struct workspace *w, struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
-                        struct run_away *away, int cancel_fd, int *ret_code, char ret_line[VERSION_LINE])
+                        struct run_remote *remote, int cancel_fd, int *ret_code, char ret_line[VERSION_LINE])
 {
         struct run_result result = {0};
-        int r = run_version(w, recipe, list, n, cpus, away, cancel_fd, &result);
+        int r = run_version(w, recipe, list, n, cpus, remote, cancel_fd, &result);
         const struct blob *out = &result.run.out;
         const char *text = out->data;
         size_t size = 0;

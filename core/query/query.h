@@ -69,7 +69,7 @@ extern const struct query_type query_build_type, query_program_type, query_run_t
 /* The recipe that a commit's runs follow: the solver's, or that of its [binary] where the commit is a released program with a `run` of its own. Lives as
  * long as the solver's. */
 const struct recipe *solver_recipe_at(const struct solver *s, uint32_t commit);
-/* The machine that results of the cell stand under. False: it is on a cluster of which that is not known yet (place.h). */
+/* The machine that results of the cell stand under. False: it is on a cluster of which that is not known yet (worker_pool.h). */
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE]);
 /* Asks for another limit of time, by the clock on the wall or of CPU time, whose times the cell then has; 0: the recipe's. */
 void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns);

@@ -15,7 +15,7 @@ static bool knows_toolchain(const struct solver *s)
 {
         char toolchain[65];
 
-        return !s->builder || place_toolchain(s->builder, toolchain);
+        return !s->builder || pool_toolchain(s->builder, toolchain);
 }
 
 struct value *build_value_new(struct build_record *record)
@@ -69,12 +69,12 @@ static int make_record(struct build_query *q, struct job *j, struct build_record
         return 0;
 }
 
-static struct engine_away *build_query_away(const struct query *query, uint64_t *ret_most_ns)
+static struct engine_remote *build_query_remote(const struct query *query, uint64_t *ret_most_ns)
 {
         const struct build_query *q = (const struct build_query *)query;
 
         *ret_most_ns = era_or_solver(q->solver->history, q->solver->recipe, q->commit)->build_limits.wall_ns;
-        return &q->solver->builder->away;
+        return &q->solver->builder->remote;
 }
 
 /* A late one finds out the toolchain first, and then the build by its key. */
@@ -170,7 +170,7 @@ static enum resource build_query_resource(const struct query *query)
 {
         const struct build_query *q = (const struct build_query *)query;
 
-        return q->is_late || q->is_released ? RESOURCE_DISK : q->solver->builder ? RESOURCE_AWAY : RESOURCE_BUILD;
+        return q->is_late || q->is_released ? RESOURCE_DISK : q->solver->builder ? RESOURCE_REMOTE : RESOURCE_BUILD;
 }
 
 const struct query_type query_build_type = {
@@ -182,7 +182,7 @@ const struct query_type query_build_type = {
         .describe = build_query_describe,
         .gone = build_query_gone,
         .estimate = build_query_estimate,
-        .away = build_query_away,
+        .remote = build_query_remote,
         .free_query = build_query_free,
         .free_value = build_value_free,
 };

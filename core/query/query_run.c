@@ -93,7 +93,7 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
                 r = build->type->find(build, &v);
         if (r != -ENOENT || !build)
                 return r;
-        r = q->cell.solver->place ? 0
+        r = q->cell.solver->pool ? 0
                                   : surroundings_check(&(struct execute_request){.timed = true,
                                                                                  .stack = l->stack,
                                                                                  .memory = l->memory,
@@ -125,7 +125,7 @@ static int open_need(const struct run_query *q, struct query **ret)
         run.cell.info = input;
         r = find_missing_build(q, &resolved->build, ret);
         if (r == 0 && !*ret && !resolved->knows_machine)
-                r = query_machine(q->cell.solver->place, ret);
+                r = query_machine(q->cell.solver->pool, ret);
         if (r == 0 && !*ret)
                 r = run_query_new(&run, &resolved->build, ret);
         return r;
@@ -180,9 +180,9 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int r = held_build(q->workspace, record, &held);
 
-        if (r == 0 && q->cell.solver->place && !job_away(j)) /* or it would stand there as if it were of that machine */
+        if (r == 0 && q->cell.solver->pool && !job_remote(j)) /* or it would stand there as if it were of that machine */
                 r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local",
-                           q->cell.solver->recipe->name, q->cell.solver->place->name);
+                           q->cell.solver->recipe->name, q->cell.solver->pool->name);
         if (r == 0)
                 r = cases_open_bytes(workspace_cases(q->workspace), q->cell.info, &case_fd, case_path);
         if (r == 0)
@@ -205,7 +205,7 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
                         .runner.sandbox = workspace_settings(q->workspace)->sandbox,
                         .runner.cpus = job_cpus(j),
                         .runner.slot = job_slot(j),
-                        .runner.away = job_away(j) ? cluster_slot_away(job_away(j)) : NULL,
+                        .runner.remote = job_remote(j) ? cluster_slot_remote(job_remote(j)) : NULL,
                         .cancel_fd = job_cancel_fd(j),
                         .again = job_again(j),
                         .about = about,
@@ -265,16 +265,16 @@ enum resource run_query_resource(const struct query *query)
         const struct run_query *q = (const struct run_query *)query;
 
         return q->is_open || q->cell.machine ? RESOURCE_DISK /* it only looks */
-               : q->cell.solver->place       ? RESOURCE_AWAY
+               : q->cell.solver->pool       ? RESOURCE_REMOTE
                                              : RESOURCE_CORE;
 }
 
-struct engine_away *run_query_away(const struct query *query, uint64_t *ret_most_ns)
+struct engine_remote *run_query_remote(const struct query *query, uint64_t *ret_most_ns)
 {
         const struct run_query *q = (const struct run_query *)query;
 
         *ret_most_ns = q->resolved.limits.wall_ns;
-        return &q->cell.solver->place->away;
+        return &q->cell.solver->pool->remote;
 }
 
 static bool run_query_estimate(const struct query *query, struct cost *ret)
@@ -338,7 +338,7 @@ const struct query_type query_run_type = {
         .compute = run_query_compute,
         .describe = run_query_describe,
         .estimate = run_query_estimate,
-        .away = run_query_away,
+        .remote = run_query_remote,
         .gone = run_query_gone,
         .free_query = run_query_free,
         .free_value = run_value_free,

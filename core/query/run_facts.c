@@ -64,10 +64,10 @@ double cell_seconds(const struct cell *cell, const struct fact *f)
 
 bool cell_machine(const struct cell *cell, char ret[PATH_SIZE])
 {
-        struct run_place *place = cell->solver->place;
+        struct worker_pool *pool = cell->solver->pool;
 
-        if (!cell->machine && place)
-                return place_machine(place, ret);
+        if (!cell->machine && pool)
+                return pool_machine(pool, ret);
         snprintf(ret, PATH_SIZE, "%s", cell->machine ? cell->machine : host_machine());
         return true;
 }

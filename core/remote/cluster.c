@@ -229,17 +229,17 @@ void cluster_give_back(struct cluster_slot *s)
         pthread_mutex_unlock(&c->lock);
 }
 
-struct run_away *cluster_slot_away(struct cluster_slot *s)
+struct run_remote *cluster_slot_remote(struct cluster_slot *s)
 {
-        return &s->away;
+        return &s->remote;
 }
 
 /* -- looking -- */
 
-void cluster_look(struct cluster *c, void (*fn)(void *user, const struct away_view *v), void *user)
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct remote_view *v), void *user)
 {
         char machine[PATH_SIZE], why[sizeof(c->why)], uneven[sizeof(c->uneven)];
-        struct away_view v = {.pid = getpid(), .name = c->settings.name, .machine = machine, .why = why, .uneven = uneven, .wanted = c->settings.workers};
+        struct remote_view v = {.pid = getpid(), .name = c->settings.name, .machine = machine, .why = why, .uneven = uneven, .wanted = c->settings.workers};
         struct node *n;
 
         pthread_mutex_lock(&c->lock);

@@ -54,7 +54,7 @@ void cluster_know_machine(struct cluster *c, const char *machine); /* from earli
 struct cluster_slot;
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret);
 void cluster_give_back(struct cluster_slot *s);
-struct run_away *cluster_slot_away(struct cluster_slot *s);
+struct run_remote *cluster_slot_remote(struct cluster_slot *s);
 
 /* A clean build by the worker, of an era's recipe. Sources that it lacks are sent; programs that q->programs lacks come back. *ret has no commit yet.
  * -EREMOTEIO: the worker was lost; -ERESTART: another worker may do it; -ECANCELED. */
@@ -69,4 +69,4 @@ void cluster_will_build(struct cluster *c);
 int cluster_try(const struct cluster_settings *s, const char *machine, uint64_t most_ns, struct buffer *ret);
 
 /* Its state, for showing it. */
-void cluster_look(struct cluster *c, void (*fn)(void *user, const struct away_view *v), void *user);
+void cluster_look(struct cluster *c, void (*fn)(void *user, const struct remote_view *v), void *user);

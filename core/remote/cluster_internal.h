@@ -24,7 +24,7 @@ enum node_state {
 };
 
 struct cluster_slot {
-        struct run_away away; /* first */
+        struct run_remote remote; /* first */
         struct node *node;
         bool taken;
         int event; /* an eventfd: the answer is there, or the node is lost */
@@ -144,4 +144,4 @@ int call_lose(const struct call *c, const char *why); /* the worker does not kee
 void call_end(struct call *c);
 
 /* cluster_run.c */
-int cluster_run(struct run_away *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);
+int cluster_run(struct run_remote *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);

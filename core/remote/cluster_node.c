@@ -300,7 +300,7 @@ static int make_slots(struct node *n)
                 struct cluster_slot *s = &n->slots[i];
 
                 *s = (struct cluster_slot){.node = n, .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-                s->away = (struct run_away){.machine = c->machine, .facts = n->facts, .run = cluster_run};
+                s->remote = (struct run_remote){.machine = c->machine, .facts = n->facts, .run = cluster_run};
                 if (s->event < 0)
                         return -errno;
         }

@@ -94,7 +94,7 @@ static int check_libraries(const struct running *x, const struct execute_result 
                       (int)strnlen(at, MIN((size_t)((const char *)r->err.data + r->err.size - at), (size_t)80)), at);
 }
 
-int cluster_run(struct run_away *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret)
+int cluster_run(struct run_remote *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret)
 {
         cleanup(running_done) struct running x = {.call = {.slot = (struct cluster_slot *)a, .cancel_fd = cancel_fd}, .options = options, .input = input};
         const uint64_t limit = options->limits.output;

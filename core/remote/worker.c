@@ -5,6 +5,7 @@
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
 #include "core/remote/worker_internal.h"
+#include "core/run/file_digest.h"
 #include "core/run/host.h"
 #include "core/run/leftovers.h"
 #include "version.h"
@@ -66,6 +67,7 @@ static int send_hello(struct worker *w)
         int r;
 
         host_toolchain(toolchain);
+        file_digests_save();
         r = worker_send_message(w, PACKET_HELLO, 0, &hello);
         json_decref(facts);
         return r;
@@ -236,7 +238,7 @@ static int read_packets(struct worker *w)
 static int open_folder(struct worker *w, int *ret_alive)
 {
         const char *folder = w->options->folder;
-        char engines[PATH_SIZE], pid[16];
+        char engines[PATH_SIZE], digests[PATH_SIZE], pid[16];
         int r = path_join(engines, folder, "engines");
 
         if (r == 0)
@@ -254,6 +256,8 @@ static int open_folder(struct worker *w, int *ret_alive)
         if (r == 0)
                 r = program_folder_open(&w->folder, folder, false, w->options->bound);
         w->folder.is_lazy = true;
+        if (r == 0 && (r = path_join(digests, folder, "toolchain")) == 0)
+                file_digests_keep(digests);
         return r;
 }
 

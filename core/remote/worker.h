@@ -1,8 +1,8 @@
 /* A worker: runs and builds programs for a head, over two pipes (packet.h, message.h). The transport is what starts it and connects its standard
  * input and output: srun, ssh, a shell.
  *
- * It keeps a folder, <folder>/{programs,scratch,engines,work}: files by their digest, up to a bound, of which the least recently used go first.
- * Several workers of a machine may share one. The folder may be lost: what is missing is asked for.
+ * It keeps a folder, <folder>/{programs,scratch,engines,work}: files by their digest, up to a bound, of which the least recently used go first;
+ * and <folder>/toolchain, the digests of this machine's compilers. Several workers of a machine may share one. The folder may be lost: what is missing is asked for.
  *
  * A run has a core of its own, leased like every run of this machine (core/run/slot.h). The sandbox of the last run on a core is kept for the
  * next run of the same program.

@@ -27,6 +27,17 @@ static void each_listed(const char *const *list, size_t n, void (*fn)(void *user
                 }
 }
 
+/* A library has several names there, and is looked at by the first. */
+static bool is_again(const glob_t *found, size_t at)
+{
+        struct stat st, other;
+
+        for (size_t i = 0; i < at && stat(found->gl_pathv[at], &st) == 0; i++)
+                if (stat(found->gl_pathv[i], &other) == 0 && other.st_dev == st.st_dev && other.st_ino == st.st_ino)
+                        return true;
+        return false;
+}
+
 static void each_part(void (*fn)(void *user, const char *path), void *user)
 {
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -34,7 +45,8 @@ static void each_part(void (*fn)(void *user, const char *path), void *user)
 
                 if (glob(parts[i], GLOB_BRACE, NULL, &found) == 0)
                         for (size_t k = 0; k < found.gl_pathc; k++)
-                                fn(user, found.gl_pathv[k]);
+                                if (!is_again(&found, k))
+                                        fn(user, found.gl_pathv[k]);
                 globfree(&found);
         }
 }

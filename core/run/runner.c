@@ -198,7 +198,7 @@ int runner_start(struct runner *r, const struct run_input *input)
 {
         int k;
 
-        assert(!r->options.away);
+        assert(!r->options.remote);
         runner_abandon(r);
         k = runner_files_make(&r->files, r->options.scratch_parent, input, keeps(r) && r->options.sandbox == SANDBOX_BWRAP,
                               strrchr(input_target(r->options.recipe), '/') + 1, r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
@@ -373,13 +373,13 @@ struct run_progress runner_progress(const struct runner *r)
         return r->progress;
 }
 
-static int run_away(struct runner *r, const struct run_input *input, int cancel_fd, struct run_result *ret)
+static int run_remote(struct runner *r, const struct run_input *input, int cancel_fd, struct run_result *ret)
 {
         struct run_result result = {0};
         int k = make_request(r);
 
         if (k == 0)
-                k = r->options.away->run(r->options.away, &r->options, input, cancel_fd, &result.run);
+                k = r->options.remote->run(r->options.remote, &r->options, input, cancel_fd, &result.run);
         if (k == 0)
                 k = read_result(r, input->questions, &result);
         if (k < 0)
@@ -393,8 +393,8 @@ int runner_run(struct runner *r, const struct run_input *input, int cancel_fd, s
 {
         int k;
 
-        if (r->options.away)
-                return run_away(r, input, cancel_fd, ret);
+        if (r->options.remote)
+                return run_remote(r, input, cancel_fd, ret);
         k = runner_start(r, input);
         if (k == 0)
                 k = runner_step(r, 0, cancel_fd, ret);

@@ -24,7 +24,7 @@
  * The input is a file, /case/input.smt2 or /case/input.cnf, read-only; it stands where {case} stands in the recipe's `run`. A template without {case}, or
  * with <{case}, has it on standard input: the same file, opened inside, as a descriptor of the host's could be opened anew for writing.
  *
- * Remote. With `away` a worker of a cluster runs the program (core/remote), on a core and in a sandbox of its own, by the same options and in one
+ * Remote. With `remote` a worker of a cluster runs the program (core/remote), on a core and in a sandbox of its own, by the same options and in one
  * piece: by runner_run(). Verdicts and effort are read here, from what comes back.
  *
  * Threads. A runner may be used by one thread at a time, any at all; many runners by many threads at once. Errors are -errno with a sentence.
@@ -62,12 +62,12 @@ struct runner_options;
 struct run_input;
 
 /* A slot of a cluster, for one run at a time. */
-struct run_away {
+struct run_remote {
         const char *machine;  /* in the place of host_machine(); borrowed */
         const json_t *facts; /* of host_facts(); borrowed */
         /* As runner_run(). -EREMOTEIO: it was lost on the way, with its machine or the way there; -ERESTART: it was not begun there. In both cases
          * another slot may do it. */
-        int (*run)(struct run_away *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);
+        int (*run)(struct run_remote *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);
 };
 
 struct runner_options {
@@ -83,7 +83,7 @@ struct runner_options {
         const cpu_set_t *cpus; /* the leased slot's core (core/run/slot.h); NULL: any */
         unsigned slot;         /* where to begin looking for a free user, when root: the slot's core */
         bool fresh;            /* a new sandbox for each run; for comparison */
-        struct run_away *away; /* run it there; NULL: on this machine. Borrowed */
+        struct run_remote *remote; /* run it there; NULL: on this machine. Borrowed */
 };
 
 #define RUN_SCRATCH (UINT64_C(4) << 30)

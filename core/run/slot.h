@@ -67,7 +67,7 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
 void slot_view_line(const struct slot_view *v, struct buffer *ret);
 
 /* The state of the slots of a cluster, for showing it. */
-struct away_view {
+struct remote_view {
         int pid; /* of the process whose they are */
         const char *name, *machine; /* machine "": not known yet */
         unsigned wanted;   /* workers at most */

@@ -198,7 +198,7 @@ static int take_cluster(const char *path, const struct gitconfig_section *sectio
         return r;
 }
 
-static int check_place(const char *path, struct settings *s, const char *key, const char *name)
+static int check_pool(const char *path, struct settings *s, const char *key, const char *name)
 {
         if (name && strcmp(name, "local") != 0 && !find_cluster(s, name))
                 return errorf(-EINVAL, "%s: %s = %s, but there is no [cluster \"%s\"]", path, key, name, name);
@@ -210,7 +210,7 @@ static int check_clusters(const char *path, struct settings *s)
         for (size_t i = 0; i < s->n_clusters; i++)
                 if (!s->clusters[i].launch)
                         return errorf(-EINVAL, "%s: the cluster '%s' has no 'launch', as in: launch = ssh node7 {worker}", path, s->clusters[i].name);
-        return check_place(path, s, "runs", s->runs) < 0 || check_place(path, s, "builds", s->builds) < 0 ? -EINVAL : 0;
+        return check_pool(path, s, "runs", s->runs) < 0 || check_pool(path, s, "builds", s->builds) < 0 ? -EINVAL : 0;
 }
 
 static int take_section(const char *path, const struct gitconfig_section *section, struct settings *s)

@@ -57,8 +57,8 @@ static int open_clusters(struct workspace *w)
         if (r == 0)
                 r = settings_parse(config_text_slice(&text), w->config, &w->settings);
         w->places = allocate(w->settings.n_clusters + 1, sizeof(*w->places));
-        for (; r == 0 && w->n_places < w->settings.n_clusters; w->n_places += r == 0)
-                r = place_open(w, &w->settings.clusters[w->n_places], &w->places[w->n_places]);
+        for (; r == 0 && w->n_pools < w->settings.n_clusters; w->n_pools += r == 0)
+                r = pool_open(w, &w->settings.clusters[w->n_pools], &w->places[w->n_pools]);
         return r;
 }
 
@@ -139,8 +139,8 @@ struct workspace *workspace_close(struct workspace *w)
                 history_unref(p->history);
                 free(p);
         }
-        for (size_t i = 0; i < w->n_places; i++)
-                place_close(w->places[i]);
+        for (size_t i = 0; i < w->n_pools; i++)
+                pool_close(w->places[i]);
         free(w->places);
         programs_close(w->programs);
         sets_close(w->sets);
@@ -161,12 +161,12 @@ static uint64_t recipes_changed(void *workspace)
         return workspace_recipes_changed(workspace);
 }
 
-static void each_place(void *workspace, void (*fn)(void *user, struct engine_away *a), void *user)
+static void each_pool(void *workspace, void (*fn)(void *user, struct engine_remote *a), void *user)
 {
         struct workspace *w = workspace;
 
-        for (size_t i = 0; i < w->n_places; i++)
-                fn(user, &w->places[i]->away);
+        for (size_t i = 0; i < w->n_pools; i++)
+                fn(user, &w->places[i]->remote);
 }
 
 static void look_again(void *engine)
@@ -174,12 +174,12 @@ static void look_again(void *engine)
         engine_look_again(engine);
 }
 
-static void attach_places(void *workspace, struct engine *e)
+static void attach_pools(void *workspace, struct engine *e)
 {
         struct workspace *w = workspace;
 
-        for (size_t i = 0; i < w->n_places; i++)
-                place_attach(w->places[i], e ? look_again : NULL, e);
+        for (size_t i = 0; i < w->n_pools; i++)
+                pool_attach(w->places[i], e ? look_again : NULL, e);
 }
 
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret)
@@ -189,24 +189,24 @@ int workspace_engine(struct workspace *w, const struct engine_options *options, 
         o.cores = o.cores ?: w->settings.cores;
         o.queue = o.queue ?: w->settings.queue;
         o.grace_ns = o.grace_ns ?: w->settings.grace_ns;
-        return engine_open(&(struct engine_place){.dir = w->dir,
+        return engine_open(&(struct engine_home){.dir = w->dir,
                                                   .store = w->store,
                                                   .changes = recipes_changed,
-                                                  .each_away = each_place,
-                                                  .attach = attach_places,
+                                                  .each_remote = each_pool,
+                                                  .attach = attach_pools,
                                                   .user = w},
                            &o, ret);
 }
 
-int workspace_run_on(struct workspace *w, const char *place)
+int workspace_run_on(struct workspace *w, const char *pool)
 {
-        struct run_place *p;
+        struct worker_pool *p;
         int r;
 
         pthread_mutex_lock(&w->lock);
-        r = workspace_find_place(w, place, &p);
+        r = workspace_find_pool(w, pool, &p);
         if (r == 0) {
-                w->run_on = place;
+                w->run_on = pool;
                 w->solvers = solver_list_unref(w->solvers);
                 r = workspace_refresh(w);
         }

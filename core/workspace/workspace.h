@@ -16,7 +16,7 @@
  * Everything is 0700/0600 whatever the umask.
  *
  * [solverfs] keys: cores, sandbox (bwrap | none), programs (bytes the folder keeps, 2g), ccache (true), crawler (repeated: process
- * names that may not start work), grace (3s), queue, reduce (15m, of one reduction), runs and builds (local, or a cluster's name). [cluster "NAME"]: place.h.
+ * names that may not start work), grace (3s), queue, reduce (15m, of one reduction), runs and builds (local, or a cluster's name). [cluster "NAME"]: worker_pool.h.
  *
  * Threads: any. A solver list is a snapshot: hold a reference while using it.
  */
@@ -27,7 +27,7 @@
 #include "core/cases/sets.h"
 #include "core/engine/engine.h"
 #include "core/run/fact.h"
-#include "core/workspace/place.h"
+#include "core/workspace/worker_pool.h"
 #include "core/workspace/settings.h"
 #include "core/workspace/tables.h"
 
@@ -40,8 +40,8 @@ struct solver {
         struct recipe *recipe;   /* owns a ref; name is recipe->name */
         struct history *history; /* owns a ref; shared with its variants */
         const char *repository;  /* name of the repository: the base's for a variant; points into recipe */
-        struct run_place *place;     /* where its runs are done; NULL: here. The workspace's */
-        struct run_place *builder;   /* where it is built, in the same way */
+        struct worker_pool *pool;     /* where its runs are done; NULL: here. The workspace's */
+        struct worker_pool *builder;   /* where it is built, in the same way */
 };
 struct solver *solver_ref(struct solver *s);
 struct solver *solver_unref(struct solver *s);
@@ -111,7 +111,7 @@ const struct settings *workspace_settings(struct workspace *w); /* as read at op
 
 /* From now on all solvers run at the place of this name, "local" for here, whatever the config says; nothing was asked of them before. -EINVAL: there is
  * none of that name. */
-int workspace_run_on(struct workspace *w, const char *place);
+int workspace_run_on(struct workspace *w, const char *pool);
 
 /* What a room above keeps for as long as the workspace is open. The first call with a key (the address of a static object of that room) makes it;
  * workspace_close() frees it. */

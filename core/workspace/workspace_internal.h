@@ -20,8 +20,8 @@ struct workspace {
         struct sets *sets;         /* owned */
         struct programs *programs; /* owned */
         struct settings settings;  /* as at open */
-        struct run_place **places; /* owned; of the clusters of `settings`, in their order */
-        size_t n_places;
+        struct worker_pool **places; /* owned; of the clusters of `settings`, in their order */
+        size_t n_pools;
         const char *run_on; /* borrowed: workspace_run_on(); NULL: as the config says */
 
         pthread_mutex_t lock;
@@ -73,4 +73,4 @@ int solver_list_read(struct workspace *w, const struct config_text *text, struct
 /* A new reference to the history of a repository, opened once. Under the lock. */
 int workspace_history(struct workspace *w, const char *name, struct history **ret);
 /* NULL for "local", or no name. -EINVAL: there is no such cluster. */
-int workspace_find_place(struct workspace *w, const char *name, struct run_place **ret);
+int workspace_find_pool(struct workspace *w, const char *name, struct worker_pool **ret);

@@ -33,12 +33,12 @@ struct solver_list *solver_list_unref(struct solver_list *l)
 
 /* -- places -- */
 
-int workspace_find_place(struct workspace *w, const char *name, struct run_place **ret)
+int workspace_find_pool(struct workspace *w, const char *name, struct worker_pool **ret)
 {
         *ret = NULL;
         if (!name || strcmp(name, "local") == 0)
                 return 0;
-        for (size_t i = 0; i < w->n_places; i++)
+        for (size_t i = 0; i < w->n_pools; i++)
                 if (strcmp(w->places[i]->name, name) == 0)
                         *ret = w->places[i];
         return *ret ? 0
@@ -59,7 +59,7 @@ static int check_builder(const struct recipe *r)
 
 static int find_builder(struct workspace *w, struct solver *s, struct recipe *recipe)
 {
-        int r = workspace_find_place(w, recipe->builds ?: w->settings.builds, &s->builder);
+        int r = workspace_find_pool(w, recipe->builds ?: w->settings.builds, &s->builder);
 
         if (r < 0)
                 return r;
@@ -68,7 +68,7 @@ static int find_builder(struct workspace *w, struct solver *s, struct recipe *re
                 recipe->eras[i]->builder = recipe->builder;
         if (!s->builder)
                 return 0;
-        place_will_build(s->builder);
+        pool_will_build(s->builder);
         return check_builder(recipe);
 }
 
@@ -115,15 +115,15 @@ static int solver_new(struct workspace *w, struct recipe *recipe, struct solver 
         int r;
 
         *s = (struct solver){.refs = 1, .recipe = recipe_ref(recipe), .repository = recipe->base ?: recipe->name};
-        r = workspace_find_place(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->place);
+        r = workspace_find_pool(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->pool);
         if (r == 0)
                 r = recipe_print(recipe, &text);
         if (r == 0)
                 r = find_builder(w, s, recipe);
         digest_of(text.data, text.size, &version); /* whatever it says counts */
         memcpy(&s->version, version.bytes, sizeof(s->version));
-        if (s->place) /* a mount must see that it has other results now */
-                s->version ^= hash_quick(s->place->name, strlen(s->place->name));
+        if (s->pool) /* a mount must see that it has other results now */
+                s->version ^= hash_quick(s->pool->name, strlen(s->pool->name));
         if (s->builder)
                 s->version ^= hash_quick(s->builder->name, strlen(s->builder->name)) * 3;
         if (r == 0)

@@ -71,9 +71,9 @@ static int status_wrong(void *user, enum answer_alarm a, const char *line)
         return 0;
 }
 
-static void status_cluster(void *user, const struct away_view *v)
+static void status_cluster(void *user, const struct remote_view *v)
 {
-        away_view_line(v, user);
+        remote_view_line(v, user);
         buffer_adds(user, "\n");
 }
 
@@ -100,7 +100,7 @@ static int live_status(struct tree *t, const struct node *n, struct buffer *ret)
         for (char *line = mistakes.data ? strtok_r(mistakes.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
                 buffer_addf(ret, "CONFIG: %s\n", line);
         wrong_answers(tree_workspace(t), status_wrong, ret);
-        engine_each_away(tree_engine(t), status_cluster, ret);
+        engine_each_remote(tree_engine(t), status_cluster, ret);
         engine_each_slot_of_store(workspace_dir(tree_workspace(t)), status_slot, ret);
         return engine_each_job(tree_engine(t), status_job, ret);
 }

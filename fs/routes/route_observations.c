@@ -132,7 +132,7 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
         cell.info = info;
         cell.wall_ns = (uint64_t)((*ret_found)->timeout * 1e9);
         /* Found on another machine: times of this machine do not belong beside those. */
-        if (!n->solver->place &&
+        if (!n->solver->pool &&
             campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))
                 cell.machine = machine;
         r = read_case_history(t, n, &cell, JUDGE_TIME, ret, ret_order);

@@ -67,14 +67,14 @@ static int open_runner(const char *program, struct cluster_slot *slot, const cpu
         return runs_open(&(struct runs_options){.program = program,
                                                 .sandbox = SANDBOX_BWRAP,
                                                 .cpus = cpus,
-                                                .away = slot ? cluster_slot_away(slot) : NULL},
+                                                .remote = slot ? cluster_slot_remote(slot) : NULL},
                          ret);
 }
 
 static int row_overhead(void)
 {
         cleanup(cluster_closep) struct cluster *c = NULL;
-        cleanup(runner_closep) struct runner *away = NULL, *local = NULL;
+        cleanup(runner_closep) struct runner *remote = NULL, *local = NULL;
         struct cluster_slot *slot = NULL;
         struct slot core = {.lock = -1};
         int r = open_cluster(1, &c);
@@ -84,18 +84,18 @@ static int row_overhead(void)
         if (r == 0)
                 r = slot_lease(NULL, "bench", -1, &core);
         if (r == 0)
-                r = open_runner("/usr/bin/true", slot, NULL, &away);
+                r = open_runner("/usr/bin/true", slot, NULL, &remote);
         if (r == 0)
                 r = open_runner("/usr/bin/true", NULL, &core.cpus, &local);
         if (r == 0)
-                r = runs_once(away, NULL); /* the program travels */
+                r = runs_once(remote, NULL); /* the program travels */
         if (r == 0)
                 r = bench_compare(&(struct row){.what = "running true over a worker",
                                                 .against = "a local kept sandbox",
                                                 .judge = JUDGE_DIFFERENCE,
                                                 .most = 2e-3},
-                                  runs_measure, away, runs_measure, local);
-        away = runner_close(away);
+                                  runs_measure, remote, runs_measure, local);
+        remote = runner_close(remote);
         slot_release(&core);
         if (slot)
                 cluster_give_back(slot);
@@ -149,7 +149,7 @@ static int row_stream(void)
         cleanup(cluster_closep) struct cluster *c = NULL;
         struct cluster_slot *slots[2] = {NULL, NULL};
         struct slot cores[2] = {{.lock = -1}, {.lock = -1}};
-        struct stream away = {{NULL, NULL}, 0}, local = {{NULL, NULL}, 0};
+        struct stream remote = {{NULL, NULL}, 0}, local = {{NULL, NULL}, 0};
         int all[2], r = host_cores(all, 2) < 2 ? 1 : 0;
         char program[PATH_SIZE], source[PATH_SIZE];
 
@@ -176,16 +176,16 @@ static int row_stream(void)
         for (unsigned i = 0; r == 0 && i < 2; i++)
                 r = cluster_slots_take(c, 0, 2 - i, &slots[i]);
         for (unsigned i = 0; r == 0 && i < 2; i++)
-                r = open_runner(program, slots[i], NULL, &away.runners[i]);
+                r = open_runner(program, slots[i], NULL, &remote.runners[i]);
         if (r == 0)
                 r = bench_compare(&(struct row){.what = "1,000 runs of 10 ms on two workers",
                                                 .against = "two local runners",
                                                 .judge = JUDGE_RATIO,
                                                 .most = 1.1,
                                                 .rounds = MIN(bench.rounds, 5u)},
-                                  measure_stream, &away, measure_stream, &local);
+                                  measure_stream, &remote, measure_stream, &local);
         for (unsigned i = 0; i < 2; i++) {
-                runner_close(away.runners[i]);
+                runner_close(remote.runners[i]);
                 runner_close(local.runners[i]);
                 if (slots[i])
                         cluster_give_back(slots[i]);
@@ -195,7 +195,7 @@ static int row_stream(void)
 
 /* -- what travels -- */
 
-static void copy_sent(void *user, const struct away_view *v)
+static void copy_sent(void *user, const struct remote_view *v)
 {
         *(uint64_t *)user = v->sent;
 }
@@ -370,7 +370,7 @@ static int go_build(void *user)
 {
         struct building *b = user;
 
-        return ask_many(b->engine, &(struct asking){.n = 1, .open = 1, .make = make_build, .answered = take_build, .user = b}, PRIORITY_BATCH, -1);
+        return ask_many(b->engine, &(struct batch){.n = 1, .open = 1, .make = make_build, .answered = take_build, .user = b}, PRIORITY_BATCH, -1);
 }
 
 static int build_both(struct building *b)
@@ -443,7 +443,7 @@ static int take_cell(void *user, size_t i, int r, struct value *v, const char *r
 static int ask_cells(struct head *h, size_t first, size_t n)
 {
         h->first = first;
-        return ask_many(h->engine, &(struct asking){.n = n, .open = SLEEPERS * 2, .make = make_cell, .answered = take_cell, .user = h}, PRIORITY_BATCH,
+        return ask_many(h->engine, &(struct batch){.n = n, .open = SLEEPERS * 2, .make = make_cell, .answered = take_cell, .user = h}, PRIORITY_BATCH,
                         -1);
 }
 

@@ -39,7 +39,7 @@ int runs_open(const struct runs_options *o, struct runner **ret)
                                          .sandbox = o->sandbox,
                                          .cpus = o->cpus,
                                          .fresh = o->fresh,
-                                         .away = o->away},
+                                         .remote = o->remote},
                 ret);
 }
 

@@ -12,7 +12,7 @@ struct runs_options {
         enum sandbox_kind sandbox;
         bool fresh;            /* a new sandbox for each run */
         const cpu_set_t *cpus; /* NULL: any */
-        struct run_away *away; /* the slot of a worker; NULL: here */
+        struct run_remote *remote; /* the slot of a worker; NULL: here */
 };
 int runs_open(const struct runs_options *o, struct runner **ret);
 

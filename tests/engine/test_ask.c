@@ -148,7 +148,7 @@ static int parent_step(struct query *q, struct job *j, void **state, struct valu
 
                 *first = n->first;
                 *state = first;
-                return job_ask_many(j, &(struct asking){.n = n->n, .make = parent_make, .user = first});
+                return job_ask_many(j, &(struct batch){.n = n->n, .make = parent_make, .user = first});
         }
         node_keep(q);
         *ret = value_new(q);
@@ -311,7 +311,7 @@ START_TEST(test_answers_come_once_each)
         bool seen[100] = {false};
 
         start(NULL);
-        assert_ok(ask_many(e, &(struct asking){.n = 100, .open = 8, .make = sweep_make, .answered = sweep_answered, .user = &s},
+        assert_ok(ask_many(e, &(struct batch){.n = 100, .open = 8, .make = sweep_make, .answered = sweep_answered, .user = &s},
                            PRIORITY_BATCH, -1));
         ck_assert_uint_eq(s.n, 100);
         for (size_t i = 0; i < 100; i++) {
@@ -320,7 +320,7 @@ START_TEST(test_answers_come_once_each)
         }
         ck_assert_uint_eq(control.computed, 99);
         ck_assert_int_eq(s.last, -ENOENT); /* of 13, which could not even be made */
-        assert_ok(ask_many(e, &(struct asking){.n = 0, .make = sweep_make, .answered = sweep_answered, .user = &s},
+        assert_ok(ask_many(e, &(struct batch){.n = 0, .make = sweep_make, .answered = sweep_answered, .user = &s},
                            PRIORITY_BATCH, -1));
         stop();
 }
@@ -331,7 +331,7 @@ START_TEST(test_enough_takes_the_others_back)
         struct sweep s = {.first = 100, .enough = 3};
 
         start(&(struct engine_options){.cores = 1});
-        assert_ok(ask_many(e, &(struct asking){.n = 500, .open = 2, .make = sweep_make, .answered = sweep_answered, .user = &s},
+        assert_ok(ask_many(e, &(struct batch){.n = 500, .open = 2, .make = sweep_make, .answered = sweep_answered, .user = &s},
                            PRIORITY_BATCH, -1));
         ck_assert_uint_eq(s.n, 3);
         ck_assert_uint_le(control.computed, 6);
@@ -342,7 +342,7 @@ END_TEST
 START_TEST(test_without_answered_the_first_failure_ends_it)
 {
         struct sweep s = {.first = 100};
-        struct asking a = {.n = 500, .open = 4, .make = sweep_make, .user = &s};
+        struct batch a = {.n = 500, .open = 4, .make = sweep_make, .user = &s};
 
         start(NULL);
         control.fail = true;
@@ -362,7 +362,7 @@ START_TEST(test_a_thread_is_interrupted)
 
         start(&(struct engine_options){.cores = 1, .grace_ns = 20 * NSEC_PER_SEC});
         assert_error(ask_many(e,
-                              &(struct asking){.n = 500, .open = 2, .make = sweep_make, .answered = sweep_answered, .user = &s},
+                              &(struct batch){.n = 500, .open = 2, .make = sweep_make, .answered = sweep_answered, .user = &s},
                               PRIORITY_BATCH, s.cancel_fd),
                      ECANCELED);
         ck_assert_uint_le(s.n, 8);
@@ -377,7 +377,7 @@ START_TEST(test_more_than_the_queue_takes)
         struct sweep s = {.first = 100};
 
         start(&(struct engine_options){.cores = 1, .queue = 3});
-        assert_ok(ask_many(e, &(struct asking){.n = 200, .make = sweep_make, .answered = sweep_answered, .user = &s},
+        assert_ok(ask_many(e, &(struct batch){.n = 200, .make = sweep_make, .answered = sweep_answered, .user = &s},
                            PRIORITY_BATCH, -1));
         ck_assert_uint_eq(s.n, 200);
         ck_assert_int_eq(s.last, 0);
@@ -401,7 +401,7 @@ static int see_progress(void *user, const struct ask_progress *p)
 START_TEST(test_an_estimate_is_a_range_or_none)
 {
         struct sweep s = {.first = 100};
-        struct asking a = {
+        struct batch a = {
                 .n = 100, .open = 10, .make = sweep_make, .answered = sweep_answered, .progress = see_progress, .user = &s};
 
         start(&(struct engine_options){.cores = 1});
@@ -446,7 +446,7 @@ START_TEST(test_ten_thousand_nested_on_one_slot)
                 for (unsigned k = 0; k < EACH; k++)
                         parent(1000 + i * EACH + k, 20000 + i * EACH + k, 1);
         }
-        assert_ok(ask_many(e, &(struct asking){.n = PARENTS, .make = sweep_make, .answered = sweep_answered, .user = &s},
+        assert_ok(ask_many(e, &(struct batch){.n = PARENTS, .make = sweep_make, .answered = sweep_answered, .user = &s},
                            PRIORITY_BATCH, -1));
         ck_assert_uint_eq(s.n, PARENTS);
         ck_assert_int_eq(s.last, 0);
@@ -467,7 +467,7 @@ START_TEST(test_parents_share_their_children)
         start(&(struct engine_options){.cores = 1});
         for (unsigned i = 0; i < 64; i++)
                 parent(100 + i, 1000 + i, 200); /* of 263 in all */
-        assert_ok(ask_many(e, &(struct asking){.n = 64, .make = sweep_make, .answered = sweep_answered, .user = &s},
+        assert_ok(ask_many(e, &(struct batch){.n = 64, .make = sweep_make, .answered = sweep_answered, .user = &s},
                            PRIORITY_BATCH, -1));
         ck_assert_int_eq(s.last, 0);
         ck_assert_uint_eq(control.computed, 263);
@@ -692,7 +692,7 @@ static void *storm(void *user)
                 if (random >> 21 & 1)
                         s.enough = 1 + (random >> 12) % 5;
                 r = ask_many(e,
-                             &(struct asking){.n = 20,
+                             &(struct batch){.n = 20,
                                               .open = 1 + (random >> 8) % 12,
                                               .again = random >> 23 & 1,
                                               .make = sweep_make,

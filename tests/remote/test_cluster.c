@@ -51,24 +51,24 @@ static struct cluster_slot *take(struct cluster *c)
         return s;
 }
 
-static void copy_view(void *user, const struct away_view *v)
+static void copy_view(void *user, const struct remote_view *v)
 {
         static char why[4096];
 
         snprintf(why, sizeof(why), "%s", v->why);
-        *(struct away_view *)user = *v;
-        ((struct away_view *)user)->why = why;
+        *(struct remote_view *)user = *v;
+        ((struct remote_view *)user)->why = why;
 }
 
-static struct away_view view(struct cluster *c)
+static struct remote_view view(struct cluster *c)
 {
-        struct away_view v;
+        struct remote_view v;
 
         cluster_look(c, copy_view, &v);
         return v;
 }
 
-static void copy_uneven(void *user, const struct away_view *v)
+static void copy_uneven(void *user, const struct remote_view *v)
 {
         snprintf(user, 256, "%s", v->uneven);
 }
@@ -111,7 +111,7 @@ static struct runner *runner_for(struct cluster_slot *s, struct recipe *recipe, 
                                                        .n_programs = 1,
                                                        .limits = limits,
                                                        .scratch_parent = "scratch",
-                                                       .away = cluster_slot_away(s)},
+                                                       .remote = cluster_slot_remote(s)},
                               &r));
         return r;
 }

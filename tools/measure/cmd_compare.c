@@ -122,11 +122,11 @@ static int show(void *user, const struct ask_progress *p)
 
 static int measure(struct compare *o)
 {
-        struct asking asking;
+        struct batch batch;
         int r;
 
         command_engine();
-        while ((r = comparing_next(o->comparing, &asking)) > 0 && (r = ask_round(&asking, show)) == 0)
+        while ((r = comparing_next(o->comparing, &batch)) > 0 && (r = ask_round(&batch, show)) == 0)
                 ;
         r = ask_end(r, "; what was measured is kept, and the same command goes on from there");
         return r < 0 ? fail(r) : STATUS_OK;

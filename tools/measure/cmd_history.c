@@ -123,7 +123,7 @@ static int measure_round(struct recording *o)
         snprintf(title, sizeof(title), o->n_wants > 0 && o->wants[0].seed > 0 ? "history, under seeds"
                                        : o->round == 0                        ? "history"
                                                                               : "history, between what differs (%u)", o->round);
-        return command_ask_all(&(struct command_asking){.n = o->n_wants, .title = title, .make = make, .answered = answered, .user = o});
+        return command_ask_all(&(struct command_batch){.n = o->n_wants, .title = title, .make = make, .answered = answered, .user = o});
 }
 
 static int measure_missing(struct recording *o)

@@ -30,7 +30,7 @@ static int make_before(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
 
-        return i == o->revisions.n ? query_machine(common.solver->place, ret) : query_build(common.workspace, common.solver, o->revisions.list[i], ret);
+        return i == o->revisions.n ? query_machine(common.solver->pool, ret) : query_build(common.workspace, common.solver, o->revisions.list[i], ret);
 }
 
 static void note_error(struct noisy *o, int r, const char *reason)
@@ -78,14 +78,14 @@ static void sample_answered(void *user, size_t i, int r, struct value *v, const 
 
 static void measure(struct noisy *o)
 {
-        const size_t n = o->revisions.n * o->cases.n * o->runs, n_before = o->revisions.n + (common.solver->place != NULL);
+        const size_t n = o->revisions.n * o->cases.n * o->runs, n_before = o->revisions.n + (common.solver->pool != NULL);
 
         o->seconds = allocate(n, sizeof(*o->seconds));
         o->decided = allocate(n, sizeof(*o->decided));
         o->answered = allocate(n, sizeof(*o->answered));
         o->unbuildable = allocate(o->revisions.n, sizeof(*o->unbuildable));
-        command_ask(&(struct command_asking){.n = n_before, .title = "build", .make = make_before, .answered = before_answered, .user = o});
-        command_ask(&(struct command_asking){.n = n, .title = "noise", .make = make_sample, .answered = sample_answered, .user = o});
+        command_ask(&(struct command_batch){.n = n_before, .title = "build", .make = make_before, .answered = before_answered, .user = o});
+        command_ask(&(struct command_batch){.n = n, .title = "noise", .make = make_sample, .answered = sample_answered, .user = o});
 }
 
 /* -- showing -- */

@@ -202,7 +202,7 @@ void cmd_portfolio_run(int argc, char **argv)
         command_run_on(on);
         command_must_usage(portfolio_open(common.workspace, words.list[0], &a.portfolio));
         command_cases(words.list + 1, words.n - 1, &a.cases);
-        command_ask(&(struct command_asking){.n = a.cases.n * (a.alone ? a.portfolio->n_arms : 1), .title = "portfolio", .columns = run_columns,
+        command_ask(&(struct command_batch){.n = a.cases.n * (a.alone ? a.portfolio->n_arms : 1), .title = "portfolio", .columns = run_columns,
                                              .make = make, .answered = answered, .user = &a});
         case_selection_done(&a.cases);
         portfolio_unref(a.portfolio);

@@ -241,7 +241,7 @@ void cmd_run(int argc, char **argv)
         o.unbuildable = allocate(o.revisions.n + 1, sizeof(*o.unbuildable));
         o.disputed = allocate(o.cases.n + 1, sizeof(*o.disputed));
         choose_columns(&o);
-        command_worse(command_ask_all(&(struct command_asking){.n = o.revisions.n * o.cases.n, .again = o.again, .title = "run",
+        command_worse(command_ask_all(&(struct command_batch){.n = o.revisions.n * o.cases.n, .again = o.again, .title = "run",
                                                                .columns = o.print ? NULL : o.columns, .make = make, .answered = answered, .user = &o}));
         if (o.n_wrong > 1)
                 alarm_line("%zu WRONG ANSWERS in all", o.n_wrong);

@@ -198,11 +198,11 @@ bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
         return true;
 }
 
-int recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_away *away, struct runner **ret)
+int recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote, struct runner **ret)
 {
         char scratch[PATH_SIZE];
         const struct runner_options options = {.recipe = recipe, .programs = list, .n_programs = n, .limits = recipe->limits, .scratch_parent = scratch,
-                                               .sandbox = workspace_settings(common.workspace)->sandbox, .away = away};
+                                               .sandbox = workspace_settings(common.workspace)->sandbox, .remote = remote};
         int r = path_join(scratch, workspace_dir(common.workspace), "scratch");
 
         return r == 0 ? runner_open(&options, ret) : r;
@@ -379,20 +379,20 @@ static int check_runs(struct recipe_check *t, const struct build_record *record)
         const struct recipe *recipe = common.solver->recipe;
         cleanup_free bool *found = allocate(strings_count(recipe->effort) + 1, sizeof(*found));
         cleanup_held struct held held = {0};
-        struct run_place *place = common.solver->place;
-        struct cluster_slot *away = NULL;
+        struct worker_pool *pool = common.solver->pool;
+        struct cluster_slot *remote = NULL;
         struct runner *runner = NULL;
         int r = held_build(common.workspace, record, &held);
 
-        if (r == 0 && place) /* where the solver's runs are done */
-                r = place_lease(place, recipe->limits.wall_ns, command_progress.stop, t, &away);
+        if (r == 0 && pool) /* where the solver's runs are done */
+                r = pool_lease(pool, recipe->limits.wall_ns, command_progress.stop, t, &remote);
         if (r == 0)
-                r = recipe_runner_open(recipe, held.list, held.n, away ? cluster_slot_away(away) : NULL, &runner);
+                r = recipe_runner_open(recipe, held.list, held.n, remote ? cluster_slot_remote(remote) : NULL, &runner);
         if (r == 0)
                 r = run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
         runner_close(runner);
-        if (away)
-                place_release(place, away);
+        if (remote)
+                pool_release(pool, remote);
         return r;
 }
 

@@ -280,7 +280,7 @@ void cmd_build(int argc, char **argv)
         if (b.output && b.revisions.n != 1)
                 command_refuse(STATUS_USAGE, "--output takes exactly one commit; %zu given", b.revisions.n);
         b.follower.commit = b.revisions.list[0];
-        command_ask(&(struct command_asking){.n = b.revisions.n, .again = b.again, .title = "build", .columns = b.log ? NULL : columns, .make = make,
+        command_ask(&(struct command_batch){.n = b.revisions.n, .again = b.again, .title = "build", .columns = b.log ? NULL : columns, .make = make,
                                              .answered = answered, .meanwhile = b.log && b.revisions.n == 1 ? look_at_log : NULL, .user = &b});
         if (b.output && common.status == STATUS_OK)
                 copy_program(&b);

@@ -1,6 +1,6 @@
 /* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
 #include "tools/command.h"
-#include "core/workspace/place.h"
+#include "core/workspace/worker_pool.h"
 #include "tools/store/host_checks.h"
 #include "mounts.h"
 
@@ -81,7 +81,7 @@ static void look_at_cluster(struct looking *l, struct workspace *w, const struct
         int r;
 
         snprintf(name, sizeof(name), "cluster %s", s->name);
-        if (store_fetch(workspace_store(w), TABLE_META, slice_string(place_key(s->name, key)), &machine) == 0)
+        if (store_fetch(workspace_store(w), TABLE_META, slice_string(pool_key(s->name, key)), &machine) == 0)
                 known = format_string("%.*s", (int)machine.size, (const char *)machine.data);
         r = cluster_try(s, known, l->patience_ns, &worker);
         if (r == 0)

@@ -135,7 +135,7 @@ static void write_version(struct exporting *o, struct solver *s, uint32_t commit
 
 /* -- a solver ------------------------------------------------------------------------------------------------------ */
 
-static int compare_places(const void *a, const void *b, void *user)
+static int compare_pools(const void *a, const void *b, void *user)
 {
         const uint32_t *places = user; /* of the solver's commits, in the order of its history */
         uint32_t x = places[*(const uint32_t *)a], y = places[*(const uint32_t *)b];
@@ -158,7 +158,7 @@ static void write_solver(struct exporting *o, struct solver *s)
                 while (n > 0 && known[n - 1] >= order->n) /* indexed since */
                         n--;
                 if (n > 0)
-                        qsort_r(known, n, sizeof(*known), compare_places, order->place);
+                        qsort_r(known, n, sizeof(*known), compare_pools, order->place);
                 list = known;
         }
         for (size_t i = 0; i < n; i++) {

@@ -75,7 +75,7 @@ static int look_wrong(void *user, enum answer_alarm a, const char *line)
         return 0;
 }
 
-static void look_away(void *user, const struct away_view *v)
+static void look_remote(void *user, const struct remote_view *v)
 {
         struct looking *l = user;
         cleanup_buffer struct buffer line = {0};
@@ -87,7 +87,7 @@ static void look_away(void *user, const struct away_view *v)
                                                 v->why));
                 return;
         }
-        away_view_line(v, &line);
+        remote_view_line(v, &line);
         note("process %d: %s", v->pid, line.data ? line.data : "");
 }
 
@@ -164,7 +164,7 @@ static void look_once(struct looking *l)
         command_must_as(STATUS_SYSTEM, wrong_answers(common.workspace, look_wrong, l));
         command_must_as(STATUS_SYSTEM, disturbed_count(common.workspace, &l->n_disturbed));
         command_must_as(STATUS_SYSTEM, engine_each_job_of_store(store, look, l));
-        command_must_as(STATUS_SYSTEM, engine_each_away_of_store(store, look_away, l));
+        command_must_as(STATUS_SYSTEM, engine_each_remote_of_store(store, look_remote, l));
         command_must_as(STATUS_SYSTEM, engine_each_slot_of_store(store, look_slot, l));
         look_campaigns(l);
         json_object_set_new(l->answer, "running", json_integer((json_int_t)l->n_running));

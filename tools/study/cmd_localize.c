@@ -51,11 +51,11 @@ static int show(void *user, const struct ask_progress *p)
 
 static int search(const struct localizing *o)
 {
-        struct asking asking;
+        struct batch batch;
         int r;
 
         command_engine();
-        while ((r = localization_next(o->search, &asking)) > 0 && (r = ask_round(&asking, show)) == 0)
+        while ((r = localization_next(o->search, &batch)) > 0 && (r = ask_round(&batch, show)) == 0)
                 ;
         return ask_end(r, "; what was built and run is kept, and the search goes on from there");
 }

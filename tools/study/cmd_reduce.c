@@ -296,7 +296,7 @@ static int reduce_between(struct reducing *o)
         int status;
 
         asked.query = make_query(o);
-        status = command_ask_all(&(struct command_asking){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
+        status = command_ask_all(&(struct command_batch){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
                                                           .user = &asked});
         common.engine = engine_close(common.engine); /* ends the reduction, which keeps what it has */
         if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {

@@ -60,11 +60,11 @@ static int watch_fresh(const struct watched_stretch *stretch, const struct case_
 {
         cleanup_watching struct watching *watching = watching_new(common.workspace, common.solver, stretch, cases->list, cases->n);
         const struct watching_result *found = watching_result(watching);
-        struct asking asking;
+        struct batch batch;
         int r = workspace_engine(common.workspace, NULL, &common.engine);
 
-        while (r == 0 && (r = watching_next(watching, &asking)) > 0)
-                r = ask_round(&asking, show);
+        while (r == 0 && (r = watching_next(watching, &batch)) > 0)
+                r = ask_round(&batch, show);
         common.engine = engine_close(common.engine);
         progress_clear();
         if (r == -ECANCELED && command_interrupted())

@@ -55,7 +55,7 @@ static struct solver *solver_at(struct solver *s, uint32_t commit, const struct 
         recipe_share_eras(recipe, s->recipe); /* what it is built by */
         with = allocate(1, sizeof(*with));
         *with = (struct solver){
-                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history), .place = s->place};
+                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history), .pool = s->pool};
         with->repository = recipe->base ?: recipe->name;
         return with;
 }
@@ -208,11 +208,11 @@ int version_hold(struct workspace *w, const struct version *v, struct held *ret)
 
 /* -- what it says of itself -- */
 
-int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
+int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_remote *remote,
                 int cancel_fd, char ret[VERSION_LINE])
 {
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_copy(v->solver->recipe);
-        int code, r = program_ask_version(w, recipe, programs->list, programs->n, cpus, away, cancel_fd, &code, ret);
+        int code, r = program_ask_version(w, recipe, programs->list, programs->n, cpus, remote, cancel_fd, &code, ret);
 
         if (!strpbrk(ret, "0123456789"))
                 *ret = '\0';

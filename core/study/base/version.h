@@ -47,6 +47,6 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
 /* The programs of a version that is built. -ENODATA: it cannot be. */
 int version_hold(struct workspace *w, const struct version *v, struct held *ret);
 
-/* The first line that it prints for --version, on a slot's cores or `away`; "" where that has no digit in it. An error: it could not be run. */
-int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_away *away,
+/* The first line that it prints for --version, on a slot's cores or `remote`; "" where that has no digit in it. An error: it could not be run. */
+int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_remote *remote,
                 int cancel_fd, char ret[VERSION_LINE]);

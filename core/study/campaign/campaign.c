@@ -191,7 +191,7 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
         struct campaign c = {.workspace = w,
                              .engine = e,
                              .solver = s,
-                             .cluster = s->place,
+                             .cluster = s->pool,
                              .settings = settings,
                              .type = settings->kind == CAMPAIGN_UNKNOWNS ? &campaign_of_unknowns : &campaign_of_slowdowns,
                              .watch = watch,

@@ -89,7 +89,7 @@ struct campaign {
         struct workspace *workspace;
         struct engine *engine;
         struct solver *solver;
-        struct run_place *cluster; /* where all its runs are done; NULL: here */
+        struct worker_pool *cluster; /* where all its runs are done; NULL: here */
         const struct campaign_settings *settings;
         const struct campaign_type *type;
         const struct campaign_watch *watch;

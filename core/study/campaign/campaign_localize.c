@@ -94,7 +94,7 @@ static bool is_time_over(const struct campaign *c)
 struct search {
         struct campaign *campaign;
         struct observations all; /* those to be localized */
-        struct asking asking;    /* the localizer's, at hand */
+        struct batch batch;    /* the localizer's, at hand */
         size_t n_open;           /* findings that are not localized when the time is over */
 };
 
@@ -160,14 +160,14 @@ static int make(void *user, size_t i, struct query **ret)
         }
         c->has_item = true;
         pthread_mutex_unlock(&c->lock);
-        return s->asking.make(s->asking.user, i, ret);
+        return s->batch.make(s->batch.user, i, ret);
 }
 
 static int answered(void *user, size_t i, int r, struct value *v, const char *reason)
 {
         struct search *s = user;
 
-        return s->asking.answered(s->asking.user, i, r, v, reason);
+        return s->batch.answered(s->batch.user, i, r, v, reason);
 }
 
 static int look_at_time(void *user, const struct ask_progress *)
@@ -183,18 +183,18 @@ static int run_search(struct search *s, struct localization *l)
         struct campaign *c = s->campaign;
         int r;
 
-        while ((r = localization_next(l, &s->asking)) > 0) {
-                struct asking asking = s->asking;
+        while ((r = localization_next(l, &s->batch)) > 0) {
+                struct batch batch = s->batch;
 
-                asking.open = campaign_is_over(c) ? campaign_count_workers(c) : 1;
-                asking.make = make;
-                asking.answered = answered;
-                asking.progress = look_at_time;
-                asking.user = s;
-                r = ask_many(c->engine, &asking, PRIORITY_BATCH, c->cancel_fd);
+                batch.open = campaign_is_over(c) ? campaign_count_workers(c) : 1;
+                batch.make = make;
+                batch.answered = answered;
+                batch.progress = look_at_time;
+                batch.user = s;
+                r = ask_many(c->engine, &batch, PRIORITY_BATCH, c->cancel_fd);
                 if (r == -ETIME) {
                         localization_stop(l);
-                        r = localization_next(l, &s->asking);
+                        r = localization_next(l, &s->batch);
                         break;
                 }
                 if (r < 0)

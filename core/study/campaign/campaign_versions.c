@@ -79,7 +79,7 @@ int campaign_hold_versions(struct campaign *c)
 int campaign_note_conditions(struct campaign *c)
 {
         struct campaign_worker worker = CAMPAIGN_WORKER(c);
-        struct run_away *away;
+        struct run_remote *remote;
         json_t *conditions = campaign_get_conditions(c->workspace, c->solver->recipe->name, c->settings->name), *versions;
         int r;
 
@@ -90,17 +90,17 @@ int campaign_note_conditions(struct campaign *c)
         versions = json_object();
         conditions = json_pack("{so}", "versions", versions);
         r = worker_take_slot(&worker);
-        away = r == 0 && worker.remote ? cluster_slot_away(worker.remote) : NULL;
+        remote = r == 0 && worker.remote ? cluster_slot_remote(worker.remote) : NULL;
         for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
                 char line[VERSION_LINE];
-                int k = version_ask(c->workspace, c->versions[i], &c->programs[i], away ? NULL : &worker.slot.cpus, away, c->cancel_fd, line);
+                int k = version_ask(c->workspace, c->versions[i], &c->programs[i], remote ? NULL : &worker.slot.cpus, remote, c->cancel_fd, line);
 
                 if (k == 0 && *line)
                         json_object_set_new(versions, c->versions[i]->text, json_string(line));
                 r = k == -ECANCELED ? k : 0; /* a version that cannot be asked has no entry */
         }
         if (r == 0)
-                json_object_set_new(conditions, "machine", away && away->facts ? json_deep_copy(away->facts) : host_facts());
+                json_object_set_new(conditions, "machine", remote && remote->facts ? json_deep_copy(remote->facts) : host_facts());
         worker_leave_slot(&worker);
         if (r == 0)
                 r = campaign_put_conditions(c->workspace, c->solver->recipe->name, c->settings->name, conditions);

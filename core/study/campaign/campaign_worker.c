@@ -3,7 +3,7 @@
 #include "core/study/campaign/campaign_internal.h"
 
 #include "core/cases/cases.h"
-#include "core/workspace/place.h"
+#include "core/workspace/worker_pool.h"
 #include "core/run/host.h"
 
 #define PROBE_NS (10 * NSEC_PER_SEC) /* the shortest time for which a slot is leased */
@@ -15,7 +15,7 @@ unsigned campaign_count_workers(const struct campaign *c)
         unsigned cores;
 
         if (c->cluster)
-                return jobs > 0 ? jobs : place_count_slots(c->cluster);
+                return jobs > 0 ? jobs : pool_count_slots(c->cluster);
         cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
         return jobs > 0 ? MIN(jobs, cores) : cores;
 }
@@ -41,7 +41,7 @@ static int open_runner(struct campaign_worker *worker, size_t version)
                                                     .sandbox = workspace_settings(c->workspace)->sandbox,
                                                     .cpus = worker->remote ? NULL : &worker->slot.cpus,
                                                     .slot = worker->remote ? 0 : (unsigned)worker->slot.cpu,
-                                                    .away = worker->remote ? cluster_slot_away(worker->remote) : NULL},
+                                                    .remote = worker->remote ? cluster_slot_remote(worker->remote) : NULL},
                            &worker->runners[version]);
 }
 
@@ -53,7 +53,7 @@ int worker_take_slot(struct campaign_worker *worker)
         int r;
 
         snprintf(what, sizeof(what), "campaign %s of %s", c->settings->name, c->solver->recipe->name);
-        r = c->cluster ? place_lease(c->cluster, MAX(longest, PROBE_NS), is_over, c, &worker->remote)
+        r = c->cluster ? pool_lease(c->cluster, MAX(longest, PROBE_NS), is_over, c, &worker->remote)
                      : slot_lease(workspace_dir(c->workspace), what, c->cancel_fd, &worker->slot);
         if (r == 0)
                 worker->runners = allocate(c->n_versions, sizeof(*worker->runners));
@@ -69,7 +69,7 @@ void worker_leave_slot(struct campaign_worker *worker)
         free(worker->runners);
         worker->runners = NULL;
         if (worker->remote)
-                place_release(worker->campaign->cluster, worker->remote);
+                pool_release(worker->campaign->cluster, worker->remote);
         worker->remote = NULL;
         if (worker->slot.lock >= 0)
                 slot_release(&worker->slot);
@@ -130,7 +130,7 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
                 r = query_machine(c->cluster, &q);
         if (r == 0)
                 r = engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
-        if (r == 0 && !place_machine(c->cluster, ret))
+        if (r == 0 && !pool_machine(c->cluster, ret))
                 r = errorf(-EIO, "the machine of %s is not known", c->cluster->name);
         return r;
 }

@@ -79,11 +79,11 @@ static int refuse_two_machines(const struct comparing_options *o)
 
         for (int side = 0; side < 2; side++)
                 known[side] = cell_machine(&(struct cell){.solver = v[side].solver, .machine = o->machine}, machines[side]);
-        if (v[0].solver->place == v[1].solver->place || (known[0] && known[1] && strcmp(machines[0], machines[1]) == 0))
+        if (v[0].solver->pool == v[1].solver->pool || (known[0] && known[1] && strcmp(machines[0], machines[1]) == 0))
                 return 0;
         for (int side = 0; side < 2; side++)
                 if (!known[side])
-                        snprintf(machines[side], PATH_SIZE, "the cluster %s", v[side].solver->place->name);
+                        snprintf(machines[side], PATH_SIZE, "the cluster %s", v[side].solver->pool->name);
         return errorf(-EXDEV,
                       "runs of %s are done on %s, and those of %s on %s: two machines are not compared; 'solverfs compare "
                       "--machine NAME' "
@@ -462,7 +462,7 @@ static int read_case(struct comparing *c, size_t i)
         return MIN(r, 0);
 }
 
-static int compare_places(const void *a, const void *b, void *judgement)
+static int compare_pools(const void *a, const void *b, void *judgement)
 {
         const struct judgement *j = judgement;
         size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -509,7 +509,7 @@ static void judge_all(struct comparing *c)
                 c->table.idle_seed[side] = is_idle(c, side);
         for (size_t i = 0; i < n; i++)
                 c->table.order[i] = i;
-        qsort_r(c->table.order, n, sizeof(*c->table.order), compare_places, &c->table.judgement);
+        qsort_r(c->table.order, n, sizeof(*c->table.order), compare_pools, &c->table.judgement);
 }
 
 static int look_at_builds(struct comparing *c)
@@ -623,7 +623,7 @@ static int answered(void *user, size_t k, int r, struct value *, const char *rea
         return errorf(r, "%s %s on case %u: %s", v->solver->recipe->name, name, c->options.cases[w->index]->id, reason ? reason : strerror(-r));
 }
 
-int comparing_next(struct comparing *c, struct asking *ret)
+int comparing_next(struct comparing *c, struct batch *ret)
 {
         int r = comparing_read(c);
         bool can_run = r == 0 && !c->table.unbuildable[0] && !c->table.unbuildable[1];
@@ -642,7 +642,7 @@ int comparing_next(struct comparing *c, struct asking *ret)
         c->began = true;
         if (r < 0 || c->n_wants == 0)
                 return r;
-        *ret = (struct asking){.n = c->n_wants, .make = make, .answered = answered, .user = c};
+        *ret = (struct batch){.n = c->n_wants, .make = make, .answered = answered, .user = c};
         return 1;
 }
 

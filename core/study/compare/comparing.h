@@ -1,8 +1,8 @@
 /* Comparisons of two versions on the cases of a store: what is known is read and judged (judge.h), and what is missing is asked of the engine.
  *
  *     comparing_new(&options, &c)
- *     while ((r = comparing_next(c, &asking)) > 0)
- *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
+ *     while ((r = comparing_next(c, &batch)) > 0)
+ *             r = ask_many(engine, &batch, PRIORITY_BATCH, signals);
  *     comparison_write_...(c's table)
  *
  * comparing_read() instead of the loop starts no work. Runs that are there are used.
@@ -88,7 +88,7 @@ DEFINE_CLEANUP(struct comparing *, comparing_free)
 /* Reads what is known and judges it. */
 int comparing_read(struct comparing *c);
 /* 1: *ret is to be asked to its end, then this again. 0: finished, and judged. -errno: the store failed, or a run could not be made. */
-int comparing_next(struct comparing *c, struct asking *ret);
+int comparing_next(struct comparing *c, struct batch *ret);
 /* After comparing_read(), or whenever; as of the last judgement. */
 const struct comparing_table *comparing_table(const struct comparing *c);
 /* Seconds of a case's version as they are shown: where its pairs are under seeds, the median over them, if there is one and its answer is not wrong;

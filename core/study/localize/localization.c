@@ -398,7 +398,7 @@ static int take_answers(struct localization *l)
         return r;
 }
 
-int localization_next(struct localization *l, struct asking *ret)
+int localization_next(struct localization *l, struct batch *ret)
 {
         int r = 0;
 
@@ -413,7 +413,7 @@ int localization_next(struct localization *l, struct asking *ret)
         if (r < 0 || l->n_wants == 0)
                 return r;
         l->answers = allocate(l->n_wants, sizeof(*l->answers));
-        *ret = (struct asking){.n = l->n_wants, .make = make_run, .answered = answered_run, .user = l};
+        *ret = (struct batch){.n = l->n_wants, .make = make_run, .answered = answered_run, .user = l};
         return 1;
 }
 

@@ -1,8 +1,8 @@
 /* The localizer (localize.h) on a real solver: builds and runs are asked of the engine, so that each is done once and remembered.
  *
  *     localization_new(&options, &l);
- *     while ((r = localization_next(l, &asking)) > 0)
- *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);     // or job_ask_many() of a query's step
+ *     while ((r = localization_next(l, &batch)) > 0)
+ *             r = ask_many(engine, &batch, PRIORITY_BATCH, signals);     // or job_ask_many() of a query's step
  *     for each case: localization_result(l, i)
  *
  * Earlier measurements (`solverfs run A..B`) are taken into account before anything is run. A search that was interrupted is begun
@@ -50,7 +50,7 @@ DEFINE_CLEANUP(struct localization *, localization_free)
 #define cleanup_localization cleanup(localization_freep)
 
 /* 1: *ret is to be asked to its end, then this again. 0: finished. A failure other than an unbuildable commit ends the search: -errno. */
-int localization_next(struct localization *l, struct asking *ret);
+int localization_next(struct localization *l, struct batch *ret);
 
 struct localization_progress {
         struct localize_progress search; /* builds: after those of this batch */

@@ -36,8 +36,8 @@ static void localized_key(const struct localization_options *o, const struct cas
                 hasher_string(h, "cpu");
                 hasher_number(h, limits.cpu_ns);
         }
-        if (o->solver->place) /* what is slow there need not be slow here */
-                hasher_string(h, o->solver->place->name);
+        if (o->solver->pool) /* what is slow there need not be slow here */
+                hasher_string(h, o->solver->pool->name);
         if (o->measure != JUDGE_TIME)
                 hasher_string(h, judge_measure_name(o->measure));
         if (o->by_verdict) {
@@ -70,19 +70,19 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
         struct localization *l = *state;
         struct localization_progress p;
         cleanup_localized struct localized *result = NULL;
-        struct asking asking;
+        struct batch batch;
         int r = l ? 0 : localization_new(&q->options, &l);
 
         if (r < 0)
                 return r;
         *state = l;
-        r = localization_next(l, &asking);
+        r = localization_next(l, &batch);
         if (r < 0)
                 return r;
         if (r > 0) {
                 localization_progress(l, &p);
                 progress_tell(job_progress(j), "localize", p.builds_done, p.builds_done + (uint64_t)ceil(p.search.builds_left) + 1);
-                return job_ask_many(j, &asking);
+                return job_ask_many(j, &batch);
         }
         result = localization_result(l, 0);
         r = localized_keep(&q->options, q->info, result);

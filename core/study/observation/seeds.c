@@ -133,7 +133,7 @@ static int seeds_step(struct query *query, struct job *j, void **state, struct v
 
         if (!*state) {
                 *state = query;
-                return job_ask_many(j, &(struct asking){.n = 2 * (size_t)SEEDS_MOST, .make = seeds_make, .user = query});
+                return job_ask_many(j, &(struct batch){.n = 2 * (size_t)SEEDS_MOST, .make = seeds_make, .user = query});
         }
         r = seeds_find(query, ret);
         return r == -ENOENT ? errorf(-ENODATA, "%s or %s cannot be built", q->versions[0]->text, q->versions[1]->text) : r;
@@ -194,7 +194,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
         q = allocate(1, sizeof(*q));
         *q = (struct seeds_query){
                 .query = {.type = &query_seeds_type, .refs = 1}, .workspace = w, .finding = observation_ref((struct observation *)f)};
-        if (s->place || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
+        if (s->pool || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
                 *q->machine = '\0';
         r = version_parse(w, s, f->reference, &q->versions[0]);
         if (r == 0)

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "core/cases/cases.h"
-#include "core/workspace/place.h"
+#include "core/workspace/worker_pool.h"
 #include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
 #include "core/weaken/weaken.h"
@@ -19,7 +19,7 @@
 
 /* Runs of the two versions, by a number of workers, each with a core and with runners of its own; a worker is one thread's at a time. The first has the
  * core of the job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any. Where the
- * solver's runs are done on a cluster (core/workspace/place.h), every worker has a slot there, the first one the job's, and no core here. */
+ * solver's runs are done on a cluster (core/workspace/worker_pool.h), every worker has a slot there, the first one the job's, and no core here. */
 struct worker {
         bool has_core; /* or the slot `remote` in its place */
         struct cluster_slot *remote;
@@ -40,7 +40,7 @@ struct reduce_versions {
         bool has_clock, is_cpu_time; /* has_clock: the input's slow run has shown which clock counts */
         double fast_most;            /* the reference may take no longer */
         struct job *job;
-        struct run_place *place; /* where the runs are done; NULL: here */
+        struct worker_pool *cluster; /* where the runs are done; NULL: here */
         struct held programs[N_SIDES];
         char scratch[PATH_SIZE];
         struct worker *workers; /* owned */
@@ -95,7 +95,7 @@ static int open_runners(struct reduce_versions *v, struct worker *w)
                                                          .sandbox = workspace_settings(o->workspace)->sandbox,
                                                          .cpus = w->remote ? NULL : &w->cpus,
                                                          .slot = w->remote ? 0 : w->slot,
-                                                         .away = w->remote ? cluster_slot_away(w->remote) : NULL},
+                                                         .remote = w->remote ? cluster_slot_remote(w->remote) : NULL},
                                 &w->runners[side]);
         }
         return k;
@@ -117,7 +117,7 @@ static uint64_t longest_run(struct reduce_versions *v, uint64_t wall_ns)
 
 static int lease_remote(struct reduce_versions *v, struct worker *w)
 {
-        int k = place_lease(v->place, longest_run(v, 0), is_cancelled, v->job, &w->remote);
+        int k = pool_lease(v->cluster, longest_run(v, 0), is_cancelled, v->job, &w->remote);
 
         return k < 0 ? k : open_runners(v, w);
 }
@@ -127,8 +127,8 @@ static int take_job_core(struct reduce_versions *v)
 {
         struct worker *w = &v->workers[0];
 
-        w->remote = v->options.solver->place ? job_take_away(v->job) : NULL;
-        if (v->place && !w->remote)
+        w->remote = v->options.solver->pool ? job_take_remote(v->job) : NULL;
+        if (v->cluster && !w->remote)
                 return lease_remote(v, w);
         if (!w->remote) {
                 w->cpus = *job_cpus(v->job);
@@ -140,7 +140,7 @@ static int take_job_core(struct reduce_versions *v)
 /* Before a test by the first worker: 0 when it has its core. */
 static int first_begin(struct reduce_versions *v)
 {
-        int k = v->place ? 0 : job_give_way(v->job);
+        int k = v->cluster ? 0 : job_give_way(v->job);
 
         if (k <= 0)
                 return k;
@@ -152,7 +152,7 @@ static void leave_core(struct reduce_versions *v, struct worker *w)
 {
         close_runners(w);
         if (w->remote)
-                place_release(v->place, w->remote);
+                pool_release(v->cluster, w->remote);
         else if (w != v->workers) /* the first one's is the job's */
                 job_drop_slot(v->job, w->slot);
         w->remote = NULL;
@@ -166,11 +166,11 @@ static int worker_ready(void *user, unsigned number, bool has_work)
         struct worker *w = &v->workers[number];
         int k;
 
-        if (w->has_core && !v->place && job_is_pressed(v->job))
+        if (w->has_core && !v->cluster && job_is_pressed(v->job))
                 leave_core(v, w);
         if (w->has_core || !has_work)
                 return w->has_core;
-        k = v->place ? place_try(v->place, longest_run(v, 0), &w->remote) : job_add_slot(v->job, &w->slot, &w->cpus);
+        k = v->cluster ? pool_try(v->cluster, longest_run(v, 0), &w->remote) : job_add_slot(v->job, &w->slot, &w->cpus);
         if (k < 0)
                 return k == -EAGAIN ? 0 : k;
         k = open_runners(v, w);
@@ -584,14 +584,14 @@ static int open_workers(struct reduce_versions *v)
 
         engine_counters(job_engine(v->job), &counters);
         v->format = o->input.info ? o->input.info->format : case_format("", o->input.bytes);
-        v->place = o->solver->place;
+        v->cluster = o->solver->pool;
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
                 if (!v->versions[side])
                         continue;
-                v->place = v->place ?: v->versions[side]->solver->place;
+                v->cluster = v->cluster ?: v->versions[side]->solver->pool;
                 r = version_hold(o->workspace, v->versions[side], &v->programs[side]);
         }
-        most = v->place ? v->place->workers : counters.slots;
+        most = v->cluster ? v->cluster->workers : counters.slots;
         v->n_workers = o->jobs > 0 ? MIN(o->jobs, most) : most;
         v->workers = allocate(v->n_workers, sizeof(*v->workers));
         return r == 0 ? take_job_core(v) : r;

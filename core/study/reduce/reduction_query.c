@@ -302,10 +302,10 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
 /* -- the query -- */
 
 /* Nothing is known of how long a run takes: a slot that ends too soon for one is exchanged then. */
-static struct engine_away *reduced_away(const struct query *query, uint64_t *ret_most_ns)
+static struct engine_remote *reduced_remote(const struct query *query, uint64_t *ret_most_ns)
 {
         *ret_most_ns = 0;
-        return &((const struct reduced_query *)query)->options.solver->place->away;
+        return &((const struct reduced_query *)query)->options.solver->pool->remote;
 }
 
 static void reduced_describe(const struct query *query, struct buffer *ret)
@@ -344,7 +344,7 @@ static void reduced_free(struct query *query)
 
 static enum resource reduced_resource(const struct query *query)
 {
-        return ((const struct reduced_query *)query)->options.solver->place ? RESOURCE_AWAY : RESOURCE_CORE;
+        return ((const struct reduced_query *)query)->options.solver->pool ? RESOURCE_REMOTE : RESOURCE_CORE;
 }
 
 const struct query_type query_reduced_type = {
@@ -354,7 +354,7 @@ const struct query_type query_reduced_type = {
         .need = reduced_need,
         .compute = reduced_compute,
         .describe = reduced_describe,
-        .away = reduced_away,
+        .remote = reduced_remote,
         .gone = reduced_gone,
         .free_query = reduced_free,
         .free_value = value_free,
@@ -388,8 +388,8 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
         hasher_string(h, o->step);
         if (o->measure != JUDGE_TIME)
                 hasher_number(h, o->measure);
-        if (o->solver->place) /* what is slow there need not be slow here */
-                hasher_string(h, o->solver->place->name);
+        if (o->solver->pool) /* what is slow there need not be slow here */
+                hasher_string(h, o->solver->pool->name);
         add_input(h, &o->input);
         if (o->interest == INTEREST_IMPLICATION)
                 add_input(h, &o->implied);

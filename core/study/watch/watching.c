@@ -6,7 +6,7 @@ void watching_free(struct watching *w)
 {
         if (!w)
                 return;
-        for (size_t i = 0; i < w->n_places; i++) {
+        for (size_t i = 0; i < w->n_pools; i++) {
                 for (size_t test = 0; w->places[i].facts && test < w->n_cases; test++)
                         fact_unref(w->places[i].facts[test]);
                 free(w->places[i].facts);
@@ -42,9 +42,9 @@ struct watching *watching_new(struct workspace *workspace, struct solver *s, con
         w->branch = copy_string(stretch->branch);
         w->result.base = COMMIT_NONE;
         w->n_known = stretch->n_known;
-        w->n_places = stretch->n_known + stretch->n_fresh;
-        w->places = allocate(w->n_places, sizeof(*w->places));
-        for (size_t i = 0; i < w->n_places; i++)
+        w->n_pools = stretch->n_known + stretch->n_fresh;
+        w->places = allocate(w->n_pools, sizeof(*w->places));
+        for (size_t i = 0; i < w->n_pools; i++)
                 w->places[i].commit = i < stretch->n_known ? stretch->known[i] : stretch->fresh[i - stretch->n_known];
         w->n_cases = n_cases;
         w->cases = allocate(n_cases, sizeof(*w->cases));
@@ -137,9 +137,9 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
 }
 
 /* The newest commit, then the commits measured before, then the others of the grid: all cases on a commit, one commit after the other. */
-static int measure(struct watching *w, struct asking *ret)
+static int measure(struct watching *w, struct batch *ret)
 {
-        size_t n_fresh = w->n_places - w->n_known, n = 0;
+        size_t n_fresh = w->n_pools - w->n_known, n = 0;
         cleanup_free size_t *grid = NULL;
 
         w->asked = !w->asked;
@@ -151,7 +151,7 @@ static int measure(struct watching *w, struct asking *ret)
                 for (size_t known = w->n_known; i == 0 && known > 0; known--)
                         want_place(w, known - 1);
         }
-        *ret = (struct asking){.n = w->n_wants, .make = make_run, .answered = answered_run, .user = w};
+        *ret = (struct batch){.n = w->n_wants, .make = make_run, .answered = answered_run, .user = w};
         return 1;
 }
 
@@ -161,7 +161,7 @@ static void find_boundaries(struct watching *w)
 {
         size_t before = NO_PLACE;
 
-        for (size_t i = 0; i < w->n_places; i++) {
+        for (size_t i = 0; i < w->n_pools; i++) {
                 if (w->places[i].state == PLACE_OPEN)
                         continue;
                 if (w->places[i].state == PLACE_UNBUILDABLE && i >= w->n_known &&
@@ -246,7 +246,7 @@ static void alarm_unbuildable(struct watching *w, const struct boundary *b)
         observation_set(&a->reason, reason.data);
 }
 
-static int find_unbuildable(struct watching *w, struct asking *ret)
+static int find_unbuildable(struct watching *w, struct batch *ret)
 {
         int r = 0;
 
@@ -257,13 +257,13 @@ static int find_unbuildable(struct watching *w, struct asking *ret)
         for (size_t i = 0; i < w->n_boundaries && r == 0; i++)
                 r = narrow(w, i);
         if (r == 0 && w->n_wants > 0) {
-                *ret = (struct asking){.n = w->n_wants, .make = make_build, .answered = answered_build, .user = w};
+                *ret = (struct batch){.n = w->n_wants, .make = make_build, .answered = answered_build, .user = w};
                 return 1;
         }
         w->asked = false;
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < w->n_places; i++)
+        for (size_t i = 0; i < w->n_pools; i++)
                 if (w->places[i].state == PLACE_BUILT)
                         w->result.base = w->places[i].commit;
         for (size_t i = 0; i < w->n_boundaries; i++) {
@@ -274,11 +274,11 @@ static int find_unbuildable(struct watching *w, struct asking *ret)
         return 0;
 }
 
-static int (*const stages[])(struct watching *w, struct asking *ret) = {
+static int (*const stages[])(struct watching *w, struct batch *ret) = {
         measure, find_unbuildable, watching_suspect, watching_confirm, watching_localize, watching_dispute,
 };
 
-int watching_next(struct watching *w, struct asking *ret)
+int watching_next(struct watching *w, struct batch *ret)
 {
         for (; w->stage < ARRAY_SIZE(stages); w->stage++) {
                 int r = stages[w->stage](w, ret);

@@ -2,8 +2,8 @@
  * localized and made an alarm (observation.h).
  *
  *     w = watching_new(workspace, solver, &stretch, cases, n_cases)
- *     while ((r = watching_next(w, &asking)) > 0)
- *             r = ask_many(engine, &asking, PRIORITY_BATCH, signals);
+ *     while ((r = watching_next(w, &batch)) > 0)
+ *             r = ask_many(engine, &batch, PRIORITY_BATCH, signals);
  *     for each alarm of watching_result(w): observation_add()
  *
  * How.
@@ -37,7 +37,7 @@ DEFINE_CLEANUP(struct watching *, watching_free)
 
 /* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: a build or a run failed for a reason that is not the
  * commit's; the same stretch is to be watched again later. */
-int watching_next(struct watching *w, struct asking *ret);
+int watching_next(struct watching *w, struct batch *ret);
 struct watching_result {
         struct observation **alarms; /* observation_add() may number them */
         size_t n_alarms;

@@ -35,7 +35,7 @@ struct watching {
         struct case_info **cases; /* owns refs */
         size_t n_cases;
         struct place *places; /* known, then fresh */
-        size_t n_places, n_known;
+        size_t n_pools, n_known;
         size_t stage;
         bool asked;
 
@@ -58,10 +58,10 @@ struct watching {
 };
 
 /* Stages: 1: *ret is to be asked, then the stage again; 0: done; -errno. */
-int watching_suspect(struct watching *w, struct asking *ret);
-int watching_confirm(struct watching *w, struct asking *ret);
-int watching_localize(struct watching *w, struct asking *ret);
-int watching_dispute(struct watching *w, struct asking *ret);
+int watching_suspect(struct watching *w, struct batch *ret);
+int watching_confirm(struct watching *w, struct batch *ret);
+int watching_localize(struct watching *w, struct batch *ret);
+int watching_dispute(struct watching *w, struct batch *ret);
 
 /* The alarm of this kind, commit and version before it, which is made if there is none yet. */
 struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,

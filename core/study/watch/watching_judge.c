@@ -82,12 +82,12 @@ static void add_suspect(struct watching *w, enum observation_kind kind, size_t b
         w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = after, .test = test};
 }
 
-int watching_suspect(struct watching *w, struct asking *)
+int watching_suspect(struct watching *w, struct batch *)
 {
         for (size_t test = 0; test < w->n_cases; test++) {
                 size_t before = NO_PLACE;
 
-                for (size_t i = 0; i < w->n_places; i++) {
+                for (size_t i = 0; i < w->n_pools; i++) {
                         const struct fact *f = fact_at(w, i, test), *f_before = fact_at(w, before, test);
                         enum observation_kind kind = f ? watch_suspicion(f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
 
@@ -181,7 +181,7 @@ static void take_judgements(struct watching *w)
                             cleared, cleared == 1 ? "case" : "cases", t->options->measure == JUDGE_MEMORY ? "larger" : "slower or lost");
 }
 
-int watching_confirm(struct watching *w, struct asking *ret)
+int watching_confirm(struct watching *w, struct batch *ret)
 {
         int r = 0;
 
@@ -321,7 +321,7 @@ static int take_results(struct watching *w)
         return r;
 }
 
-int watching_localize(struct watching *w, struct asking *ret)
+int watching_localize(struct watching *w, struct batch *ret)
 {
         int r = 0;
 
@@ -358,7 +358,7 @@ static int dispute_case(struct watching *w, size_t test)
         for (size_t i = 0; i < w->n_suspects; i++)
                 if (w->suspects[i].test == test && w->suspects[i].kind == ALARM_CONTRADICTION)
                         return 0;
-        for (size_t i = 0; i < w->n_places; i++)
+        for (size_t i = 0; i < w->n_pools; i++)
                 if (fact_at(w, i, test))
                         newest = i;
         if (newest == NO_PLACE || !verdict_is_decided(verdict_at(w, newest, test)))
@@ -369,7 +369,7 @@ static int dispute_case(struct watching *w, size_t test)
         return MIN(r, 0);
 }
 
-int watching_dispute(struct watching *w, struct asking *)
+int watching_dispute(struct watching *w, struct batch *)
 {
         int r = 0;
 

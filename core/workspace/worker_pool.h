@@ -21,8 +21,8 @@
 
 struct workspace;
 
-struct run_place {
-        struct engine_away away; /* first */
+struct worker_pool {
+        struct engine_remote remote; /* first */
         struct recipe_builder builder; /* of the recipes of solvers that are built there */
         bool builds;             /* some are; never unset */
         struct workspace *workspace;
@@ -39,30 +39,30 @@ struct run_place {
         size_t n_asked, n_leasing; /* who waits for slots: jobs when that was last said, leases */
 };
 
-int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret);
-struct run_place *place_close(struct run_place *p); /* NULL */
+int pool_open(struct workspace *w, const struct cluster_settings *s, struct worker_pool **ret);
+struct worker_pool *pool_close(struct worker_pool *p); /* NULL */
 
 /* Where the store has the machine of a cluster's results, in TABLE_META; ret. */
-const char *place_key(const char *name, char ret[128]);
+const char *pool_key(const char *name, char ret[128]);
 /* The machine that results of the place stand under. False: not known yet, and *ret is a text that no result stands under. */
-bool place_machine(struct run_place *p, char ret[PATH_SIZE]);
+bool pool_machine(struct worker_pool *p, char ret[PATH_SIZE]);
 /* From now on builds are done there. */
-void place_will_build(struct run_place *p);
+void pool_will_build(struct worker_pool *p);
 /* The toolchain of builds there. False: not known yet, and *ret is a text that no build stands under. */
-bool place_toolchain(struct run_place *p, char ret[65]);
-int place_note_toolchain(struct run_place *p, const char *toolchain);
+bool pool_toolchain(struct worker_pool *p, char ret[65]);
+int pool_note_toolchain(struct worker_pool *p, const char *toolchain);
 /* A slot for many runs, without a job of the engine: a campaign's, as slot_lease() here. Waits until it has one or `is_over` says that it has no use
  * for one any more: -ECANCELED. -EIO with a sentence: it cannot be had. `most_ns`: the longest run. */
-int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret);
+int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret);
 /* The same without waiting: -EAGAIN. */
-int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret);
-void place_release(struct run_place *p, struct cluster_slot *s);
+int pool_try(struct worker_pool *p, uint64_t most_ns, struct cluster_slot **ret);
+void pool_release(struct worker_pool *p, struct cluster_slot *s);
 
 /* How many slots its workers have when all are there: those to come are taken for like those that are. A slot each where none is there. */
-unsigned place_count_slots(struct run_place *p);
+unsigned pool_count_slots(struct worker_pool *p);
 
 /* For the engine: `look` is called when a job may get a slot that was told to wait. NULL: nobody. */
-void place_attach(struct run_place *p, void (*look)(void *user), void *user);
+void pool_attach(struct worker_pool *p, void (*look)(void *user), void *user);
 
 /* Finds it out, and the toolchain, where builds are done there: waits for a worker. The value says nothing. */
-int query_machine(struct run_place *p, struct query **ret);
+int query_machine(struct worker_pool *p, struct query **ret);

@@ -8,7 +8,7 @@
 #include "core/workspace/workspace.h"
 
 static struct place {
-        struct engine_away away; /* first */
+        struct engine_remote remote; /* first */
         _Atomic unsigned n_free, taken, given_back, asked_most;
         _Atomic bool refuse;
 } place;
@@ -24,7 +24,7 @@ static struct engine *e;
 
 /* -- the place -- */
 
-static int take(struct engine_away *a, uint64_t most_ns, size_t waiting, void **ret)
+static int take(struct engine_remote *a, uint64_t most_ns, size_t waiting, void **ret)
 {
         struct place *p = (struct place *)a;
 
@@ -40,7 +40,7 @@ static int take(struct engine_away *a, uint64_t most_ns, size_t waiting, void **
         return 0;
 }
 
-static void give_back(struct engine_away *a, void *slot)
+static void give_back(struct engine_remote *a, void *slot)
 {
         ck_assert_ptr_eq(slot, a);
         place.n_free++;
@@ -60,7 +60,7 @@ static int work(struct job *j)
 {
         struct pollfd fd = {.fd = job_cancel_fd(j), .events = POLLIN};
 
-        ck_assert_ptr_eq(job_away(j), &place);
+        ck_assert_ptr_eq(job_remote(j), &place);
         control.computed++;
         while (control.hold)
                 if (poll(&fd, 1, 5) > 0) {
@@ -89,10 +89,10 @@ static int errand_compute(struct query *, struct job *j, struct value **ret)
         return 0;
 }
 
-static struct engine_away *errand_away(const struct query *, uint64_t *ret_most_ns)
+static struct engine_remote *errand_remote(const struct query *, uint64_t *ret_most_ns)
 {
         *ret_most_ns = 7;
-        return &place.away;
+        return &place.remote;
 }
 
 static void errand_describe(const struct query *, struct buffer *ret)
@@ -111,10 +111,10 @@ static void errand_value_free(struct value *v)
 }
 
 static const struct query_type errand_type = {.name = "errand",
-                                              .resource = RESOURCE_AWAY,
+                                              .resource = RESOURCE_REMOTE,
                                               .find = none_find,
                                               .compute = errand_compute,
-                                              .away = errand_away,
+                                              .remote = errand_remote,
                                               .describe = errand_describe,
                                               .free_query = query_free,
                                               .free_value = errand_value_free};
@@ -135,7 +135,7 @@ static struct ticket *ask(unsigned number, struct answers *a)
 
 static void start(unsigned slots)
 {
-        place.away = (struct engine_away){.take = take, .give_back = give_back};
+        place.remote = (struct engine_remote){.take = take, .give_back = give_back};
         place.n_free = slots;
         assert_ok(workspace_create("store"));
         assert_ok(workspace_open("store", 0, &w));
@@ -254,5 +254,5 @@ START_TEST(test_the_last_to_leave_frees_the_slot)
 }
 END_TEST
 
-SUITE("away", test_no_more_at_once_than_slots, test_a_slot_that_comes_later, test_what_is_lost_is_done_again,
+SUITE("remote_slots", test_no_more_at_once_than_slots, test_a_slot_that_comes_later, test_what_is_lost_is_done_again,
       test_what_was_not_begun_does_not_count, test_a_place_that_refuses, test_the_last_to_leave_frees_the_slot)

@@ -1,16 +1,16 @@
 #include "tests/support/test.h"
 
-#include "core/workspace/place.h"
+#include "core/workspace/worker_pool.h"
 
 static char launch[] = "echo launched >>launched; exec {worker}";
 static char name[] = "lab";
 
-static struct run_place *open_place(unsigned workers, void (*look)(void *user))
+static struct worker_pool *open_place(unsigned workers, void (*look)(void *user))
 {
         const char *solverfs = getenv("SOLVERFS_COMMAND");
         cleanup_buffer struct buffer worker = {0};
         char here[PATH_SIZE];
-        struct run_place *p;
+        struct worker_pool *p;
 
         ck_assert_ptr_nonnull(solverfs);
         ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
@@ -18,7 +18,7 @@ static struct run_place *open_place(unsigned workers, void (*look)(void *user))
         buffer_adds(&worker, " worker --slots 1 --folder ");
         buffer_add_shell_word(&worker, here);
         buffer_adds(&worker, "/node");
-        assert_ok(place_open(NULL,
+        assert_ok(pool_open(NULL,
                              &(struct cluster_settings){.name = name,
                                                         .launch = launch,
                                                         .worker = worker.data,
@@ -26,7 +26,7 @@ static struct run_place *open_place(unsigned workers, void (*look)(void *user))
                                                         .idle_ns = 60 * NSEC_PER_SEC,
                                                         .patience_ns = 60 * NSEC_PER_SEC},
                              &p));
-        place_attach(p, look, NULL);
+        pool_attach(p, look, NULL);
         return p;
 }
 
@@ -58,15 +58,15 @@ static size_t n_launched(void)
 /* A reader of one cell was interrupted; what is leased then is one slot, for which its worker does. */
 START_TEST(test_a_lease_asks_for_no_worker_of_jobs_that_have_gone)
 {
-        struct run_place *p = open_place(2, no_look);
+        struct worker_pool *p = open_place(2, no_look);
         struct cluster_slot *slot;
         void *job_slot;
 
-        assert_error(p->away.take(&p->away, 0, 1, &job_slot), EAGAIN);
-        assert_ok(place_lease(p, 0, never, NULL, &slot));
+        assert_error(p->remote.take(&p->remote, 0, 1, &job_slot), EAGAIN);
+        assert_ok(pool_lease(p, 0, never, NULL, &slot));
         ck_assert_uint_eq(n_launched(), 1);
-        place_release(p, slot);
-        place_close(p);
+        pool_release(p, slot);
+        pool_close(p);
 }
 END_TEST
 
@@ -79,20 +79,20 @@ static void count_looks(void *)
 
 START_TEST(test_a_lease_that_is_over)
 {
-        struct run_place *p = open_place(1, count_looks);
+        struct worker_pool *p = open_place(1, count_looks);
         struct cluster_slot *slot, *second;
 
-        assert_error(place_lease(p, 0, at_once, NULL, &slot), ECANCELED);
-        assert_ok(place_lease(p, 0, never, NULL, &slot));
-        assert_error(place_try(p, 0, &second), EAGAIN);
-        assert_error(place_lease(p, 0, at_once, NULL, &second), ECANCELED);
+        assert_error(pool_lease(p, 0, at_once, NULL, &slot), ECANCELED);
+        assert_ok(pool_lease(p, 0, never, NULL, &slot));
+        assert_error(pool_try(p, 0, &second), EAGAIN);
+        assert_error(pool_lease(p, 0, at_once, NULL, &second), ECANCELED);
         __atomic_store_n(&looks, 0, __ATOMIC_RELAXED);
-        place_release(p, slot);
+        pool_release(p, slot);
         ck_assert_uint_gt(__atomic_load_n(&looks, __ATOMIC_RELAXED), 0);
-        assert_ok(place_try(p, 0, &second));
-        place_release(p, second);
-        place_close(p);
+        assert_ok(pool_try(p, 0, &second));
+        pool_release(p, second);
+        pool_close(p);
 }
 END_TEST
 
-SUITE("place", test_a_lease_asks_for_no_worker_of_jobs_that_have_gone, test_a_lease_that_is_over)
+SUITE("worker_pool", test_a_lease_asks_for_no_worker_of_jobs_that_have_gone, test_a_lease_that_is_over)

@@ -1,17 +1,17 @@
-#include "core/workspace/place.h"
+#include "core/workspace/worker_pool.h"
 
 #include "core/workspace/workspace.h"
 
 /* -- slots, for the engine -- */
 
-static struct run_place *place_of(struct engine_away *a)
+static struct worker_pool *place_of(struct engine_remote *a)
 {
-        return (struct run_place *)a;
+        return (struct worker_pool *)a;
 }
 
-static int take(struct engine_away *a, uint64_t most_ns, size_t waiting, void **ret)
+static int take(struct engine_remote *a, uint64_t most_ns, size_t waiting, void **ret)
 {
-        struct run_place *p = place_of(a);
+        struct worker_pool *p = place_of(a);
         struct cluster_slot *s = NULL;
         size_t leasing;
         int r;
@@ -27,9 +27,9 @@ static int take(struct engine_away *a, uint64_t most_ns, size_t waiting, void **
         return r;
 }
 
-static void give_back(struct engine_away *a, void *slot)
+static void give_back(struct engine_remote *a, void *slot)
 {
-        struct run_place *p = place_of(a);
+        struct worker_pool *p = place_of(a);
 
         cluster_give_back(slot);
         pthread_mutex_lock(&p->lock);
@@ -37,7 +37,7 @@ static void give_back(struct engine_away *a, void *slot)
         pthread_mutex_unlock(&p->lock);
 }
 
-static void look(struct engine_away *a, void (*fn)(void *user, const struct away_view *v), void *user)
+static void look(struct engine_remote *a, void (*fn)(void *user, const struct remote_view *v), void *user)
 {
         cluster_look(place_of(a)->cluster, fn, user);
 }
@@ -46,7 +46,7 @@ static void look(struct engine_away *a, void (*fn)(void *user, const struct away
 
 #define LEASE_LOOK_NS (200 * NSEC_PER_MSEC) /* how often a lease that waits looks whether it is over */
 
-static int try_with(struct run_place *p, uint64_t most_ns, size_t leasing, struct cluster_slot **ret)
+static int try_with(struct worker_pool *p, uint64_t most_ns, size_t leasing, struct cluster_slot **ret)
 {
         size_t asked;
 
@@ -56,7 +56,7 @@ static int try_with(struct run_place *p, uint64_t most_ns, size_t leasing, struc
         return cluster_take(p->cluster, most_ns, asked + leasing, ret);
 }
 
-int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret)
+int pool_try(struct worker_pool *p, uint64_t most_ns, struct cluster_slot **ret)
 {
         return try_with(p, most_ns, 1, ret);
 }
@@ -64,7 +64,7 @@ int place_try(struct run_place *p, uint64_t most_ns, struct cluster_slot **ret)
 /* Jobs that still wait say so again: nobody says when they have gone. */
 static void look_at_slots(void *user)
 {
-        struct run_place *p = user;
+        struct worker_pool *p = user;
         void (*engine_look)(void *user);
 
         pthread_mutex_lock(&p->lock);
@@ -77,7 +77,7 @@ static void look_at_slots(void *user)
                 engine_look(user);
 }
 
-int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret)
+int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret)
 {
         int r = -EAGAIN;
 
@@ -101,13 +101,13 @@ int place_lease(struct run_place *p, uint64_t most_ns, bool (*is_over)(void *use
         return r;
 }
 
-void place_release(struct run_place *p, struct cluster_slot *s)
+void pool_release(struct worker_pool *p, struct cluster_slot *s)
 {
         cluster_give_back(s);
         look_at_slots(p);
 }
 
-static void count_slots(void *user, const struct away_view *v)
+static void count_slots(void *user, const struct remote_view *v)
 {
         unsigned *each = user;
 
@@ -115,7 +115,7 @@ static void count_slots(void *user, const struct away_view *v)
                 *each = MAX(v->slots / v->present, 1U);
 }
 
-unsigned place_count_slots(struct run_place *p)
+unsigned pool_count_slots(struct worker_pool *p)
 {
         unsigned each = 1;
 
@@ -123,7 +123,7 @@ unsigned place_count_slots(struct run_place *p)
         return p->workers * each;
 }
 
-void place_attach(struct run_place *p, void (*engine_look)(void *user), void *user)
+void pool_attach(struct worker_pool *p, void (*engine_look)(void *user), void *user)
 {
         pthread_mutex_lock(&p->lock);
         p->look = engine_look;
@@ -135,13 +135,13 @@ void place_attach(struct run_place *p, void (*engine_look)(void *user), void *us
 
 /* -- what the store knows of it: texts -- */
 
-const char *place_key(const char *name, char ret[128])
+const char *pool_key(const char *name, char ret[128])
 {
         snprintf(ret, 128, "cluster/%.100s", name);
         return ret;
 }
 
-static const char *toolchain_key(const struct run_place *p, char ret[128])
+static const char *toolchain_key(const struct worker_pool *p, char ret[128])
 {
         snprintf(ret, 128, "cluster/%.100s/toolchain", p->name);
         return ret;
@@ -159,7 +159,7 @@ static int fetch_text(struct store *s, const char *key, char *ret, size_t size)
 }
 
 /* Lock held. Another process may have found them out, or noted another toolchain. */
-static void ask_store(struct run_place *p)
+static void ask_store(struct worker_pool *p)
 {
         struct store *s = workspace_store(p->workspace);
         uint64_t generation = store_generation(s);
@@ -168,11 +168,11 @@ static void ask_store(struct run_place *p)
         if (p->generation == generation || fetch_text(s, toolchain_key(p, key), p->toolchain, sizeof(p->toolchain)) == -EDEADLK)
                 return;
         p->generation = generation;
-        if (!p->machine[0] && fetch_text(s, place_key(p->name, key), p->machine, sizeof(p->machine)) == 0)
+        if (!p->machine[0] && fetch_text(s, pool_key(p->name, key), p->machine, sizeof(p->machine)) == 0)
                 cluster_know_machine(p->cluster, p->machine);
 }
 
-static bool known_text(struct run_place *p, const char *text, char *ret, size_t size)
+static bool known_text(struct worker_pool *p, const char *text, char *ret, size_t size)
 {
         bool is_known;
 
@@ -185,30 +185,30 @@ static bool known_text(struct run_place *p, const char *text, char *ret, size_t 
         return is_known;
 }
 
-bool place_machine(struct run_place *p, char ret[PATH_SIZE])
+bool pool_machine(struct worker_pool *p, char ret[PATH_SIZE])
 {
         return known_text(p, p->machine, ret, PATH_SIZE);
 }
 
-bool place_toolchain(struct run_place *p, char ret[65])
+bool pool_toolchain(struct worker_pool *p, char ret[65])
 {
         return known_text(p, p->toolchain, ret, 65);
 }
 
 static int builder_toolchain(struct recipe_builder *b, char ret[65])
 {
-        place_toolchain((struct run_place *)((char *)b - offsetof(struct run_place, builder)), ret);
+        pool_toolchain((struct worker_pool *)((char *)b - offsetof(struct worker_pool, builder)), ret);
         return 0;
 }
 
-int place_note_toolchain(struct run_place *p, const char *toolchain)
+int pool_note_toolchain(struct worker_pool *p, const char *toolchain)
 {
         char key[128];
 
         return store_set(workspace_store(p->workspace), TABLE_META, slice_string(toolchain_key(p, key)), slice_string(toolchain));
 }
 
-void place_will_build(struct run_place *p)
+void pool_will_build(struct worker_pool *p)
 {
         pthread_mutex_lock(&p->lock);
         p->builds = true;
@@ -218,12 +218,12 @@ void place_will_build(struct run_place *p)
 
 /* -- life -- */
 
-int place_open(struct workspace *w, const struct cluster_settings *s, struct run_place **ret)
+int pool_open(struct workspace *w, const struct cluster_settings *s, struct worker_pool **ret)
 {
-        struct run_place *p = allocate(1, sizeof(*p));
+        struct worker_pool *p = allocate(1, sizeof(*p));
         int r;
 
-        p->away = (struct engine_away){.take = take, .give_back = give_back, .look = look};
+        p->remote = (struct engine_remote){.take = take, .give_back = give_back, .look = look};
         p->builder.toolchain = builder_toolchain;
         p->workspace = w;
         p->name = copy_string(s->name);
@@ -232,13 +232,13 @@ int place_open(struct workspace *w, const struct cluster_settings *s, struct run
         pthread_cond_init(&p->changed, NULL);
         r = cluster_open(s, &p->cluster);
         if (r < 0)
-                place_close(p);
+                pool_close(p);
         else
                 *ret = p;
         return r;
 }
 
-struct run_place *place_close(struct run_place *p)
+struct worker_pool *pool_close(struct worker_pool *p)
 {
         if (!p)
                 return NULL;
@@ -251,7 +251,7 @@ struct run_place *place_close(struct run_place *p)
 }
 
 struct machine_to_note {
-        const struct run_place *place;
+        const struct worker_pool *pool;
         const char *machine;
 };
 
@@ -261,7 +261,7 @@ static int note_machine_in(void *user, struct store_txn *t)
         const struct machine_to_note *m = user;
         char key[128];
 
-        place_key(m->place->name, key);
+        pool_key(m->pool->name, key);
         return store_has(t, TABLE_META, slice_string(key)) ? 0 : store_put(t, TABLE_META, slice_string(key), slice_string(m->machine));
 }
 
@@ -269,7 +269,7 @@ static int note_machine_in(void *user, struct store_txn *t)
 
 struct machine_query {
         struct query query;
-        struct run_place *place;
+        struct worker_pool *pool;
 };
 
 static void value_free(struct value *v)
@@ -288,15 +288,15 @@ static int make_value(struct value **ret)
 
 static int known_find(struct query *query, struct value **ret)
 {
-        struct run_place *p = ((struct machine_query *)query)->place;
+        struct worker_pool *p = ((struct machine_query *)query)->pool;
         char machine[PATH_SIZE], toolchain[65];
 
-        return place_machine(p, machine) && (!p->builds || place_toolchain(p, toolchain)) ? make_value(ret) : -ENOENT;
+        return pool_machine(p, machine) && (!p->builds || pool_toolchain(p, toolchain)) ? make_value(ret) : -ENOENT;
 }
 
 static int machine_compute(struct query *query, struct job *j, struct value **ret)
 {
-        struct run_place *p = ((struct machine_query *)query)->place;
+        struct worker_pool *p = ((struct machine_query *)query)->pool;
         char found[PATH_SIZE], machine[PATH_SIZE], toolchain[65];
         int r = cluster_machine(p->cluster, found);
 
@@ -304,22 +304,22 @@ static int machine_compute(struct query *query, struct job *j, struct value **re
                 r = store_update(workspace_store(p->workspace), note_machine_in, &(struct machine_to_note){p, found});
         if (r < 0)
                 return r;
-        if (!place_machine(p, machine) || strcmp(machine, found) != 0)
+        if (!pool_machine(p, machine) || strcmp(machine, found) != 0)
                 return errorf(-EIO, "the workers of %s are now %s, and its results are of %s: give these machines a [cluster] of their own", p->name,
                               found, machine);
-        if (p->builds && !place_toolchain(p, toolchain))
-                r = place_note_toolchain(p, cluster_slot_toolchain(job_away(j)));
+        if (p->builds && !pool_toolchain(p, toolchain))
+                r = pool_note_toolchain(p, cluster_slot_toolchain(job_remote(j)));
         return r < 0 ? r : make_value(ret);
 }
 
-static struct engine_away *machine_away(const struct query *query, uint64_t *)
+static struct engine_remote *machine_remote(const struct query *query, uint64_t *)
 {
-        return &((const struct machine_query *)query)->place->away;
+        return &((const struct machine_query *)query)->pool->remote;
 }
 
 static void machine_describe(const struct query *query, struct buffer *ret)
 {
-        buffer_addf(ret, "first worker of %s", ((const struct machine_query *)query)->place->name);
+        buffer_addf(ret, "first worker of %s", ((const struct machine_query *)query)->pool->name);
 }
 
 static void machine_free(struct query *query)
@@ -329,16 +329,16 @@ static void machine_free(struct query *query)
 
 static const struct query_type query_machine_type = {
         .name = "machine",
-        .resource = RESOURCE_AWAY,
+        .resource = RESOURCE_REMOTE,
         .find = known_find,
         .compute = machine_compute,
-        .away = machine_away,
+        .remote = machine_remote,
         .describe = machine_describe,
         .free_query = machine_free,
         .free_value = value_free,
 };
 
-int query_machine(struct run_place *p, struct query **ret)
+int query_machine(struct worker_pool *p, struct query **ret)
 {
         struct machine_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
@@ -347,7 +347,7 @@ int query_machine(struct run_place *p, struct query **ret)
         hasher_string(h, "machine");
         hasher_string(h, p->name);
         q->query = (struct query){.type = &query_machine_type, .refs = 1};
-        q->place = p;
+        q->pool = p;
         hasher_finish(h, &q->query.key);
         *ret = &q->query;
         return 0;
