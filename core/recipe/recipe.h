@@ -124,7 +124,7 @@ struct recipe_submodule {
 struct recipe_submodule recipe_submodule(const char *line);
 /* The line for the submodule at this path, or NULL. */
 const char *recipe_find_submodule(char *const *lines, struct slice path);
-/* Of a line of `download`: the length of URL, its digest, and the file's name (in URL). */
+/* Returns the length of URL in a line of `download`; *ret_digest is its digest, *ret_name the file's name (in URL). */
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name);
 /* Adds a `submodule` line, to the text of the recipe, too. */
 int recipe_add_submodule(struct recipe *r, const char *path, const char *repository);

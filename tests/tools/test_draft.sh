@@ -152,6 +152,9 @@ git -C part branch -qM main && commit part && commit parted
 test_that "what CMake clones is fetched, and named by its commit, also what that clones" '
 	draft 0 parted && line "submodule = fetched/Answer=$top/part $(git -C part rev-parse main)" && line "submodule = fetched/words=$top/words $(git -C words rev-parse v1.0)" &&
 	has err "by CMakeLists.txt with what it clones$" && has out "DFETCHCONTENT_SOURCE_DIR_WORDS=.PWD/fetched/words" && works parted'
+make_repository moved && mkdir moved/src && sed -e "/^include(cmake/r parted/cmake/parts.cmake" -e "/^include(cmake/d" -e "/^#/d" parted/CMakeLists.txt >moved/src/CMakeLists.txt && cp parted/main.c moved/src/
+commit moved 1 && git -C moved mv src/CMakeLists.txt src/main.c . && commit moved 2
+test_that "... in each era anew" 'draft 0 moved --eras && works moved v1 && works moved v2'
 mv words words.away
 test_that "... or it is said why not" 'draft 1 parted && has err "what CMake clones as words could not be had, so the build is tried without: .*no repository"'
 mv words.away words

@@ -169,6 +169,7 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
         cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
         bool with_switches = true;
 
+        draft_forget_declared(keys);
         for (;;) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL, *whole = NULL;
                 cleanup_buffer struct buffer text = {0};

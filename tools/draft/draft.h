@@ -142,6 +142,8 @@ bool draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys 
 /* -- fetched.c -- */
 /* Gets what the CMake files of the commit clone: a `submodule` line of the keys each, and in `cmake` words for a shell. False: there is nothing new. */
 bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *keys, struct buffer *cmake);
+/* Takes those lines out: another way, or another commit, has its own. */
+void draft_forget_declared(struct draft_keys *keys);
 
 /* -- paths.c -- */
 /* Fills `paths` of the keys, by which the commit is built: leaves out what lies in its root and the build did not ask for, when it is built

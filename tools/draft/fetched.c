@@ -5,7 +5,7 @@
 #include "draft.h"
 #include "tools/words.h"
 
-/* What a line of cmake_declared() says. */
+/* A line of cmake_declared(). */
 struct declared {
         char *name, *url, *tag; /* in the line */
 };
@@ -35,7 +35,7 @@ static int fetch_declared(struct draft *d, const struct declared *part, const ch
         return r;
 }
 
-/* Where it is, for the recipe and for CMake. */
+/* Says to the recipe and to CMake where it is. */
 static void add_lines(const struct declared *part, const char *path, const git_oid *commit, struct draft_keys *keys, struct buffer *cmake)
 {
         cleanup_free char *line = format_string("%s=%s %s", path, part->url, git_oid_tostr_s(commit));
@@ -45,6 +45,19 @@ static void add_lines(const struct declared *part, const char *path, const git_o
         for (const char *p = part->name; *p; p++)
                 buffer_addf(cmake, "%c", toupper((unsigned char)*p));
         buffer_addf(cmake, "=$PWD/%s", path);
+}
+
+void draft_forget_declared(struct draft_keys *keys)
+{
+        size_t n = 0;
+
+        for (char **p = keys->submodules; p && *p; p++)
+                if (recipe_submodule(*p).commit)
+                        free(*p);
+                else
+                        keys->submodules[n++] = *p;
+        if (keys->submodules)
+                keys->submodules[n] = NULL;
 }
 
 bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *keys, struct buffer *cmake)

@@ -8,6 +8,7 @@
 #define SWITCHES_MAX 24
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #define BLANKS  " \t\r\n\v\f"
+#define SEPARATORS BLANKS ",:"
 
 /* Parts of a switch's name: BUILD_TESTS, unit-testing. */
 static const char *const unneeded[] = {"test",      "tests",      "testing",  "unittest",  "unittests", "gtest", "example", "examples", "sample", "samples",
@@ -49,9 +50,7 @@ static bool next_word(const char **at, const char *between, struct slice *ret)
         if (*p == '\0' || *p == ')')
                 return false;
         if (*p != '"' && *p != '\'') {
-                for (end = p; *end && !strchr(")\"'", *end) && !strchr(between, *end); end++)
-                        ;
-                *ret = SLICE(p, (size_t)(end - p));
+                *ret = SLICE(p, MIN(strcspn(p, between), strcspn(p, ")\"'")));
                 *at = p + ret->size;
                 return true;
         }
@@ -84,7 +83,7 @@ static void add_cmake(const char *at, char ***list)
         while ((at = next_option_call(at))) {
                 struct slice name, help, value;
 
-                if (!next_word(&at, BLANKS ",:", &name) || !next_word(&at, BLANKS ",:", &help) || !next_word(&at, BLANKS ",:", &value) || is_word(name, "BUILD_SHARED_LIBS") ||
+                if (!next_word(&at, SEPARATORS, &name) || !next_word(&at, SEPARATORS, &help) || !next_word(&at, SEPARATORS, &value) || is_word(name, "BUILD_SHARED_LIBS") ||
                     is_word(name, "BUILD_TESTING") || !is_unneeded(name))
                         continue;
                 if (is_word(value, "ON") || is_word(value, "TRUE") || is_word(value, "YES") || is_word(value, "1"))
@@ -124,9 +123,9 @@ static void add_meson(const char *at, char ***list)
         while ((at = next_option_call(at))) {
                 struct slice name, word;
                 const char *off = NULL;
-                bool is_off = !next_word(&at, BLANKS ",:", &name);
+                bool is_off = !next_word(&at, SEPARATORS, &name);
 
-                while (next_word(&at, BLANKS ",:", &word)) {
+                while (next_word(&at, SEPARATORS, &word)) {
                         off = is_word(word, "boolean") ? "=false" : is_word(word, "feature") ? "=disabled" : off;
                         is_off |= is_word(word, "false") || is_word(word, "disabled");
                 }
