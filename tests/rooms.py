@@ -15,7 +15,7 @@ cache/base cache/store
 core/smtlib core/git core/history core/recipe core/sandbox core/run core/cases core/build core/remote core/engine core/workspace core/query core/care
 core/fuzz core/weaken core/report
 core/study/base core/study/judge core/study/localize core/study/steps core/study/reduce core/study/compare core/study/observation core/study/campaign core/study/watch
-core/study/import core/study/page
+core/study/import core/study/page core/why/cut core/why/options core/why/diverge
 core/portfolio
 fs/tree fs/routes fs/kernel
 tools tools/store tools/recipe tools/draft tools/solver tools/measure tools/study tools/migrate
@@ -26,7 +26,7 @@ def room_of(path):
     parts = path.split("/")
     if parts[0] == "tools":
         return "/".join(parts[:2] if len(parts) > 2 else parts[:1])
-    return "/".join(parts[:3] if parts[:2] == ["core", "study"] else parts[:2])
+    return "/".join(parts[:3] if parts[:2] in (["core", "study"], ["core", "why"]) else parts[:2])
 
 
 def main():
