@@ -228,7 +228,7 @@ static int add(struct workspace *w, struct observation *o, bool by_versions)
                 r = cases_get(workspace_cases(w), o->case_id, &info);
                 if (r < 0)
                         return r;
-                a.input = info->sha256;
+                a.input = case_identity(info);
                 for (size_t i = 0; i < o->n_runs; i++)
                         o->runs[i].case_id = o->case_id;
         }
