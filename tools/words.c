@@ -5,11 +5,41 @@
 #include <math.h>
 #include <sys/stat.h>
 
+void command_combined(const struct combination *c, enum combination_held held, const char *name, struct solver **ret)
+{
+        cleanup_free char *text = NULL;
+        int r = combination_solver(common.workspace, c, held, name, &command_progress, ret, &text);
+
+        progress_clear();
+        command_must_as(r == -EIO || r == -ETIMEDOUT ? STATUS_FAILED : status_of(r), r);
+        if (text)
+                note("%s", text);
+}
+
+/* HOST@REV+LIBRARY and the like; false: the word is none of them. */
+static bool find_combined(const char *word, struct solver **ret)
+{
+        cleanup_combination struct combination c = {0};
+        int r = combination_parse(common.workspace, word, &c);
+
+        command_must_usage(r);
+        if (r == 1 && c.host_commit != COMMIT_NONE && c.library_commit != COMMIT_NONE)
+                command_refuse(STATUS_USAGE, "'%s' holds both %s and %s, so there is no history to follow: leave out the @REV of one", word,
+                               c.host->recipe->name, c.library->recipe->name);
+        if (r == 1)
+                command_combined(&c, c.host_commit != COMMIT_NONE ? HOST_HELD : LIBRARY_HELD, NULL, ret);
+        return r == 1;
+}
+
 int find_solver(const char *name, struct solver **ret)
 {
         int r = program_is_text(name) ? errorf(-EINVAL, "'%s' is a program, which has no history; this needs a solver", name)
                                       : workspace_solver(common.workspace, name, ret);
 
+        if (r == -ENOENT && find_combined(name, ret))
+                r = 0;
+        else if (r == -ENOENT)
+                r = workspace_solver(common.workspace, name, ret); /* for its sentence */
         return r < 0 ? fail_usage(r) : STATUS_OK;
 }
 

@@ -77,7 +77,8 @@ static int build_remote(struct attempt *a, const git_oid *commit, struct build_r
         return 0;
 }
 
-static int build_era(const struct build_request *request, struct build_record **ret)
+/* `root`: the commit whose sources are built; NULL: that of the request. */
+static int build_era(const struct build_request *request, const git_oid *root, struct build_record **ret)
 {
         cleanup(git_repository_freep) git_repository *git = NULL;
         cleanup_worktree struct worktree worktree = {.lock = -1};
@@ -97,7 +98,7 @@ static int build_era(const struct build_request *request, struct build_record **
         if (r == 0 && !request->remote)
                 r = attempt_prepare_tools(&a);
         if (r == 0)
-                r = sources_list(git, &c.oid, request->recipe->paths, request->recipe->submodules, &a.sources, &a.log);
+                r = sources_list(git, root ?: &c.oid, request->recipe->paths, request->recipe->submodules, &a.sources, &a.log);
         if (r == -EBADMSG)
                 return attempt_refuse(&a, &c.oid, ret);
         if (r == 0 && request->remote)
@@ -107,10 +108,34 @@ static int build_era(const struct build_request *request, struct build_record **
         return r < 0 ? r : attempt_build(&a, &c.oid, ret);
 }
 
+/* The commit is a submodule of another repository's. */
+static int build_within(struct build_request *q, const char *host, struct build_record **ret)
+{
+        cleanup(recipe_unrefp) struct recipe *whole = NULL;
+        char sha[GIT_OID_HEXSZ + 1];
+        struct commit c;
+        git_oid root;
+        int r = history_commit(q->history, q->commit, &c);
+
+        if (r < 0)
+                return r;
+        q->recipe = whole = recipe_whole(q->recipe, git_oid_tostr(sha, sizeof(sha), &c.oid));
+        git_oid_fromstr(&root, host);
+        return build_era(q, &root, ret);
+}
+
 int build(const struct build_request *request, struct build_record **ret)
 {
         struct build_request q = *request;
+        const char *host = NULL;
         int r = era_of(q.history, request->recipe, q.commit, &q.recipe);
 
-        return r < 0 ? r : build_era(&q, ret);
+        if (r == 0)
+                host = q.recipe->within ? recipe_submodule(q.recipe->within).commit : NULL;
+        if (r == 0 && host && !history_holds(q.history, host))
+                r = errorf(-EIO, "commit %s, which %s is built within, is not in the store: 'solverfs solver update %s' gets it", host, q.recipe->name,
+                           request->recipe->name);
+        if (r < 0)
+                return r;
+        return host ? build_within(&q, host, ret) : build_era(&q, NULL, ret);
 }

@@ -103,6 +103,20 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         return 0;
 }
 
+int workspace_add_variant(struct workspace *w, struct recipe *recipe)
+{
+        cleanup_edit struct edit e = {.lock = -1};
+        int r = begin_edit(w, &e);
+
+        if (r == 0)
+                r = check_names(w, &e, &recipe, 1);
+        if (r == 0)
+                r = recipe_write_config(w->config, &recipe, 1);
+        if (r == 0)
+                workspace_config_written(w);
+        return r;
+}
+
 /* -- another recipe -- */
 
 /* *ret_url is the solver's repository, of the caller. */

@@ -38,6 +38,35 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
         return NULL;
 }
 
+/* SOLVER@SHA in the place of words like HOST@REV+LIBRARY@REV. Where the two differ in the host alone, it is the library that is held. */
+static void find_combined(struct compare *o)
+{
+        struct combination c[2] = {0};
+        bool is[2], library_held;
+
+        for (int i = 0; i < 2; i++) {
+                cleanup_solver struct solver *s = NULL;
+
+                is[i] = !program_is_text(o->words[i]) && workspace_solver(common.workspace, o->words[i], &s) < 0 &&
+                        command_must_usage(combination_parse(common.workspace, o->words[i], &c[i])) == 1;
+        }
+        library_held = is[0] && is[1] && c[0].library == c[1].library && c[0].library_commit == c[1].library_commit && c[0].host_commit != c[1].host_commit;
+        for (int i = 0; i < 2; i++) {
+                const bool held = is[i] && (c[i].host_commit == COMMIT_NONE || (library_held && c[i].library_commit != COMMIT_NONE));
+                const uint32_t commit = held ? c[i].host_commit : c[i].library_commit;
+                cleanup_solver struct solver *s = NULL;
+                cleanup_free char *word = NULL;
+
+                if (!is[i])
+                        continue;
+                command_combined(&c[i], held ? LIBRARY_HELD : HOST_HELD, NULL, &s);
+                word = format_string("%s@%s", s->recipe->name, commit == COMMIT_NONE ? "HEAD" : full_sha(s, commit).s);
+                strings_add(&common.names, word);
+                o->words[i] = common.names[strings_count(common.names) - 1];
+                combination_done(&c[i]);
+        }
+}
+
 /* A word without a solver is a revision of the other one's, or of the only one there is. */
 static void find_versions(struct compare *o)
 {
@@ -47,6 +76,7 @@ static void find_versions(struct compare *o)
         const char *revisions[2];
         size_t n = 0; /* solvers with a history */
 
+        find_combined(o);
         command_must(workspace_solvers(common.workspace, &l));
         for (size_t i = 0; i < l->n; i++)
                 if (!l->list[i]->recipe->is_programs) {

@@ -1,4 +1,6 @@
 /* solverfs solver add: a solver from its repository, or another recipe for one that is there. */
+#include <sys/stat.h>
+
 #include "tools/words.h"
 #include "core/build/era.h"
 #include "core/git/paths.h"
@@ -40,7 +42,7 @@ static void check_recipe(struct solver *s)
         const struct recipe *era;
         bool there = true;
 
-        for (char *const *p = s->recipe->paths; *p; p++)
+        for (char *const *p = s->recipe->paths; *p && !s->recipe->within; p++)
                 if (history_has_path(s->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                         log_warning("paths = %s: no commit of %s has it%s", *p, s->recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
         if (s->recipe->n_eras > 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
@@ -138,9 +140,33 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         }
         command_solver(o->name, &common.solver);
         check_recipe(common.solver);
-        r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress); /* submodules and downloads */
+        r = 0;
+        for (size_t i = 0; r == 0 && i < n; i++) { /* submodules and downloads */
+                cleanup_solver struct solver *s = NULL;
+
+                r = workspace_solver(common.workspace, list[i]->name, &s);
+                if (r == 0)
+                        r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
+        }
         progress_clear();
         command_must_as(STATUS_FAILED, r);
+}
+
+/* REPO is two solvers of the store, such as cvc5@1.2.0+cadical. */
+static bool add_combined(const struct add_options *o)
+{
+        cleanup_combination struct combination c = {0};
+        struct stat st;
+        int r = o->repository && stat(o->repository, &st) < 0 ? combination_parse(common.workspace, o->repository, &c) : 0;
+
+        command_must_usage(r);
+        if (r == 0)
+                return false;
+        if (o->recipe || o->replace || o->submodules)
+                command_usage("'%s' is two solvers of the store, and has the recipe of %s: no other option goes with it", o->repository, c.host->recipe->name);
+        command_combined(&c, c.host_commit != COMMIT_NONE ? HOST_HELD : LIBRARY_HELD, o->name, &common.solver);
+        mounts_settle(workspace_dir(common.workspace));
+        return true;
 }
 
 void cmd_solver_add(int argc, char **argv)
@@ -176,6 +202,8 @@ void cmd_solver_add(int argc, char **argv)
         command_stoppable();
         command_must_as(STATUS_FAILED, recipe_check_name(o.name));
         command_open(0);
+        if (add_combined(&o))
+                return;
         get_recipe(&o, &list, &n);
         add(&o, list, n);
         recipe_list_free(list, n);

@@ -51,6 +51,58 @@ void steps_repository(const struct solver *s, char ret[PATH_SIZE])
                 snprintf(ret, PATH_SIZE, "%s", repository);
 }
 
+void steps_clone(const struct solver *s, char ret[PATH_SIZE])
+{
+        const struct slice host = s->recipe->within ? recipe_submodule(s->recipe->within).repository : SLICE(NULL, 0);
+
+        if (host.size > 0)
+                snprintf(ret, PATH_SIZE, "%.*s", (int)host.size, (const char *)host.data);
+        else
+                steps_repository(s, ret);
+}
+
+const char *steps_root(const struct recipe *recipe, const char *version)
+{
+        return recipe && recipe->within ? recipe_submodule(recipe->within).commit : version;
+}
+
+static void add_clone(struct slice at, const char *repository, const char *commit, struct buffer *ret)
+{
+        cleanup_free char *path = copy_prefix(at.data, at.size);
+
+        buffer_adds(ret, "rm -rf ");
+        buffer_add_shell_word(ret, path);
+        buffer_adds(ret, " && git clone --quiet ");
+        buffer_add_shell_word(ret, repository);
+        buffer_adds(ret, " ");
+        buffer_add_shell_word(ret, path);
+        buffer_adds(ret, " && git -C ");
+        buffer_add_shell_word(ret, path);
+        buffer_addf(ret, " checkout --quiet %.40s", commit);
+}
+
+void steps_add_pinned(const struct solver *s, const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
+{
+        for (char *const *p = recipe->submodules; *p; p++) {
+                const struct recipe_submodule line = recipe_submodule(*p);
+                cleanup_free char *repository = copy_prefix(line.repository.data, line.repository.size);
+
+                if (!line.commit)
+                        continue;
+                buffer_adds(ret, begin);
+                add_clone(line.path, repository, line.commit, ret);
+                buffer_adds(ret, end);
+        }
+        if (recipe->within) {
+                char repository[PATH_SIZE];
+
+                steps_repository(s, repository);
+                buffer_adds(ret, begin);
+                add_clone(recipe_submodule(recipe->within).path, repository, version, ret);
+                buffer_adds(ret, end);
+        }
+}
+
 /* "github.com/z3prover/z3" of https://github.com/z3prover/z3.git, git@github.com:z3prover/z3 and the like. */
 static bool forge_path(const char *address, char ret[PATH_SIZE])
 {

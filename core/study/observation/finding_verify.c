@@ -98,22 +98,13 @@ static void add_archive(const struct recipe *recipe, struct buffer *ret)
         buffer_addf(ret, recipe->is_archive ? "\t{ tar xf %s || unzip -qo %s; }\n" : "\tchmod +x %s\n", name.data, name.data);
 }
 
-/* The clone of a submodule that the recipe names the commit of. */
-static void add_pinned(struct recipe_submodule s, struct buffer *ret)
+/* Does a commit of the solver's own name that of a submodule? */
+static bool has_own_submodules(const struct recipe *recipe)
 {
-        cleanup_free char *path = copy_prefix(s.path.data, s.path.size), *repository = copy_prefix(s.repository.data, s.repository.size);
-
-        if (!s.commit)
-                return;
-        buffer_adds(ret, "\trm -rf ");
-        buffer_add_shell_word(ret, path);
-        buffer_adds(ret, " && git clone --quiet ");
-        buffer_add_shell_word(ret, repository);
-        buffer_adds(ret, " ");
-        buffer_add_shell_word(ret, path);
-        buffer_adds(ret, " && git -C ");
-        buffer_add_shell_word(ret, path);
-        buffer_addf(ret, " checkout --quiet %s &&\n", s.commit);
+        for (char *const *p = recipe->submodules; *p; p++)
+                if (!recipe_submodule(*p).commit)
+                        return true;
+        return false;
 }
 
 /* A function that makes one side's program in the folder where it stands. */
@@ -131,9 +122,8 @@ static void add_build(const struct solver *s, const char *side, const char *vers
         if (recipe->file) {
                 add_archive(recipe, ret);
         } else {
-                buffer_adds(ret, recipe->submodules[0] ? "\tgit submodule --quiet update --init &&\n" : "");
-                for (char *const *p = recipe->submodules; *p; p++)
-                        add_pinned(recipe_submodule(*p), ret);
+                buffer_adds(ret, has_own_submodules(recipe) ? "\tgit submodule --quiet update --init &&\n" : "");
+                steps_add_pinned(s, recipe, version, "\t", " &&\n", ret);
                 for (char *const *p = recipe->build; *p; p++) {
                         cleanup_buffer struct buffer line = {0};
 
@@ -206,7 +196,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
                          "# Usage: sh verify.sh [FOLDER]. The folder (a new one, if none is given) stays, and what is built in it.\n"
                          "# REPOSITORY=ADDRESS takes another clone than the one below.\n"
                          "set -u\n");
-        steps_repository(s, repository);
+        steps_clone(s, repository);
         add_variable("repository", repository, ret);
         buffer_adds(ret, "repository=${REPOSITORY:-$repository}\n");
         for (char *const *e = s->recipe->environment; *e; e++) {
@@ -216,6 +206,8 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         }
         for (int i = 0; i < 2; i++)
                 add_side(s, names[i], sides->version[i], ret);
+        if (s->recipe->within)
+                buffer_addf(ret, "root=%.40s # of that repository; both are built within it\n", steps_root(s->recipe, ""));
         buffer_addf(ret, "timeout_ms=%.0f%s\n", f->timeout * 1e3, f->is_cpu_time ? " # of CPU time" : "");
 }
 
