@@ -16,8 +16,7 @@ void command_combined(const struct combination *c, enum combination_held held, c
                 note("%s", text);
 }
 
-/* HOST@REV+LIBRARY and the like; false: the word is none of them. */
-static bool find_combined(const char *word, struct solver **ret)
+bool find_combined(const char *word, const char *name, struct solver **ret)
 {
         cleanup_combination struct combination c = {0};
         int r = combination_parse(common.workspace, word, &c);
@@ -27,7 +26,7 @@ static bool find_combined(const char *word, struct solver **ret)
                 command_refuse(STATUS_USAGE, "'%s' holds both %s and %s, so there is no history to follow: leave out the @REV of one", word,
                                c.host->recipe->name, c.library->recipe->name);
         if (r == 1)
-                command_combined(&c, c.host_commit != COMMIT_NONE ? HOST_HELD : LIBRARY_HELD, NULL, ret);
+                command_combined(&c, c.host_commit != COMMIT_NONE ? HOST_HELD : LIBRARY_HELD, name, ret);
         return r == 1;
 }
 
@@ -36,7 +35,7 @@ int find_solver(const char *name, struct solver **ret)
         int r = program_is_text(name) ? errorf(-EINVAL, "'%s' is a program, which has no history; this needs a solver", name)
                                       : workspace_solver(common.workspace, name, ret);
 
-        if (r == -ENOENT && find_combined(name, ret))
+        if (r == -ENOENT && find_combined(name, NULL, ret))
                 r = 0;
         else if (r == -ENOENT)
                 r = workspace_solver(common.workspace, name, ret); /* for its sentence */

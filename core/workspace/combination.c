@@ -36,14 +36,14 @@ static int find_commit(struct solver *s, const char *revision, uint32_t *ret)
 static int parse_at(struct workspace *w, const char *word, const char *plus, struct combination *ret)
 {
         cleanup_free char *before = copy_prefix(word, (size_t)(plus - word));
-        const char *behind = plus + 1, *equals = strchr(behind, '='), *host_revision, *library_revision;
+        const char *behind = plus + 1, *equals = behind + strcspn(behind, "=@"), *host_revision, *library_revision;
         int r = find_part(w, before, &ret->host, &host_revision);
 
         if (r == 1)
-                r = find_part(w, equals ? equals + 1 : behind, &ret->library, &library_revision);
+                r = find_part(w, *equals == '=' ? equals + 1 : behind, &ret->library, &library_revision);
         if (r < 1)
                 return r;
-        ret->path = equals ? copy_prefix(behind, (size_t)(equals - behind)) : NULL;
+        ret->path = *equals == '=' ? copy_prefix(behind, (size_t)(equals - behind)) : NULL;
         r = find_commit(ret->host, host_revision, &ret->host_commit);
         if (r == 0)
                 r = find_commit(ret->library, library_revision, &ret->library_commit);
@@ -124,9 +124,13 @@ static int find_path(const struct combination *c, const struct recipe *host, cha
 
 static char *with_label(const struct combination *c, enum combination_held held, const char *label, int most)
 {
-        const char *host = c->host->recipe->name, *library = c->library->recipe->name;
+        const char *host = c->host->recipe->name, *library = c->library->recipe->name, *path = c->path ?: "", *plus = c->path ? "+" : "";
+        char *name = held == HOST_HELD ? format_string("%s-%.*s+%s%s%s", host, most, label, path, plus, library)
+                                       : format_string("%s+%s%s%s-%.*s", host, path, plus, library, most, label);
 
-        return held == HOST_HELD ? format_string("%s-%.*s+%s", host, most, label, library) : format_string("%s+%s-%.*s", host, library, most, label);
+        for (char *p = name; *p; p++)
+                *p = *p == '/' ? '.' : *p;
+        return name;
 }
 
 /* By the commit's tag, or twelve digits. */
@@ -180,7 +184,7 @@ static int make_recipe(const struct combination *c, enum combination_held held, 
                 *ret = recipe_copy(host);
                 set_text(&(*ret)->name, name);
                 set_text(&(*ret)->base, of->name);
-                set_text(&(*ret)->repository, of->repository);
+                set_text(&(*ret)->repository, NULL);
                 set_text(&(*ret)->within, held == HOST_HELD ? one[0] : NULL);
                 for (char *const *p = host->submodules; *p && held == HOST_HELD; p++)
                         if (!recipe_find_submodule(one, recipe_submodule(*p).path))
@@ -202,10 +206,11 @@ static bool is_same(const struct recipe *there, const struct recipe *made, const
         return there->base && strcmp(there->base, made->base) == 0 && !there->within == !made->within && held && strcmp(held, line) == 0;
 }
 
-static bool is_alike(const struct recipe *there, const struct recipe *made)
+static bool is_alike(const struct recipe *there, struct recipe *made)
 {
         cleanup_buffer struct buffer a = {0}, b = {0};
 
+        set_text(&made->repository, there->repository);
         return !made->within || (recipe_print(there, &a) == 0 && recipe_print(made, &b) == 0 && a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
 }
 

@@ -8,7 +8,7 @@
  * .gitmodules of its branches and tags, has a repository of the library's name.
  *
  * The variant is in the config from the first use on, like every other one, and is called HOST-REV+LIBRARY or HOST+LIBRARY-REV, where REV is the commit's tag,
- * else twelve digits. It names repositories and commits, and has what the host's recipe said then: neither solver, revision nor recipe can change it.
+ * else twelve digits, with dots for slashes, and PATH+ before the library if it was said. It names repositories and commits, and has what the host's recipe said then: neither solver, revision nor recipe can change it.
  *
  * Threads: any. Errors have sentences. */
 #pragma once

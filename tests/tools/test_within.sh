@@ -76,8 +76,8 @@ test_that "what is not there is said" '
 	run 3 history host@h9+lib all && has err "h9" && run 3 history host@h1+none all && has err "no solver .host@h1.none."'
 test_that "neither may be a variant" 'run 2 history host-h1+lib+lib@l1 all && has err "is a variant: name its solver, lib"'
 test_that "a name of one's own, and a folder" '
-	run 0 solver add mine host@h1+more/lib=lib && run 0 solver list && has out "^mine	11	.*	lib	" && git config --file store/config solver.mine.within | grep -q "^more/lib=$top/host $(sha host h1)$" &&
-	library_of mine l4 2 && run 0 solver remove mine'
+	run 0 history host@h1+more/lib=lib --to l2 cases/host.smt2 && has err "added host-h1.more.lib.lib:" && run 0 solver add mine host@h1+more/lib=lib && run 0 solver list && has out "^mine	11	.*	lib	" && git config --file store/config solver.mine.within | grep -q "^more/lib=$top/host $(sha host h1)$" &&
+	library_of mine l4 2 && run 1 solver add mine host@h2+lib && has err "already" && run 0 solver remove mine host-h1+more.lib+lib && run 2 solver add both host@h1+lib@l1 && has err "holds both"'
 test_that "a library that the host has not is asked for" 'run 0 solver add --recipe lib.recipe other host && run 3 history host@h1+other all && has err "host has no submodule that is other: say where its files are to stand"'
 
 # -- what changes --
@@ -93,6 +93,13 @@ test_that "the host may go, and its folder: all is in the library's repository" 
 	run 0 snapshot lib lib --name now && mv host away-host && run 0 solver remove host host+lib-l4 other && run 0 gc && run 0 localize host-h1+lib --reference l2 --target l5 cases/library.smt2 && [ "$(field 2)" = "$(sha lib l4)" ] &&
 	run 0 build --again host-h1+lib l5; r=$?; mv away-host host; (exit $r)'
 test_that "fsck finds nothing wrong" 'run 0 fsck -n'
+
+test_that "a store that lost the commits of the host says so, and gets them" '
+	cp store/config saved && run 0 solver remove $("$solverfs" solver list | grep "	lib	" | cut -f 1) lib && run 0 gc && run 0 solver add lib lib --recipe lib.recipe && awk "/^\\[/ { p = 0 } /\"host-h1.lib\"/ { p = 1 } p" saved >>store/config &&
+	run 4 build host-h1+lib l8 && has err "which host-h1.lib is built within, is not in the store: .solverfs solver update host-h1.lib. gets it" && run 0 solver update host-h1+lib && run 0 build host-h1+lib l8'
+test_that "a recipe file may say it itself" '
+	{ cat lib.recipe && printf "[variant \"inside\"]\n\twithin = deps/lib=%s %s\n\tbuild = sh build.sh\n\toutput = solver\n\trun = {bin} {case}\n" "$top/host" "$(sha host h2)"; } >inside.recipe &&
+	run 0 solver add --replace lib --recipe inside.recipe && library_of inside l6 6 && run 0 solver remove inside'
 
 # -- for others --
 
@@ -117,6 +124,6 @@ git -C vendor mv build.sh make.sh && commit vendor "two" && command git -C vendo
 { toy_recipe vendor 'output = solver' 'paths = lib' 'paths = host.sh' 'paths = head.sh' 'paths = tail.sh' 'paths = build.sh' && printf '[era "o2.."]\n\tpaths = :!nothing\n\tbuild = sh make.sh\n' >>vendor.recipe; }
 test_that "the folder's files give way, in each era" '
 	run 0 solver add --recipe vendor.recipe vendor vendor && library_of vendor o1 10 && library_of vendor@o1+lib=lib l3 3 && library_of vendor@o2+lib=lib l4 4 && library_of vendor+lib=lib@l5 o1 5 && library_of vendor+lib=lib@l5 o2 5 &&
-	run 0 build --log vendor-o1+lib l3 && has out "own folder lib gives way to commit $(sha lib l3)" && run 0 run vendor-o1+lib l3 cases/host.smt2 --print stdout && ! has out old'
+	run 0 build --log vendor-o1+lib+lib l3 && has out "own folder lib gives way to commit $(sha lib l3)" && run 0 run vendor-o1+lib+lib l3 cases/host.smt2 --print stdout && ! has out old'
 
 echo "1..$n"

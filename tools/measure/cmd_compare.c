@@ -39,7 +39,7 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
 }
 
 /* SOLVER@SHA in the place of words like HOST@REV+LIBRARY@REV. Where the two differ in the host alone, it is the library that is held. */
-static void find_combined(struct compare *o)
+static void combine_words(struct compare *o)
 {
         struct combination c[2] = {0};
         bool is[2], library_held;
@@ -76,7 +76,7 @@ static void find_versions(struct compare *o)
         const char *revisions[2];
         size_t n = 0; /* solvers with a history */
 
-        find_combined(o);
+        combine_words(o);
         command_must(workspace_solvers(common.workspace, &l));
         for (size_t i = 0; i < l->n; i++)
                 if (!l->list[i]->recipe->is_programs) {

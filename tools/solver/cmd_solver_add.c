@@ -155,16 +155,15 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
 /* REPO is two solvers of the store, such as cvc5@1.2.0+cadical. */
 static bool add_combined(const struct add_options *o)
 {
-        cleanup_combination struct combination c = {0};
+        cleanup_solver struct solver *there = NULL;
         struct stat st;
-        int r = o->repository && stat(o->repository, &st) < 0 ? combination_parse(common.workspace, o->repository, &c) : 0;
 
-        command_must_usage(r);
-        if (r == 0)
+        if (!o->repository || o->recipe || o->replace || o->submodules || !strchr(o->repository, '+') || stat(o->repository, &st) == 0)
                 return false;
-        if (o->recipe || o->replace || o->submodules)
-                command_usage("'%s' is two solvers of the store, and has the recipe of %s: no other option goes with it", o->repository, c.host->recipe->name);
-        command_combined(&c, c.host_commit != COMMIT_NONE ? HOST_HELD : LIBRARY_HELD, o->name, &common.solver);
+        if (workspace_solver(common.workspace, o->name, &there) < 0 && !find_combined(o->repository, o->name, &common.solver))
+                return false;
+        if (there)
+                command_refuse(STATUS_FAILED, "there is a solver '%s' already; choose another name, or remove it first", o->name);
         mounts_settle(workspace_dir(common.workspace));
         return true;
 }
