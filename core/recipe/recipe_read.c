@@ -115,7 +115,8 @@ static int fail_misplaced_key(const struct reader *rd, const struct draft *d, co
         if (d->place == PLACE_VARIANT)
                 return fail(e->line, "key '%s' cannot stand in a variant without 'within': it shares the repository and the builds of its solver", k->name);
         if (d->place == PLACE_ERA && k->places & PLACE_SOLVER)
-                return fail(e->line, "key '%s' cannot stand in an era: it holds for runs, too, and a solver is run alike in all eras%s", k->name,
+                return fail(e->line, "key '%s' cannot stand in an era: it holds for %s%s", k->name,
+                            k->kind == KIND_WITHIN ? "all of them" : "runs, too, and a solver is run alike in all eras",
                             strcmp(k->name, "environment") == 0 ? "; for a build alone, write build = NAME=VALUE COMMAND" : "");
         if (d->place == PLACE_BINARY)
                 return fail(e->line, "key '%s' cannot stand in a binary, which has 'file', 'sha256', 'output', 'run' and 'seed'", k->name);
@@ -447,7 +448,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
         if (rd->g)
                 recipe_keep_text(rd->text, rd->g, (size_t)(s - rd->g->sections), &d->text);
         for (size_t i = 0; i < s->n_entries; i++) {
-                d->is_within |= strcmp(s->entries[i].key, "within") == 0;
+                d->is_within |= !d->range && strcmp(s->entries[i].key, "within") == 0;
                 list_grow(d->entries, d->n_entries);
                 d->entries[d->n_entries++] = s->entries[i];
         }

@@ -96,7 +96,7 @@ test_that "fsck finds nothing wrong" 'run 0 fsck -n'
 
 test_that "a store that lost the commits of the host says so, and gets them" '
 	cp store/config saved && run 0 solver remove $("$solverfs" solver list | grep "	lib	" | cut -f 1) lib && run 0 gc && run 0 solver add lib lib --recipe lib.recipe && awk "/^\\[/ { p = 0 } /\"host-h1.lib\"/ { p = 1 } p" saved >>store/config &&
-	run 4 build host-h1+lib l8 && has err "which host-h1.lib is built within, is not in the store: .solverfs solver update host-h1.lib. gets it" && run 0 solver update host-h1+lib && run 0 build host-h1+lib l8'
+	run 4 build host-h1+lib HEAD && has err "which host-h1.lib is built within, is not in the store: .solverfs solver update host-h1.lib. gets it" && run 0 solver update host-h1+lib && run 0 build host-h1+lib HEAD'
 test_that "a recipe file may say it itself" '
 	{ cat lib.recipe && printf "[variant \"inside\"]\n\twithin = deps/lib=%s %s\n\tbuild = sh build.sh\n\toutput = solver\n\trun = {bin} {case}\n" "$top/host" "$(sha host h2)"; } >inside.recipe &&
 	run 0 solver add --replace lib --recipe inside.recipe && library_of inside l6 6 && run 0 solver remove inside'

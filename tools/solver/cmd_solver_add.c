@@ -174,10 +174,12 @@ void cmd_solver_add(int argc, char **argv)
                 "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
                 "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
                 "Where there is none, one is drafted: HEAD is built in the ways that are usual for what lies in it, and its programs are run on small "
-                "formulas (solverfs recipe draft). A recipe's variants are added with it.\n\n"
+                "formulas (solverfs recipe draft). A recipe's variants are added with it.\n"
+                "REPO may be two solvers of the store: the library's history within a host that is held, or the host's with a library that is.\n\n"
                 "  solverfs solver add mine ~/src/mysolver\n"
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
-                "  solverfs solver add --replace mine --recipe mine.recipe";
+                "  solverfs solver add --replace mine --recipe mine.recipe\n"
+                "  solverfs solver add cadical-in-cvc5 cvc5@cvc5-1.2.0+cadical";
         struct add_options o = {0};
         struct recipe **list = NULL;
         size_t n = 0;
