@@ -5,7 +5,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-void command_combined(const struct combination *c, enum combination_held held, const char *name, struct solver **ret)
+void command_combined(const struct combination *c, enum combination_part held, const char *name, struct solver **ret)
 {
         cleanup_free char *text = NULL;
         int r = combination_solver(common.workspace, c, held, name, &command_progress, ret, &text);
@@ -19,14 +19,13 @@ void command_combined(const struct combination *c, enum combination_held held, c
 bool find_combined(const char *word, const char *name, struct solver **ret)
 {
         cleanup_combination struct combination c = {0};
-        int r = combination_parse(common.workspace, word, &c);
+        int r = command_must_usage(combination_parse(common.workspace, word, &c));
 
-        command_must_usage(r);
-        if (r == 1 && c.host_commit != COMMIT_NONE && c.library_commit != COMMIT_NONE)
+        if (r == 1 && c.part[HOST].revision && c.part[LIBRARY].revision)
                 command_refuse(STATUS_USAGE, "'%s' holds both %s and %s, so there is no history to follow: leave out the @REV of one", word,
-                               c.host->recipe->name, c.library->recipe->name);
+                               c.part[HOST].solver->recipe->name, c.part[LIBRARY].solver->recipe->name);
         if (r == 1)
-                command_combined(&c, c.host_commit != COMMIT_NONE ? HOST_HELD : LIBRARY_HELD, name, ret);
+                command_combined(&c, c.part[HOST].revision ? HOST : LIBRARY, name, ret);
         return r == 1;
 }
 

@@ -42,27 +42,24 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
 static void combine_words(struct compare *o)
 {
         struct combination c[2] = {0};
-        bool is[2], library_held;
+        enum combination_part held = HOST;
+        bool is[2];
 
+        for (int i = 0; i < 2; i++)
+                is[i] = !program_is_text(o->words[i]) && command_must_usage(combination_parse(common.workspace, o->words[i], &c[i])) == 1;
+        if (is[0] && is[1] && c[0].part[LIBRARY].solver == c[1].part[LIBRARY].solver && c[0].part[LIBRARY].commit == c[1].part[LIBRARY].commit)
+                held = LIBRARY;
         for (int i = 0; i < 2; i++) {
-                cleanup_solver struct solver *s = NULL;
-
-                is[i] = !program_is_text(o->words[i]) && workspace_solver(common.workspace, o->words[i], &s) < 0 &&
-                        command_must_usage(combination_parse(common.workspace, o->words[i], &c[i])) == 1;
-        }
-        library_held = is[0] && is[1] && c[0].library == c[1].library && c[0].library_commit == c[1].library_commit && c[0].host_commit != c[1].host_commit;
-        for (int i = 0; i < 2; i++) {
-                const bool held = is[i] && (c[i].host_commit == COMMIT_NONE || (library_held && c[i].library_commit != COMMIT_NONE));
-                const uint32_t commit = held ? c[i].host_commit : c[i].library_commit;
+                const enum combination_part this = c[i].part[held].revision ? held : !held;
                 cleanup_solver struct solver *s = NULL;
                 cleanup_free char *word = NULL;
 
-                if (!is[i])
-                        continue;
-                command_combined(&c[i], held ? LIBRARY_HELD : HOST_HELD, NULL, &s);
-                word = format_string("%s@%s", s->recipe->name, commit == COMMIT_NONE ? "HEAD" : full_sha(s, commit).s);
-                strings_add(&common.names, word);
-                o->words[i] = common.names[strings_count(common.names) - 1];
+                if (is[i]) {
+                        command_combined(&c[i], this, NULL, &s);
+                        word = format_string("%s@%s", s->recipe->name, c[i].part[!this].revision ? full_sha(s, c[i].part[!this].commit).s : "HEAD");
+                        strings_add(&common.names, word);
+                        o->words[i] = common.names[strings_count(common.names) - 1];
+                }
                 combination_done(&c[i]);
         }
 }

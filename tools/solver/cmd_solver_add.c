@@ -1,6 +1,4 @@
 /* solverfs solver add: a solver from its repository, or another recipe for one that is there. */
-#include <sys/stat.h>
-
 #include "tools/words.h"
 #include "core/build/era.h"
 #include "core/git/paths.h"
@@ -132,15 +130,10 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         mounts_settle(workspace_dir(common.workspace));
         if (there)
                 say_replaced(list, n);
-        for (size_t i = 0; !there && i < n; i++) {
-                cleanup_solver struct solver *s = NULL;
-
-                if (workspace_solver(common.workspace, list[i]->name, &s) == 0)
-                        note("added %s: %u commit%s", list[i]->name, history_count(s->history), plural(history_count(s->history)));
-        }
         command_solver(o->name, &common.solver);
+        for (size_t i = 0; !there && i < n; i++)
+                note("added %s: %u commit%s", list[i]->name, history_count(common.solver->history), plural(history_count(common.solver->history)));
         check_recipe(common.solver);
-        r = 0;
         for (size_t i = 0; r == 0 && i < n; i++) { /* submodules and downloads */
                 cleanup_solver struct solver *s = NULL;
 
@@ -150,22 +143,6 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         }
         progress_clear();
         command_must_as(STATUS_FAILED, r);
-}
-
-/* REPO is two solvers of the store, such as cvc5@1.2.0+cadical. */
-static bool add_combined(const struct add_options *o)
-{
-        cleanup_solver struct solver *there = NULL;
-        struct stat st;
-
-        if (!o->repository || o->recipe || o->replace || o->submodules || !strchr(o->repository, '+') || stat(o->repository, &st) == 0)
-                return false;
-        if (workspace_solver(common.workspace, o->name, &there) < 0 && !find_combined(o->repository, o->name, &common.solver))
-                return false;
-        if (there)
-                command_refuse(STATUS_FAILED, "there is a solver '%s' already; choose another name, or remove it first", o->name);
-        mounts_settle(workspace_dir(common.workspace));
-        return true;
 }
 
 void cmd_solver_add(int argc, char **argv)
@@ -203,8 +180,10 @@ void cmd_solver_add(int argc, char **argv)
         command_stoppable();
         command_must_as(STATUS_FAILED, recipe_check_name(o.name));
         command_open(0);
-        if (add_combined(&o))
+        if (o.repository && !o.recipe && !o.replace && find_combined(o.repository, o.name, &common.solver)) {
+                mounts_settle(workspace_dir(common.workspace));
                 return;
+        }
         get_recipe(&o, &list, &n);
         add(&o, list, n);
         recipe_list_free(list, n);

@@ -180,13 +180,14 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 static int add_version_steps(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
 {
         const struct recipe *recipe = version_has_history(s, version) ? steps_recipe(s, version) : NULL;
+        char clone[PATH_SIZE];
         int r;
 
         if (recipe && recipe->file)
                 buffer_addf(ret, "# the program of %.40s is a released binary: %s\n", version, recipe->file);
         else if (recipe) {
-                buffer_addf(ret, "git checkout -q%s %.40s && git clean -qfdx\n", recipe->within || recipe->submodules[0] ? "f" : "", steps_root(recipe, version));
-                steps_add_pinned(s, recipe, version, "", "\n", ret);
+                buffer_addf(ret, "git checkout -q%s %.40s && git clean -qfdx\n", recipe->within || recipe->submodules[0] ? "f" : "", steps_root(s, version, clone));
+                steps_add_pinned(recipe, version, "", "\n", ret);
         }
         for (char *const *p = recipe && !recipe->file ? recipe->build : NULL; p && *p; p++) {
                 steps_add_build_line(*p, ret);
@@ -211,7 +212,7 @@ static int add_reproduction(struct workspace *w, struct solver *s, const struct 
                     !finding_has_verification(f) ? ""
                     : has_clone                  ? ", or by `verify.sh`, which needs git and what the builds need alone"
                                                  : ", or by `verify.sh`");
-        steps_clone(s, repository);
+        steps_root(s, "", repository);
         if (has_clone) {
                 buffer_adds(ret, "git clone -q ");
                 buffer_add_shell_word(ret, repository);

@@ -43,63 +43,49 @@ static bool origin_of(const char *clone, char ret[PATH_SIZE])
         return is_found;
 }
 
+/* A repository's address for others. */
+static void address_of(struct slice repository, char ret[PATH_SIZE])
+{
+        cleanup_free char *address = copy_prefix(repository.data ?: "", repository.size);
+
+        if (*address != '/' || !origin_of(address, ret) || *ret == '/' || *ret == '.')
+                snprintf(ret, PATH_SIZE, "%s", address);
+}
+
 void steps_repository(const struct solver *s, char ret[PATH_SIZE])
 {
-        const char *repository = s->recipe->repository ? s->recipe->repository : "";
-
-        if (*repository != '/' || !origin_of(repository, ret) || *ret == '/' || *ret == '.')
-                snprintf(ret, PATH_SIZE, "%s", repository);
+        address_of(slice_string(s->recipe->repository ?: ""), ret);
 }
 
-void steps_clone(const struct solver *s, char ret[PATH_SIZE])
+const char *steps_root(const struct solver *s, const char *version, char ret_clone[PATH_SIZE])
 {
-        const struct slice host = s->recipe->within ? recipe_submodule(s->recipe->within).repository : SLICE(NULL, 0);
+        const struct recipe_submodule host = recipe_submodule(s->recipe->within ?: "");
 
-        if (host.size > 0)
-                snprintf(ret, PATH_SIZE, "%.*s", (int)host.size, (const char *)host.data);
-        else
-                steps_repository(s, ret);
+        address_of(host.commit ? host.repository : slice_string(s->recipe->repository ?: ""), ret_clone);
+        return host.commit ?: version;
 }
 
-const char *steps_root(const struct recipe *recipe, const char *version)
+void steps_add_pinned(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
 {
-        return recipe && recipe->within ? recipe_submodule(recipe->within).commit : version;
-}
+        cleanup(recipe_unrefp) struct recipe *whole = recipe->within ? recipe_whole(recipe, version) : NULL;
 
-static void add_clone(struct slice at, const char *repository, const char *commit, struct buffer *ret)
-{
-        cleanup_free char *path = copy_prefix(at.data, at.size);
-
-        buffer_adds(ret, "rm -rf ");
-        buffer_add_shell_word(ret, path);
-        buffer_adds(ret, " && git clone --quiet ");
-        buffer_add_shell_word(ret, repository);
-        buffer_adds(ret, " ");
-        buffer_add_shell_word(ret, path);
-        buffer_adds(ret, " && git -C ");
-        buffer_add_shell_word(ret, path);
-        buffer_addf(ret, " checkout --quiet %.40s", commit);
-}
-
-void steps_add_pinned(const struct solver *s, const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
-{
-        for (char *const *p = recipe->submodules; *p; p++) {
-                const struct recipe_submodule line = recipe_submodule(*p);
-                cleanup_free char *repository = copy_prefix(line.repository.data, line.repository.size);
-
-                if (!line.commit)
-                        continue;
-                buffer_adds(ret, begin);
-                add_clone(line.path, repository, line.commit, ret);
-                buffer_adds(ret, end);
-        }
-        if (recipe->within) {
+        for (char *const *p = (whole ?: recipe)->submodules; *p; p++) {
+                const struct recipe_submodule s = recipe_submodule(*p);
+                cleanup_free char *path = copy_prefix(s.path.data, s.path.size);
                 char repository[PATH_SIZE];
 
-                steps_repository(s, repository);
-                buffer_adds(ret, begin);
-                add_clone(recipe_submodule(recipe->within).path, repository, version, ret);
-                buffer_adds(ret, end);
+                if (!s.commit)
+                        continue;
+                address_of(s.repository, repository);
+                buffer_addf(ret, "%srm -rf ", begin);
+                buffer_add_shell_word(ret, path);
+                buffer_adds(ret, " && git clone --quiet ");
+                buffer_add_shell_word(ret, repository);
+                buffer_adds(ret, " ");
+                buffer_add_shell_word(ret, path);
+                buffer_adds(ret, " && git -C ");
+                buffer_add_shell_word(ret, path);
+                buffer_addf(ret, " checkout --quiet %s%s", s.commit, end);
         }
 }
 

@@ -123,7 +123,7 @@ static void add_build(const struct solver *s, const char *side, const char *vers
                 add_archive(recipe, ret);
         } else {
                 buffer_adds(ret, has_own_submodules(recipe) ? "\tgit submodule --quiet update --init &&\n" : "");
-                steps_add_pinned(s, recipe, version, "\t", " &&\n", ret);
+                steps_add_pinned(recipe, version, "\t", " &&\n", ret);
                 for (char *const *p = recipe->build; *p; p++) {
                         cleanup_buffer struct buffer line = {0};
 
@@ -186,6 +186,7 @@ static void add_side(const struct solver *s, const char *name, const char *versi
 static void add_head(const struct solver *s, const struct observation *f, const struct sides *sides, struct buffer *ret)
 {
         char repository[PATH_SIZE];
+        const char *root;
 
         buffer_addf(ret, "#!/bin/sh\n# %s, finding %u: ", s->recipe->name, f->number);
         if (f->kind == FINDING_SPR)
@@ -196,7 +197,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
                          "# Usage: sh verify.sh [FOLDER]. The folder (a new one, if none is given) stays, and what is built in it.\n"
                          "# REPOSITORY=ADDRESS takes another clone than the one below.\n"
                          "set -u\n");
-        steps_clone(s, repository);
+        root = steps_root(s, "", repository);
         add_variable("repository", repository, ret);
         buffer_adds(ret, "repository=${REPOSITORY:-$repository}\n");
         for (char *const *e = s->recipe->environment; *e; e++) {
@@ -206,8 +207,8 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         }
         for (int i = 0; i < 2; i++)
                 add_side(s, names[i], sides->version[i], ret);
-        if (s->recipe->within)
-                buffer_addf(ret, "root=%.40s # of that repository; both are built within it\n", steps_root(s->recipe, ""));
+        if (*root)
+                buffer_addf(ret, "root=%s # of that repository; both are built within it\n", root);
         buffer_addf(ret, "timeout_ms=%.0f%s\n", f->timeout * 1e3, f->is_cpu_time ? " # of CPU time" : "");
 }
 
