@@ -455,7 +455,8 @@ struct recipe *recipe_whole(const struct recipe *r, const char *commit)
         struct recipe *whole = recipe_copy(r);
         cleanup_free char *line = format_string("%.*s=%s %.40s", (int)path.size, (const char *)path.data, r->repository ?: ".", commit);
 
-        strings_add(&whole->submodules, line);
+        strings_free(whole->submodules);
+        whole->submodules = recipe_merge_submodules(r->submodules, (char *[]){line, NULL});
         free(steal_pointer(whole->within));
         return whole;
 }

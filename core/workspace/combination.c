@@ -124,30 +124,26 @@ static int make_recipe(const struct combination *c, enum combination_part held, 
         const struct recipe *era = host->recipe;
         int r = held == HOST ? era_of(host->history, era, c->part[HOST].commit, &era) : 0;
         cleanup_free char *path = r == 0 ? find_path(c, era) : NULL;
-        char **lines = allocate(1, sizeof(*lines));
 
         if (r == 0 && era->file)
                 r = errorf(-EINVAL, "%s at %s is a released program, in which nothing can be exchanged", era->name, c->part[HOST].revision);
         if (r == 0 && !path)
                 r = errorf(-ENOENT, "%s has no submodule that is %s: say the folder where its files are to stand, as in %s@REV+FOLDER=%s", era->name,
                            c->part[LIBRARY].solver->recipe->name, era->name, c->part[LIBRARY].solver->recipe->name);
-        if (r == 0) {
-                *ret_line = format_string("%s=%s %s", path, holds->recipe->repository ?: "", full_sha(holds, c->part[held].commit).s);
-                *ret = recipe_copy(era);
-                set_text(&(*ret)->name, name);
-                set_text(&(*ret)->base, c->part[!held].solver->recipe->name);
-                set_text(&(*ret)->repository, NULL);
-                set_text(&(*ret)->within, held == HOST ? *ret_line : NULL);
-                for (char *const *p = era->submodules; *p && held == HOST; p++)
-                        if (!recipe_find_submodule((char *[]){*ret_line, NULL}, recipe_submodule(*p).path))
-                                strings_add(&lines, *p);
-                if (held == LIBRARY)
-                        strings_add(&lines, *ret_line);
-                strings_free((*ret)->submodules);
-                (*ret)->submodules = steal_pointer(lines);
+        if (r < 0)
+                return r;
+        *ret_line = format_string("%s=%s %s", path, holds->recipe->repository ?: "", full_sha(holds, c->part[held].commit).s);
+        *ret = recipe_copy(era);
+        set_text(&(*ret)->name, name);
+        set_text(&(*ret)->base, c->part[!held].solver->recipe->name);
+        set_text(&(*ret)->repository, NULL);
+        if (held == HOST) {
+                set_text(&(*ret)->within, *ret_line);
+        } else {
+                strings_free(steal_pointer((*ret)->submodules));
+                strings_add(&(*ret)->submodules, *ret_line);
         }
-        strings_free(lines);
-        return r;
+        return 0;
 }
 
 /* The commits first: a variant that cannot be built is no use. */

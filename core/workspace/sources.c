@@ -122,7 +122,7 @@ static int fetch_pinned(struct workspace *w, struct history *h, const char *line
         return r < 0 || history_holds(h, s.commit) ? r : history_fetch_submodule(h, repository, repository, p);
 }
 
-/* A variant has its solver's that come from where its commits say. */
+/* A variant has its solver's that come from where its commits say; what is within another one is at hand. */
 static int fetch_submodules(struct workspace *w, const struct solver *s, const struct recipe *recipe, const struct progress *p)
 {
         int r = recipe->within ? fetch_pinned(w, s->history, recipe->within, p) : 0;
@@ -133,7 +133,7 @@ static int fetch_submodules(struct workspace *w, const struct solver *s, const s
 
                 if (line.commit)
                         r = fetch_pinned(w, s->history, *l, p);
-                else if (!s->recipe->base || s->recipe->within)
+                else if (!s->recipe->base || (s->recipe->within && !recipe_find_submodule((char *[]){s->recipe->within, NULL}, line.path)))
                         r = history_fetch_submodule(s->history, path, repository, p);
         }
         return r;

@@ -805,6 +805,11 @@ START_TEST(test_within)
         ck_assert_str_eq(whole->submodules[1], "deps/b=/r 76543210fedcba9876543210fedcba9876543210");
         ck_assert_str_eq(whole->paths[0], "src");
         recipe_unref(whole);
+        parse(MINIMAL "submodule = a=elsewhere\nsubmodule = b=c\nwithin = a=h " COMMIT "\n");
+        whole = recipe_whole(list[0], "76543210fedcba9876543210fedcba9876543210"); /* there is one at a path */
+        ck_assert_uint_eq(strings_count(whole->submodules), 2);
+        ck_assert_str_eq(whole->submodules[1], "a=. 76543210fedcba9876543210fedcba9876543210");
+        recipe_unref(whole);
         done();
 }
 END_TEST

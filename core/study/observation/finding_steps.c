@@ -65,10 +65,15 @@ const char *steps_root(const struct solver *s, const char *version, char ret_clo
         return host.commit ?: version;
 }
 
-void steps_add_pinned(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
+void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
 {
         cleanup(recipe_unrefp) struct recipe *whole = recipe->within ? recipe_whole(recipe, version) : NULL;
+        bool has_own = false;
 
+        for (char *const *p = (whole ?: recipe)->submodules; *p; p++)
+                has_own |= !recipe_submodule(*p).commit;
+        if (has_own)
+                buffer_addf(ret, "%sgit submodule --quiet update --init%s", begin, end);
         for (char *const *p = (whole ?: recipe)->submodules; *p; p++) {
                 const struct recipe_submodule s = recipe_submodule(*p);
                 cleanup_free char *path = copy_prefix(s.path.data, s.path.size);

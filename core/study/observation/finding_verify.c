@@ -98,15 +98,6 @@ static void add_archive(const struct recipe *recipe, struct buffer *ret)
         buffer_addf(ret, recipe->is_archive ? "\t{ tar xf %s || unzip -qo %s; }\n" : "\tchmod +x %s\n", name.data, name.data);
 }
 
-/* Does a commit of the solver's own name that of a submodule? */
-static bool has_own_submodules(const struct recipe *recipe)
-{
-        for (char *const *p = recipe->submodules; *p; p++)
-                if (!recipe_submodule(*p).commit)
-                        return true;
-        return false;
-}
-
 /* A function that makes one side's program in the folder where it stands. */
 static void add_build(const struct solver *s, const char *side, const char *version, struct buffer *ret)
 {
@@ -122,8 +113,7 @@ static void add_build(const struct solver *s, const char *side, const char *vers
         if (recipe->file) {
                 add_archive(recipe, ret);
         } else {
-                buffer_adds(ret, has_own_submodules(recipe) ? "\tgit submodule --quiet update --init &&\n" : "");
-                steps_add_pinned(recipe, version, "\t", " &&\n", ret);
+                steps_add_submodules(recipe, version, "\t", " &&\n", ret);
                 for (char *const *p = recipe->build; *p; p++) {
                         cleanup_buffer struct buffer line = {0};
 

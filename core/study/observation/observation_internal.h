@@ -33,8 +33,8 @@ bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
 const struct recipe *steps_recipe(const struct solver *s, const char *version);
 /* The commit that is checked out for builds of a version, and in which clone: of a solver within another one the other's. */
 const char *steps_root(const struct solver *s, const char *version, char ret_clone[PATH_SIZE]);
-/* The clones of other repositories at the commits that the recipe names, and of a solver's own within another one; each between `begin` and `end`. */
-void steps_add_pinned(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret);
+/* Gets submodules, at the commits that the recipe or else the sources name, a version within another repository among them; each between `begin` and `end`. */
+void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret);
 /* A build's command with the machine's number of cores. */
 void steps_add_build_line(const char *line, struct buffer *ret);
 /* A line: the version's command on a file, in the folder where it was built. `seed`: shell that gives a number, "\"$1\""; NULL: it has none. */
