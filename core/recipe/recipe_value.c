@@ -120,9 +120,8 @@ static int check_submodule(const char *value, char *const *list)
 
 static int check_within(const char *value, char *const *)
 {
-        static char *const none[] = {NULL};
-
-        return recipe_submodule(value).commit ? check_submodule(value, none) : errorf(-EINVAL, "'%s' is not PATH=REPO COMMIT, with %d hex digits", value, RECIPE_COMMIT_DIGITS);
+        return recipe_submodule(value).commit ? check_submodule(value, (char *[]){NULL})
+                                              : errorf(-EINVAL, "'%s' is not PATH=REPO COMMIT, with %d hex digits", value, RECIPE_COMMIT_DIGITS);
 }
 
 static int check_download(const char *value, char *const *list)
