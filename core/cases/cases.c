@@ -9,7 +9,7 @@
 /* In the store:
  *     cases    id → record (case_record.c); 0 → the last id given, how often anything changed
  *     names    case_name.c
- *     digests  sha256 → id
+ *     digests  sha256 → id; of a question of another case: identity()
  */
 struct cases {
         struct store *store; /* borrowed */
@@ -197,6 +197,22 @@ static int find_digest(struct cases *c, struct store_txn *t, const struct digest
         return r < 0 ? r : record_get(c, t, key_get_u32(b.data), ret);
 }
 
+/* The digest by which the case is found. */
+static struct digest identity(const struct case_info *i)
+{
+        struct digest d = i->sha256;
+        struct hasher *h;
+
+        if (i->query == 0)
+                return d;
+        h = hasher_new();
+        hasher_string(h, "query");
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        hasher_number(h, i->query);
+        hasher_finish(h, &d);
+        return d;
+}
+
 /* Lists `old` again, under its first name where that is free, else under `name`. */
 static int come_back(struct cases *c, struct store_txn *t, const struct case_info *old, const char *name)
 {
@@ -216,6 +232,7 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
 
 static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struct case_info *i)
 {
+        const struct digest d = identity(i);
         uint8_t id[4];
         int r = i->removed ? 0 : case_name_is_free(t, c->tables.names, i->name);
 
@@ -227,7 +244,7 @@ static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struc
         key_u32(id, i->id);
         r = record_put(c, t, i);
         if (r == 0)
-                r = store_put(t, c->tables.digests, SLICE(i->sha256.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
+                r = store_put(t, c->tables.digests, SLICE(d.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
         return r < 0 || i->removed ? r : case_name_take(t, c->tables.names, i->name, i->id);
 }
 
@@ -460,6 +477,48 @@ int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, ui
 int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id)
 {
         return add(c, name, -1, bytes, false, SHOWN_DERIVED, ret_id, &(enum entered){0});
+}
+
+struct asking {
+        struct cases *cases;
+        struct case_info *info; /* a new one, with its id once it is there */
+};
+
+static int enter_query(void *user, struct store_txn *t)
+{
+        cleanup(case_info_unrefp) struct case_info *old = NULL;
+        const struct asking *a = user;
+        const struct digest d = identity(a->info);
+        struct head h;
+        int r = find_digest(a->cases, t, &d, &old);
+
+        if (r != -ENOENT) {
+                a->info->id = r == 0 ? old->id : 0;
+                return r;
+        }
+        r = head_get(a->cases, t, &h);
+        if (r == 0)
+                r = enter_new(a->cases, t, &h, a->info);
+        return r < 0 ? r : head_put(a->cases, t, &h);
+}
+
+int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, struct case_info **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        struct digest d;
+        int r;
+
+        if (query == 0 || query > whole->n_expected)
+                return errorf(-ENOENT, "case %u (%s) has %zu check-sat, and no query %u", whole->id, whole->name, whole->n_expected, query);
+        i = case_info_query(whole, query);
+        d = identity(i);
+        r = cases_find_digest(c, &d, ret);
+        if (r != -ENOENT)
+                return r;
+        r = store_update(c->store, enter_query, &(struct asking){c, i});
+        if (r == 0)
+                *ret = steal_pointer(i);
+        return r;
 }
 
 struct change {

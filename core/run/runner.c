@@ -149,6 +149,7 @@ static int make_request(struct runner *r)
                 .processes = l->processes,
                 .stack = l->stack,
                 .timed = true,
+                .times = true,
                 .out = output,
                 .err = output,
                 .cpus = r->options.cpus,
