@@ -28,6 +28,7 @@ version planted 'if (q == "q9" && ("q3" in seen) && ("q7" in seen)) s = 2.1 + se
 version alone 'if (q == "q9") s = 2.1 + seed / 1000'
 version pushed 'if (q == "q9" && pushed) s = 2.1'
 version popped 'if (q == "q9" && ("a5" in seen) && ("q2" in seen)) s = 2.1'
+version little 'if (q == "q9" && pushed) s = 0.032 + (seed * 7 % 5) / 1000; else if (q == "q9") s += (seed * 7 % 5) / 1000'
 version late 'if (q == "q9" && ("q3" in seen)) s = 200'
 version never 'if (q == "q4") s = 200'
 version warm 'if (q == "q9" && !("q3" in seen)) s = 2.1'
@@ -81,7 +82,7 @@ test_that "what --after does not take" 'for a in 9 0 3, ,3 x 3-4 99999999999; do
 # -- after which queries --
 said() { has err "^query 9 .line 44.: $1"; }
 cut_at() { run 0 case cut "1#9" --solver toy --at "$@"; }
-test_that "slow only behind queries 3 and 7" 'cut_at planted && said "slow only after queries 3 and 7: 2.1[0-9]*s; alone 0.030s; in the script 2.1[0-9]*s .medians of [0-9]+ seeds.$" && is out "$behind"'
+test_that "slow only behind queries 3 and 7" 'cut_at planted && said "slow only after queries 3 and 7: 2.1[0-9]*s; alone 0.030s; in the script 2.1[0-9]*s .medians of [0-9]+ seeds; [0-9]+ runs in all.$" && is out "$behind"'
 test_that "... as JSON" 'cut_at planted --json -o cut.smt2 && is cut.smt2 "$behind" && python3 -c "
 import json, sys
 j = json.load(open(\"out\"))
@@ -89,6 +90,7 @@ sys.exit((j[\"after\"], j[\"in-script\"], j[\"certain\"], j[\"popped-matters\"],
 test_that "as slow alone" 'cut_at alone && said "as slow alone: alone 2.1[0-9]*s; in the script 2.1[0-9]*s" && is out "$alone"'
 test_that "slow within a push, after no other query" 'cut_at pushed && said "slow after no other query, but only within its push: 2.100s; alone 0.030s" && has out "^.push 1.$"'
 test_that "slow with assertions that are gone" 'cut_at popped && said "slow only after query 2, with assertions in scopes that are gone: 2.100s" && has out a5 && has out q2 && ! has out q5'
+test_that "a little slower" 'cut_at little && said "slower in the script, by too little to tell after which queries: alone" && is out "$alone"'
 test_that "more than the limit, after query 3" 'cut_at late && said "slow only after query 3: more than 19\.[0-9]*s; alone 0.030s"'
 test_that "faster after others" 'cut_at warm && said "faster after the queries before it: alone 2.100s; in the script 0.030s" && is out "$alone"'
 test_that "the script never comes to it" 'run 1 case cut "1#9" --solver toy --at never && has err "ended before it came to the query; 3 of 9 queries answered, and then timeout"'

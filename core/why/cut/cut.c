@@ -45,7 +45,7 @@ enum {
         STACK_LEVELS
 };
 struct declared {
-        size_t item;
+        size_t item, scope; /* scope: what the next reset-assertions ends */
         struct slice name;
 };
 struct reader {
@@ -95,19 +95,14 @@ static struct slice word(struct reader *r)
         return token.kind >= TOKEN_SYMBOL && token.kind <= TOKEN_BINARY ? token.text : SLICE("", 0);
 }
 
-static size_t scope_open(struct reader *r)
+static void stack_push(struct reader *r)
 {
         struct cut *c = r->cut;
 
         list_grow(c->scopes, c->n_scopes);
         c->scopes[c->n_scopes] = (struct scope){c->n, SIZE_MAX};
-        return c->n_scopes++;
-}
-
-static void stack_push(struct reader *r)
-{
         list_grow(r->stack, r->n);
-        r->stack[r->n++] = scope_open(r);
+        r->stack[r->n++] = c->n_scopes++;
 }
 
 static void stack_pop(struct reader *r, size_t levels)
@@ -175,18 +170,16 @@ static void read_setting(struct reader *r, struct item *item, bool is_info)
         }
 }
 
-/* A name that is declared a second time, after reset-assertions: the solver does not know the first one any more. */
+/* A name that is declared a second time, after reset-assertions: so the solver has not known the first one since. */
 static void forget_old(struct reader *r, struct slice name)
 {
-        size_t i = 0, scope;
+        size_t i = 0;
 
         while (i < r->n_old && !(r->base[i].name.size == name.size && memcmp(r->base[i].name.data, name.data, name.size) == 0))
                 i++;
         if (i == r->n_old)
                 return;
-        scope = scope_open(r);
-        r->cut->scopes[scope].end = r->cut->n;
-        r->cut->items[r->base[i].item].of = scope;
+        r->cut->items[r->base[i].item].of = r->base[i].scope;
         r->n_old--;
         r->n_base--;
         memmove(r->base + i, r->base + i + 1, (r->n_base - i) * sizeof(*r->base));
@@ -210,7 +203,7 @@ static void read_declaration(struct reader *r, struct item *item)
                 return;
         item->of = r->stack[STACK_RESET];
         list_grow(r->base, r->n_base);
-        r->base[r->n_base++] = (struct declared){r->cut->n, name};
+        r->base[r->n_base++] = (struct declared){r->cut->n, r->stack[STACK_BASE], name};
 }
 
 static bool begins(struct slice name, const char *with)
@@ -390,7 +383,7 @@ static void add_text(const struct writer *w, const struct item *item, const char
 /* push or pop: as many of its levels as are written. */
 static void add_levels(const struct writer *w, const struct item *item, size_t n)
 {
-        if (n == item->levels)
+        if (n == item->levels && (n > 0 || w->form == CUT_WHOLE))
                 add_text(w, item, "", "\n");
         else if (n > 0)
                 buffer_addf(w->to, "(%s %zu)\n", item->part == PART_PUSH ? "push" : "pop", n);

@@ -7,7 +7,10 @@
 #include "core/workspace/worker_pool.h"
 
 #define LESS_THAN_A_RUN 1e-4 /* seconds: a time that is no time at all counts as this in a geometric mean */
-#define VOTES           3    /* runs that say whether a query is slow after others; the majority counts */
+/* A set of queries is asked under one seed after the other until the runs say whether it is slow at odds of so much to one (Wald's sequential test). */
+#define ODDS 99.0
+/* More than this share of the runs must be on their own side of the threshold, alone and in the script. */
+#define APART (2.0 / 3)
 /* Answers that came within so much of each other, so late, and at the end: the solver has kept them. */
 #define TOGETHER_NS NSEC_PER_MSEC
 #define LATE_NS     (100 * NSEC_PER_MSEC)
@@ -23,6 +26,7 @@ struct measuring {
         struct cluster_slot *remote;
         struct runner *runner; /* NULL: it has no core */
         double threshold;      /* seconds; more is slow */
+        double evidence[2];    /* logarithm of the odds that a run which is not slow, and one that is, gives for the query being so */
         struct predecessors *ret;
 };
 
@@ -223,12 +227,17 @@ static int compare(struct measuring *m, const bool *all, struct judge_pair **ret
         return r;
 }
 
-/* 1: the query is slow in this cut, in most runs. A cut that tells no time does not show it. */
+static bool is_slow_run(const struct measuring *m, const struct judge_run *r)
+{
+        return r->verdict == VERDICT_TIMEOUT || (is_answer(r->verdict) && r->seconds > m->threshold);
+}
+
+/* 1: the query is slow in this cut. A cut that does not tell its time does not show it. */
 static int is_slow(struct measuring *m, enum cut_form form, const bool *is_kept)
 {
-        unsigned slow = 0, fast = 0;
+        double sum = 0;
 
-        for (size_t i = 0; slow <= VOTES / 2 && fast <= VOTES / 2; i++) {
+        for (size_t i = 0; fabs(sum) < log(ODDS) && i < m->options->most_pairs; i++) {
                 struct judge_run x = {0};
                 int r = tell(m, "case cut: after which queries");
 
@@ -236,12 +245,9 @@ static int is_slow(struct measuring *m, enum cut_form form, const bool *is_kept)
                         r = measure(m, form, is_kept, i, &x);
                 if (r < 0 && r != -ENODATA)
                         return r;
-                if (r == 0 && (x.verdict == VERDICT_TIMEOUT || (is_answer(x.verdict) && x.seconds > m->threshold)))
-                        slow++;
-                else
-                        fast++;
+                sum += m->evidence[r == 0 && is_slow_run(m, &x)];
         }
-        return slow > fast;
+        return sum > 0;
 }
 
 static int shows(void *user, const bool *is_in)
@@ -268,21 +274,47 @@ static int confirm(struct measuring *m, struct judge_pair *pairs)
         return 0;
 }
 
+/* Between alone and in the script. False: their runs are too much alike. */
+static bool choose_threshold(struct measuring *m, const struct judge_pair *pairs)
+{
+        const struct predecessors *p = m->ret;
+        double share[2] = {0.5, 0.5}; /* of slow runs: none and all of them are never believed */
+
+        m->threshold = sqrt(fmax(p->alone.median, LESS_THAN_A_RUN) * p->script.median);
+        for (int side = 0; side < 2; side++) {
+                for (size_t i = 0; i < p->pairs; i++)
+                        share[side] += is_slow_run(m, &pairs[i].run[side]);
+                share[side] /= (double)p->pairs + 1;
+        }
+        m->evidence[true] = log(share[1] / share[0]);
+        m->evidence[false] = log((1 - share[1]) / (1 - share[0]));
+        return share[0] < 1 - APART && share[1] > APART;
+}
+
+/* Do assertions in scopes that are gone stand in what was found? */
+static int find_form(struct measuring *m)
+{
+        cleanup_buffer struct buffer scopes = {0}, whole = {0};
+        int r = cut_write(m->cut, CUT_SCOPES, m->ret->is_kept, &scopes);
+
+        if (r == 0)
+                r = cut_write(m->cut, CUT_WHOLE, m->ret->is_kept, &whole);
+        if (r == 0)
+                r = strcmp(scopes.data, whole.data) == 0 ? 1 : is_slow(m, CUT_SCOPES, m->ret->is_kept);
+        m->ret->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
+        return MIN(r, 0);
+}
+
 static int find(struct measuring *m, size_t n, struct judge_pair *pairs)
 {
         struct predecessors *p = m->ret;
-        int r;
+        int r = cut_minimize(n, shows, m, p->is_kept);
 
-        m->threshold = sqrt(fmax(p->alone.median, LESS_THAN_A_RUN) * p->script.median);
-        r = cut_minimize(n, shows, m, p->is_kept);
         if (r == 0)
-                r = is_slow(m, CUT_SCOPES, p->is_kept);
-        if (r < 0)
-                return r;
-        p->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
+                r = find_form(m);
         for (size_t i = 0; i < n; i++)
                 p->n_kept += p->is_kept[i];
-        return confirm(m, pairs);
+        return r == 0 ? confirm(m, pairs) : r;
 }
 
 int predecessors_find(const struct cut *c, const struct predecessors_options *options, struct predecessors *ret)
@@ -301,7 +333,7 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
                 r = path_join(m.scratch, workspace_dir(options->workspace), "scratch");
         if (r == 0)
                 r = compare(&m, ret->is_kept, &pairs);
-        if (r == 0 && ret->change == JUDGE_MORE)
+        if (r == 0 && ret->change == JUDGE_MORE && choose_threshold(&m, pairs))
                 return find(&m, n, pairs);
         memset(ret->is_kept, false, n);
         return r;
@@ -333,8 +365,10 @@ static void add_time(const char *where, const struct query_times *t, struct buff
 void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
 {
         if (p->form == CUT_ALONE) {
-                buffer_adds(ret, p->change == JUDGE_LESS ? "faster after the queries before it:" : p->change == JUDGE_SAME
-                        ? "as slow alone:" : "not shown to be slower after others:");
+                buffer_adds(ret, p->change == JUDGE_LESS   ? "faster after the queries before it:"
+                                 : p->change == JUDGE_MORE ? "slower in the script, by too little to tell after which queries:"
+                                 : p->change == JUDGE_SAME ? "as slow alone:"
+                                                           : "not shown to be slower after others:");
         } else {
                 buffer_adds(ret, p->n_kept > 0 ? "slow only after " : "slow after no other query, but ");
                 if (p->n_kept > 0)
@@ -348,7 +382,7 @@ void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
         }
         add_time(" alone", &p->alone, ret);
         add_time("; in the script", &p->script, ret);
-        buffer_addf(ret, " (medians of %zu %s)", p->pairs, p->has_seeds ? "seeds" : "runs");
+        buffer_addf(ret, " (medians of %zu %s; %zu runs in all)", p->pairs, p->has_seeds ? "seeds" : "runs", p->runs);
         if (p->form != CUT_ALONE && !p->is_certain)
                 buffer_adds(ret, "; that it is slow after these alone is not certain");
 }

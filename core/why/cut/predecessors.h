@@ -4,9 +4,10 @@
  * start of the program and the reading of what is in force. In the script: in what stands up to the query, which is run, and nothing behind it.
  *
  * Pairs of runs, alone and in the script, under the same seeds where the recipe has one, go to the judge (core/study/judge), who asks for more of them
- * until it is decided. Where the query is slower in the script, slow is more than the geometric mean of both medians, in two runs of three. Then delta
- * debugging finds queries after which it is slow (CUT_WHOLE), and it is looked whether assertions in scopes that are gone by then matter (CUT_SCOPES). The
- * script that was found is run under all seeds of the pairs, and judged against the query alone.
+ * until it is decided. Where the query is slower in the script, a run is slow if it takes more than the geometric mean of both medians. If most runs are on
+ * their own side of that, delta debugging finds queries after which it is slow (CUT_WHOLE); each set is run under one seed after the other until Wald's
+ * sequential test ("Sequential tests of statistical hypotheses", 1945) decides by the shares of slow runs, alone and in the script. Then it is looked whether
+ * assertions in scopes that are gone matter (CUT_SCOPES). What was found is run under all seeds of the pairs, and judged against the query alone.
  *
  * Runs are the caller's own: a core, or a slot of the cluster that the solver's runs are done at, is leased for all of it, and given to others who want
  * it between two runs. Nothing is kept. One thread. */
@@ -37,7 +38,7 @@ struct predecessors {
         enum judge_change change; /* JUDGE_MORE: it is slower in the script; JUDGE_LESS: faster; else neither is shown */
         size_t pairs, runs;
         bool has_seeds;
-        /* Where it is slower in the script. */
+        /* Where it is slower in the script, and by enough to tell after which queries. */
         struct query_times after; /* of the script that was found */
         bool is_certain;          /* that is slower than the query alone, too */
         enum cut_form form;       /* CUT_SCOPES; CUT_WHOLE: assertions in scopes that are gone matter. Else CUT_ALONE */
@@ -50,7 +51,7 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
 void predecessors_done(struct predecessors *p);
 #define cleanup_predecessors cleanup(predecessors_done)
 
-/* "slow only after queries 3 and 7: 2.1s; alone 0.03s; in the script 2.2s (medians of 8 seeds)" */
+/* "slow only after queries 3 and 7: 2.1s; alone 0.03s; in the script 2.2s (medians of 8 seeds; 60 runs in all)" */
 void predecessors_sentence(const struct predecessors *p, struct buffer *ret);
 /* Do the query alone and in the script contradict each other, sat and unsat? */
 bool predecessors_contradict(const struct predecessors *p);
