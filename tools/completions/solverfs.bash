@@ -97,7 +97,7 @@ _solverfs() {
 		"solver try") own="--recipe --once --json" ;;
 		"recipe draft") own="--output --eras --force" ;;
 		"case add") own="--name --status --json" ;;
-		"case cut") own="--after --solver --at --timeout --pairs --on --output --json" ;;
+		"case cut") own="--solver --at --timeout --pairs --on --output --json" ;;
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
 		build) own="--again --renew --log --output --json" ;;

@@ -6,11 +6,9 @@
 #include "core/study/base/stat.h"
 #include "core/workspace/worker_pool.h"
 
-#define LESS_THAN_A_RUN 1e-4 /* seconds: a time that is no time at all counts as this in a geometric mean */
-/* A set of queries is asked under one seed after the other until the runs say whether it is slow at odds of so much to one (Wald's sequential test). */
-#define ODDS 99.0
-/* More than this share of the runs must be on their own side of the threshold, alone and in the script. */
-#define APART (2.0 / 3)
+#define LEAST 1e-4        /* seconds: less counts as this in logarithms */
+#define ODDS  99.0        /* to one: a set is run until they are for or against its being slow */
+#define APART (2.0 / 3)   /* more than this share of the runs alone, and of those in the script, must be on their own side of the threshold */
 /* Answers that came within so much of each other, so late, and at the end: the solver has kept them. */
 #define TOGETHER_NS NSEC_PER_MSEC
 #define LATE_NS     (100 * NSEC_PER_MSEC)
@@ -25,8 +23,10 @@ struct measuring {
         struct slot slot;
         struct cluster_slot *remote;
         struct runner *runner; /* NULL: it has no core */
-        double threshold;      /* seconds; more is slow */
-        double evidence[2];    /* logarithm of the odds that a run which is not slow, and one that is, gives for the query being so */
+        struct judge_pair *pairs; /* owned: alone, and another cut */
+        size_t n_pairs;
+        double threshold;   /* seconds; more is slow */
+        double evidence[2]; /* logarithm of the odds for being slow by one run that is not, and by one that is */
         struct predecessors *ret;
 };
 
@@ -37,9 +37,9 @@ static void leave_slot(struct measuring *m)
         m->runner = runner_close(m->runner);
         if (m->remote)
                 pool_release(m->options->version->solver->pool, m->remote);
-        m->remote = NULL;
-        if (m->slot.lock >= 0)
+        else if (m->slot.lock >= 0)
                 slot_release(&m->slot);
+        m->remote = NULL;
         m->slot.lock = -1;
 }
 
@@ -47,6 +47,7 @@ static void measuring_done(struct measuring *m)
 {
         leave_slot(m);
         held_done(&m->programs);
+        free(m->pairs);
 }
 
 static bool is_cancelled(void *user)
@@ -60,30 +61,28 @@ static int take_slot(struct measuring *m)
         struct worker_pool *pool = o->version->solver->pool;
         int r = pool ? pool_lease(pool, m->limits.wall_ns, is_cancelled, m, &m->remote)
                      : slot_lease(workspace_dir(o->workspace), "case cut", o->cancel_fd, &m->slot);
+        const struct runner_options options = {.recipe = m->recipe,
+                                               .programs = m->programs.list,
+                                               .n_programs = m->programs.n,
+                                               .limits = m->limits,
+                                               .scratch_parent = m->scratch,
+                                               .sandbox = workspace_settings(o->workspace)->sandbox,
+                                               .cpus = m->remote ? NULL : &m->slot.cpus,
+                                               .slot = m->remote ? 0 : (unsigned)m->slot.cpu,
+                                               .remote = m->remote ? cluster_slot_remote(m->remote) : NULL};
 
-        return r < 0 ? r
-                     : runner_open(&(struct runner_options){.recipe = m->recipe,
-                                                            .programs = m->programs.list,
-                                                            .n_programs = m->programs.n,
-                                                            .limits = m->limits,
-                                                            .scratch_parent = m->scratch,
-                                                            .sandbox = workspace_settings(o->workspace)->sandbox,
-                                                            .cpus = m->remote ? NULL : &m->slot.cpus,
-                                                            .slot = m->remote ? 0 : (unsigned)m->slot.cpu,
-                                                            .remote = m->remote ? cluster_slot_remote(m->remote) : NULL},
-                                   &m->runner);
+        return r < 0 ? r : runner_open(&options, &m->runner);
 }
 
 /* -- one run -- */
 
 static int run_text(struct measuring *m, struct slice text, size_t questions, size_t seed, struct run_result *ret)
 {
+        const struct run_input input = {.bytes = text, .questions = questions};
         struct run_tries tries = {0};
-        enum run_again again = RUN_IS_OVER;
+        enum run_again again = m->runner && !m->remote && slot_is_wanted(&m->slot) ? RUN_AGAIN_IN_ANOTHER_SLOT : RUN_AGAIN_HERE;
         int r;
 
-        if (m->runner && !m->remote && slot_is_wanted(&m->slot))
-                leave_slot(m);
         do {
                 if (again == RUN_AGAIN_IN_ANOTHER_SLOT)
                         leave_slot(m);
@@ -91,10 +90,10 @@ static int run_text(struct measuring *m, struct slice text, size_t questions, si
                 if (r < 0)
                         return r;
                 runner_set_seed(m->runner, m->recipe->seed && seed > 0, seed);
-                r = runner_run(m->runner, &(struct run_input){.bytes = text, .questions = questions}, m->options->cancel_fd, ret);
+                r = runner_run(m->runner, &input, m->options->cancel_fd, ret);
                 again = run_again(&tries, r);
         } while (again != RUN_IS_OVER);
-        m->ret->runs += r == 0;
+        m->ret->runs++;
         return r;
 }
 
@@ -109,47 +108,43 @@ static const char *is_silent(const struct run_result *x, size_t n)
         const size_t answers = x->verdicts.n;
 
         if (answers > n)
-                return "more answers than queries: none can be told to be this one's";
+                return "more answers than queries, none of which can be told to be this one's";
         if (answers + 1 < n)
                 return "it ended before it came to the query";
         if (answers > 0 && arrival(x, answers - 1) == UINT64_MAX)
                 return "when its answers arrived is not known";
-        if (n > 1 && answers == n && arrival(x, n - 1) - arrival(x, 0) < TOGETHER_NS && arrival(x, 0) > LATE_NS &&
-            x->run.wall_ns < arrival(x, 0) + 2 * TOGETHER_NS)
-                return "all answers arrived together at its end, as from a solver that keeps its output back ('stdbuf -oL' in the recipe's run helps most)";
+        if (answers == n && n > 1 && arrival(x, 0) > LATE_NS && x->run.wall_ns < arrival(x, 0) + 2 * TOGETHER_NS)
+                return "all answers arrived together at its end: the solver keeps its output back, which 'stdbuf -oL' in the recipe's run may help";
         return NULL;
 }
 
-/* The time of the last of n queries. -ENODATA with a sentence. */
-static int read_time(const struct measuring *m, const struct run_result *x, size_t n, struct judge_run *ret)
-{
-        const char *why = is_silent(x, n);
-        const bool is_answered = x->verdicts.n == n;
-        const uint64_t before = !why && n > 1 ? arrival(x, n - 2) : 0, at = !why && is_answered ? arrival(x, n - 1) : x->run.wall_ns;
-
-        if (why)
-                return errorf(-ENODATA, "a run does not tell the query's time: %s; %zu of %zu queries answered, and then %s", why, x->verdicts.n, n,
-                              verdict_name(x->verdict));
-        *ret = (struct judge_run){.is_known = true,
-                                  .verdict = is_answered ? x->verdicts.list[n - 1] : x->verdict,
-                                  .limit = (double)(m->limits.wall_ns - MIN(before, m->limits.wall_ns)) / 1e9,
-                                  .seconds = (double)(at - MIN(before, at)) / 1e9};
-        return 0;
-}
-
-/* Runs a cut under the seed, and reads the query's time. */
+/* Runs a cut, and reads the query's time. -ENODATA with a sentence. */
 static int measure(struct measuring *m, enum cut_form form, const bool *is_kept, size_t seed, struct judge_run *ret)
 {
         cleanup(run_result_done) struct run_result x = {0};
         cleanup_buffer struct buffer text = {0};
+        uint64_t before = 0, end;
+        const char *why;
         size_t n = 1;
         int r = cut_write(m->cut, form, is_kept, &text);
 
-        for (size_t i = 0; is_kept && i + 1 < cut_query(m->cut); i++)
+        for (size_t i = 0; is_kept && i + 1 < m->cut->query; i++)
                 n += is_kept[i];
         if (r == 0)
                 r = run_text(m, SLICE(text.data, text.size), n, seed, &x);
-        return r < 0 ? r : read_time(m, &x, n, ret);
+        if (r < 0)
+                return r;
+        why = is_silent(&x, n);
+        if (why)
+                return errorf(-ENODATA, "a run does not tell the query's time: %s; %zu of %zu queries answered, and then %s", why, x.verdicts.n, n,
+                              verdict_name(x.verdict));
+        before = n > 1 ? arrival(&x, n - 2) : 0;
+        end = x.verdicts.n == n ? arrival(&x, n - 1) : x.run.wall_ns;
+        *ret = (struct judge_run){.is_known = true,
+                                  .verdict = x.verdicts.n == n ? x.verdicts.list[n - 1] : x.verdict,
+                                  .limit = (double)(m->limits.wall_ns - MIN(before, m->limits.wall_ns)) / 1e9,
+                                  .seconds = (double)(end - MIN(before, end)) / 1e9};
+        return 0;
 }
 
 /* -- judging -- */
@@ -162,32 +157,29 @@ static bool is_answer(enum verdict v)
 static struct query_times times_of(const struct judge_pair *pairs, size_t n, int side)
 {
         cleanup_free double *seconds = allocate(n + 1, sizeof(*seconds));
-        struct query_times ret = {.n = n, .answer = VERDICT_TIMEOUT};
+        struct query_times ret = {.n = n, .answer = pairs[0].run[side].verdict};
 
         for (size_t i = 0; i < n; i++) {
                 const struct judge_run *r = &pairs[i].run[side];
 
                 seconds[i] = r->seconds;
-                if (!is_answer(r->verdict))
-                        continue;
-                ret.answer = ret.answered++ == 0 ? r->verdict : ret.answer;
+                if (is_answer(r->verdict) && ret.answered++ == 0)
+                        ret.answer = r->verdict;
         }
         ret.median = stat_median(seconds, n);
         return ret;
 }
 
-/* By time alone; an answer is one, also `unknown`, which comes when it comes. *ret_wanted: pairs that it needs to decide; 0: no more. */
-static enum judge_change judge_times(const struct measuring *m, const struct judge_pair *pairs, size_t n, size_t *ret_wanted)
+/* By time alone: `unknown` is an answer, too. *ret_wanted: pairs that it needs to decide; 0: no more. */
+static enum judge_change judge_times(const struct measuring *m, size_t n, size_t *ret_wanted)
 {
-        cleanup_free struct judge_pair *copy = allocate(n, sizeof(*copy));
-        const struct judge_case one = {.pairs = copy, .n_pairs = n};
+        cleanup_free struct judge_pair *pairs = allocate(n, sizeof(*pairs));
+        const struct judge_case one = {.pairs = pairs, .n_pairs = n};
         cleanup_judgement struct judgement j = {0};
 
-        for (size_t i = 0; i < n; i++) {
-                copy[i] = pairs[i];
-                for (int side = 0; side < 2; side++)
-                        copy[i].run[side].verdict = is_answer(pairs[i].run[side].verdict) ? VERDICT_SAT : VERDICT_TIMEOUT;
-        }
+        memcpy(pairs, m->pairs, n * sizeof(*pairs));
+        for (size_t i = 0; i < 2 * n; i++)
+                pairs[i / 2].run[i % 2].verdict = is_answer(pairs[i / 2].run[i % 2].verdict) ? VERDICT_SAT : VERDICT_TIMEOUT;
         judge(&one, 1, &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = m->options->most_pairs}, &j);
         *ret_wanted = j.cases[0].wanted;
         return j.cases[0].by[JUDGE_TIME].change;
@@ -198,33 +190,31 @@ static int tell(const struct measuring *m, const char *what)
         return progress_step(m->options->progress, what, m->ret->runs, 0);
 }
 
-/* Alone and in the script, until it is decided. *ret_pairs: owned by the caller, [ret->pairs]. */
-static int compare(struct measuring *m, const bool *all, struct judge_pair **ret_pairs)
+/* Pairs of the query alone, which is run once under each seed, and in this cut, until it is decided. */
+static int compare(struct measuring *m, const char *what, enum cut_form form, struct query_times *ret, enum judge_change *ret_change)
 {
-        struct predecessors *p = m->ret;
-        size_t wanted = MIN((size_t)JUDGE_FIRST_PAIRS, m->options->most_pairs);
-        int r = 0;
+        size_t wanted = JUDGE_FIRST_PAIRS, n = 0;
 
-        while (r == 0 && p->pairs < wanted) {
+        while (n < wanted) {
                 struct judge_pair pair = {0};
+                int r = tell(m, what);
 
-                r = tell(m, "case cut: alone and in the script");
-                if (r == 0)
-                        r = measure(m, CUT_ALONE, NULL, p->pairs, &pair.run[0]);
-                if (r == 0)
-                        r = measure(m, CUT_WHOLE, all, p->pairs, &pair.run[1]);
-                if (r < 0)
-                        break;
-                list_grow(*ret_pairs, p->pairs);
-                (*ret_pairs)[p->pairs++] = pair;
-                if (p->pairs == wanted) {
-                        p->change = judge_times(m, *ret_pairs, p->pairs, &wanted);
-                        wanted = MIN(wanted, m->options->most_pairs);
+                if (r == 0 && n == m->n_pairs) {
+                        r = measure(m, CUT_ALONE, NULL, n, &pair.run[0]);
+                        if (r < 0)
+                                return r;
+                        list_grow(m->pairs, n);
+                        m->pairs[m->n_pairs++] = pair;
                 }
+                if (r == 0)
+                        r = measure(m, form, m->ret->is_kept, n, &m->pairs[n].run[1]);
+                if (r < 0)
+                        return r;
+                if (++n == wanted)
+                        *ret_change = judge_times(m, n, &wanted);
         }
-        p->alone = times_of(*ret_pairs, p->pairs, 0);
-        p->script = times_of(*ret_pairs, p->pairs, 1);
-        return r;
+        *ret = times_of(m->pairs, n, 1);
+        return 0;
 }
 
 static bool is_slow_run(const struct measuring *m, const struct judge_run *r)
@@ -232,7 +222,7 @@ static bool is_slow_run(const struct measuring *m, const struct judge_run *r)
         return r->verdict == VERDICT_TIMEOUT || (is_answer(r->verdict) && r->seconds > m->threshold);
 }
 
-/* 1: the query is slow in this cut. A cut that does not tell its time does not show it. */
+/* 1: the query is slow in this cut. A run that does not tell its time does not show it. */
 static int is_slow(struct measuring *m, enum cut_form form, const bool *is_kept)
 {
         double sum = 0;
@@ -255,139 +245,120 @@ static int shows(void *user, const bool *is_in)
         return is_slow(user, CUT_WHOLE, is_in);
 }
 
-/* What was found, under all seeds: is it slower than the query alone? */
-static int confirm(struct measuring *m, struct judge_pair *pairs)
+/* The share of one side's runs that are on their own side of the threshold: no more than was seen, nor than of log-normal times like these. */
+static double share_apart(const struct measuring *m, int side)
 {
-        struct predecessors *p = m->ret;
-        size_t wanted;
-        int r = 0;
+        double own = 0.5, sum = 0, squares = 0, n = (double)m->n_pairs; /* 0.5: none and all of them are never believed */
 
-        for (size_t i = 0; r == 0 && i < p->pairs; i++) {
-                r = tell(m, "case cut: what was found");
-                if (r == 0)
-                        r = measure(m, p->form, p->is_kept, i, &pairs[i].run[1]);
+        for (size_t i = 0; i < m->n_pairs; i++) {
+                const struct judge_run *r = &m->pairs[i].run[side];
+                double far = log(fmax(r->seconds, LEAST) / m->threshold) * (side == 1 ? 1 : -1);
+
+                own += is_slow_run(m, r) == (side == 1);
+                sum += far;
+                squares += far * far;
         }
-        if (r < 0)
-                return r;
-        p->after = times_of(pairs, p->pairs, 1);
-        p->is_certain = judge_times(m, pairs, p->pairs, &wanted) == JUDGE_MORE && p->after.median > m->threshold;
-        return 0;
+        return fmin(own / (n + 1), stat_normal_cdf(sum / n / sqrt(fmax((squares - sum * sum / n) / (n - 1), 1e-9))));
 }
 
 /* Between alone and in the script. False: their runs are too much alike. */
-static bool choose_threshold(struct measuring *m, const struct judge_pair *pairs)
+static bool choose_threshold(struct measuring *m)
 {
-        const struct predecessors *p = m->ret;
-        double share[2] = {0.5, 0.5}; /* of slow runs: none and all of them are never believed */
+        double apart[2];
 
-        m->threshold = sqrt(fmax(p->alone.median, LESS_THAN_A_RUN) * p->script.median);
-        for (int side = 0; side < 2; side++) {
-                for (size_t i = 0; i < p->pairs; i++)
-                        share[side] += is_slow_run(m, &pairs[i].run[side]);
-                share[side] /= (double)p->pairs + 1;
-        }
-        m->evidence[true] = log(share[1] / share[0]);
-        m->evidence[false] = log((1 - share[1]) / (1 - share[0]));
-        return share[0] < 1 - APART && share[1] > APART;
+        m->threshold = sqrt(fmax(m->ret->alone.median, LEAST) * m->ret->script.median);
+        for (int side = 0; side < 2; side++)
+                apart[side] = share_apart(m, side);
+        m->evidence[true] = log(apart[1] / (1 - apart[0]));
+        m->evidence[false] = log((1 - apart[1]) / apart[0]);
+        return apart[0] > APART && apart[1] > APART;
 }
 
-/* Do assertions in scopes that are gone stand in what was found? */
-static int find_form(struct measuring *m)
-{
-        cleanup_buffer struct buffer scopes = {0}, whole = {0};
-        int r = cut_write(m->cut, CUT_SCOPES, m->ret->is_kept, &scopes);
-
-        if (r == 0)
-                r = cut_write(m->cut, CUT_WHOLE, m->ret->is_kept, &whole);
-        if (r == 0)
-                r = strcmp(scopes.data, whole.data) == 0 ? 1 : is_slow(m, CUT_SCOPES, m->ret->is_kept);
-        m->ret->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
-        return MIN(r, 0);
-}
-
-static int find(struct measuring *m, size_t n, struct judge_pair *pairs)
+static int find(struct measuring *m, size_t n)
 {
         struct predecessors *p = m->ret;
+        enum judge_change change = JUDGE_UNKNOWN;
         int r = cut_minimize(n, shows, m, p->is_kept);
 
         if (r == 0)
-                r = find_form(m);
+                r = is_slow(m, CUT_SCOPES, p->is_kept);
+        p->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
         for (size_t i = 0; i < n; i++)
                 p->n_kept += p->is_kept[i];
-        return r == 0 ? confirm(m, pairs) : r;
+        if (r >= 0)
+                r = compare(m, "case cut: what was found", p->form, &p->found, &change);
+        p->is_certain = change == JUDGE_MORE && p->found.median > m->threshold;
+        return r;
 }
 
 int predecessors_find(const struct cut *c, const struct predecessors_options *options, struct predecessors *ret)
 {
-        const struct recipe *of = options->version->solver->recipe;
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(of, FORMAT_SMT2);
-        cleanup(measuring_done) struct measuring m = {.cut = c, .options = options, .recipe = recipe, .limits = recipe->limits, .slot.lock = -1, .ret = ret};
-        cleanup_free struct judge_pair *pairs = NULL;
-        size_t n = cut_query(c) - 1;
+        const struct cell cell = {.solver = options->version->solver, .commit = options->version->commit, .wall_ns = options->timeout_ns};
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(cell.solver->recipe, FORMAT_SMT2);
+        cleanup(measuring_done) struct measuring m = {.cut = c, .options = options, .recipe = recipe, .slot.lock = -1, .ret = ret};
+        size_t n = c->query - 1;
         int r = version_hold(options->workspace, options->version, &m.programs);
 
-        *ret = (struct predecessors){.has_seeds = recipe->seed, .form = CUT_ALONE, .is_kept = allocate(n + 1, sizeof(*ret->is_kept))};
-        m.limits.wall_ns = options->timeout_ns > 0 ? options->timeout_ns : m.limits.wall_ns;
+        *ret = (struct predecessors){.has_seeds = recipe->seed, .is_kept = allocate(c->query, sizeof(*ret->is_kept))};
+        cell_limits(&cell, &m.limits);
         memset(ret->is_kept, true, n);
         if (r == 0)
                 r = path_join(m.scratch, workspace_dir(options->workspace), "scratch");
         if (r == 0)
-                r = compare(&m, ret->is_kept, &pairs);
-        if (r == 0 && ret->change == JUDGE_MORE && choose_threshold(&m, pairs))
-                return find(&m, n, pairs);
+                r = compare(&m, "case cut: alone and in the script", CUT_WHOLE, &ret->script, &ret->change);
+        if (r < 0)
+                return r;
+        ret->alone = times_of(m.pairs, m.n_pairs, 0);
+        if (ret->change == JUDGE_MORE && choose_threshold(&m))
+                return find(&m, n);
         memset(ret->is_kept, false, n);
-        return r;
+        return 0;
 }
 
 void predecessors_done(struct predecessors *p)
 {
         free(p->is_kept);
-        *p = (struct predecessors){0};
 }
 
 /* -- words -- */
 
-static void add_queries(const struct predecessors *p, struct buffer *ret)
-{
-        buffer_adds(ret, p->n_kept == 1 ? "query " : "queries ");
-        for (size_t i = 0, n = 0; n < p->n_kept; i++)
-                if (p->is_kept[i])
-                        n++, buffer_addf(ret, "%s%zu", n == 1 ? "" : n == p->n_kept ? " and " : ", ", i + 1);
-}
-
 static void add_time(const char *where, const struct query_times *t, struct buffer *ret)
 {
-        buffer_addf(ret, "%s %s%s", where, t->answered < t->n ? "more than " : "", judge_amount_text(JUDGE_TIME, t->median).s);
+        const char *how = t->answered == t->n ? "" : t->answer == VERDICT_TIMEOUT || t->answered > 0 ? "more than " : verdict_name(t->answer);
+
+        buffer_addf(ret, "%s%s%s%s", where, how, t->answered == 0 && t->answer != VERDICT_TIMEOUT ? " after " : "",
+                    judge_amount_text(JUDGE_TIME, t->median).s);
         if (t->answered > 0 && t->answered < t->n)
                 buffer_addf(ret, " (%zu of %zu runs answered)", t->answered, t->n);
 }
 
-void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
+static const char *first_words(const struct predecessors *p)
 {
-        if (p->form == CUT_ALONE) {
-                buffer_adds(ret, p->change == JUDGE_LESS   ? "faster after the queries before it:"
-                                 : p->change == JUDGE_MORE ? "slower in the script, by too little to tell after which queries:"
-                                 : p->change == JUDGE_SAME ? "as slow alone:"
-                                                           : "not shown to be slower after others:");
-        } else {
-                buffer_adds(ret, p->n_kept > 0 ? "slow only after " : "slow after no other query, but ");
-                if (p->n_kept > 0)
-                        add_queries(p, ret);
-                else
-                        buffer_adds(ret, p->form == CUT_SCOPES ? "only within its push" : "only with");
-                if (p->form == CUT_WHOLE)
-                        buffer_addf(ret, "%s assertions in scopes that are gone", p->n_kept > 0 ? ", with" : "");
-                add_time(":", &p->after, ret);
-                buffer_adds(ret, ";");
-        }
-        add_time(" alone", &p->alone, ret);
-        add_time("; in the script", &p->script, ret);
-        buffer_addf(ret, " (medians of %zu %s; %zu runs in all)", p->pairs, p->has_seeds ? "seeds" : "runs", p->runs);
-        if (p->form != CUT_ALONE && !p->is_certain)
-                buffer_adds(ret, "; that it is slow after these alone is not certain");
+        if (p->form == CUT_ALONE)
+                return p->change == JUDGE_LESS   ? "faster after the queries before it:"
+                       : p->change == JUDGE_MORE ? "slower in the script, by too little to tell after which queries:"
+                       : p->change == JUDGE_SAME ? "as slow alone:"
+                                                 : "not shown to be slower after others:";
+        return p->n_kept == 1 ? "slow only after query" : p->n_kept > 1 ? "slow only after queries"
+                       : p->form == CUT_SCOPES ? "slow after no other query, but only within its push" : "slow after no other query";
 }
 
-bool predecessors_contradict(const struct predecessors *p)
+void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
 {
-        return verdict_is_decided(p->alone.answer) && verdict_is_decided(p->script.answer) && p->alone.answer != p->script.answer;
+        buffer_adds(ret, first_words(p));
+        for (size_t i = 0, n = 0; n < p->n_kept; i++)
+                if (p->is_kept[i]) {
+                        n++;
+                        buffer_addf(ret, "%s%zu", n == 1 ? " " : n == p->n_kept ? " and " : ", ", i + 1);
+                }
+        if (p->form == CUT_WHOLE)
+                buffer_adds(ret, ", with assertions in scopes that are gone");
+        if (p->form != CUT_ALONE) {
+                add_time(": ", &p->found, ret);
+                buffer_adds(ret, ";");
+        }
+        add_time(" alone ", &p->alone, ret);
+        add_time("; in the script ", &p->script, ret);
+        buffer_addf(ret, " (medians of %zu %s; %zu runs in all)%s", p->script.n, p->has_seeds ? "seeds" : "runs", p->runs,
+                    p->form == CUT_ALONE || p->is_certain ? "" : "; that it is slow after these alone is not certain");
 }
