@@ -43,26 +43,25 @@ static void find_predecessors(const struct cutting *o, struct predecessors *ret)
         command_must_as(r == -ENODATA ? STATUS_FAILED : status_of(r), r);
 }
 
-static json_t *times_json(const struct query_times *t)
+static json_t *time_json(const struct query_time *t)
 {
-        return json_pack("{sf sI sI ss}", "seconds", t->median, "runs", (json_int_t)t->n, "answered", (json_int_t)t->answered, "answer",
-                         verdict_name(t->answer));
+        return json_pack("{sf ss}", "seconds", t->median, "answer", verdict_name(t->answer));
 }
 
 /* `p`: what was run, if `ran`. */
 static void show_json(const struct cutting *o, const struct predecessors *p, bool ran, const struct buffer *text)
 {
-        json_t *after = json_array(), *j = json_pack("{sI sI so*}", "query", (json_int_t)o->cut->query, "line", (json_int_t)o->cut->line, "text",
+        json_t *after = json_array(), *j = json_pack("{sI sI so so*}", "query", (json_int_t)o->cut->query, "line", (json_int_t)o->cut->line, "after", after, "text",
                                                      o->output ? NULL : json_stringn_nocheck(text->data, text->size));
 
         for (size_t i = 0, n = 0; n < p->n_kept; i++)
                 if (p->is_kept[i] && ++n)
                         json_array_append_new(after, json_integer((json_int_t)i + 1));
-        json_object_set_new(j, "after", after);
         if (ran)
-                json_object_update_new(j, json_pack("{ss sb sb sI so so so*}", "in-script", judge_change_name(p->change, JUDGE_TIME), "certain", p->is_certain,
-                                                    "popped-matters", p->form == CUT_WHOLE, "all-runs", (json_int_t)p->runs, "alone", times_json(&p->alone),
-                                                    "script", times_json(&p->script), "found", p->form == CUT_ALONE ? NULL : times_json(&p->found)));
+                json_object_update_new(j, json_pack("{ss sb sb sI sI so so so*}", "in-script", judge_change_name(p->change, JUDGE_TIME), "certain", p->is_certain,
+                                                    "popped-matters", p->form == CUT_WHOLE, "pairs", (json_int_t)p->pairs, "all-runs", (json_int_t)p->runs,
+                                                    "alone", time_json(&p->alone), "script", time_json(&p->script), "found",
+                                                    p->form == CUT_ALONE ? NULL : time_json(&p->found)));
         output_json(j);
 }
 

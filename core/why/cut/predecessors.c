@@ -23,6 +23,7 @@ struct measuring {
         struct slot slot;
         struct cluster_slot *remote;
         struct runner *runner; /* NULL: it has no core */
+        const char *stage;
         struct judge_pair *pairs; /* owned: alone, and another cut */
         size_t n_pairs;
         double threshold;   /* seconds; more is slow */
@@ -126,8 +127,10 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
         uint64_t before = 0, end;
         const char *why;
         size_t n = 1;
-        int r = cut_write(m->cut, form, is_kept, &text);
+        int r = progress_step(m->options->progress, m->stage, m->ret->runs, 0);
 
+        if (r == 0)
+                r = cut_write(m->cut, form, is_kept, &text);
         for (size_t i = 0; is_kept && i + 1 < m->cut->query; i++)
                 n += is_kept[i];
         if (r == 0)
@@ -154,24 +157,8 @@ static bool is_answer(enum verdict v)
         return v <= VERDICT_UNKNOWN;
 }
 
-static struct query_times times_of(const struct judge_pair *pairs, size_t n, int side)
-{
-        cleanup_free double *seconds = allocate(n + 1, sizeof(*seconds));
-        struct query_times ret = {.n = n, .answer = pairs[0].run[side].verdict};
-
-        for (size_t i = 0; i < n; i++) {
-                const struct judge_run *r = &pairs[i].run[side];
-
-                seconds[i] = r->seconds;
-                if (is_answer(r->verdict) && ret.answered++ == 0)
-                        ret.answer = r->verdict;
-        }
-        ret.median = stat_median(seconds, n);
-        return ret;
-}
-
-/* By time alone: `unknown` is an answer, too. *ret_wanted: pairs that it needs to decide; 0: no more. */
-static enum judge_change judge_times(const struct measuring *m, size_t n, size_t *ret_wanted)
+/* By time alone: `unknown` is an answer, too. *ret: of both sides. *ret_wanted: pairs that it needs to decide; 0: no more. */
+static enum judge_change judge_times(const struct measuring *m, size_t n, struct query_time ret[2], size_t *ret_wanted)
 {
         cleanup_free struct judge_pair *pairs = allocate(n, sizeof(*pairs));
         const struct judge_case one = {.pairs = pairs, .n_pairs = n};
@@ -181,28 +168,23 @@ static enum judge_change judge_times(const struct measuring *m, size_t n, size_t
         for (size_t i = 0; i < 2 * n; i++)
                 pairs[i / 2].run[i % 2].verdict = is_answer(pairs[i / 2].run[i % 2].verdict) ? VERDICT_SAT : VERDICT_TIMEOUT;
         judge(&one, 1, &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = m->options->most_pairs}, &j);
+        for (int side = 0; side < 2; side++)
+                ret[side] = (struct query_time){j.cases[0].by[JUDGE_TIME].median[side], m->pairs[0].run[side].verdict};
         *ret_wanted = j.cases[0].wanted;
         return j.cases[0].by[JUDGE_TIME].change;
 }
 
-static int tell(const struct measuring *m, const char *what)
-{
-        return progress_step(m->options->progress, what, m->ret->runs, 0);
-}
-
 /* Pairs of the query alone, which is run once under each seed, and in this cut, until it is decided. */
-static int compare(struct measuring *m, const char *what, enum cut_form form, struct query_times *ret, enum judge_change *ret_change)
+static int compare(struct measuring *m, const char *stage, enum cut_form form, struct query_time ret[2], enum judge_change *ret_change)
 {
         size_t wanted = JUDGE_FIRST_PAIRS, n = 0;
 
+        m->stage = stage;
         while (n < wanted) {
                 struct judge_pair pair = {0};
-                int r = tell(m, what);
+                int r = n < m->n_pairs ? 0 : measure(m, CUT_ALONE, NULL, n, &pair.run[0]);
 
                 if (r == 0 && n == m->n_pairs) {
-                        r = measure(m, CUT_ALONE, NULL, n, &pair.run[0]);
-                        if (r < 0)
-                                return r;
                         list_grow(m->pairs, n);
                         m->pairs[m->n_pairs++] = pair;
                 }
@@ -211,9 +193,8 @@ static int compare(struct measuring *m, const char *what, enum cut_form form, st
                 if (r < 0)
                         return r;
                 if (++n == wanted)
-                        *ret_change = judge_times(m, n, &wanted);
+                        *ret_change = judge_times(m, n, ret, &wanted);
         }
-        *ret = times_of(m->pairs, n, 1);
         return 0;
 }
 
@@ -229,10 +210,8 @@ static int is_slow(struct measuring *m, enum cut_form form, const bool *is_kept)
 
         for (size_t i = 0; fabs(sum) < log(ODDS) && i < m->options->most_pairs; i++) {
                 struct judge_run x = {0};
-                int r = tell(m, "case cut: after which queries");
+                int r = measure(m, form, is_kept, i, &x);
 
-                if (r == 0)
-                        r = measure(m, form, is_kept, i, &x);
                 if (r < 0 && r != -ENODATA)
                         return r;
                 sum += m->evidence[r == 0 && is_slow_run(m, &x)];
@@ -277,17 +256,21 @@ static bool choose_threshold(struct measuring *m)
 static int find(struct measuring *m, size_t n)
 {
         struct predecessors *p = m->ret;
+        struct query_time times[2] = {0};
         enum judge_change change = JUDGE_UNKNOWN;
-        int r = cut_minimize(n, shows, m, p->is_kept);
+        int r;
 
+        m->stage = "case cut: after which queries";
+        r = cut_minimize(n, shows, m, p->is_kept);
         if (r == 0)
                 r = is_slow(m, CUT_SCOPES, p->is_kept);
         p->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
         for (size_t i = 0; i < n; i++)
                 p->n_kept += p->is_kept[i];
         if (r >= 0)
-                r = compare(m, "case cut: what was found", p->form, &p->found, &change);
-        p->is_certain = change == JUDGE_MORE && p->found.median > m->threshold;
+                r = compare(m, "case cut: what was found", p->form, times, &change);
+        p->found = times[1];
+        p->is_certain = r == 0 && change == JUDGE_MORE && p->found.median > m->threshold;
         return r;
 }
 
@@ -296,6 +279,7 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
         const struct cell cell = {.solver = options->version->solver, .commit = options->version->commit, .wall_ns = options->timeout_ns};
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(cell.solver->recipe, FORMAT_SMT2);
         cleanup(measuring_done) struct measuring m = {.cut = c, .options = options, .recipe = recipe, .slot.lock = -1, .ret = ret};
+        struct query_time times[2] = {0};
         size_t n = c->query - 1;
         int r = version_hold(options->workspace, options->version, &m.programs);
 
@@ -305,10 +289,12 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
         if (r == 0)
                 r = path_join(m.scratch, workspace_dir(options->workspace), "scratch");
         if (r == 0)
-                r = compare(&m, "case cut: alone and in the script", CUT_WHOLE, &ret->script, &ret->change);
+                r = compare(&m, "case cut: alone and in the script", CUT_WHOLE, times, &ret->change);
         if (r < 0)
                 return r;
-        ret->alone = times_of(m.pairs, m.n_pairs, 0);
+        ret->alone = times[0];
+        ret->script = times[1];
+        ret->pairs = m.n_pairs;
         if (ret->change == JUDGE_MORE && choose_threshold(&m))
                 return find(&m, n);
         memset(ret->is_kept, false, n);
@@ -322,14 +308,10 @@ void predecessors_done(struct predecessors *p)
 
 /* -- words -- */
 
-static void add_time(const char *where, const struct query_times *t, struct buffer *ret)
+static void add_time(const char *where, const struct query_time *t, struct buffer *ret)
 {
-        const char *how = t->answered == t->n ? "" : t->answer == VERDICT_TIMEOUT || t->answered > 0 ? "more than " : verdict_name(t->answer);
-
-        buffer_addf(ret, "%s%s%s%s", where, how, t->answered == 0 && t->answer != VERDICT_TIMEOUT ? " after " : "",
-                    judge_amount_text(JUDGE_TIME, t->median).s);
-        if (t->answered > 0 && t->answered < t->n)
-                buffer_addf(ret, " (%zu of %zu runs answered)", t->answered, t->n);
+        buffer_addf(ret, "%s%s%s%s", where, t->answer == VERDICT_TIMEOUT ? "more than" : is_answer(t->answer) ? "" : verdict_name(t->answer),
+                    is_answer(t->answer) ? "" : t->answer == VERDICT_TIMEOUT ? " " : " after ", judge_amount_text(JUDGE_TIME, t->median).s);
 }
 
 static const char *first_words(const struct predecessors *p)
@@ -359,6 +341,6 @@ void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
         }
         add_time(" alone ", &p->alone, ret);
         add_time("; in the script ", &p->script, ret);
-        buffer_addf(ret, " (medians of %zu %s; %zu runs in all)%s", p->script.n, p->has_seeds ? "seeds" : "runs", p->runs,
+        buffer_addf(ret, " (medians of %zu %s; %zu runs in all)%s", p->pairs, p->has_seeds ? "seeds" : "runs", p->runs,
                     p->form == CUT_ALONE || p->is_certain ? "" : "; that it is slow after these alone is not certain");
 }

@@ -26,15 +26,14 @@ struct predecessors_options {
         int cancel_fd;
         const struct progress *progress;
 };
-struct query_times {         /* of runs of one script */
+struct query_time {          /* of runs of one script */
         double median;       /* seconds; what is not answered counts the time that it had */
-        size_t n, answered;  /* runs */
-        enum verdict answer; /* of the first run that was answered; of none: how the first ended */
+        enum verdict answer; /* of the first run, or how that ended */
 };
 struct predecessors {
-        struct query_times alone, script, found;
+        struct query_time alone, script, found;
         enum judge_change change; /* JUDGE_MORE: it is slower in the script; JUDGE_LESS: faster; else neither is shown */
-        size_t runs;
+        size_t pairs, runs; /* pairs: alone and in the script; runs: all */
         bool has_seeds;
         enum cut_form form; /* found: CUT_SCOPES; CUT_WHOLE: assertions in scopes that are gone matter; CUT_ALONE: nothing was found */
         bool *is_kept;      /* found: queries, as cut_write() has them; owned */
