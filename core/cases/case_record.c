@@ -63,6 +63,21 @@ struct case_info *case_info_renamed(const struct case_info *old, const char *nam
         return i;
 }
 
+struct digest case_identity(const struct case_info *i)
+{
+        struct digest d = i->sha256;
+        struct hasher *h;
+
+        if (i->query == 0)
+                return d;
+        h = hasher_new();
+        hasher_string(h, "query");
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        hasher_number(h, i->query);
+        hasher_finish(h, &d);
+        return d;
+}
+
 struct case_info *case_info_query(const struct case_info *whole, uint32_t query)
 {
         cleanup_free char *name = format_string("%s#%" PRIu32, whole->name, query);

@@ -9,7 +9,7 @@
 /* In the store:
  *     cases    id → record (case_record.c); 0 → the last id given, how often anything changed
  *     names    case_name.c
- *     digests  sha256 → id; of a question of another case: identity()
+ *     digests  sha256 → id; of a question of another case: case_identity()
  */
 struct cases {
         struct store *store; /* borrowed */
@@ -197,22 +197,6 @@ static int find_digest(struct cases *c, struct store_txn *t, const struct digest
         return r < 0 ? r : record_get(c, t, key_get_u32(b.data), ret);
 }
 
-/* The digest by which the case is found. */
-static struct digest identity(const struct case_info *i)
-{
-        struct digest d = i->sha256;
-        struct hasher *h;
-
-        if (i->query == 0)
-                return d;
-        h = hasher_new();
-        hasher_string(h, "query");
-        hasher_add(h, d.bytes, DIGEST_SIZE);
-        hasher_number(h, i->query);
-        hasher_finish(h, &d);
-        return d;
-}
-
 /* Lists `old` again, under its first name where that is free, else under `name`. */
 static int come_back(struct cases *c, struct store_txn *t, const struct case_info *old, const char *name)
 {
@@ -232,7 +216,7 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
 
 static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struct case_info *i)
 {
-        const struct digest d = identity(i);
+        const struct digest d = case_identity(i);
         uint8_t id[4];
         int r = i->removed ? 0 : case_name_is_free(t, c->tables.names, i->name);
 
@@ -488,7 +472,7 @@ static int enter_query(void *user, struct store_txn *t)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
         const struct asking *a = user;
-        const struct digest d = identity(a->info);
+        const struct digest d = case_identity(a->info);
         struct head h;
         int r = find_digest(a->cases, t, &d, &old);
 
@@ -511,7 +495,7 @@ int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, 
         if (query == 0 || query > whole->n_expected)
                 return errorf(-ENOENT, "case %u (%s) has %zu check-sat, and no query %u", whole->id, whole->name, whole->n_expected, query);
         i = case_info_query(whole, query);
-        d = identity(i);
+        d = case_identity(i);
         r = cases_find_digest(c, &d, ret);
         if (r != -ENOENT)
                 return r;
@@ -653,6 +637,17 @@ int cases_find_digest(struct cases *c, const struct digest *d, struct case_info 
         if (r == 0)
                 r = find_digest(c, t, d, ret);
         return r == -ENOENT ? errorf(r, "there is no case with these bytes") : r;
+}
+
+int cases_find_same(struct cases *c, const struct case_info *there, struct case_info **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *whole = NULL;
+        int r = cases_find_digest(c, &there->sha256, &whole);
+
+        if (r < 0 || there->query > 0)
+                return r < 0 ? r : cases_query(c, whole, there->query, ret);
+        *ret = steal_pointer(whole);
+        return 0;
 }
 
 struct listing {

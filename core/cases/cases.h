@@ -38,9 +38,16 @@ struct case_info {
 struct case_info *case_info_unref(struct case_info *c); /* NULL */
 struct case_info *case_info_ref(struct case_info *c);
 DEFINE_CLEANUP(struct case_info *, case_info_unref)
+/* Can somebody name it? A question of a case is in no listing, and can. */
+static inline bool case_is_there(const struct case_info *c)
+{
+        return !c->removed || c->query > 0;
+}
 /* A copy with that answer, of one that has one question, or none that was counted. */
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status);
 
+/* The digest by which it is found, and what a key has that depends on it: its sha256; of a question of another case one of its own. */
+struct digest case_identity(const struct case_info *c);
 /* Its question `query`, at most n_expected, as a case without an id of its own: it has the whole's. */
 struct case_info *case_info_query(const struct case_info *whole, uint32_t query);
 
@@ -81,6 +88,8 @@ int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, 
 int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* of a removed one too */
 int cases_find(struct cases *c, const char *name, struct case_info **ret); /* by name; not removed ones */
 int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret);
+/* The case here that is this one of another store: of the same bytes, and the same question of them. */
+int cases_find_same(struct cases *c, const struct case_info *there, struct case_info **ret);
 /* Ids in order, without removed ones; free(). */
 int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
 uint64_t cases_generation(struct cases *c);

@@ -272,7 +272,7 @@ static bool parse_range(const char *word, uint32_t ret[2])
 /* What was removed is not there; a question of a case is never listed. */
 static int if_listed(int r, struct case_info **info)
 {
-        if (r < 0 || !(*info)->removed || (*info)->query > 0)
+        if (r < 0 || case_is_there(*info))
                 return r;
         *info = case_info_unref(*info);
         return -ENOENT;
@@ -333,7 +333,7 @@ static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
         for (size_t i = 0; r == 0 && i < set->n; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                if (cases_get(c->cases, set->ids[i], &info) < 0 || info->removed)
+                if (cases_get(c->cases, set->ids[i], &info) < 0 || !case_is_there(info))
                         continue;
                 choose(c, info);
                 shown++;
