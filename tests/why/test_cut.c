@@ -93,6 +93,11 @@ static const struct row rows[] = {
         {"global declarations", "(set-option :global-declarations true)(push)(declare-fun x () Int)(assert a)(pop)(reset-assertions)(assert (> x 0))(check-sat)", 1,
          CUT_ALONE, NULL, "(set-option :global-declarations true)\n(declare-fun x () Int)\n(assert (> x 0))\n(check-sat)\n"},
         {"they end with reset", "(set-option :global-declarations true)(reset)(push)(declare-fun x () Int)(pop)(check-sat)", 1, CUT_ALONE, NULL, "(check-sat)\n"},
+        {"a name in a scope that is gone", "(set-option :global-declarations true)(push)(assert (! a :named n))(assert b)(pop)(check-sat-assuming (n))", 1,
+         CUT_ALONE, NULL, "(set-option :global-declarations true)\n(push 1)\n(assert (! a :named n))\n(pop 1)\n(check-sat-assuming (n))\n"},
+        {"a name that is in force", "(set-option :global-declarations true)(push)(assert (! a :named n))(check-sat)", 1, CUT_ALONE, NULL,
+         "(set-option :global-declarations true)\n(assert (! a :named n))\n(check-sat)\n"},
+        {"without them a name goes with its scope", "(push)(assert (! a :named n))(pop)(check-sat)", 1, CUT_ALONE, NULL, "(check-sat)\n"},
         /* what is not there, or broken */
         {"no such query", "(check-sat)(check-sat)", 3, CUT_ALONE, NULL, "there is no query 3: the script asks 2"},
         {"no such query of one", "(check-sat)", 17, CUT_ALONE, NULL, "there is no query 17: the script asks 1"},

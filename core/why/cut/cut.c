@@ -7,6 +7,7 @@
 /* What a command is kept for. */
 enum part {
         PART_SCOPED, /* queries of its scope behind it */
+        PART_NAMED,  /* the same, and its names those that (reset) does not precede */
         PART_PUSH,
         PART_POP,
         PART_RESET,
@@ -17,7 +18,7 @@ struct cut_item {
         size_t begin, end; /* bytes */
         enum part part;
         size_t of;     /* the scope; of a push the first that it opens; or the number of the query */
-        size_t levels; /* of push and pop */
+        size_t levels; /* of push and pop. PART_NAMED: the scope of its names */
 };
 
 /* The scopes that are open: the one that only (reset) ends, the one that reset-assertions ends, the levels. */
@@ -222,6 +223,11 @@ static int read_command(struct reader *r, size_t begin)
         if (k < 0)
                 return k;
         item.end = (size_t)(r->t.p - r->t.base);
+        if (r->is_global && item.part == PART_SCOPED && item.of != r->stack[STACK_RESET] &&
+            memmem((const char *)c->text.data + begin, item.end - begin, ":named", strlen(":named"))) {
+                item.part = PART_NAMED;
+                item.levels = r->stack[STACK_RESET];
+        }
         if (c->n_queries == c->query && before < c->query)
                 c->line = line_at(c, begin);
         list_grow(c->items, c->n_items);
@@ -307,7 +313,7 @@ static bool is_written(struct writer *w, size_t i)
 
         if (item->part == PART_QUERY || item->part == PART_PRINTS)
                 return is_asked(w, item->of);
-        if (item->part == PART_SCOPED)
+        if (item->part == PART_SCOPED || item->part == PART_NAMED)
                 return is_needed(w, i, item->of);
         w->n_open = 0; /* a reset */
         return w->asked[i] > 0 || w->form == CUT_WHOLE;
@@ -319,11 +325,14 @@ static void write_item(struct writer *w, size_t i, struct buffer *ret)
         const bool has_levels = item->part == PART_PUSH || item->part == PART_POP;
         const size_t n = has_levels ? count_levels(w, i) : 0;
 
+        const bool is_name = item->part == PART_NAMED && !is_written(w, i); /* at most its names are in force, not what it asserts */
+
         if (has_levels && n < item->levels && n > 0)
                 buffer_addf(ret, "(%s %zu)\n", item->part == PART_PUSH ? "push" : "pop", n);
-        else if (has_levels ? n == item->levels && (n > 0 || w->form == CUT_WHOLE) : is_written(w, i)) {
+        else if (has_levels ? n == item->levels && (n > 0 || w->form == CUT_WHOLE) : is_name ? is_needed(w, i, item->levels) : is_written(w, i)) {
+                buffer_adds(ret, is_name ? "(push 1)\n" : "");
                 buffer_add(ret, (const char *)w->cut->text.data + item->begin, item->end - item->begin);
-                buffer_adds(ret, "\n");
+                buffer_adds(ret, is_name ? "\n(pop 1)\n" : "\n");
         }
 }
 

@@ -11,7 +11,7 @@
  * declarations until (reset), as are options, logic and infos. After reset-assertions some solvers know what was declared, and some do not: such a
  * declaration stays unless something of its name is declared again. A command that is not known here belongs to its scope, as an assertion does. A :status
  * goes with the query behind it; get-model, echo and the like with the query right before them, or not at all. Z3's check-sat-using has no number, and is
- * left out. Not covered: under :global-declarations the name of a :named term outlives its scope; a script that uses it then is cut to one that lacks it.
+ * left out. Under :global-declarations the name of a :named term outlives its scope: its assertion then stands between a push and a pop of its own.
  *
  * Pure; any thread. */
 #pragma once
