@@ -58,7 +58,7 @@ static void show_json(const struct cutting *o, const struct predecessors *p, boo
                 if (p->is_kept[i] && ++n)
                         json_array_append_new(after, json_integer((json_int_t)i + 1));
         if (ran)
-                json_object_update_new(j, json_pack("{ss sb sb sI sI so so so*}", "in-script", judge_change_name(p->change, JUDGE_TIME), "certain", p->is_certain,
+                json_object_update_new(j, json_pack("{ss sb sb sb sI sI so so so*}", "in-script", judge_change_name(p->change, JUDGE_TIME), "certain", p->is_certain, "only", p->is_only,
                                                     "popped-matters", p->form == CUT_WHOLE, "pairs", (json_int_t)p->pairs, "all-runs", (json_int_t)p->runs,
                                                     "alone", time_json(&p->alone), "script", time_json(&p->script), "found",
                                                     p->form == CUT_ALONE ? NULL : time_json(&p->found)));

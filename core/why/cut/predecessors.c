@@ -256,6 +256,7 @@ static bool choose_threshold(struct measuring *m)
 static int find(struct measuring *m, size_t n)
 {
         struct predecessors *p = m->ret;
+        cleanup_free bool *others = allocate(n + 1, sizeof(*others));
         struct query_time times[2] = {0};
         enum judge_change change = JUDGE_UNKNOWN;
         int r;
@@ -265,8 +266,13 @@ static int find(struct measuring *m, size_t n)
         if (r == 0)
                 r = is_slow(m, CUT_SCOPES, p->is_kept);
         p->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
                 p->n_kept += p->is_kept[i];
+                others[i] = !p->is_kept[i];
+        }
+        if (r >= 0 && p->n_kept > 0)
+                r = is_slow(m, CUT_WHOLE, others);
+        p->is_only = r == 0;
         if (r >= 0)
                 r = compare(m, "case cut: what was found", p->form, times, &change);
         p->found = times[1];
@@ -321,8 +327,9 @@ static const char *first_words(const struct predecessors *p)
                        : p->change == JUDGE_MORE ? "slower in the script, by too little to tell after which queries:"
                        : p->change == JUDGE_SAME ? "as slow alone:"
                                                  : "not shown to be slower after others:";
-        return p->n_kept == 1 ? "slow only after query" : p->n_kept > 1 ? "slow only after queries"
-                       : p->form == CUT_SCOPES ? "slow after no other query, but only within its push" : "slow after no other query";
+        if (p->n_kept == 0)
+                return p->form == CUT_SCOPES ? "slow after no other query, but only within its push" : "slow after no other query";
+        return p->is_only ? "slow only after quer" : "slow after quer";
 }
 
 void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
@@ -331,8 +338,10 @@ void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
         for (size_t i = 0, n = 0; n < p->n_kept; i++)
                 if (p->is_kept[i]) {
                         n++;
-                        buffer_addf(ret, "%s%zu", n == 1 ? " " : n == p->n_kept ? " and " : ", ", i + 1);
+                        buffer_addf(ret, "%s%zu", n == 1 ? p->n_kept == 1 ? "y " : "ies " : n == p->n_kept ? " and " : ", ", i + 1);
                 }
+        if (p->n_kept > 0 && !p->is_only)
+                buffer_adds(ret, ", and after others without these");
         if (p->form == CUT_WHOLE)
                 buffer_adds(ret, ", with assertions in scopes that are gone");
         if (p->form != CUT_ALONE) {

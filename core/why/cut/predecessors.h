@@ -38,6 +38,7 @@ struct predecessors {
         enum cut_form form; /* found: CUT_SCOPES; CUT_WHOLE: assertions in scopes that are gone matter; CUT_ALONE: nothing was found */
         bool *is_kept;      /* found: queries, as cut_write() has them; owned */
         size_t n_kept;
+        bool is_only;    /* after all other queries without these it is not slow */
         bool is_certain; /* what was found is slower than the query alone */
 };
 
