@@ -144,7 +144,7 @@ END { print "lasts " t >"/dev/stderr" }' "$case"
 
 
 def plant_one(solverfs, queries, planted, ratio, sigma, i):
-    """Is just that named, and the runs it took."""
+    """What was found, and the runs it took."""
     need = sorted(random.Random(f"{queries} {planted} {ratio} {sigma} {i}").sample(range(1, queries), planted))
     name = f"{queries}-{planted}-{ratio}-{sigma}-{i}.smt2"
     pathlib.Path(name).write_text(f'(set-info :plant "q{queries} {ratio} {sigma} {" ".join(f"q{k}" for k in need)}")\n' +
@@ -153,7 +153,8 @@ def plant_one(solverfs, queries, planted, ratio, sigma, i):
     out = subprocess.run([solverfs, "case", "cut", f"{name}#{queries}", "--at", f"exec:{os.getcwd()}/toy --seed {{n}}", "--timeout", "100h", "--json"],
                          check=True, capture_output=True, text=True).stdout
     j = json.loads(out)
-    return "exact" if j["after"] == need and (not need or j["certain"]) else "none" if need and "found" not in j else "other", j["all-runs"]
+    what = "exact" if j["after"] == need else "none" if "found" not in j else "wrong"
+    return what if what == "none" or "found" not in j or j["certain"] else "uncertain", j["all-runs"]
 
 
 def plant(options, solverfs):
@@ -163,13 +164,13 @@ def plant(options, solverfs):
     os.chmod("toy", 0o755)
     os.environ.update(SOLVERFS_STORE=os.path.abspath("store"), SOLVERFS_FAULTS=os.path.abspath("faults"), SOLVERFS_SLOTS=os.path.abspath("slots"))
     subprocess.run([solverfs, "init"], check=True, capture_output=True)
-    print("queries\tplanted\tratio\tsigma\texact\tnone found\tothers\truns, median")
+    print("queries\tplanted\tratio\tsigma\texact\tnone found\tsaid to be uncertain\twrong\truns, median")
     for queries, planted in [(12, 0), (12, 1), (12, 2), (12, 3), (40, 1), (40, 2), (40, 3), (1000, 2)]:
         for ratio, sigma in [(20, 0.1), (20, 0.5), (3, 0.1), (3, 0.3), (3, 0.5), (1.5, 0.1)] if planted else [(1, 0.1), (1, 0.5)]:
             if queries == 1000 and (ratio, sigma) not in [(20, 0.5), (3, 0.3)]:
                 continue
             got = [plant_one(solverfs, queries, planted, ratio, sigma, i) for i in range(options.scripts)]
-            counts = [sum(g[0] == what for g in got) for what in ("exact", "none", "other")]
+            counts = [sum(g[0] == what for g in got) for what in ("exact", "none", "uncertain", "wrong")]
             print(queries, planted, ratio, sigma, *counts, statistics.median(g[1] for g in got), sep="\t", flush=True)
     return False
 

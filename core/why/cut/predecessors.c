@@ -7,7 +7,8 @@
 #include "core/workspace/worker_pool.h"
 
 #define LEAST 1e-4        /* seconds: less counts as this in logarithms */
-#define ODDS  99.0        /* to one: a set is run until they are for or against its being slow */
+#define ODDS  999.0       /* to one: a set is run until they are for or against its being slow */
+#define SURE  0.99        /* no run is believed to be more than so likely on its own side of the threshold */
 #define APART (2.0 / 3)   /* more than this share of the runs alone, and of those in the script, must be on their own side of the threshold */
 /* Answers that came within so much of each other, so late, and at the end: the solver has kept them. */
 #define TOGETHER_NS NSEC_PER_MSEC
@@ -227,7 +228,7 @@ static int shows(void *user, const bool *is_in)
 /* The share of one side's runs that are on their own side of the threshold: no more than was seen, nor than of log-normal times like these. */
 static double share_apart(const struct measuring *m, int side)
 {
-        double own = 0.5, sum = 0, squares = 0, n = (double)m->n_pairs; /* 0.5: none and all of them are never believed */
+        double own = 0, sum = 0, squares = 0, n = (double)m->n_pairs;
 
         for (size_t i = 0; i < m->n_pairs; i++) {
                 const struct judge_run *r = &m->pairs[i].run[side];
@@ -237,7 +238,7 @@ static double share_apart(const struct measuring *m, int side)
                 sum += far;
                 squares += far * far;
         }
-        return fmin(own / (n + 1), stat_normal_cdf(sum / n / sqrt(fmax((squares - sum * sum / n) / (n - 1), 1e-9))));
+        return fmin(fmin(own / n, SURE), stat_normal_cdf(sum / n / sqrt(fmax((squares - sum * sum / n) / (n - 1), 1e-9))));
 }
 
 /* Between alone and in the script. False: their runs are too much alike. */
