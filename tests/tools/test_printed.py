@@ -45,6 +45,10 @@ CHANGED = [  # pattern, what stands in its place: times that are long, numbers o
     (r"--seeds 10\b", "--seeds 1"),
     (r"--target z3-4.8.8 --floor 2s", "--target z3-4.8.9 --floor 200ms"),
     (r"mnt/toy/head", "mnt/strand/head"),
+    (r"cvc5@cvc5-1\.2\.0\+cadical", "cvc5@cvc5-1.0.0+lib=kissat"),
+    (r"cvc5\+cadical@rel-2\.1\.0", "cvc5+lib=kissat@rel-4.0.4"),
+    (r"rel-2\.0\.0", "rel-4.0.0"),
+    (r"rel-2\.1\.0", "rel-4.0.4"),
 ]
 NOT_RUN = [  # pattern, why
     (r"--on lab", "wants a cluster: tools/test_cluster*.sh"),

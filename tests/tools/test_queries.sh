@@ -49,6 +49,7 @@ test_that "... whose run is the script: nothing is run again" 'run 0 run toy v1 
 test_that "... it has an id of its own" 'id=$(run 0 run toy v1 "inc.smt2#3" && cut -f 1 out) && run 0 run toy v1 "$id" && has out "inc.smt2#3"'
 test_that "... it is not listed" 'run 0 case list && ! has out "#"'
 test_that "... compared" 'run 0 compare toy@v1 toy@v2 "inc.smt2#all" inc.smt2 && has out "^regression.*slower.*inc.smt2#3$" && ! has out "inc.smt2#[124]$"'
+test_that "... and not kept: its bytes ask more" 'run 0 compare toy@v1 toy@v2 "inc.smt2#3" --keep && has err "1 is a query" && run 0 findings toy && empty out'
 test_that "... localized" 'run 0 localize toy --reference v1 --target v2 "inc.smt2#3" && has out "$(git -C toy rev-parse v2)"'
 test_that "... in a history" 'run 0 history toy "inc.smt2#3" && has out 0.9'
 test_that "a number that is none is refused" 'run 3 run toy v1 "inc.smt2#5" && has err "has 4 check-sat" && run 3 run toy v1 "inc.smt2#0" && run 3 run toy v1 "inc.smt2#x" && has err "names no query"'
@@ -65,4 +66,9 @@ test_that "cached/ has what is known" 'c=$mnt/toy/cached/v2/cases/1 && cmp "$c/q
 test_that "after run --again the mount has the new times" 'run 0 run toy v2 inc.smt2 --again && is "$q/queries/3/time" 0.900000'
 run 0 unmount "$mnt"
 test_that "fsck and gc leave them alone" 'run 0 fsck && run 0 gc && run 0 run toy v1 "inc.smt2#3" && has out 0.030000'
+
+# -- watched --
+run 0 set add asked "inc.smt2#all" && run 0 watch toy --once --set asked || cat err
+printf '\n# and slower again\n' >>toy/toy.sh && sed -i 's/t = \$(3 + c); /t = $(3 + c); if (NR == 5) t *= 9; /' toy/toy.sh && git -C toy commit -q -a -m slower
+test_that "watch takes a set of queries, and tells which one" 'run 6 watch toy --once --set asked && [ "$(wc -l <out)" = 1 ] && cp err told && run 0 run toy v1 "inc.smt2#2" && has told "slower at $(git -C toy rev-parse --short=12 HEAD) .*case $(cut -f 1 out) 0.02"'
 echo "1..$n"
