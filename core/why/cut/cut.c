@@ -34,10 +34,10 @@ struct declared {
 struct reader {
         struct cut *cut;
         struct tokenizer t;
-        size_t depth;     /* of parentheses, in the command at hand */
-        size_t *stack, n; /* owned */
-        bool is_global;   /* :global-declarations */
-        size_t answered;  /* the query that what prints now belongs to; 0: none */
+        size_t depth;          /* of parentheses, in the command at hand */
+        size_t *stack, n;      /* owned */
+        bool is_global;        /* :global-declarations */
+        size_t answered;       /* the query that what prints now belongs to; 0: none */
         struct declared *base; /* owned: declarations outside of all levels; the first n_old precede the last reset-assertions */
         size_t n_base, n_old;
 };
@@ -104,7 +104,8 @@ static int read_levels(struct reader *r, struct cut_item *item, bool is_push)
         item->levels = w.size == 0;
         for (const char *p = w.data; p < (const char *)w.data + w.size; p++) {
                 if (*p < '0' || *p > '9')
-                        return errorf(-EINVAL, "line %zu: %s takes a number of levels, or nothing", line_at(r->cut, item->begin), is_push ? "push" : "pop");
+                        return errorf(-EINVAL, "line %zu: %s takes a number of levels, or nothing", line_at(r->cut, item->begin),
+                                      is_push ? "push" : "pop");
                 item->levels = MIN(item->levels * 10 + (size_t)(*p - '0'), LEVELS_MOST + 1);
         }
         if (!is_push && item->levels > open)
@@ -270,6 +271,7 @@ struct writer {
         size_t *asked; /* owned: so many queries are asked by the items before each */
         bool *open;    /* owned: levels; is it written? */
         size_t n_open;
+        struct buffer *to;
 };
 
 static void writer_done(struct writer *w)
@@ -319,26 +321,30 @@ static bool is_written(struct writer *w, size_t i)
         return w->asked[i] > 0 || w->form == CUT_WHOLE;
 }
 
-static void write_item(struct writer *w, size_t i, struct buffer *ret)
+static void add_text(const struct writer *w, const struct cut_item *item, const char *before, const char *after)
+{
+        buffer_adds(w->to, before);
+        buffer_add(w->to, (const char *)w->cut->text.data + item->begin, item->end - item->begin);
+        buffer_adds(w->to, after);
+}
+
+static void write_item(struct writer *w, size_t i)
 {
         const struct cut_item *item = &w->cut->items[i];
         const bool has_levels = item->part == PART_PUSH || item->part == PART_POP;
         const size_t n = has_levels ? count_levels(w, i) : 0;
 
-        const bool is_name = item->part == PART_NAMED && !is_written(w, i); /* at most its names are in force, not what it asserts */
-
-        if (has_levels && n < item->levels && n > 0)
-                buffer_addf(ret, "(%s %zu)\n", item->part == PART_PUSH ? "push" : "pop", n);
-        else if (has_levels ? n == item->levels && (n > 0 || w->form == CUT_WHOLE) : is_name ? is_needed(w, i, item->levels) : is_written(w, i)) {
-                buffer_adds(ret, is_name ? "(push 1)\n" : "");
-                buffer_add(ret, (const char *)w->cut->text.data + item->begin, item->end - item->begin);
-                buffer_adds(ret, is_name ? "\n(pop 1)\n" : "\n");
-        }
+        if (has_levels && n > 0 && n < item->levels)
+                buffer_addf(w->to, "(%s %zu)\n", item->part == PART_PUSH ? "push" : "pop", n);
+        else if (has_levels ? n > 0 || (w->form == CUT_WHOLE && item->levels == 0) : is_written(w, i))
+                add_text(w, item, "", "\n");
+        else if (item->part == PART_NAMED && is_needed(w, i, item->levels)) /* its names are in force, and not what it asserts */
+                add_text(w, item, "(push 1)\n", "\n(pop 1)\n");
 }
 
 int cut_write(const struct cut *c, enum cut_form form, const bool *is_kept, struct buffer *ret)
 {
-        cleanup(writer_done) struct writer w = {.cut = c, .form = form, .is_kept = form == CUT_ALONE ? NULL : is_kept};
+        cleanup(writer_done) struct writer w = {.cut = c, .form = form, .is_kept = form == CUT_ALONE ? NULL : is_kept, .to = ret};
         size_t n = c->n_items;
 
         w.asked = allocate(n + 1, sizeof(*w.asked));
@@ -346,6 +352,6 @@ int cut_write(const struct cut *c, enum cut_form form, const bool *is_kept, stru
                 w.asked[i + 1] = w.asked[i] + (c->items[i].part == PART_QUERY && is_asked(&w, c->items[i].of));
         for (size_t i = 0; i < n; i++)
                 if (w.asked[i] < w.asked[n] || c->items[i].part == PART_PRINTS)
-                        write_item(&w, i, ret);
+                        write_item(&w, i);
         return buffer_error(ret);
 }

@@ -6,10 +6,10 @@
 #include "core/study/base/stat.h"
 #include "core/workspace/worker_pool.h"
 
-#define LEAST 1e-4        /* seconds: less counts as this in logarithms */
-#define ODDS  999.0       /* to one: a set is run until they are for or against its being slow */
-#define SURE  0.99        /* no run is believed to be more than so likely on its own side of the threshold */
-#define APART (2.0 / 3)   /* more than this share of the runs alone, and of those in the script, must be on their own side of the threshold */
+#define LEAST 1e-4      /* seconds: less counts as this in logarithms */
+#define ODDS  999.0     /* to one: a set is run until they are for or against its being slow */
+#define SURE  0.99      /* no run is believed to be more than so likely on its own side of the threshold */
+#define APART (2.0 / 3) /* more than this share of the runs alone, and of those in the script, must be on their own side of the threshold */
 /* Answers that came within so much of each other, so late, and at the end: the solver has kept them. */
 #define TOGETHER_NS NSEC_PER_MSEC
 #define LATE_NS     (100 * NSEC_PER_MSEC)
@@ -116,7 +116,8 @@ static const char *is_silent(const struct run_result *x, size_t n)
         if (answers > 0 && arrival(x, answers - 1) == UINT64_MAX)
                 return "when its answers arrived is not known";
         if (answers == n && n > 1 && arrival(x, 0) > LATE_NS && x->run.wall_ns < arrival(x, 0) + 2 * TOGETHER_NS)
-                return "all answers arrived together at its end: the solver keeps its output back, which 'stdbuf -oL' in the recipe's run may help";
+                return "all answers arrived together at its end: the solver keeps its output back, which 'stdbuf -oL' in the "
+                       "recipe's run may help";
         return NULL;
 }
 
@@ -317,8 +318,12 @@ void predecessors_done(struct predecessors *p)
 
 static void add_time(const char *where, const struct query_time *t, struct buffer *ret)
 {
-        buffer_addf(ret, "%s%s%s%s", where, t->answer == VERDICT_TIMEOUT ? "more than" : is_answer(t->answer) ? "" : verdict_name(t->answer),
-                    is_answer(t->answer) ? "" : t->answer == VERDICT_TIMEOUT ? " " : " after ", judge_amount_text(JUDGE_TIME, t->median).s);
+        buffer_adds(ret, where);
+        if (t->answer == VERDICT_TIMEOUT)
+                buffer_adds(ret, "more than ");
+        else if (!is_answer(t->answer))
+                buffer_addf(ret, "%s after ", verdict_name(t->answer));
+        buffer_adds(ret, judge_amount_text(JUDGE_TIME, t->median).s);
 }
 
 static const char *first_words(const struct predecessors *p)
@@ -330,7 +335,7 @@ static const char *first_words(const struct predecessors *p)
                                                  : "not shown to be slower after others:";
         if (p->n_kept == 0)
                 return p->form == CUT_SCOPES ? "slow after no other query, but only within its push" : "slow after no other query";
-        return p->is_only ? "slow only after quer" : "slow after quer";
+        return p->is_only ? "slow only after" : "slow after";
 }
 
 void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
@@ -339,7 +344,8 @@ void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
         for (size_t i = 0, n = 0; n < p->n_kept; i++)
                 if (p->is_kept[i]) {
                         n++;
-                        buffer_addf(ret, "%s%zu", n == 1 ? p->n_kept == 1 ? "y " : "ies " : n == p->n_kept ? " and " : ", ", i + 1);
+                        buffer_adds(ret, n > 1 ? n == p->n_kept ? " and" : "," : p->n_kept == 1 ? " query" : " queries");
+                        buffer_addf(ret, " %zu", i + 1);
                 }
         if (p->n_kept > 0 && !p->is_only)
                 buffer_adds(ret, ", and after others without these");

@@ -4,10 +4,10 @@
  * program. In the script: in what stands up to the query, and nothing behind it.
  *
  * Pairs of runs, alone and in the script, under the same seeds where the recipe has one, go to the judge (core/study/judge), who asks for more of them
- * until it is decided. Where the query is slower in the script, a run is slow if it takes more than the geometric mean of both medians. If most runs are on
- * their own side of that, delta debugging finds queries after which it is slow (CUT_WHOLE); each set is run under one seed after the other until Wald's
- * sequential test ("Sequential tests of statistical hypotheses", 1945) decides by the shares of slow runs, alone and in the script. Then it is looked whether
- * assertions in scopes that are gone matter (CUT_SCOPES). What was found is judged against the query alone, by other runs.
+ * until it is decided. Where the query is slower in the script, a run is slow if it takes more than the geometric mean of both medians. If most runs are
+ * on their own side of that, delta debugging finds queries after which it is slow (CUT_WHOLE); each set is run under one seed after the other until Wald's
+ * sequential test ("Sequential tests of statistical hypotheses", 1945) decides by the shares of slow runs, alone and in the script. Then it is looked
+ * whether assertions in scopes that are gone matter (CUT_SCOPES). What was found is judged against the query alone, by other runs.
  *
  * Runs are the caller's own: a core, or a slot of the solver's cluster, is leased for all of it, and given to others who want it between two runs. Nothing
  * is kept. One thread. */
@@ -33,7 +33,7 @@ struct query_time {          /* of runs of one script */
 struct predecessors {
         struct query_time alone, script, found;
         enum judge_change change; /* JUDGE_MORE: it is slower in the script; JUDGE_LESS: faster; else neither is shown */
-        size_t pairs, runs; /* pairs: alone and in the script; runs: all */
+        size_t pairs, runs;       /* pairs: alone and in the script; runs: all */
         bool has_seeds;
         enum cut_form form; /* found: CUT_SCOPES; CUT_WHOLE: assertions in scopes that are gone matter; CUT_ALONE: nothing was found */
         bool *is_kept;      /* found: queries, as cut_write() has them; owned */
