@@ -99,6 +99,11 @@ static int run_text(struct measuring *m, struct slice text, size_t questions, si
         return r;
 }
 
+static bool is_answer(enum verdict v)
+{
+        return v <= VERDICT_UNKNOWN;
+}
+
 static uint64_t arrival(const struct run_result *x, size_t i)
 {
         return timeline_when(&x->run.printed, x->verdicts.ends[i]);
@@ -146,18 +151,13 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
         before = n > 1 ? arrival(&x, n - 2) : 0;
         end = x.verdicts.n == n ? arrival(&x, n - 1) : x.run.wall_ns;
         *ret = (struct judge_run){.is_known = true,
-                                  .verdict = x.verdicts.n == n ? x.verdicts.list[n - 1] : x.verdict,
+                                  .verdict = x.verdicts.n == n ? x.verdicts.list[n - 1] : is_answer(x.verdict) ? VERDICT_ERROR : x.verdict,
                                   .limit = (double)(m->limits.wall_ns - MIN(before, m->limits.wall_ns)) / 1e9,
                                   .seconds = (double)(end - MIN(before, end)) / 1e9};
         return 0;
 }
 
 /* -- judging -- */
-
-static bool is_answer(enum verdict v)
-{
-        return v <= VERDICT_UNKNOWN;
-}
 
 /* By time alone: `unknown` is an answer, too. *ret: of both sides. *ret_wanted: pairs that it needs to decide; 0: no more. */
 static enum judge_change judge_times(const struct measuring *m, size_t n, struct query_time ret[2], size_t *ret_wanted)
@@ -326,8 +326,15 @@ static void add_time(const char *where, const struct query_time *t, struct buffe
         buffer_adds(ret, judge_amount_text(JUDGE_TIME, t->median).s);
 }
 
+static bool has_time(const struct query_time *t)
+{
+        return is_answer(t->answer) || t->answer == VERDICT_TIMEOUT;
+}
+
 static const char *first_words(const struct predecessors *p)
 {
+        if (!has_time(&p->alone) || !has_time(&p->script))
+                return "no answer, and so no time to compare:";
         if (p->form == CUT_ALONE)
                 return p->change == JUDGE_LESS   ? "faster after the queries before it:"
                        : p->change == JUDGE_MORE ? "slower in the script, by too little to tell after which queries:"
