@@ -27,6 +27,7 @@ static const struct command commands[] = {
         {"recipe show", "NAME", "print a recipe, and check it", cmd_recipe_show},
         {"snapshot", "SOLVER DIR", "make a working tree a commit of the store", cmd_snapshot},
         {"case add", "FILE|DIR...", "add benchmark instances", cmd_case_add},
+        {"case cut", "CASE#N", "print the script that asks one query of another", cmd_case_cut},
         {"case list", "[CASE...]", "list the cases, id first", cmd_case_list},
         {"case remove", "CASE...", "take cases out of listings; measurements stay", cmd_case_remove},
         {"set add", "NAME CASE...", "put cases into a named set", cmd_set_add},
