@@ -98,7 +98,7 @@ START_TEST(test_list_of_cvc5_and_others)
                   "  --prop-nprops <n>                    [0]         number of propagations\n  -P, --parse-only                     [false]     only parse\n"
                   "  --restart {geom,glue}  which [default: \"glue\"]\n  --verb=0|1|2  noise (=1)\n");
         check("incremental", "bool --incremental|--no-incremental - nan..nan");
-        check("input-language", "enum --input-language=|- auto nan..nan asks");
+        check("lang", "enum --lang=|- auto nan..nan asks");
         check("arith-prop", "enum --arith-prop=|- old nan..nan asks");
         check("unate-lemmas", "enum --unate-lemmas=|- - nan..nan asks");
         check("maxCutsInContext", "int --maxCutsInContext=|- - nan..nan");
@@ -183,8 +183,8 @@ START_TEST(test_values)
         check_values("ff", NULL, "--ff=true --ff=false");
         check_values("gg", NULL, "--gg=0 --gg=2");
         check_values("hh", NULL, "--hh=0 --hh=0.25 --hh=1");
-        ck_assert(option_same_default(&list.list[3], &old.list[3]) && !option_same_default(&list.list[0], &old.list[0]));
-        ck_assert(!option_same_default(&list.list[5], &list.list[5])); /* nobody knows */
+        ck_assert(!option_differs(&list.list[3], &old.list[3]) && option_differs(&list.list[0], &old.list[0]));
+        ck_assert(!option_differs(&list.list[5], &old.list[1])); /* nobody knows */
         option_list_done(&old);
 }
 END_TEST
@@ -195,21 +195,21 @@ START_TEST(test_what_a_change_has_to_do_with_it)
 
         read_text("[module] smt, description: x\n  arith.solver (int) x (default: 6)\n  arith.nl (bool) x (default: true)\n[module] x, d\n"
                   "  --nl-ext-tplanes x [*]\n  --vivifyreleff=1..9 x [2]\n  --elim=bool x [true]\n  --eliminate=bool x [true]\n  --or=bool x [true]\n");
-        option_add_words("src/smt/params/smt_params_helper.pyg", true, &words);
-        option_add_words("src/or.cpp", true, &words);
-        option_add_words("src/vivify.cpp", true, &words);
-        option_add_words("  ('arith.solver', UINT, 6, 'arithmetic solver: 0 - no solver')", false, &words);
-        option_add_words("  if (options().nlExtTplanes || opts.elim)", false, &words);
+        option_read_patch(slice_string("diff --git a/src/smt/params/smt_params_helper.pyg b/src/smt/params/smt_params_helper.pyg\n--- a/src/smt/params/x.pyg\n"
+                                       "+++ b/src/smt/params/smt_params_helper.pyg\n@@ -40,1 +40,1 @@ def_module_params\n"
+                                       "-  ('arith.solver', UINT, 2, 'arithmetic solver')\n+  ('arith.solver', UINT, 6, 'arithmetic solver')\n"
+                                       " ('arith.nl', BOOL, True, 'context')\n--- a/src/or.cpp\n+++ b/src/or.cpp\n--- /dev/null\n+++ b/src/vivify.cpp\n"
+                                       "+  if (options().nlExtTplanes || opts.elim)\n"),
+                          &words);
         for (size_t i = 0; i < list.n; i++) {
                 static const char *const named[] = {"smt.arith.solver", "nl-ext-tplanes", "vivifyreleff", "elim"};
                 bool wanted = false;
 
                 for (size_t k = 0; k < ARRAY_SIZE(named); k++)
                         wanted |= strcmp(list.list[i].name, named[k]) == 0;
-                ck_assert_msg(option_belongs(&list.list[i], &words) == wanted, "%s", list.list[i].name);
+                ck_assert_msg(option_belongs(&list.list[i], words.data) == wanted, "%s", list.list[i].name);
         }
-        words.size = 0;
-        ck_assert(!option_belongs(&list.list[0], &(struct buffer){0}));
+        ck_assert(!option_belongs(&list.list[0], ""));
 }
 END_TEST
 
@@ -243,7 +243,7 @@ static enum option_outcome truth(const struct model *m, const struct option_flip
         return found == m->n_needed && !spoiled ? OPTIONS_RESTORED : OPTIONS_SLOW;
 }
 
-static int test_model(void *user, const struct option_flip *flips, size_t n, enum option_outcome *ret)
+static int test_model(void *user, const struct option_flip *flips, size_t n, bool is_sweep, enum option_outcome *ret)
 {
         struct model *m = user;
         bool seen[N] = {0}, twice = false;
@@ -257,6 +257,9 @@ static int test_model(void *user, const struct option_flip *flips, size_t n, enu
                 return -EDQUOT;
         m->tests++;
         *ret = truth(m, flips, n);
+        for (size_t i = 0; is_sweep && i < n; i++)
+                if (m->is_spoiler[flips[i].candidate])
+                        *ret = OPTIONS_BROKEN;
         if (*ret != OPTIONS_BROKEN && random_uniform(&m->random) < m->error)
                 *ret = *ret == OPTIONS_SLOW ? OPTIONS_RESTORED : OPTIONS_SLOW;
         return 0;
@@ -345,7 +348,7 @@ START_TEST(test_planted_values)
 }
 END_TEST
 
-/* Flips that undo the others' effect: single ones are found in small groups, pairs by random halves. */
+/* Flips that slow whatever there is: few are dropped by the sweep; among many single flips are found in small groups. */
 START_TEST(test_spoilers)
 {
         size_t found[2] = {0};
@@ -355,13 +358,13 @@ START_TEST(test_spoilers)
                 cleanup_option_search_result struct option_search_result r = {0};
 
                 random_seed(&m.random, test_seed(seed));
-                plant(&m, 1 + seed % 2, 2, seed % 2 ? 3 : 30);
+                plant(&m, 1 + seed % 2 * 2, 2, seed % 2 ? 5 : 60);
                 search(&m, 1, &r);
                 ck_assert(r.n == 0 || is_found(&m, &r));
                 found[seed % 2] += r.n > 0;
         }
         ck_assert_uint_eq(found[0], 20);
-        ck_assert_uint_ge(found[1], 8);
+        ck_assert_uint_eq(found[1], 20);
 }
 END_TEST
 
@@ -391,7 +394,7 @@ START_TEST(test_nothing_to_find)
         cleanup_option_search_result struct option_search_result r = {0}, s = {0}, t = {0};
 
         search(&m, 1, &r); /* each alone, in groups and at once */
-        ck_assert(r.n == 0 && !r.is_cut_off && r.tried == N && r.n_broken == 0);
+        ck_assert(r.n == 0 && !r.is_cut_off && r.n_broken == 0);
         ck_assert_uint_lt(r.tests, 4 * N);
         cut.fails_after = 17;
         search(&cut, 2, &s);

@@ -8,14 +8,12 @@
 #define CULPRITS_MOST 8 /* commits of one set; of more nobody knows what matters */
 
 struct options_command {
-        const char *versions[2], *culprit, *list;
+        const char *versions[2], *culprit;
         struct version *version[2];
         struct case_info *info;
-        struct buffer words;
+        struct buffer patch;
         struct restoring_question question;
 };
-
-/* -- what is asked ------------------------------------------------------------------------------------------------ */
 
 static int add_culprit(void *user, const struct localized_culprit *c)
 {
@@ -24,7 +22,7 @@ static int add_culprit(void *user, const struct localized_culprit *c)
 
         for (size_t i = 0; i < c->n && c->n <= CULPRITS_MOST; i++)
                 if (history_resolve(common.solver->history, c->commits[i], &commit) == 0)
-                        command_must(restoring_change_words(common.solver, commit, &o->words));
+                        command_must(restoring_read_change(common.solver, commit, &o->patch));
         return 0;
 }
 
@@ -75,21 +73,9 @@ static void find_versions(struct options_command *o)
         if (version_is_same(o->version[0], o->version[1]))
                 command_refuse(STATUS_USAGE, "both versions are %s: they do not differ", o->version[0]->name);
         if (o->culprit)
-                command_must(restoring_change_words(common.solver, command_commit(common.solver, "--culprit", o->culprit), &o->words));
-        else if (o->words.size == 0)
+                command_must(restoring_read_change(common.solver, command_commit(common.solver, "--culprit", o->culprit), &o->patch));
+        else if (o->patch.size == 0)
                 add_localized(o);
-}
-
-/* -- what came of it ---------------------------------------------------------------------------------------------- */
-
-static void tell_dropped(const struct restoring_answer *a)
-{
-        cleanup_buffer struct buffer list = {0};
-
-        for (size_t i = 0; i < a->n_dropped; i++)
-                buffer_addf(&list, "%s %s (%s)", i > 0 ? "," : "", a->dropped[i].argument, a->dropped[i].why ?: "broke a set");
-        if (a->n_dropped > 0)
-                note("%zu dropped:%s", a->n_dropped, list.data);
 }
 
 static void tell(const struct restoring_answer *a)
@@ -97,14 +83,14 @@ static void tell(const struct restoring_answer *a)
         static const char *const sides[] = {"reference", "target"};
 
         for (int side = 0; side < 2; side++)
-                note("%s: %zu options, %zu passed over%s; fast under %zu of %zu %s (%s)", sides[side], a->listed[side], a->passed_over[side],
-                     a->unread[side] > 0 ? ", and lines that cannot be read" : "", a->fast[side], a->seeds[side], a->has_seeds ? "seeds" : "runs",
-                     judge_amount_text(JUDGE_TIME, a->seconds[side]).s);
+                note("%s: fast in %zu of %zu runs (%s); %zu options, %zu more without another value, %zu lines unread", sides[side], a->fast[side],
+                     a->seeds[side], judge_amount_text(JUDGE_TIME, a->seconds[side]).s, a->listed[side], a->passed_over[side], a->unread[side]);
         if (!judge_is_regression(a->change))
                 note("over seeds the two are not shown to differ: the search was for the %zu under which the target is slower", a->shown);
-        note("%" PRIu64 " runs, %zu sets, %zu values tried, %zu options set aside (limits, seeds, output)%s", a->runs, a->sets, a->tried, a->set_aside,
+        note("%" PRIu64 " runs, %zu sets of %zu options, %zu set aside (limits, seeds, output)%s", a->runs, a->sets, a->candidates, a->set_aside,
              a->is_cut_off ? "; no runs are left, --runs gives more" : "");
-        tell_dropped(a);
+        for (size_t i = 0; i < a->n_dropped; i++)
+                note("dropped: %s (%s)", a->dropped[i].argument, a->dropped[i].why ?: "breaks a set");
         if (a->mirror)
                 note("the other way round: the reference with %s is slow in %zu of %zu runs", a->mirror, a->mirrored_slow, a->mirrored);
 }
@@ -114,8 +100,9 @@ static int print(const struct options_command *o, const struct restoring_answer 
         if (common.json) {
                 json_t *j = restoring_json(a);
 
-                json_object_update_new(j, json_pack("{sI so ss ss}", "case", (json_int_t)o->info->id, "name", json_printable(o->info->name), "reference",
-                                                    o->version[0]->text, "target", o->version[1]->text));
+                json_object_update_new(j, json_pack("{sI so}", "case", (json_int_t)o->info->id, "name", json_printable(o->info->name)));
+                json_object_set_new(json_object_get(j, "reference"), "version", json_string(o->version[0]->text));
+                json_object_set_new(json_object_get(j, "target"), "version", json_string(o->version[1]->text));
                 output_json(j);
         } else {
                 cleanup_buffer struct buffer line = {0};
@@ -140,8 +127,8 @@ void cmd_options(int argc, char **argv)
                 "  solverfs options z3 QF_S114.smt2 --reference z3-4.8.8 --target fdc87f286\n"
                 "  solverfs options z3 spr/3\n"
                 "  solverfs options 17 --reference exec:./sat-1.9 --target exec:./sat-2.0";
-        static struct options_command o;
-        cleanup_restoring_answer struct restoring_answer a = {0};
+        static struct options_command o = {.question = {.most_runs = RESTORING_RUNS, .seeds = RESTORING_SEEDS, .progress = &command_progress}};
+        static struct restoring_answer a;
         const char *on = NULL;
         unsigned clock = 0;
         struct words words;
@@ -152,10 +139,9 @@ void cmd_options(int argc, char **argv)
                 {"target", 0, "VERSION", "The version that is slow", .text = &o.versions[1]},
                 {"culprit", 0, "REV", "The commit responsible: options that its change names come early; default: what 'solverfs localize' found",
                  .text = &o.culprit},
-                {"reverse", 0, NULL, "Find which of the target's defaults make the reference slow", .on = &o.question.reverse},
                 {"runs", 0, "N", "Give up after N runs (300); what is found is confirmed by some more", .big_number = &o.question.most_runs, .least = 1,
                  .most = 1000000},
-                {"seeds", 0, "N", "Seeds of the confirmation (10)", .big_number = &o.question.seeds, .least = 1, .most = JUDGE_PAIRS},
+                {"seeds", 0, "N", "Seeds that both versions, and what is found, run under (12)", .big_number = &o.question.seeds, .least = 1, .most = JUDGE_PAIRS},
                 OPTION_TIMEOUT(o.question.timeout_ns),
                 {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
                 OPTION_ON(on),
@@ -181,17 +167,19 @@ void cmd_options(int argc, char **argv)
                 command_must_as(STATUS_FAILED, version_build(common.engine, common.workspace, o.version[i], PRIORITY_PERSON, common.signals));
         o.question.workspace = common.workspace;
         o.question.info = o.info;
-        o.question.words = &o.words;
+        o.question.patch = o.patch.data ?: "";
         o.question.cancel_fd = common.signals;
-        o.question.progress = &command_progress;
         r = restoring_run(&o.question, &a);
         progress_clear();
-        if (r < 0)
-                command_worse(r == -ECANCELED ? STATUS_INTERRUPTED : fail_as(r == -ENODATA ? STATUS_FAILED : r == -EINVAL ? STATUS_USAGE : status_of(r), r));
+        if (r == -ECANCELED)
+                command_worse(STATUS_INTERRUPTED);
+        else if (r < 0)
+                command_worse(fail_as(r == -ENODATA ? STATUS_FAILED : r == -EINVAL ? STATUS_USAGE : status_of(r), r));
         else
                 command_worse(print(&o, &a));
+        restoring_answer_done(&a);
         version_free(o.version[0]);
         version_free(o.version[1]);
         case_info_unref(o.info);
-        buffer_done(&o.words);
+        buffer_done(&o.patch);
 }

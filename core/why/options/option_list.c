@@ -10,20 +10,18 @@
 #include "core/recipe/recipe.h"
 #include "core/run/verdict.h"
 
-#define STEM_LEAST 4            /* letters of a file's name that says anything */
+#define NAME_LEAST 4               /* letters of a file's or an option's name that says anything in a patch */
 #define LINE_MOST  ((size_t)65536) /* bytes; the rest of a longer line is not looked at */
 
 /* -- patterns ----------------------------------------------------------------------------------------------------- */
 
 enum {
         MODULE,
-        MODULE_FORM,
-        RANGE_FORM,
-        SPELLING,
+        MODULE_FORM, /* name, type */
+        RANGE_FORM,  /* name, least, default, greatest */
+        SPELLING,    /* dashes, [no-], name, value behind '=' or behind a blank; what parts it from the next spelling */
         INTERVAL,
-        DEFAULT_SAID,
-        DEFAULT_LAST,
-        DEFAULT_FIRST,
+        DEFAULT,
         BRACES,
         INTS,
         REALS,
@@ -38,13 +36,10 @@ static const char *const patterns[N_PATTERNS] = {
         [MODULE] = "^\\[module\\] ([\\w.-]+)",
         [MODULE_FORM] = "^([\\w.-]+) \\((bool|unsigned int|int|double|symbol|string)\\)",
         [RANGE_FORM] = "^([a-z][\\w-]*) (-?[0-9]+) (-?[0-9]+) (-?[0-9]+)$",
-        /* dashes, [no-], name, value behind '=' or a blank; then what parts it from the next spelling */
         [SPELLING] = "\\G(--?)(\\[no-\\])?(\\w[\\w.-]*)(?:(?:\\[=| *= *)(<[^>]*>|\\{[^}]*\\}|[^\\s\\],]+(?:,[^\\s\\],]+)*)\\]?"
                      "| (<[^>]*>|\\{[^}]*\\}|[A-Z_]+(?!\\w)))?( *[,|/] *(?=-))?",
         [INTERVAL] = "\\G *[\\[(] *(\\S+) *\\.\\. *(\\S+?)[\\])]",
-        [DEFAULT_SAID] = "(?:[(\\[]default(?:s to| is|:| =|=)? *|\\(=)[\"']?([^\"',;)\\]\\s]+)",
-        [DEFAULT_LAST] = "\\[([^\\]\\s*]+)\\]\\s*$",
-        [DEFAULT_FIRST] = "\\s{2}\\[([^\\]\\s*]+)\\]\\s",
+        [DEFAULT] = "(?|(?:[(\\[]default(?:s to| is|:| =|=)? *|\\(=)[\"']?([^\"',;)\\]\\s]+)|\\s{2}\\[([^\\]\\s*]+)\\]\\s|\\[([^\\]\\s*]+)\\]\\s*$)",
         [BRACES] = "\\{([^}]*)\\}\\s*$",
         [INTS] = "^(?i:u?int(?:32|64)?|u(?:32|64)|unsigned(?: int)?|integer|n|num(?:ber)?|k)$",
         [REALS] = "^(?i:double|float|real|f)$",
@@ -55,15 +50,8 @@ static const char *const patterns[N_PATTERNS] = {
                           "display|warnings?|colors?|profile|check|validate|lang|copyright|output|interactive|file|report|produce)(?:$|[-_.])",
         [MODE] = "^\\+ (\\w[\\w.-]*)(?: \\(default\\))?\\s*$",
 };
-#define GROUPS_MOST 7
-
-/* A text under a pattern: where the groups of its last match are, from 1 on; nothing else is kept. */
-struct match {
-        const char *text;
-        size_t begin[GROUPS_MOST], end[GROUPS_MOST]; /* equal: it took no part; 0: the match itself */
-};
-
 static pcre2_code *codes[N_PATTERNS];
+#define GROUPS_MOST 7
 
 static void compile(void)
 {
@@ -74,7 +62,13 @@ static void compile(void)
                 codes[i] = pcre2_compile((PCRE2_SPTR)patterns[i], PCRE2_ZERO_TERMINATED, 0, &error, &at, NULL);
 }
 
-/* The next match from m->end[0] on. The patterns are ours, and bounded by PCRE2's own limits; a text that goes beyond them has no match. */
+/* Where the groups of the last match in a text are; 0 is the match itself. One that took no part is empty. */
+struct match {
+        const char *text;
+        size_t begin[GROUPS_MOST], end[GROUPS_MOST];
+};
+
+/* The next match behind the last one. A text that goes beyond PCRE2's own limits has none. */
 static bool match_next(struct match *m, unsigned which)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -94,7 +88,7 @@ static bool match_next(struct match *m, unsigned which)
         return n > 0;
 }
 
-/* A group of the last match; NULL: it took no part. */
+/* NULL: it took no part. */
 static char *group(const struct match *m, size_t i)
 {
         return m->end[i] > m->begin[i] ? copy_prefix(m->text + m->begin[i], m->end[i] - m->begin[i]) : NULL;
@@ -105,19 +99,6 @@ static bool matches(unsigned which, const char *text)
         return match_next(&(struct match){.text = text}, which);
 }
 
-/* The first group of the last match in a text; NULL: none. */
-static char *last_of(unsigned which, const char *text)
-{
-        struct match m = {.text = text};
-        char *ret = NULL;
-
-        while (match_next(&m, which)) {
-                free(ret);
-                ret = group(&m, 1);
-        }
-        return ret;
-}
-
 /* Adds the first group of each match, once. */
 static void add_all(unsigned which, const char *text, char ***list)
 {
@@ -126,9 +107,19 @@ static void add_all(unsigned which, const char *text, char ***list)
         while (match_next(&m, which)) {
                 cleanup_free char *word = group(&m, 1);
 
-                if (word && !strings_have(*list, word))
+                if (!strings_have(*list, word))
                         strings_add(list, word);
         }
+}
+
+/* The first group of the last match; NULL: none. */
+static char *last_of(unsigned which, const char *text)
+{
+        struct match m = {.text = text}, last = m;
+
+        while (match_next(&m, which))
+                last = m;
+        return group(&last, 1);
 }
 
 /* 1, 0: as a bool; -1: it is none. */
@@ -162,7 +153,7 @@ static void option_done(struct option *o)
         strings_free(o->values);
 }
 
-static bool has_number(const struct option *o)
+static bool is_number(const struct option *o)
 {
         return o->type == OPTION_INT || o->type == OPTION_REAL;
 }
@@ -175,20 +166,17 @@ static void set_range(struct option *o, const char *low, const char *high)
                 o->type = OPTION_REAL;
 }
 
-/* What its value is, by the word that stands for it, in brackets or not, and by what is said of it. False: nothing that is known to have other values. */
+/* By the word for its value, perhaps in brackets, and by what is said of it. False: nothing that is known to have other values. */
 static bool find_type(struct option *o, const char *word, const char *text)
 {
-        cleanup_free char *bare = copy_prefix(word + (strchr("<{", *word) != NULL), strlen(word) - 2 * (strchr("<{", *word) != NULL));
-        cleanup_free char *braces = last_of(BRACES, text);
-        const char *dots = strstr(bare, "..");
+        const size_t bracket = strchr("<{", *word) != NULL;
+        cleanup_free char *bare = copy_prefix(word + bracket, strlen(word) - 2 * bracket), *braces = last_of(BRACES, text);
+        char *dots = strstr(bare, "..");
 
-        if (strcasecmp(bare, "bool") == 0)
-                return true;
         o->type = OPTION_INT;
         if (dots) {
-                cleanup_free char *low = copy_prefix(bare, (size_t)(dots - bare));
-
-                set_range(o, low, dots + 2);
+                *dots = '\0';
+                set_range(o, bare, dots + 2);
         } else if (matches(REALS, bare)) {
                 o->type = OPTION_REAL;
         } else if (matches(INTS, bare)) {
@@ -203,27 +191,24 @@ static bool find_type(struct option *o, const char *word, const char *text)
                 o->type = strchr(o->value, '.') ? OPTION_REAL : OPTION_INT;
         } else {
                 o->type = OPTION_BOOL;
-                return o->value && bool_of(o->value) >= 0;
+                return strcasecmp(bare, "bool") == 0 || (o->value && bool_of(o->value) >= 0);
         }
         return true;
 }
 
-/* "arith.solver (unsigned int) …". True: it is of use. */
 static bool read_module_form(const struct match *m, const char *module, const char *text, struct option *o)
 {
         cleanup_free char *name = group(m, 1), *type = group(m, 2);
 
         o->name = format_string("%s%s%s", module ?: "", module ? "." : "", name);
         o->set = format_string("%s=", o->name);
-        if (strcmp(type, "symbol") == 0) {
-                o->type = OPTION_ENUM;
-                add_all(QUOTED, text, &o->values);
-                return true;
-        }
-        return strcmp(type, "string") != 0 && find_type(o, type, text);
+        if (strcmp(type, "symbol") != 0)
+                return strcmp(type, "string") != 0 && find_type(o, type, text);
+        o->type = OPTION_ENUM;
+        add_all(QUOTED, text, &o->values);
+        return true;
 }
 
-/* "eliminateint 10 500 1000000000" */
 static bool read_range_form(const struct match *m, struct option *o)
 {
         cleanup_free char *low = group(m, 2), *high = group(m, 4);
@@ -232,39 +217,37 @@ static bool read_range_form(const struct match *m, struct option *o)
         o->set = format_string("--%s=", o->name);
         free(o->value);
         o->value = group(m, 3);
+        o->type = OPTION_INT;
         set_range(o, low, high);
-        o->type = o->low == 0 && o->high == 1 ? OPTION_BOOL : OPTION_INT;
+        if (o->low == 0 && o->high == 1)
+                o->type = OPTION_BOOL;
         return true;
 }
 
-/* "-luby, -no-luby", "--[no-]x=VALUE | -x VALUE": the longest spelling that takes nothing back counts. */
+/* The first spelling of more than a letter counts: of one nobody says whether its value stands behind it or in the next word. */
 static bool read_help_form(struct match *m, const char *text, struct option *o)
 {
         cleanup_free char *dashes = NULL, *word = NULL;
-        bool has_no = strstr(text, "[*]"), goes_on;
+        bool has_no = strstr(text, "[*]");
 
         do {
                 cleanup_free char *name = group(m, 3), *value = group(m, m->end[4] > 0 ? 4 : 5);
-                const bool is_no = o->name && strncmp(name, "no-", 3) == 0 && strcmp(name + 3, o->name) == 0;
 
-                has_no |= is_no || m->end[2] > 0;
-                if (!is_no && (!o->name || strlen(name) > strlen(o->name))) {
-                        free(o->name);
+                has_no |= m->end[2] > 0 || (o->name && strncmp(name, "no-", 3) == 0 && strcmp(name + 3, o->name) == 0);
+                if (!o->name && strlen(name) > 1) {
                         o->name = steal_pointer(name);
-                        free(dashes);
                         dashes = group(m, 1);
                 }
                 if (value && !word)
                         word = steal_pointer(value);
-                goes_on = m->end[6] > 0;
-        } while (goes_on && match_next(m, SPELLING));
-        o->set = format_string("%s%s%s", dashes, o->name, word ? "=" : "");
-        if (strlen(o->name) < 2) /* nobody says whether a letter has its value behind it or in the next word */
+        } while (m->end[6] > 0 && match_next(m, SPELLING));
+        if (!o->name)
                 return false;
+        o->set = format_string("%s%s%s", dashes, o->name, word ? "=" : "");
         if (!word && (has_no || (o->value && bool_of(o->value) >= 0)))
                 o->off = format_string("%sno-%s", dashes, o->name);
         if (!word || !find_type(o, word, text))
-                return !word && o->off;
+                return o->off;
         if (match_next(m, INTERVAL)) {
                 cleanup_free char *low = group(m, 1), *high = group(m, 2);
 
@@ -291,7 +274,7 @@ const struct option *option_list_find(const struct option_list *l, const char *n
         return NULL;
 }
 
-/* An option's line, and the further indented ones below it. */
+/* An option's line, and with it in `text` the further indented ones below it. */
 struct entry {
         char *module; /* of z3: "smt", or NULL */
         struct buffer head, text;
@@ -303,25 +286,23 @@ static void close_entry(struct entry *e, struct option_list *ret)
 {
         struct option o = {.type = OPTION_BOOL, .low = NAN, .high = NAN, .values = allocate(1, sizeof(char *))};
         struct match m = {.text = e->head.data};
-        const char *text = e->text.data ?: "";
-        bool is_known = true, is_of_use = false;
+        bool is_known, is_of_use = false;
 
         if (e->is_open) {
-                o.value = last_of(DEFAULT_SAID, text) ?: last_of(DEFAULT_LAST, text) ?: last_of(DEFAULT_FIRST, text);
+                o.value = last_of(DEFAULT, e->text.data);
+                is_known = true;
                 if (match_next(&m, MODULE_FORM))
-                        is_of_use = read_module_form(&m, e->module, text, &o);
+                        is_of_use = read_module_form(&m, e->module, e->text.data, &o);
                 else if (match_next(&m, RANGE_FORM))
                         is_of_use = read_range_form(&m, &o);
                 else if (match_next(&m, SPELLING))
-                        is_of_use = read_help_form(&m, text, &o);
+                        is_of_use = read_help_form(&m, e->text.data, &o);
                 else
                         is_known = false;
                 if (is_of_use && o.type == OPTION_INT)
-                        add_all(NUMBERED, text, &o.values);
-                if (is_of_use && has_number(&o) && strings_count(o.values) == 1) { /* no list of meanings */
-                        strings_free(o.values);
-                        o.values = allocate(1, sizeof(char *));
-                }
+                        add_all(NUMBERED, e->text.data, &o.values);
+                if (is_number(&o) && strings_count(o.values) == 1) /* no list of meanings */
+                        free(steal_pointer(o.values[0]));
                 is_of_use = is_of_use && ret->n < OPTION_LIST_MOST && !option_list_find(ret, o.name);
                 ret->unread += !is_known;
                 ret->passed_over += is_known && !is_of_use;
@@ -342,39 +323,37 @@ static void read_line(struct entry *e, const char *line, struct option_list *ret
         const char *p = line + strspn(line, " \t");
         const size_t indent = (size_t)(p - line);
         const bool is_help = p[0] == '-' && (p[1] == '-' || p[1] == '[' || isalnum((unsigned char)p[1])) && (!e->is_open || indent <= e->indent + 4);
-        struct match module = {.text = p};
+        const bool begins = is_help || matches(MODULE_FORM, p) || (indent == 0 && matches(RANGE_FORM, p));
 
-        if (match_next(&module, MODULE)) {
+        if (*p && (begins || !e->is_open || indent <= e->indent))
                 close_entry(e, ret);
+        if (matches(MODULE, p)) {
                 free(e->module);
-                e->module = group(&module, 1);
-        } else if (is_help || matches(MODULE_FORM, p) || (indent == 0 && matches(RANGE_FORM, p))) {
-                close_entry(e, ret);
+                e->module = last_of(MODULE, p);
+        } else if (begins) {
                 e->is_open = true;
                 e->indent = indent;
                 buffer_adds(&e->head, p);
-                buffer_addf(&e->text, "%s ", p);
-        } else if (e->is_open && *p && indent > e->indent) {
-                buffer_addf(&e->text, "%s ", p);
-        } else if (*p) {
-                close_entry(e, ret);
         }
+        if (e->is_open)
+                buffer_addf(&e->text, "%s ", p);
+}
+
+/* The next line of a text as a string, free(); NULL: none is left. One with a NUL in it is cut there. */
+static char *next_line(struct slice *text)
+{
+        struct slice line;
+
+        return slice_next_line(text, &line) ? copy_prefix(line.data, MIN(line.size, LINE_MOST)) : NULL;
 }
 
 void option_list_read(struct slice text, struct option_list *ret)
 {
         struct entry e = {0};
-        struct slice line;
 
         *ret = (struct option_list){0};
-        while (slice_next_line(&text, &line)) {
-                cleanup_free char *copy = copy_prefix(line.data, MIN(line.size, LINE_MOST));
-
-                if (strlen(copy) < MIN(line.size, LINE_MOST)) /* a NUL in it */
-                        ret->unread++;
-                else
-                        read_line(&e, copy, ret);
-        }
+        for (char *line; (line = next_line(&text)); free(line))
+                read_line(&e, line, ret);
         close_entry(&e, ret);
         free(e.module);
         buffer_done(&e.head);
@@ -383,19 +362,12 @@ void option_list_read(struct slice text, struct option_list *ret)
 
 void option_read_modes(struct option *o, struct slice text)
 {
-        struct slice line;
-
-        while (slice_next_line(&text, &line)) {
-                cleanup_free char *copy = copy_prefix(line.data, MIN(line.size, LINE_MOST));
-                struct match m = {.text = copy};
-
-                if (!match_next(&m, MODE))
+        for (char *line; (line = next_line(&text)); free(line)) {
+                add_all(MODE, line, &o->values);
+                if (!matches(MODE, line) || !strstr(line, "(default)"))
                         continue;
-                add_all(MODE, copy, &o->values);
-                if (strstr(copy, "(default)")) {
-                        free(o->value);
-                        o->value = last_of(MODE, copy);
-                }
+                free(o->value);
+                o->value = last_of(MODE, line);
         }
 }
 
@@ -405,12 +377,12 @@ static bool same_value(const struct option *o, const char *a, const char *b)
 {
         if (o->type == OPTION_BOOL && bool_of(a) >= 0)
                 return bool_of(a) == bool_of(b);
-        return strcmp(a, b) == 0 || (has_number(o) && number_of(a) == number_of(b));
+        return strcmp(a, b) == 0 || (is_number(o) && number_of(a) == number_of(b));
 }
 
-bool option_same_default(const struct option *a, const struct option *b)
+bool option_differs(const struct option *a, const struct option *b)
 {
-        return a->value && b->value && same_value(a, a->value, b->value);
+        return a->value && b->value && !same_value(a, a->value, b->value);
 }
 
 static void add_value(const struct option *o, const char *value, char ***ret)
@@ -423,20 +395,10 @@ static void add_value(const struct option *o, const char *value, char ***ret)
                 strings_add(ret, value);
 }
 
-static void add_number(const struct option *o, double x, char ***ret)
-{
-        char text[32];
-
-        x = o->type == OPTION_INT ? trunc(x) : x;
-        if (!isfinite(x) || fabs(x) > 1e15 || x < o->low || x > o->high)
-                return;
-        snprintf(text, sizeof(text), o->type == OPTION_INT ? "%.0f" : "%g", x);
-        add_value(o, text, ret);
-}
-
 char **option_values(const struct option *o, const struct option *reference)
 {
-        char **ret = allocate(1, sizeof(*ret));
+        const double value = o->value ? number_of(o->value) : 1, tries[] = {0, value / 2, value * 2, o->low, o->high};
+        char **ret = allocate(1, sizeof(*ret)), text[32];
 
         if (reference && reference->value && reference->type == o->type)
                 add_value(o, reference->value, &ret);
@@ -446,11 +408,12 @@ char **option_values(const struct option *o, const struct option *reference)
         }
         for (char **v = o->values; *v; v++)
                 add_value(o, *v, &ret);
-        if (has_number(o) && !*o->values) {
-                const double value = o->value ? number_of(o->value) : 1, tries[] = {0, value / 2, value * 2, o->low, o->high};
+        for (size_t i = 0; is_number(o) && !*o->values && i < ARRAY_SIZE(tries); i++) {
+                const double x = o->type == OPTION_INT ? trunc(tries[i]) : tries[i];
 
-                for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
-                        add_number(o, tries[i], &ret);
+                snprintf(text, sizeof(text), o->type == OPTION_INT ? "%.0f" : "%g", x);
+                if (fabs(x) < 1e15 && !(x < o->low || x > o->high))
+                        add_value(o, text, &ret);
         }
         return ret;
 }
@@ -462,54 +425,43 @@ void option_add_argument(const struct option *o, const char *value, struct buffe
         buffer_add_plain_word(to, word, ":,");
 }
 
-/* -- what a change has to do with it ------------------------------------------------------------------------------- */
+/* -- patches ------------------------------------------------------------------------------------------------------ */
 
-/* Appends the letters and digits, in lower case, between two blanks: "nl-ext-tplanes", "nlExtTplanes" and "nl_ext_tplanes" are one word. */
-static void add_word(const char *mark, const char *p, size_t n, struct buffer *to)
+/* Letters and digits, in lower case. */
+static void add_letters(const char *mark, const char *p, size_t n, struct buffer *to)
 {
         buffer_adds(to, mark);
         for (size_t i = 0; i < n; i++)
                 if (isalnum((unsigned char)p[i]))
                         buffer_add(to, &(char){(char)tolower((unsigned char)p[i])}, 1);
-        buffer_adds(to, " ");
 }
 
-void option_add_words(const char *text, bool is_path, struct buffer *to)
+void option_read_patch(struct slice patch, struct buffer *ret)
 {
-        struct match m = {.text = text};
-        const char *file = strrchr(text, '/') ? strrchr(text, '/') + 1 : text;
+        for (char *line; (line = next_line(&patch)); free(line)) {
+                const char *file = strrchr(line, '/') ? strrchr(line, '/') + 1 : line;
 
-        if (is_path) {
-                add_word(" /", file, strcspn(file, "."), to);
-                return;
+                if (strncmp(line, "+++ ", 4) == 0)
+                        add_letters(" /", file, strcspn(file, "."), ret);
+                else if (*line == '+' || (*line == '-' && strncmp(line, "--- ", 4) != 0))
+                        add_letters(" ", line, strlen(line), ret);
         }
-        while (match_next(&m, WORD)) {
-                const char *p = text + m.begin[1], *end = text + m.end[1], *dot;
-
-                add_word(" ", p, (size_t)(end - p), to);
-                while ((dot = memchr(p, '.', (size_t)(end - p)))) { /* "opts.elim" */
-                        p = dot + 1;
-                        add_word(" ", p, (size_t)(end - p), to);
-                }
-        }
+        buffer_adds(ret, " ");
 }
 
-bool option_belongs(const struct option *o, const struct buffer *words)
+bool option_belongs(const struct option *o, const char *patch)
 {
         const char *dot = strchr(o->name, '.');
 
-        for (const char *name = o->name; words->data && name; name = name == o->name && dot ? dot + 1 : NULL) {
-                cleanup_buffer struct buffer word = {0};
+        for (const char *name = o->name; name; name = name == o->name && dot ? dot + 1 : NULL) {
+                cleanup_buffer struct buffer letters = {0};
 
-                add_word(" ", name, strlen(name), &word);
-                if (strstr(words->data, word.data))
+                add_letters("/", name, strlen(name), &letters);
+                if (letters.size > NAME_LEAST && strstr(patch, letters.data + 1))
                         return true;
-                for (const char *p = words->data; (p = strchr(p, '/')); p++) {
-                        const size_t n = strcspn(p + 1, " ");
-
-                        if (n >= STEM_LEAST && strncmp(word.data + 1, p + 1, n) == 0)
+                for (const char *p = patch; (p = strchr(p, '/')); p++)
+                        if (strcspn(p, " ") > NAME_LEAST && strncmp(letters.data, p, strcspn(p, " ")) == 0)
                                 return true;
-                }
         }
         return false;
 }

@@ -9,40 +9,36 @@
  *     --bv-solver <M>   [bitblast]   … {bitblast, prop, preprop}               bitwuzla --help
  *     --[no-]block, -b {a,b,c}, --x=a|b|c                                      and what most other libraries print
  *
- * An option is of use here if it has a value that could be another one: names of files, and flags that cannot be taken back, are passed over.
- *
- * Pure: any thread. */
+ * Names of files, and flags that cannot be taken back, have no other value and are passed over. Pure: any thread. */
 #pragma once
 
 #include "cache/base/util.h"
 
 #define OPTION_LIST_MOST 10000 /* of a longer list the rest is passed over */
 
-enum option_type {
-        OPTION_BOOL,
-        OPTION_INT,
-        OPTION_REAL,
-        OPTION_ENUM,
-};
 struct option {
-        enum option_type type;
-        char *name;       /* "smt.arith.solver", "elimrounds": without dashes */
-        char *set;        /* what comes before a value: "smt.arith.solver=", "--elimrounds="; of a bool with `off` all: "--block" */
-        char *off;        /* "--no-block"; NULL: "=true", "=false" */
-        char *value;      /* the default, in the list's words; NULL: not known */
-        double low, high; /* NaN: not known */
-        char **values;    /* of an enum, or of a number each value of which has a meaning; NULL-terminated, never NULL */
-        bool asks_modes;  /* its values are in what `set` with "help" prints: option_read_modes() */
+        enum {
+                OPTION_BOOL,
+                OPTION_INT,
+                OPTION_REAL,
+                OPTION_ENUM
+        } type;
+        char *name;        /* "smt.arith.solver", "elimrounds": without dashes */
+        char *set;         /* what comes before a value: "smt.arith.solver=", "--elimrounds="; of a bool with `off` all: "--block" */
+        char *off;         /* "--no-block"; NULL: "=true", "=false" */
+        char *value;       /* the default, in the list's words; NULL: not known */
+        double low, high;  /* NaN: not known */
+        char **values;     /* of an enum, or of a number each value of which has a meaning; NULL-terminated, never NULL */
+        bool asks_modes;   /* its values are in what `set` with "help" prints: option_read_modes() */
         bool is_of_search; /* false by its name: "seed", "timeout", "dump_models", "verbosity" */
 };
 struct option_list {
         struct option *list;
         size_t n;
-        size_t passed_over; /* options of no use, or named twice */
+        size_t passed_over; /* options without another value, or named twice */
         size_t unread;      /* lines that begin like an option and cannot be read */
 };
 void option_list_done(struct option_list *l);
-#define cleanup_option_list cleanup(option_list_done)
 
 /* Any bytes are a list, perhaps an empty one. */
 void option_list_read(struct slice text, struct option_list *ret);
@@ -51,17 +47,15 @@ void option_read_modes(struct option *o, struct slice text);
 /* By name; NULL: there is none. */
 const struct option *option_list_find(const struct option_list *l, const char *name);
 
-/* Do both have one default? False where one is not known. */
-bool option_same_default(const struct option *a, const struct option *b);
+/* Do two versions have different defaults? False where one is not known. */
+bool option_differs(const struct option *a, const struct option *b);
 /* The values other than its default that are worth a try, most plausible first, NULL-terminated, strings_free(): the default of `reference` (another
  * version's, or NULL); then the other value of a bool, each other value of an enum; of a number 0, half, twice, least and greatest. */
 char **option_values(const struct option *o, const struct option *reference);
 /* Appends the word of a command line that sets it, quoted for a shell: "smt.arith.solver=2", "--no-block". */
 void option_add_argument(const struct option *o, const char *value, struct buffer *to);
 
-/* -- what a change has to do with an option ------------------------------------------------------------------------ */
-
-/* The words of a change, as option_belongs() looks for them; appended to `to`. A path's is its file's name, a line's are its identifiers. */
-void option_add_words(const char *text, bool is_path, struct buffer *to);
-/* Is the option's name, with or without its module, an identifier of the changed lines, or does it begin with the name of a changed file? */
-bool option_belongs(const struct option *o, const struct buffer *words);
+/* Is it named by a line of a patch, with or without its module, or does its name begin with that of a changed file? "nl-ext-tplanes", "nlExtTplanes" and
+ * "nl_ext_tplanes" are one name. `patch`: by option_read_patch(). */
+bool option_belongs(const struct option *o, const char *patch);
+void option_read_patch(struct slice patch, struct buffer *ret);

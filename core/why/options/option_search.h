@@ -3,11 +3,11 @@
  * A flip is one option with another value. Candidates come in rounds, the plausible ones first, and are tried:
  *
  *   - All of a round at once: the flips of the earlier rounds and those of this one, each option at its first value, then at its second, and so on. Where a set
- *     breaks the run (refused, crashed, another answer), the shortest prefix that breaks it is found by halving, its last flip is dropped, and the rest
- *     goes on from there: generalized binary splitting (Hwang, "A method for detecting all defective members in a population by group testing", 1972).
+ *     breaks the run (refused, crashed, another answer) or spoils it (even the reference is slow with it), the shortest prefix that does is found by
+ *     halving, its last flip is dropped, and the rest goes on from there: generalized binary splitting (Hwang, "A method for detecting all defective members in a population by group testing", 1972).
  *     The first round's groups come before the next rounds.
- *   - In groups of neighbours, half as large each time, down to single flips: for flips that others of a large set undo. Between two sizes, random halves
- *     with random values: for flips that matter together and stand apart.
+ *   - In groups of neighbours, half as large each time, down to single flips, those that were dropped among these. Between two sizes, random halves with
+ *     random values: for flips that matter together and stand apart, where sweeps fail.
  *
  * A set that restores is made smaller by dichotomic search (Hemery, Lecoutre, Sais and Boussemart, "Extracting MUCs from constraint networks", ECAI 2006): the
  * shortest prefix that restores, beside the flips known to be needed, ends in a needed one. k needed flips of n cost about k log2 n tests, where delta
@@ -23,22 +23,23 @@ struct option_flip {
         size_t candidate, value;
 };
 struct option_candidate {
-        size_t n_values; /* that it could have, most plausible first; it must not be 0 */
+        size_t n_values; /* that it could have, most plausible first; not 0 */
         unsigned round;
 };
 
 enum option_outcome {
         OPTIONS_SLOW, /* as before */
         OPTIONS_RESTORED,
-        OPTIONS_BROKEN,
+        OPTIONS_BROKEN, /* it says nothing of others that are in the set */
 };
 struct option_search_options {
         const struct option_candidate *candidates; /* neighbours belong together */
         size_t n;
         unsigned rounds;
-        /* Tests a set of flips of different candidates. 0, or -errno, which ends the search; -EDQUOT: no runs are left, which is no error. */
-        int (*test)(void *user, const struct option_flip *flips, size_t n, enum option_outcome *ret);
-        /* The same, asked once of what it has come to, with more runs. A set that is not confirmed is left, and the search goes on. May be NULL. */
+        /* Tests a set of flips of different candidates; of a sweep it is broken also if it is spoiled. 0, or -errno, which ends the search; -EDQUOT: no runs
+         * are left, which is no error. */
+        int (*test)(void *user, const struct option_flip *flips, size_t n, bool is_sweep, enum option_outcome *ret);
+        /* Asked once of what it has come to, with more runs. A set that is not confirmed is left, and the search goes on. */
         int (*confirm)(void *user, const struct option_flip *flips, size_t n, enum option_outcome *ret);
         void *user;
 };
@@ -48,7 +49,6 @@ struct option_search_result {
         bool is_cut_off;            /* no runs were left */
         size_t tests;               /* sets */
         size_t unconfirmed;         /* sets that restored, and were not confirmed */
-        size_t tried;               /* flips that were in any set */
         struct option_flip *broken; /* dropped */
         size_t n_broken;
 };

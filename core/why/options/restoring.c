@@ -39,7 +39,7 @@ struct restoring {
         size_t n_pairs;
         enum verdict expected;
         unsigned *shown; /* seeds that show the regression */
-        double hit[2];   /* the logarithm of how much likelier a hit, a miss is of a set that restores; a miss's is negative */
+        double evidence[2]; /* logarithms of how much likelier a run that is not fast, and one that is, are of a set that restores */
 };
 
 /* -- one run ------------------------------------------------------------------------------------------------------ */
@@ -119,11 +119,12 @@ static int print_options(struct restoring *s, int side, const char *arguments, s
         recipe->limits.wall_ns = recipe->limits.cpu_ns = LIST_NS;
         ret->size = 0;
         r = run_program(s, side, recipe, SLICE("", 0), 0, &result);
-        if (r == 0) {
-                buffer_add(ret, result.run.out.data, result.run.out.size);
-                buffer_add(ret, result.run.err.data, result.run.err.size); /* minisat */
-        }
-        s->answer->listings++;
+        if (r == 0)
+                for (int i = 0; i < 2; i++) { /* minisat prints it to standard error */
+                        const struct blob *b = i == 0 ? &result.run.out : &result.run.err;
+
+                        buffer_add(ret, b->data, b->size);
+                }
         run_result_done(&result);
         return r < 0 ? r : buffer_error(ret);
 }
@@ -168,33 +169,31 @@ static int read_options(struct restoring *s, int side)
 
 static void add_candidate(struct restoring *s, const struct option *o, const struct option *reference)
 {
-        const bool differs = reference && reference->value && o->value && !option_same_default(o, reference);
-        const unsigned round = differs || !reference ? 0 : s->question->words && option_belongs(o, s->question->words) ? 1 : 2;
+        const bool differs = reference && option_differs(o, reference);
+        const unsigned round = differs || !reference ? 0 : option_belongs(o, s->question->patch) ? 1 : 2;
         char **values = option_values(o, reference);
+        const size_t n = strings_count(values);
 
-        if (s->question->reverse && differs) /* the other default and nothing else */
-                while (strings_count(values) > 1)
-                        free(steal_pointer(values[strings_count(values) - 1]));
-        if ((s->question->reverse && !differs) || !*values || (!differs && !o->is_of_search)) {
-                s->answer->set_aside += *values && !o->is_of_search;
+        s->answer->set_aside += n > 0 && !differs && !o->is_of_search;
+        if (n == 0 || (!differs && !o->is_of_search)) {
                 strings_free(values);
                 return;
         }
         list_grow(s->candidates, s->n);
         list_grow(s->search, s->n);
-        s->search[s->n] = (struct option_candidate){.n_values = strings_count(values), .round = round};
-        s->candidates[s->n++] = (struct candidate){o, reference, values, allocate(strings_count(values), sizeof(char *))};
+        s->search[s->n] = (struct option_candidate){.n_values = n, .round = round};
+        s->candidates[s->n++] = (struct candidate){o, reference, values, allocate(n, sizeof(char *))};
 }
 
 static int find_candidates(struct restoring *s)
 {
-        const int side = s->question->reverse ? RESTORING_REFERENCE : RESTORING_TARGET;
-        int r = read_options(s, RESTORING_REFERENCE);
+        int r = read_options(s, 0);
 
         if (r == 0)
-                r = read_options(s, RESTORING_TARGET);
-        for (size_t i = 0; r == 0 && i < s->lists[side].n; i++)
-                add_candidate(s, &s->lists[side].list[i], option_list_find(&s->lists[!side], s->lists[side].list[i].name));
+                r = read_options(s, 1);
+        for (size_t i = 0; r == 0 && i < s->lists[1].n; i++)
+                add_candidate(s, &s->lists[1].list[i], option_list_find(&s->lists[0], s->lists[1].list[i].name));
+        s->answer->candidates = s->n;
         return r;
 }
 
@@ -215,52 +214,43 @@ static bool is_fast(const struct restoring *s, const struct judge_run *run)
         return is_solved(s, run) && run->seconds <= s->answer->cut;
 }
 
-/* From side `from` of the first pairs to side `to` of the second ones. */
+/* Judges runs of side `from` of some pairs against side `to` of others. */
 static enum judge_change judge_sides(const struct judge_pair *a, int from, const struct judge_pair *b, int to, size_t n)
 {
-        struct judge_pair *pairs = allocate(n + 1, sizeof(*pairs));
-        struct judgement j;
-        enum judge_change ret;
+        cleanup_free struct judge_pair *pairs = allocate(n + 1, sizeof(*pairs));
+        cleanup_judgement struct judgement j;
 
         for (size_t i = 0; i < n; i++)
                 pairs[i] = (struct judge_pair){{a[i].run[from], b[i].run[to]}};
         judge(&(struct judge_case){.pairs = pairs, .n_pairs = n}, 1, &(struct judge_options){.most_pairs = JUDGE_PAIRS}, &j);
-        ret = j.cases[0].change;
-        judgement_done(&j);
-        free(pairs);
-        return ret;
+        return j.cases[0].change;
 }
 
 static void note_side(struct restoring *s, enum restoring_side side, const struct judge_pair *pairs, int of, size_t n)
 {
-        double *list = allocate(n + 1, sizeof(*list));
+        cleanup_free double *list = allocate(n, sizeof(*list));
 
         s->answer->seeds[side] = n;
+        s->answer->fast[side] = 0;
         for (size_t i = 0; i < n; i++) {
                 s->answer->fast[side] += is_fast(s, &pairs[i].run[of]);
                 list[i] = amount(s, &pairs[i].run[of]);
         }
-        sort_list(list, n, sizeof(*list), compare_doubles);
-        s->answer->seconds[side] = n > 0 ? list[(n - 1) / 2] : NAN;
-        free(list);
+        qsort(list, n, sizeof(*list), compare_doubles);
+        s->answer->seconds[side] = list[(n - 1) / 2];
 }
 
-static void find_expected(struct restoring *s)
-{
-        size_t votes[N_VERDICTS] = {0};
-
-        for (size_t i = 0; i < s->n_pairs; i++)
-                votes[s->pairs[i].run[0].verdict]++;
-        s->expected = votes[VERDICT_SAT] >= votes[VERDICT_UNSAT] ? VERDICT_SAT : VERDICT_UNSAT;
-}
-
-/* The seeds that show the regression, the line between fast and slow, and what a fast run says of a set. */
+/* The answer that the reference gives, the seeds that show the regression, the line between fast and slow, and what a fast run says of a set. */
 static int find_cut(struct restoring *s)
 {
         struct restoring_answer *a = s->answer;
         const double ratio = judge_is_regression(a->change) ? JUDGE_FLOOR : SHOWN_RATIO, n = (double)s->n_pairs;
         double sum = 0, fast, luck;
+        size_t votes[N_VERDICTS] = {0};
 
+        for (size_t i = 0; i < s->n_pairs; i++)
+                votes[s->pairs[i].run[0].verdict]++;
+        s->expected = votes[VERDICT_SAT] >= votes[VERDICT_UNSAT] ? VERDICT_SAT : VERDICT_UNSAT;
         for (unsigned i = 0; i < s->n_pairs; i++) {
                 const double before = amount(s, &s->pairs[i].run[0]), after = amount(s, &s->pairs[i].run[1]);
 
@@ -270,16 +260,15 @@ static int find_cut(struct restoring *s)
                 sum += (log(before) + log(after)) / 2;
         }
         if (a->shown == 0)
-                return errorf(-ENODATA, "the target is not slower than the reference under any of %zu %s", s->n_pairs, a->has_seeds ? "seeds" : "runs");
+                return errorf(-ENODATA, "the target is not slower than the reference in any of %zu pairs of runs, each under another seed", s->n_pairs);
         a->cut = exp(sum / (double)a->shown);
         note_side(s, RESTORING_REFERENCE, s->pairs, 0, s->n_pairs);
         note_side(s, RESTORING_TARGET, s->pairs, 1, s->n_pairs);
-        /* under the seeds that show it nearly all runs of what restores it are hits; of what does not, as many as there are at all */
+        /* under these seeds nearly all runs of a set that restores are fast, of another one as many as the target's own under any seed */
         fast = ((double)a->shown + 0.5) / ((double)a->shown + 1);
-        luck = a->is_reverse ? n - (double)a->fast[RESTORING_REFERENCE] : (double)a->fast[RESTORING_TARGET];
-        luck = fmin((luck + 0.5) / (n + 1), fast - 0.1);
-        s->hit[0] = log(fast / luck);
-        s->hit[1] = log((1 - fast) / (1 - luck));
+        luck = fmin(((double)a->fast[RESTORING_TARGET] + 0.5) / (n + 1), fast - 0.1);
+        s->evidence[true] = log(fast / luck);
+        s->evidence[false] = log((1 - fast) / (1 - luck));
         return 0;
 }
 
@@ -305,23 +294,33 @@ static int run_pairs(struct restoring *s)
                 if (judge_is_regression(s->answer->change))
                         break;
         }
-        find_expected(s);
         return r < 0 ? r : find_cut(s);
 }
 
 /* -- the search --------------------------------------------------------------------------------------------------- */
 
+/* As the version writes it whose option it is; NULL: it has none of this name. */
+static void add_argument(const struct restoring *s, const struct option_flip *flip, const struct option *o, struct buffer *to)
+{
+        if (!o)
+                return;
+        buffer_adds(to, to->size > 0 ? " " : "");
+        option_add_argument(o, s->candidates[flip->candidate].values[flip->value], to);
+}
+
 static char *arguments_of(const struct restoring *s, const struct option_flip *flips, size_t n)
 {
         cleanup_buffer struct buffer b = {0};
 
-        for (size_t i = 0; i < n; i++) {
-                const struct candidate *c = &s->candidates[flips[i].candidate];
-
-                buffer_adds(&b, i > 0 ? " " : "");
-                option_add_argument(c->option, c->values[flips[i].value], &b);
-        }
+        for (size_t i = 0; i < n; i++)
+                add_argument(s, &flips[i], s->candidates[flips[i].candidate].option, &b);
         return copy_string(b.data ?: "");
+}
+
+/* A run under the i-th seed that shows the regression. */
+static int probe(struct restoring *s, int side, const char *arguments, size_t i, struct judge_run *ret)
+{
+        return s->answer->runs < s->question->most_runs ? run_version(s, side, arguments, s->shown[i], s->answer->cut, ret) : -EDQUOT;
 }
 
 /* Why a run says nothing of times; NULL: it does. */
@@ -335,18 +334,41 @@ static const char *why_broken(const struct restoring *s, const struct judge_run 
         return run->verdict == VERDICT_ERROR ? "refused" : verdict_is_decided(run->verdict) ? "another answer" : verdict_name(run->verdict);
 }
 
-static int test(void *user, const struct option_flip *flips, size_t n, enum option_outcome *ret)
+/* Is even the reference slow with these? Under two seeds, as one may be bad luck. */
+static int look_for_spoilers(struct restoring *s, const struct option_flip *flips, size_t n, enum option_outcome *ret)
+{
+        cleanup_buffer struct buffer arguments = {0};
+        const struct option_flip *last = &flips[n - 1];
+        struct judge_run run;
+        bool is_spoiled = true;
+
+        for (size_t i = 0; i < n; i++)
+                add_argument(s, &flips[i], s->candidates[flips[i].candidate].reference, &arguments);
+        for (size_t i = 0; is_spoiled && arguments.size > 0 && i < MIN(s->answer->shown, (size_t)2); i++) {
+                int r = probe(s, 0, arguments.data, i, &run);
+
+                if (r < 0)
+                        return r;
+                is_spoiled = !is_fast(s, &run);
+        }
+        if (is_spoiled && arguments.size > 0) {
+                *ret = OPTIONS_BROKEN;
+                s->candidates[last->candidate].why[last->value] = why_broken(s, &run) ?: "slows the reference, too";
+        }
+        return 0;
+}
+
+static int test(void *user, const struct option_flip *flips, size_t n, bool is_sweep, enum option_outcome *ret)
 {
         struct restoring *s = user;
         cleanup_free char *arguments = arguments_of(s, flips, n);
-        const bool reverse = s->question->reverse;
         const struct option_flip *last = &flips[n - 1];
         double odds = 0;
 
         for (size_t i = 0; i < s->answer->shown && odds < log(RESTORED_ODDS) && odds > -log(SLOW_ODDS); i++) {
                 struct judge_run run;
                 const char *why;
-                int r = s->answer->runs < s->question->most_runs ? run_version(s, !reverse, arguments, s->shown[i], s->answer->cut, &run) : -EDQUOT;
+                int r = probe(s, 1, arguments, i, &run);
 
                 if (r < 0)
                         return r;
@@ -356,10 +378,10 @@ static int test(void *user, const struct option_flip *flips, size_t n, enum opti
                         *ret = OPTIONS_BROKEN;
                         return 0;
                 }
-                odds += s->hit[is_fast(s, &run) == reverse];
+                odds += s->evidence[is_fast(s, &run)];
         }
         *ret = odds > 0 ? OPTIONS_RESTORED : OPTIONS_SLOW;
-        return 0;
+        return *ret == OPTIONS_SLOW && is_sweep ? look_for_spoilers(s, flips, n, ret) : 0;
 }
 
 /* Under all seeds, with the whole limit. */
@@ -367,25 +389,22 @@ static int confirm(void *user, const struct option_flip *flips, size_t n, enum o
 {
         struct restoring *s = user;
         struct restoring_answer *a = s->answer;
+        const size_t seeds = s->question->seeds;
         cleanup_free char *arguments = arguments_of(s, flips, n);
-        cleanup_free struct judge_pair *pairs = allocate(s->question->seeds, sizeof(*pairs));
-        const bool reverse = s->question->reverse;
-        size_t hits = 0;
+        cleanup_free struct judge_pair *pairs = allocate(seeds, sizeof(*pairs));
+        size_t fast = 0;
         int r = 0;
 
-        for (unsigned i = 0; r == 0 && i < s->question->seeds; i++)
-                r = run_version(s, !reverse, arguments, i, 0, &pairs[i].run[0]);
+        for (unsigned i = 0; r == 0 && i < seeds; i++)
+                r = run_version(s, 1, arguments, i, 0, &pairs[i].run[0]);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < a->shown; i++)
-                hits += is_fast(s, &pairs[s->shown[i]].run[0]) != reverse;
-        a->fast[RESTORING_FLIPPED] = 0;
-        note_side(s, RESTORING_FLIPPED, pairs, 0, s->question->seeds);
-        a->effect = judge_sides(s->pairs, !reverse, pairs, 0, s->n_pairs);
-        a->rest = judge_sides(s->pairs, reverse, pairs, 0, s->n_pairs);
-        *ret = hits * 4 >= a->shown * 3 ? OPTIONS_RESTORED : OPTIONS_SLOW;
-        if (judge_is_regression(a->change) && !(reverse ? judge_is_regression(a->effect) : judge_is_improvement(a->effect)))
-                *ret = OPTIONS_SLOW;
+                fast += is_fast(s, &pairs[s->shown[i]].run[0]);
+        note_side(s, RESTORING_FLIPPED, pairs, 0, seeds);
+        a->effect = judge_sides(s->pairs, 1, pairs, 0, s->n_pairs);
+        a->rest = judge_sides(s->pairs, 0, pairs, 0, s->n_pairs);
+        *ret = fast * 4 >= a->shown * 3 && (!judge_is_regression(a->change) || judge_is_improvement(a->effect)) ? OPTIONS_RESTORED : OPTIONS_SLOW;
         return 0;
 }
 
@@ -394,23 +413,21 @@ static int mirror(struct restoring *s, const struct option_search_result *found)
 {
         struct restoring_answer *a = s->answer;
         cleanup_buffer struct buffer arguments = {0};
+        struct judge_run run;
         int r = 0;
 
         for (size_t i = 0; i < found->n; i++) {
                 const struct candidate *c = &s->candidates[found->flips[i].candidate];
 
-                if (!c->reference || !c->option->value || !c->reference->value || option_same_default(c->option, c->reference))
+                if (!c->reference || !option_differs(c->option, c->reference))
                         continue;
                 buffer_adds(&arguments, arguments.size > 0 ? " " : "");
                 option_add_argument(c->reference, c->option->value, &arguments);
         }
-        if (arguments.size == 0 || s->question->reverse)
-                return 0;
-        a->mirror = copy_string(arguments.data);
-        for (size_t i = 0; r == 0 && i < MIN(a->shown, (size_t)MIRRORED_MOST); i++) {
-                struct judge_run run;
-
-                r = run_version(s, RESTORING_REFERENCE, a->mirror, s->shown[i], a->cut, &run);
+        if (arguments.size > 0)
+                a->mirror = copy_string(arguments.data);
+        for (size_t i = 0; r == 0 && a->mirror && i < MIN(a->shown, (size_t)MIRRORED_MOST); i++) {
+                r = run_version(s, 0, a->mirror, s->shown[i], a->cut, &run);
                 a->mirrored += r == 0;
                 a->mirrored_slow += r == 0 && !is_fast(s, &run);
         }
@@ -426,11 +443,8 @@ static struct restoring_flip *flips_of(const struct restoring *s, const struct o
         for (size_t i = 0; i < n; i++) {
                 const struct candidate *c = &s->candidates[list[i].candidate];
 
-                ret[i] = (struct restoring_flip){.name = copy_string(c->option->name),
-                                                 .value = copy_string(c->values[list[i].value]),
-                                                 .argument = arguments_of(s, &list[i], 1),
-                                                 .was = c->option->value ? copy_string(c->option->value) : NULL,
-                                                 .why = c->why[list[i].value]};
+                ret[i] = (struct restoring_flip){.value = copy_string(c->values[list[i].value]), .was = c->option->value ? copy_string(c->option->value) : NULL,
+                                                 .argument = arguments_of(s, &list[i], 1), .why = c->why[list[i].value]};
         }
         return ret;
 }
@@ -439,8 +453,7 @@ static int search(struct restoring *s)
 {
         struct restoring_answer *a = s->answer;
         cleanup_option_search_result struct option_search_result found = {0};
-        int r = option_search(&(struct option_search_options){.candidates = s->search, .n = s->n, .rounds = s->question->reverse ? 1 : 3, .test = test,
-                                                              .confirm = confirm, .user = s},
+        int r = option_search(&(struct option_search_options){.candidates = s->search, .n = s->n, .rounds = 3, .test = test, .confirm = confirm, .user = s},
                               &found);
 
         if (r == 0)
@@ -450,7 +463,6 @@ static int search(struct restoring *s)
         a->dropped = flips_of(s, found.broken, found.n_broken);
         a->n_dropped = found.n_broken;
         a->is_cut_off = found.is_cut_off;
-        a->tried = found.tried;
         a->sets = found.tests;
         a->unconfirmed = found.unconfirmed;
         return r;
@@ -476,30 +488,27 @@ static void restoring_done(struct restoring *s)
         free(s->scratch);
 }
 
-int restoring_run(const struct restoring_question *question, struct restoring_answer *ret)
+int restoring_run(const struct restoring_question *q, struct restoring_answer *ret)
 {
-        struct restoring_question q = *question;
-        cleanup(restoring_done) struct restoring s = {.question = &q, .answer = ret, .slot = {.lock = -1}};
+        cleanup(restoring_done) struct restoring s = {.question = q, .answer = ret, .slot = {.lock = -1}};
         int r = 0;
 
-        *ret = (struct restoring_answer){.is_reverse = q.reverse, .has_seeds = true};
-        q.most_runs = q.most_runs ?: RESTORING_RUNS;
-        q.seeds = q.seeds ?: RESTORING_SEEDS;
-        s.pairs = allocate(q.seeds, sizeof(*s.pairs));
-        s.shown = allocate(q.seeds, sizeof(*s.shown));
-        s.scratch = format_string("%s/scratch", workspace_dir(q.workspace));
+        *ret = (struct restoring_answer){.has_seeds = true};
+        s.pairs = allocate(q->seeds, sizeof(*s.pairs));
+        s.shown = allocate(q->seeds, sizeof(*s.shown));
+        s.scratch = format_string("%s/scratch", workspace_dir(q->workspace));
         for (int side = 0; r == 0 && side < 2; side++) {
-                ret->has_seeds &= q.version[side]->solver->recipe->seed != NULL;
-                if (q.version[side]->solver->pool)
+                ret->has_seeds &= q->version[side]->solver->recipe->seed != NULL;
+                if (q->version[side]->solver->pool)
                         return errorf(-EINVAL, "the runs of %s are done on a cluster, and options are tried on this machine: add '--on local'",
-                                      q.version[side]->solver->recipe->name);
-                r = version_hold(q.workspace, q.version[side], &s.programs[side]);
+                                      q->version[side]->solver->recipe->name);
+                r = version_hold(q->workspace, q->version[side], &s.programs[side]);
         }
         if (r == 0)
-                r = cases_read_bytes(workspace_cases(q.workspace), q.info, INPUT_MOST, &s.input);
+                r = cases_read_bytes(workspace_cases(q->workspace), q->info, INPUT_MOST, &s.input);
         if (r == 0)
-                r = slot_lease(workspace_dir(q.workspace), "options", q.cancel_fd, &s.slot);
-        s.questions = case_questions(q.info->format, SLICE(s.input.data, s.input.size));
+                r = slot_lease(workspace_dir(q->workspace), "options", q->cancel_fd, &s.slot);
+        s.questions = case_questions(q->info->format, SLICE(s.input.data, s.input.size));
         if (r == 0)
                 r = find_candidates(&s);
         if (r == 0)
