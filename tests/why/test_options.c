@@ -43,7 +43,7 @@ START_TEST(test_list_of_z3)
                   "    arith.solver (unsigned int) arithmetic solver: 0 - no solver, 1 - bellman-ford based solver (diff. logic only), 2 - simplex, "
                   "6 - lra solver (default: 6)\n"
                   "    string_solver (symbol) solver for strings. options are: 'z3str3' (specialized solver), 'seq' (sequences) (default: seq)\n"
-                  "    case_split (unsigned int) 0 - no, 1 - yes. (default: 1)\n"
+                  "    case_split (unsigned int) 0 - no, 1 - yes. (default: 1)\n    tactic (symbol) which (default: )\n"
                   "[module] sat, description: propositional SAT solver\n"
                   "    restart.factor (double) restart factor (default: 1.5)\n"
                   "    cut (bool) eagerly simplify XORs (default: false)\n");
@@ -52,10 +52,11 @@ START_TEST(test_list_of_z3)
         check("smt.arith.nl", "bool smt.arith.nl=|- true nan..nan");
         check("smt.arith.solver", "int smt.arith.solver=|- 6 nan..nan 0 1 2 6");
         check("smt.string_solver", "enum smt.string_solver=|- seq nan..nan z3str3 seq");
+        check("smt.tactic", "enum smt.tactic=|- - nan..nan");
         check("smt.case_split", "int smt.case_split=|- 1 nan..nan 0 1");
         check("sat.restart.factor", "real sat.restart.factor=|- 1.5 nan..nan");
         check("sat.cut", "bool sat.cut=|- false nan..nan");
-        ck_assert_uint_eq(list.n, 8);
+        ck_assert_uint_eq(list.n, 9);
         ck_assert_uint_eq(list.passed_over, 1);
         ck_assert(!option_list_find(&list, "timeout")->is_of_search && option_list_find(&list, "smt.arith.nl")->is_of_search);
 }
@@ -178,10 +179,10 @@ START_TEST(test_values)
         check_values("aa", NULL, "--aa=0 --aa=1 --aa=6 --aa=9");
         check_values("bb", &old.list[1], "--bb=false");
         check_values("cc", &old.list[2], "--cc=r --cc=q");
-        check_values("dd", &old.list[3], "--dd=0 --dd=50 --dd=200 --dd=1000"); /* 1e2 is 100 */
+        check_values("dd", &old.list[3], "--dd=0 --dd=50 --dd=200 --dd=1 --dd=1000"); /* 1e2 is 100 */
         check_values("luby", &old.list[4], "-no-luby");
         check_values("ff", NULL, "--ff=true --ff=false");
-        check_values("gg", NULL, "--gg=0 --gg=2");
+        check_values("gg", NULL, "--gg=0 --gg=2 --gg=1");
         check_values("hh", NULL, "--hh=0 --hh=0.25 --hh=1");
         ck_assert(!option_differs(&list.list[3], &old.list[3]) && option_differs(&list.list[0], &old.list[0]));
         ck_assert(!option_differs(&list.list[5], &old.list[1])); /* nobody knows */

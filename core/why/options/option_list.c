@@ -39,14 +39,14 @@ static const char *const patterns[N_PATTERNS] = {
         [SPELLING] = "\\G(--?)(\\[no-\\])?(\\w[\\w.-]*)(?:(?:\\[=| *= *)(<[^>]*>|\\{[^}]*\\}|[^\\s\\],]+(?:,[^\\s\\],]+)*)\\]?"
                      "| (<[^>]*>|\\{[^}]*\\}|[A-Z_]+(?!\\w)))?( *[,|/] *(?=-))?",
         [INTERVAL] = "\\G *[\\[(] *(\\S+) *\\.\\. *(\\S+?)[\\])]",
-        [DEFAULT] = "(?|(?:[(\\[]default(?:s to| is|:| =|=)? *|\\(=)[\"']?([^\"',;)\\]\\s]+)|\\s{2}\\[([^\\]\\s*]+)\\]\\s|\\[([^\\]\\s*]+)\\]\\s*$)",
+        [DEFAULT] = "(?|(?:[(\\[]default(?:s to| is|:| =|=)?+ *+|\\(=)[\"']?([^\"',;)\\]\\s]+)|\\s{2}\\[([^\\]\\s*]+)\\]\\s|\\[([^\\]\\s*]+)\\]\\s*$)",
         [BRACES] = "\\{([^}]*)\\}\\s*$",
         [INTS] = "^(?i:u?int(?:32|64)?|u(?:32|64)|unsigned(?: int)?|integer|n|num(?:ber)?|k)$",
         [REALS] = "^(?i:double|float|real|f)$",
         [NUMBERED] = "(?<![\\w.-])([0-9]+)(?:=| - )",
         [QUOTED] = "'([\\w.-]+)'",
         [WORD] = "([\\w.+-]+)",
-        [NOT_OF_SEARCH] = "(?i)(?:^|[-_.])(?:help|version|verb\\w*|quiet|print\\w*|dump|trace|log|stat\\w*|seed|timeout|[tr]limit|lim|memory|proofs?|witness|debug|"
+        [NOT_OF_SEARCH] = "(?i)(?:^|[-_.])(?:help|version|verb\\w*|quiet|print\\w*|dump|trace|log|stats|statistics|seed|timeout|[tr]limit|cpu|mem|memory|proofs?|witness|debug|"
                           "display|warnings?|colors?|profile|check|validate|lang|copyright|output|interactive|file|report|produce)(?:$|[-_.])",
         [MODE] = "^\\+ (\\w[\\w.-]*)(?: \\(default\\))?\\s*$",
 };
@@ -397,7 +397,7 @@ static void add_value(const struct option *o, const char *value, char ***ret)
 
 char **option_values(const struct option *o, const struct option *reference)
 {
-        const double value = o->value ? number_of(o->value) : 1, tries[] = {0, value / 2, value * 2, o->low, o->high};
+        const double value = o->value ? number_of(o->value) : 1, tries[] = {0, value / 2, value * 2, 1, o->low, o->high};
         char **ret = allocate(1, sizeof(*ret)), text[32];
 
         if (reference && reference->value && reference->type == o->type)

@@ -50,7 +50,7 @@ const struct option *option_list_find(const struct option_list *l, const char *n
 /* Do two versions have different defaults? False where one is not known. */
 bool option_differs(const struct option *a, const struct option *b);
 /* The values other than its default that are worth a try, most plausible first, NULL-terminated, strings_free(): the default of `reference` (another
- * version's, or NULL); then the other value of a bool, each other value of an enum; of a number 0, half, twice, least and greatest. */
+ * version's, or NULL); then the other value of a bool, each other value of an enum; of a number 0, half, twice, 1, least and greatest. */
 char **option_values(const struct option *o, const struct option *reference);
 /* Appends the word of a command line that sets it, quoted for a shell: "smt.arith.solver=2", "--no-block". */
 void option_add_argument(const struct option *o, const char *value, struct buffer *to);
