@@ -255,7 +255,7 @@ static int test_model(void *user, const struct option_flip *flips, size_t n, boo
         }
         ck_assert(!twice);
         if (m->fails_after > 0 && m->tests >= m->fails_after)
-                return -EDQUOT;
+                return -EXFULL;
         m->tests++;
         *ret = truth(m, flips, n);
         for (size_t i = 0; is_sweep && i < n; i++)

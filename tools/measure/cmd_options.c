@@ -45,6 +45,8 @@ static void find_case(struct options_command *o, char *word)
         cleanup_observation struct observation *f = NULL;
 
         if (command_must(command_finding(word, &f)) == 1) {
+                if (f->measure != JUDGE_TIME)
+                        command_refuse(STATUS_USAGE, "options are sought for times, and finding %u is by %s", f->number, judge_measure_name(f->measure));
                 command_must(cases_get(workspace_cases(common.workspace), f->case_id, &o->info));
                 o->versions[0] = o->versions[0] ?: copy_string(f->reference);
                 o->versions[1] = o->versions[1] ?: copy_string(f->target);
@@ -171,12 +173,14 @@ void cmd_options(int argc, char **argv)
         o.question.cancel_fd = common.signals;
         r = restoring_run(&o.question, &a);
         progress_clear();
-        if (r == -ECANCELED)
+        if (r == -ECANCELED) {
+                note("interrupted; nothing of it is kept");
                 command_worse(STATUS_INTERRUPTED);
-        else if (r < 0)
+        } else if (r < 0) {
                 command_worse(fail_as(r == -ENODATA ? STATUS_FAILED : r == -EINVAL ? STATUS_USAGE : status_of(r), r));
-        else
+        } else {
                 command_worse(print(&o, &a));
+        }
         restoring_answer_done(&a);
         version_free(o.version[0]);
         version_free(o.version[1]);

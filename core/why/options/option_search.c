@@ -135,7 +135,6 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
         if (r < 0 || outcome != OPTIONS_RESTORED) {
                 know(s, set, n)->outcome = OPTIONS_SLOW;
                 free(set);
-                s->ret->unconfirmed += r == 0;
                 return r;
         }
         s->is_found = true;
@@ -304,10 +303,10 @@ int option_search(const struct option_search_options *options, struct option_sea
         }
         for (unsigned round = 1; r == 0 && !s.is_found && round < options->rounds; round++)
                 r = group_round(&s, round);
-        ret->is_cut_off = r == -EDQUOT;
+        ret->is_cut_off = r == -EXFULL;
         for (size_t i = 0; i < options->n; i++)
                 free(s.is_dropped[i]);
         free(s.is_dropped);
         free(s.known);
-        return r == -EDQUOT ? 0 : r;
+        return r == -EXFULL ? 0 : r;
 }

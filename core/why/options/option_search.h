@@ -36,7 +36,7 @@ struct option_search_options {
         const struct option_candidate *candidates; /* neighbours belong together */
         size_t n;
         unsigned rounds;
-        /* Tests a set of flips of different candidates; of a sweep it is broken also if it is spoiled. 0, or -errno, which ends the search; -EDQUOT: no runs
+        /* Tests a set of flips of different candidates; of a sweep it is broken also if it is spoiled. 0, or -errno, which ends the search; -EXFULL: no runs
          * are left, which is no error. */
         int (*test)(void *user, const struct option_flip *flips, size_t n, bool is_sweep, enum option_outcome *ret);
         /* Asked once of what it has come to, with more runs. A set that is not confirmed is left, and the search goes on. */
@@ -48,7 +48,6 @@ struct option_search_result {
         size_t n;
         bool is_cut_off;            /* no runs were left */
         size_t tests;               /* sets */
-        size_t unconfirmed;         /* sets that restored, and were not confirmed */
         struct option_flip *broken; /* dropped */
         size_t n_broken;
 };

@@ -53,6 +53,7 @@ static int run_program(struct restoring *s, int side, struct recipe *recipe, str
 
         if (slot_is_wanted(&s->slot)) {
                 slot_release(&s->slot);
+                s->slot.lock = -1;
                 r = slot_lease(workspace_dir(q->workspace), "options", q->cancel_fd, &s->slot);
         }
         if (r < 0)
@@ -90,7 +91,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         recipe->limits.wall_ns = (uint64_t)((q->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit) * 1e9);
         if (q->is_cpu_time)
                 recipe->limits.cpu_ns = (uint64_t)(limit * 1e9);
-        r = progress_step(q->progress, "options: runs", s->answer->runs, q->most_runs);
+        r = progress_step(q->progress, "options: runs", s->answer->runs, 0);
         if (r == 0)
                 r = run_program(s, side, recipe, SLICE(s->input.data, s->input.size), s->answer->has_seeds ? i : 0, &result);
         s->answer->runs++;
@@ -161,7 +162,7 @@ static int read_options(struct restoring *s, int side)
         s->answer->listed[side] = list->n;
         s->answer->passed_over[side] = list->passed_over;
         s->answer->unread[side] = list->unread;
-        if (r == 0 && list->n == 0)
+        if (r == 0 && list->n == 0 && side == 1)
                 r = errorf(-ENODATA, "%s prints no list of options%s%s; name the arguments for that by 'options' in the recipe",
                            s->question->version[side]->name, key ? " when it is called with " : "", key ?: "");
         return r;
@@ -170,7 +171,8 @@ static int read_options(struct restoring *s, int side)
 static void add_candidate(struct restoring *s, const struct option *o, const struct option *reference)
 {
         const bool differs = reference && option_differs(o, reference);
-        const unsigned round = differs || !reference ? 0 : option_belongs(o, s->question->patch) ? 1 : 2;
+        const bool is_new = !reference && s->lists[0].n > 0;
+        const unsigned round = differs || is_new ? 0 : option_belongs(o, s->question->patch) ? 1 : 2;
         char **values = option_values(o, reference);
         const size_t n = strings_count(values);
 
@@ -320,7 +322,7 @@ static char *arguments_of(const struct restoring *s, const struct option_flip *f
 /* A run under the i-th seed that shows the regression. */
 static int probe(struct restoring *s, int side, const char *arguments, size_t i, struct judge_run *ret)
 {
-        return s->answer->runs < s->question->most_runs ? run_version(s, side, arguments, s->shown[i], s->answer->cut, ret) : -EDQUOT;
+        return s->answer->runs < s->question->most_runs ? run_version(s, side, arguments, s->shown[i], s->answer->cut, ret) : -EXFULL;
 }
 
 /* Why a run says nothing of times; NULL: it does. */
@@ -443,8 +445,11 @@ static struct restoring_flip *flips_of(const struct restoring *s, const struct o
         for (size_t i = 0; i < n; i++) {
                 const struct candidate *c = &s->candidates[list[i].candidate];
 
-                ret[i] = (struct restoring_flip){.value = copy_string(c->values[list[i].value]), .was = c->option->value ? copy_string(c->option->value) : NULL,
-                                                 .argument = arguments_of(s, &list[i], 1), .why = c->why[list[i].value]};
+                ret[n - 1 - i] = (struct restoring_flip){/* the search begins with the last of the list */
+                                                         .value = copy_string(c->values[list[i].value]),
+                                                         .was = c->option->value ? copy_string(c->option->value) : NULL,
+                                                         .argument = arguments_of(s, &list[i], 1),
+                                                         .why = c->why[list[i].value]};
         }
         return ret;
 }
@@ -464,7 +469,6 @@ static int search(struct restoring *s)
         a->n_dropped = found.n_broken;
         a->is_cut_off = found.is_cut_off;
         a->sets = found.tests;
-        a->unconfirmed = found.unconfirmed;
         return r;
 }
 

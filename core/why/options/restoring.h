@@ -52,7 +52,7 @@ struct restoring_answer {
         size_t n, n_dropped;
         size_t listed[2], passed_over[2], unread[2]; /* options of each version (option_list.h) */
         size_t candidates, set_aside;                /* options of the target; set aside: limits, seeds, output */
-        size_t sets, unconfirmed;                    /* option_search.h */
+        size_t sets;                                 /* that were tested */
         uint64_t runs;
         double cut;                                  /* seconds; a run of no more is fast */
         size_t seeds[N_RESTORING_SIDES];             /* runs with the whole limit, each under another seed */
