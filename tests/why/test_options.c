@@ -244,7 +244,7 @@ static enum option_outcome truth(const struct model *m, const struct option_flip
         return found == m->n_needed && !spoiled ? OPTIONS_RESTORED : OPTIONS_SLOW;
 }
 
-static int test_model(void *user, const struct option_flip *flips, size_t n, bool is_sweep, enum option_outcome *ret)
+static int test_model(void *user, const struct option_flip *flips, size_t n, enum option_care care, enum option_outcome *ret)
 {
         struct model *m = user;
         bool seen[N] = {0}, twice = false;
@@ -258,10 +258,10 @@ static int test_model(void *user, const struct option_flip *flips, size_t n, boo
                 return -EXFULL;
         m->tests++;
         *ret = truth(m, flips, n);
-        for (size_t i = 0; is_sweep && i < n; i++)
+        for (size_t i = 0; care == OPTIONS_SWEEP && i < n; i++)
                 if (m->is_spoiler[flips[i].candidate])
                         *ret = OPTIONS_BROKEN;
-        if (*ret != OPTIONS_BROKEN && random_uniform(&m->random) < m->error)
+        if (*ret != OPTIONS_BROKEN && care != OPTIONS_CAREFUL && random_uniform(&m->random) < m->error)
                 *ret = *ret == OPTIONS_SLOW ? OPTIONS_RESTORED : OPTIONS_SLOW;
         return 0;
 }

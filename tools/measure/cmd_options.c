@@ -26,19 +26,6 @@ static int add_culprit(void *user, const struct localized_culprit *c)
         return 0;
 }
 
-/* What a search between the two versions has found, if there was one. */
-static void add_localized(struct options_command *o)
-{
-        const struct localization_options options = {.workspace = common.workspace, .solver = common.solver, .reference = o->version[0]->commit,
-                                                     .target = o->version[1]->commit, .cases = &o->info, .n = 1, .timeout_ns = o->question.timeout_ns,
-                                                     .is_cpu_time = o->question.is_cpu_time};
-        cleanup(query_unrefp) struct query *q = NULL;
-        cleanup(value_unrefp) struct value *v = NULL;
-
-        if (version_is_commit(o->version[0]->text) && version_is_commit(o->version[1]->text) && query_localized(&options, &q) == 0 && q->type->find(q, &v) == 0)
-                culprits_each((struct localized *)v, add_culprit, o);
-}
-
 static void find_case(struct options_command *o, char *word)
 {
         cleanup_case_selection struct case_selection cases = {0};
@@ -76,8 +63,8 @@ static void find_versions(struct options_command *o)
                 command_refuse(STATUS_USAGE, "both versions are %s: they do not differ", o->version[0]->name);
         if (o->culprit)
                 command_must(restoring_read_change(common.solver, command_commit(common.solver, "--culprit", o->culprit), &o->patch));
-        else if (o->patch.size == 0)
-                add_localized(o);
+        else if (o->patch.size == 0 && version_has_history(common.solver, o->version[1]->text))
+                command_must(restoring_read_change(common.solver, o->version[1]->commit, &o->patch));
 }
 
 static void tell(const struct restoring_answer *a)
@@ -128,7 +115,7 @@ void cmd_options(int argc, char **argv)
                 "The exit status is 1 where no options restore it, or no seed shows a regression.\n\n"
                 "  solverfs options z3 QF_S114.smt2 --reference z3-4.8.8 --target fdc87f286\n"
                 "  solverfs options z3 spr/3\n"
-                "  solverfs options 17 --reference exec:./sat-1.9 --target exec:./sat-2.0";
+                "  solverfs options 17 --reference exec:/usr/bin/z3 --target exec:/opt/z3";
         static struct options_command o = {.question = {.most_runs = RESTORING_RUNS, .seeds = RESTORING_SEEDS, .progress = &command_progress}};
         static struct restoring_answer a;
         const char *on = NULL;
@@ -139,7 +126,7 @@ void cmd_options(int argc, char **argv)
         const struct command_option options[] = {
                 {"reference", 0, "VERSION", "The version that is fast", .text = &o.versions[0]},
                 {"target", 0, "VERSION", "The version that is slow", .text = &o.versions[1]},
-                {"culprit", 0, "REV", "The commit responsible: options that its change names come early; default: what 'solverfs localize' found",
+                {"culprit", 0, "REV", "The commit responsible: options that its change names come early; default: the finding's, or the target",
                  .text = &o.culprit},
                 {"runs", 0, "N", "Give up after N runs (300); what is found is confirmed by some more", .big_number = &o.question.most_runs, .least = 1,
                  .most = 1000000},

@@ -1,10 +1,7 @@
 #include "core/why/options/option_search.h"
 
 #include "cache/base/hash.h"
-#include "cache/base/random.h"
 
-#define SEED        1 /* of random halves */
-#define HALVES      4 /* random ones for each size of groups */
 #define BROKEN_MOST 8 /* flips that a sweep drops, before the rest is left to groups */
 
 struct flips {
@@ -24,7 +21,6 @@ struct search {
         bool **is_dropped;   /* [candidate][value] */
         struct known *known; /* sets that were tested */
         size_t n_known;
-        struct random random;
         bool is_found;
 };
 
@@ -62,13 +58,13 @@ static struct known *know(struct search *s, const struct option_flip *list, size
         return &s->known[s->n_known++];
 }
 
-static int ask(struct search *s, const struct option_flip *list, size_t n, bool is_sweep, enum option_outcome *ret)
+static int ask(struct search *s, const struct option_flip *list, size_t n, enum option_care care, enum option_outcome *ret)
 {
         struct known *known = know(s, list, n);
         int r = 0;
 
         if (n > 0 && !known->is_there) {
-                r = s->options->test(s->options->user, list, n, is_sweep, &known->outcome);
+                r = s->options->test(s->options->user, list, n, care, &known->outcome);
                 known->is_there = r == 0;
                 s->ret->tests += r == 0;
         }
@@ -85,7 +81,7 @@ static int shortest(struct search *s, const struct option_flip *list, size_t low
         while (r == 0 && high - low > 1) {
                 const size_t middle = low + (high - low) / 2;
 
-                r = ask(s, list, middle, wanted == OPTIONS_BROKEN, &outcome);
+                r = ask(s, list, middle, wanted == OPTIONS_BROKEN ? OPTIONS_SWEEP : OPTIONS_PROBE, &outcome);
                 if (outcome == wanted)
                         high = middle;
                 else
@@ -114,7 +110,7 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
         int r;
 
         memcpy(set, list, n * sizeof(*set));
-        while ((r = ask(s, set, needed, false, &outcome)) == 0 && outcome != OPTIONS_RESTORED && needed < n) {
+        while ((r = ask(s, set, needed, OPTIONS_PROBE, &outcome)) == 0 && outcome != OPTIONS_RESTORED && needed < n) {
                 r = shortest(s, set, needed, n, OPTIONS_RESTORED, &end);
                 if (r < 0)
                         break;
@@ -124,7 +120,8 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
         n = needed;
         for (size_t i = 0; r == 0 && n > 1 && i < n;) { /* without each */
                 swap(&set[i], &set[n - 1]);
-                r = ask(s, set, n - 1, false, &outcome);
+                r = s->options->test(s->options->user, set, n - 1, OPTIONS_CAREFUL, &outcome);
+                s->ret->tests += r == 0;
                 if (r == 0 && outcome == OPTIONS_RESTORED)
                         n--;
                 else
@@ -144,9 +141,9 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
 }
 
 /* A test of a set whose only interest is that it may restore. */
-static int try_set(struct search *s, const struct option_flip *list, size_t n, bool is_sweep, enum option_outcome *ret)
+static int try_set(struct search *s, const struct option_flip *list, size_t n, enum option_care care, enum option_outcome *ret)
 {
-        int r = ask(s, list, n, is_sweep, ret);
+        int r = ask(s, list, n, care, ret);
 
         return r == 0 && *ret == OPTIONS_RESTORED ? take(s, list, n) : r;
 }
@@ -198,7 +195,7 @@ static int sweep(struct search *s, struct flips *flips)
         while (r == 0 && !s->is_found && clean < flips->n && s->ret->n_broken < broken_most) {
                 size_t next = MIN(flips->n, clean + gap);
 
-                r = try_set(s, flips->list, next, true, &outcome);
+                r = try_set(s, flips->list, next, OPTIONS_SWEEP, &outcome);
                 if (r < 0 || s->is_found || outcome != OPTIONS_BROKEN) {
                         clean = next;
                         gap *= 2;
@@ -213,7 +210,7 @@ static int sweep(struct search *s, struct flips *flips)
                 gap = s->ret->n_broken < 2 ? flips->n : 2 * (next - clean); /* one does not say that there are more */
                 clean = next - 1;
                 if (clean > 0) /* it may have restored while it was looked for breakage alone */
-                        r = try_set(s, flips->list, clean, true, &outcome);
+                        r = try_set(s, flips->list, clean, OPTIONS_SWEEP, &outcome);
         }
         return r;
 }
@@ -242,47 +239,23 @@ static int try_groups(struct search *s, unsigned round, size_t level, size_t siz
 
         list_flips(s, round, level, size == 1, &flips, ret_own);
         for (size_t i = 0; r == 0 && !s->is_found && i < *ret_own; i += size) {
-                r = try_set(s, flips.list + i, MIN(size, *ret_own - i), false, &outcome);
+                r = try_set(s, flips.list + i, MIN(size, *ret_own - i), OPTIONS_PROBE, &outcome);
                 if (r == 0 && size == 1 && outcome == OPTIONS_BROKEN)
                         drop(s, flips.list[i]);
         }
         return r;
 }
 
-static int try_random_halves(struct search *s, unsigned round)
-{
-        enum option_outcome outcome;
-        int r = 0;
-
-        for (int k = 0; r == 0 && !s->is_found && k < HALVES; k++) {
-                cleanup(flips_done) struct flips half = {0};
-
-                for (size_t i = 0; i < s->options->n; i++) {
-                        const struct option_candidate *c = &s->options->candidates[i];
-                        const size_t value = (size_t)random_below(&s->random, c->n_values);
-
-                        if (c->round <= round && !s->is_dropped[i][value] && random_below(&s->random, 2) == 0)
-                                add_flip(&half, i, value);
-                }
-                if (half.n > 0)
-                        r = try_set(s, half.list, half.n, false, &outcome);
-        }
-        return r;
-}
-
+/* Half as large each time, down to single flips. */
 static int group_round(struct search *s, unsigned round)
 {
         int r = 0;
 
         for (size_t size = (s->options->n + 1) / 2; r == 0 && !s->is_found && size > 0; size = size == 1 ? 0 : (size + 1) / 2) {
-                size_t own = 1, largest = 0;
+                size_t own = 1;
 
-                for (size_t k = 0; r == 0 && !s->is_found && own > 0; k++) {
+                for (size_t k = 0; r == 0 && !s->is_found && own > 0; k++)
                         r = try_groups(s, round, k, size, &own);
-                        largest = MAX(largest, own);
-                }
-                if (r == 0 && !s->is_found && largest > size)
-                        r = try_random_halves(s, round);
         }
         return r;
 }
@@ -293,7 +266,6 @@ int option_search(const struct option_search_options *options, struct option_sea
         int r = 0;
 
         *ret = (struct option_search_result){0};
-        random_seed(&s.random, SEED);
         for (size_t i = 0; i < options->n; i++)
                 s.is_dropped[i] = allocate(options->candidates[i].n_values, sizeof(bool));
         for (unsigned round = 0; r == 0 && !s.is_found && round < options->rounds; round++) {

@@ -6,12 +6,11 @@
  *     breaks the run (refused, crashed, another answer) or spoils it (even the reference is slow with it), the shortest prefix that does is found by
  *     halving, its last flip is dropped, and the rest goes on from there: generalized binary splitting (Hwang, "A method for detecting all defective members in a population by group testing", 1972).
  *     The first round's groups come before the next rounds.
- *   - In groups of neighbours, half as large each time, down to single flips, those that were dropped among these. Between two sizes, random halves with
- *     random values: for flips that matter together and stand apart, where sweeps fail.
+ *   - In groups of neighbours, half as large each time, down to single flips, those that were dropped among these: where sweeps have too much to drop.
  *
  * A set that restores is made smaller by dichotomic search (Hemery, Lecoutre, Sais and Boussemart, "Extracting MUCs from constraint networks", ECAI 2006): the
  * shortest prefix that restores, beside the flips known to be needed, ends in a needed one. k needed flips of n cost about k log2 n tests, where delta
- * debugging (Zeller and Hildebrandt, TSE 2002) takes quadratically many at worst; the result is 1-minimal like its, as each flip is left out once in the end.
+ * debugging (Zeller and Hildebrandt, TSE 2002) takes quadratically many at worst; the result is 1-minimal like its, as each flip is left out once in the end, with care.
  * Where effects are monotone that is all; where they are not, or where tests err, every set that is kept was seen to restore, and `confirm` has the last word.
  *
  * A search asks the same for the same answers. Threads: it is its caller's. */
@@ -32,13 +31,17 @@ enum option_outcome {
         OPTIONS_RESTORED,
         OPTIONS_BROKEN, /* it says nothing of others that are in the set */
 };
+enum option_care {
+        OPTIONS_PROBE,
+        OPTIONS_SWEEP,   /* a set that is spoiled counts as broken */
+        OPTIONS_CAREFUL, /* an error would stay */
+};
 struct option_search_options {
         const struct option_candidate *candidates; /* neighbours belong together */
         size_t n;
         unsigned rounds;
-        /* Tests a set of flips of different candidates; of a sweep it is broken also if it is spoiled. 0, or -errno, which ends the search; -EXFULL: no runs
-         * are left, which is no error. */
-        int (*test)(void *user, const struct option_flip *flips, size_t n, bool is_sweep, enum option_outcome *ret);
+        /* Tests a set of flips of different candidates. 0, or -errno, which ends the search; -EXFULL: no runs are left, which is no error. */
+        int (*test)(void *user, const struct option_flip *flips, size_t n, enum option_care care, enum option_outcome *ret);
         /* Asked once of what it has come to, with more runs. A set that is not confirmed is left, and the search goes on. */
         int (*confirm)(void *user, const struct option_flip *flips, size_t n, enum option_outcome *ret);
         void *user;

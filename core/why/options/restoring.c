@@ -13,7 +13,8 @@
 #define PAIRS_LEAST   8                   /* before the two versions are judged */
 #define SHOWN_RATIO   2.0                 /* by which a pair shows a regression that is none over seeds */
 #define RESTORED_ODDS 90.0                /* of Wald's test: a false find costs a search for its smallest part, */
-#define SLOW_ODDS     10.0                /* a miss one of many groups */
+#define SLOW_ODDS     16.0                /* a miss one of many groups, */
+#define CAREFUL_ODDS  500.0               /* or a flip that is not needed in the result */
 #define MIRRORED_MOST 3
 #define WALL_FACTOR   4.0 /* times the limit of CPU time, and */
 #define WALL_MORE     2.0 /* seconds: when a run is cut off though it computes nothing */
@@ -360,14 +361,15 @@ static int look_for_spoilers(struct restoring *s, const struct option_flip *flip
         return 0;
 }
 
-static int test(void *user, const struct option_flip *flips, size_t n, bool is_sweep, enum option_outcome *ret)
+static int test(void *user, const struct option_flip *flips, size_t n, enum option_care care, enum option_outcome *ret)
 {
         struct restoring *s = user;
         cleanup_free char *arguments = arguments_of(s, flips, n);
         const struct option_flip *last = &flips[n - 1];
+        const double slow = care == OPTIONS_CAREFUL ? CAREFUL_ODDS : SLOW_ODDS;
         double odds = 0;
 
-        for (size_t i = 0; i < s->answer->shown && odds < log(RESTORED_ODDS) && odds > -log(SLOW_ODDS); i++) {
+        for (size_t i = 0; i < s->answer->shown && odds < log(RESTORED_ODDS) && odds > -log(slow); i++) {
                 struct judge_run run;
                 const char *why;
                 int r = probe(s, 1, arguments, i, &run);
@@ -383,7 +385,7 @@ static int test(void *user, const struct option_flip *flips, size_t n, bool is_s
                 odds += s->evidence[is_fast(s, &run)];
         }
         *ret = odds > 0 ? OPTIONS_RESTORED : OPTIONS_SLOW;
-        return *ret == OPTIONS_SLOW && is_sweep ? look_for_spoilers(s, flips, n, ret) : 0;
+        return *ret == OPTIONS_SLOW && care == OPTIONS_SWEEP ? look_for_spoilers(s, flips, n, ret) : 0;
 }
 
 /* Under all seeds, with the whole limit. */
@@ -438,19 +440,13 @@ static int mirror(struct restoring *s, const struct option_search_result *found)
 
 /* -- the whole ---------------------------------------------------------------------------------------------------- */
 
+/* The search begins with the last of a list, people with the first. */
 static struct restoring_flip *flips_of(const struct restoring *s, const struct option_flip *list, size_t n)
 {
         struct restoring_flip *ret = allocate(n + 1, sizeof(*ret));
 
-        for (size_t i = 0; i < n; i++) {
-                const struct candidate *c = &s->candidates[list[i].candidate];
-
-                ret[n - 1 - i] = (struct restoring_flip){/* the search begins with the last of the list */
-                                                         .value = copy_string(c->values[list[i].value]),
-                                                         .was = c->option->value ? copy_string(c->option->value) : NULL,
-                                                         .argument = arguments_of(s, &list[i], 1),
-                                                         .why = c->why[list[i].value]};
-        }
+        for (size_t i = 0; i < n; i++)
+                ret[n - 1 - i] = (struct restoring_flip){arguments_of(s, &list[i], 1), s->candidates[list[i].candidate].why[list[i].value]};
         return ret;
 }
 

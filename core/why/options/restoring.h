@@ -36,9 +36,8 @@ struct restoring_question {
 };
 
 struct restoring_flip {
-        char *value, *was; /* was: the default; NULL: not known */
-        char *argument;    /* as it stands in a command line */
-        const char *why;   /* of one that was dropped: static; NULL: not known */
+        char *argument;  /* as it stands in a command line */
+        const char *why; /* of one that was dropped: static; NULL: not known */
 };
 enum restoring_side {
         RESTORING_REFERENCE,

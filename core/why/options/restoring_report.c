@@ -6,11 +6,8 @@
 
 static void flips_free(struct restoring_flip *list, size_t n)
 {
-        for (size_t i = 0; i < n; i++) {
-                free(list[i].value);
-                free(list[i].was);
+        for (size_t i = 0; i < n; i++)
                 free(list[i].argument);
-        }
         free(list);
 }
 
@@ -44,8 +41,7 @@ static json_t *json_flips(const struct restoring_flip *list, size_t n)
         json_t *ret = json_array();
 
         for (size_t i = 0; i < n; i++)
-                json_array_append_new(ret, json_pack("{ss ss ss* ss*}", "argument", list[i].argument, "value", list[i].value, "default", list[i].was, "why",
-                                                     list[i].why));
+                json_array_append_new(ret, json_pack("{ss ss*}", "argument", list[i].argument, "why", list[i].why));
         return ret;
 }
 
