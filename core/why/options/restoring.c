@@ -40,6 +40,7 @@ struct restoring {
         size_t n_pairs;
         enum verdict expected;
         unsigned *shown; /* seeds that show the regression */
+        double *cut;     /* [question's seeds]; a run of no more seconds is fast */
         double evidence[2]; /* logarithms of how much likelier a run that is not fast, and one that is, are of a set that restores */
 };
 
@@ -212,9 +213,15 @@ static double amount(const struct restoring *s, const struct judge_run *run)
         return is_solved(s, run) ? run->seconds : run->limit;
 }
 
-static bool is_fast(const struct restoring *s, const struct judge_run *run)
+static double slowdown(const struct restoring *s, size_t i)
 {
-        return is_solved(s, run) && run->seconds <= s->answer->cut;
+        return amount(s, &s->pairs[i].run[1]) / amount(s, &s->pairs[i].run[0]);
+}
+
+/* Under seed i. */
+static bool is_fast(const struct restoring *s, const struct judge_run *run, size_t i)
+{
+        return is_solved(s, run) && run->seconds <= s->cut[i];
 }
 
 /* Judges runs of side `from` of some pairs against side `to` of others. */
@@ -236,7 +243,7 @@ static void note_side(struct restoring *s, enum restoring_side side, const struc
         s->answer->seeds[side] = n;
         s->answer->fast[side] = 0;
         for (size_t i = 0; i < n; i++) {
-                s->answer->fast[side] += is_fast(s, &pairs[i].run[of]);
+                s->answer->fast[side] += is_fast(s, &pairs[i].run[of], i);
                 list[i] = amount(s, &pairs[i].run[of]);
         }
         qsort(list, n, sizeof(*list), compare_doubles);
@@ -248,8 +255,8 @@ static int find_cut(struct restoring *s)
 {
         struct restoring_answer *a = s->answer;
         const double ratio = judge_is_regression(a->change) ? JUDGE_FLOOR : SHOWN_RATIO, n = (double)s->n_pairs;
-        double sum = 0, fast, luck;
-        size_t votes[N_VERDICTS] = {0};
+        double sum = 0, fast, luck = 0;
+        size_t votes[N_VERDICTS] = {0}, k;
 
         for (size_t i = 0; i < s->n_pairs; i++)
                 votes[s->pairs[i].run[0].verdict]++;
@@ -259,17 +266,24 @@ static int find_cut(struct restoring *s)
 
                 if (!is_solved(s, &s->pairs[i].run[0]) || after < ratio * before || after - before < JUDGE_SECONDS)
                         continue;
-                s->shown[a->shown++] = i;
-                sum += (log(before) + log(after)) / 2;
+                for (k = a->shown++; k > 0 && slowdown(s, s->shown[k - 1]) < after / before; k--) /* the plainest first */
+                        s->shown[k] = s->shown[k - 1];
+                s->shown[k] = i;
+                s->cut[i] = sqrt(before * after);
+                sum += log(s->cut[i]);
         }
         if (a->shown == 0)
                 return errorf(-ENODATA, "the target is not slower than the reference in any of %zu pairs of runs, each under another seed", s->n_pairs);
-        a->cut = exp(sum / (double)a->shown);
+        for (size_t i = 0; i < s->question->seeds; i++)
+                s->cut[i] = s->cut[i] > 0 ? s->cut[i] : exp(sum / (double)a->shown);
         note_side(s, RESTORING_REFERENCE, s->pairs, 0, s->n_pairs);
         note_side(s, RESTORING_TARGET, s->pairs, 1, s->n_pairs);
-        /* under these seeds nearly all runs of a set that restores are fast, of another one as many as the target's own under any seed */
+        /* under these seeds nearly all runs of a set that restores are fast, of another one as many as the target's are under any seed */
+        for (k = 0; k < a->shown; k++)
+                for (size_t i = 0; i < s->n_pairs; i++)
+                        luck += is_fast(s, &s->pairs[i].run[1], s->shown[k]) / (double)a->shown;
         fast = ((double)a->shown + 0.5) / ((double)a->shown + 1);
-        luck = fmin(((double)a->fast[RESTORING_TARGET] + 0.5) / (n + 1), fast - 0.1);
+        luck = fmin((luck + 0.5) / (n + 1), fast - 0.1);
         s->evidence[true] = log(fast / luck);
         s->evidence[false] = log((1 - fast) / (1 - luck));
         return 0;
@@ -323,7 +337,7 @@ static char *arguments_of(const struct restoring *s, const struct option_flip *f
 /* A run under the i-th seed that shows the regression. */
 static int probe(struct restoring *s, int side, const char *arguments, size_t i, struct judge_run *ret)
 {
-        return s->answer->runs < s->question->most_runs ? run_version(s, side, arguments, s->shown[i], s->answer->cut, ret) : -EXFULL;
+        return s->answer->runs < s->question->most_runs ? run_version(s, side, arguments, s->shown[i], s->cut[s->shown[i]], ret) : -EXFULL;
 }
 
 /* Why a run says nothing of times; NULL: it does. */
@@ -352,7 +366,7 @@ static int look_for_spoilers(struct restoring *s, const struct option_flip *flip
 
                 if (r < 0)
                         return r;
-                is_spoiled = !is_fast(s, &run);
+                is_spoiled = !is_fast(s, &run, s->shown[i]);
         }
         if (is_spoiled && arguments.size > 0) {
                 *ret = OPTIONS_BROKEN;
@@ -382,7 +396,7 @@ static int test(void *user, const struct option_flip *flips, size_t n, enum opti
                         *ret = OPTIONS_BROKEN;
                         return 0;
                 }
-                odds += s->evidence[is_fast(s, &run)];
+                odds += s->evidence[is_fast(s, &run, s->shown[i])];
         }
         *ret = odds > 0 ? OPTIONS_RESTORED : OPTIONS_SLOW;
         return *ret == OPTIONS_SLOW && care == OPTIONS_SWEEP ? look_for_spoilers(s, flips, n, ret) : 0;
@@ -404,7 +418,7 @@ static int confirm(void *user, const struct option_flip *flips, size_t n, enum o
         if (r < 0)
                 return r;
         for (size_t i = 0; i < a->shown; i++)
-                fast += is_fast(s, &pairs[s->shown[i]].run[0]);
+                fast += is_fast(s, &pairs[s->shown[i]].run[0], s->shown[i]);
         note_side(s, RESTORING_FLIPPED, pairs, 0, seeds);
         a->effect = judge_sides(s->pairs, 1, pairs, 0, s->n_pairs);
         a->rest = judge_sides(s->pairs, 0, pairs, 0, s->n_pairs);
@@ -431,9 +445,9 @@ static int mirror(struct restoring *s, const struct option_search_result *found)
         if (arguments.size > 0)
                 a->mirror = copy_string(arguments.data);
         for (size_t i = 0; r == 0 && a->mirror && i < MIN(a->shown, (size_t)MIRRORED_MOST); i++) {
-                r = run_version(s, 0, a->mirror, s->shown[i], a->cut, &run);
+                r = run_version(s, 0, a->mirror, s->shown[i], s->cut[s->shown[i]], &run);
                 a->mirrored += r == 0;
-                a->mirrored_slow += r == 0 && !is_fast(s, &run);
+                a->mirrored_slow += r == 0 && !is_fast(s, &run, s->shown[i]);
         }
         return r;
 }
@@ -485,6 +499,7 @@ static void restoring_done(struct restoring *s)
         blob_done(&s->input);
         free(s->pairs);
         free(s->shown);
+        free(s->cut);
         free(s->scratch);
 }
 
@@ -496,6 +511,7 @@ int restoring_run(const struct restoring_question *q, struct restoring_answer *r
         *ret = (struct restoring_answer){.has_seeds = true};
         s.pairs = allocate(q->seeds, sizeof(*s.pairs));
         s.shown = allocate(q->seeds, sizeof(*s.shown));
+        s.cut = allocate(q->seeds, sizeof(*s.cut));
         s.scratch = format_string("%s/scratch", workspace_dir(q->workspace));
         for (int side = 0; r == 0 && side < 2; side++) {
                 ret->has_seeds &= q->version[side]->solver->recipe->seed != NULL;

@@ -2,7 +2,7 @@
  *
  * First the two versions run in turn under the case's own seed and under seeds 1, 2, 3, … Where judge.h finds no regression over these, the search is
  * for the seeds that show one, and says so. A run is *fast* when it has the reference's answer and takes no longer than the geometric mean of both
- * versions' times under the seeds that show the regression. Probes end there, so a slow one costs little. A set of options is tried under one of these
+ * versions' times under its seed (where that shows no regression, than the mean over those that do). Probes end there, so a slow one costs little. A set of options is tried under one of these
  * seeds after the other until Wald's sequential test (1945) tells the reference's share of fast runs from the target's: two fast runs, or one slow one,
  * where seeds change little. What is left is run under every seed with the whole limit, and judged against both versions.
  *
@@ -53,7 +53,6 @@ struct restoring_answer {
         size_t candidates, set_aside;                /* options of the target; set aside: limits, seeds, output */
         size_t sets;                                 /* that were tested */
         uint64_t runs;
-        double cut;                                  /* seconds; a run of no more is fast */
         size_t seeds[N_RESTORING_SIDES];             /* runs with the whole limit, each under another seed */
         size_t fast[N_RESTORING_SIDES];              /* of them */
         double seconds[N_RESTORING_SIDES];           /* medians */

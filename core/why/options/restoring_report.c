@@ -52,10 +52,9 @@ json_t *restoring_json(const struct restoring_answer *a)
         json_t *j;
 
         restoring_add_line(a, &line);
-        j = json_pack("{ss so so sb sI sI sI sI sI sf ss}", "line", line.data, "flips", json_flips(a->flips, a->n), "dropped",
+        j = json_pack("{ss so so sb sI sI sI sI sI ss}", "line", line.data, "flips", json_flips(a->flips, a->n), "dropped",
                       json_flips(a->dropped, a->n_dropped), "cut_off", (int)a->is_cut_off, "runs", (json_int_t)a->runs, "candidates",
-                      (json_int_t)a->candidates, "set_aside", (json_int_t)a->set_aside, "sets", (json_int_t)a->sets, "seeds_shown", (json_int_t)a->shown,
-                      "fast_seconds", a->cut, "change", judge_change_name(a->change, JUDGE_TIME));
+                      (json_int_t)a->candidates, "set_aside", (json_int_t)a->set_aside, "sets", (json_int_t)a->sets, "seeds_shown", (json_int_t)a->shown, "change", judge_change_name(a->change, JUDGE_TIME));
         for (int side = 0; side < (a->n > 0 ? N_RESTORING_SIDES : RESTORING_FLIPPED); side++)
                 json_object_set_new(j, sides[side], json_pack("{sI sI sf}", "seeds", (json_int_t)a->seeds[side], "fast", (json_int_t)a->fast[side], "seconds",
                                                               a->seconds[side]));
