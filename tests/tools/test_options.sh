@@ -53,6 +53,7 @@ test_that "three options of 600 that matter together, in at most 200 runs" '
 	run 0 $o v2 --json && [ "$(value "sorted(f[\"argument\"] for f in j[\"flips\"])")" = \
 		"$(printf "%s\n" "${at[@]:0:3}" | python3 -c "import sys; print(sorted(f\"--opt{n.strip()}=true\" for n in sys.stdin))")" ] &&
 	[ "$(value "j[\"runs\"] <= 200 and j[\"flipped\"][\"fast\"] == j[\"flipped\"][\"seeds\"] == 12")" = True ]'
+echo "# $(value "j[\"runs\"], j[\"line\"]")"
 test_that "what breaks a run is dropped, and it is said why" '
 	[ "$(value "all({f\"--opt${at[3]}=true\": \"crash\", f\"--opt${at[4]}=true\": \"another answer\", f\"--opt${at[5]}=true\": \"refused\", f\"--opt${at[6]}=true\": \"slows the reference, too\"}[d[\"argument\"]] == d[\"why\"] for d in j[\"dropped\"])")" = True ]'
 test_that "lists are counted" '[ "$(value "j[\"target\"][\"options\"], j[\"target\"][\"passed_over\"], j[\"target\"][\"unread\"]")" = "(600, 1, 1)" ]'
@@ -69,6 +70,7 @@ test_that "the change of a culprit names options" 'run 0 $o v3 --culprit v3 --se
 test_that "two versions that do not differ" 'run 1 $o v1-again && has err "is not slower than the reference" && empty out'
 test_that "one version twice" 'run 2 $o v1 && has err "they do not differ"'
 test_that "no versions" 'run 2 options toy one.smt2 && has err "name the versions"'
+test_that "a case of another format" 'printf "p cnf 1 1\n1 0\n" >a.cnf && run 0 case add a.cnf && run 2 options toy a.cnf --reference v1 --target v2 && has err "takes no DIMACS"'
 test_that "several cases, none, a wrong word" 'run 2 options toy one.smt2 two && run 2 options one.smt2 && run 3 options toy two.smt2 --reference v1 --target v2'
 test_that "no list of options" '
 	run 1 options mute one.smt2 --reference v1 --target v3 && has err "v3 prints no list of options when it is called with --nothing; name the arguments"'

@@ -58,6 +58,8 @@ static void find_versions(struct options_command *o)
                 command_must_usage((strstr(o->versions[i], "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, o->versions[i],
                                                                                                                 &o->version[i]));
                 o->question.version[i] = o->version[i];
+                if (!recipe_takes(o->version[i]->solver->recipe, o->info->format))
+                        command_refuse(STATUS_USAGE, "%s takes no %s", o->version[i]->name, format_notation(o->info->format));
         }
         if (version_is_same(o->version[0], o->version[1]))
                 command_refuse(STATUS_USAGE, "both versions are %s: they do not differ", o->version[0]->name);

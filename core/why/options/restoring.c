@@ -84,6 +84,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         cleanup(recipe_unrefp) struct recipe *like = recipe_for_format(q->version[side]->solver->recipe, q->info->format), *recipe = recipe_copy(like);
         cleanup_free char *before = recipe->arguments;
         struct run_result result = {0};
+        char what[64];
         int r;
 
         recipe->arguments = before && arguments ? format_string("%s %s", before, arguments) : before || arguments ? copy_string(arguments ?: before) : NULL;
@@ -93,7 +94,8 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         recipe->limits.wall_ns = (uint64_t)((q->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit) * 1e9);
         if (q->is_cpu_time)
                 recipe->limits.cpu_ns = (uint64_t)(limit * 1e9);
-        r = progress_step(q->progress, "options: runs", s->answer->runs, 0);
+        snprintf(what, sizeof(what), "options: %ju runs", (uintmax_t)s->answer->runs);
+        r = progress_step(q->progress, what, 0, 0);
         if (r == 0)
                 r = run_program(s, side, recipe, SLICE(s->input.data, s->input.size), s->answer->has_seeds ? i : 0, &result);
         s->answer->runs++;
@@ -138,6 +140,7 @@ static int read_options(struct restoring *s, int side)
         const char *key = s->question->version[side]->solver->recipe->options, *const usual[] = {"--help", "-pd"};
         struct option_list *list = &s->lists[side];
         cleanup_buffer struct buffer text = {0};
+        bool answers = true;
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < (key ? 1 : ARRAY_SIZE(usual)); i++) {
@@ -153,12 +156,13 @@ static int read_options(struct restoring *s, int side)
                 }
                 option_list_done(&one);
         }
-        for (size_t i = 0; r == 0 && i < list->n; i++) {
+        for (size_t i = 0; r == 0 && answers && i < list->n; i++) {
                 cleanup_free char *arguments = format_string("%shelp", list->list[i].set);
 
                 if (!list->list[i].asks_modes)
                         continue;
                 r = print_options(s, side, arguments, &text);
+                answers = text.size > 0; /* one that hangs does so for each */
                 option_read_modes(&list->list[i], SLICE(text.data, r == 0 ? text.size : 0));
         }
         s->answer->listed[side] = list->n;
