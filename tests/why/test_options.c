@@ -125,6 +125,7 @@ START_TEST(test_damaged_lists)
         struct random random;
         size_t before;
 
+        option_list_done(&list);
         option_list_read(SLICE("", 0), &list);
         ck_assert_uint_eq(list.n, 0);
         read_text("-\n--\n---\n--=\n-- --\n--[no-]\n--x\n--x=\n  --\xff\xfe=3\n[module]\n (bool)\nx (bool\n[module] \n--a..b=1..\n--y={\n--z=<\n");
@@ -392,7 +393,7 @@ END_TEST
 START_TEST(test_nothing_to_find)
 {
         struct model m = {.n_needed = 1, .needed = {{N, 0}}}, none = m, cut = m;
-        cleanup_option_search_result struct option_search_result r = {0}, s = {0}, t = {0};
+        cleanup_option_search_result struct option_search_result r = {0}, s = {0}, t = {0}, u = {0};
 
         search(&m, 1, &r); /* each alone, in groups and at once */
         ck_assert(r.n == 0 && !r.is_cut_off && r.n_broken == 0);
@@ -400,6 +401,9 @@ START_TEST(test_nothing_to_find)
         cut.fails_after = 17;
         search(&cut, 2, &s);
         ck_assert(s.n == 0 && s.is_cut_off && s.tests == 17);
+        cut = (struct model){.n_needed = 2, .needed = {{7, 0}, {517, 0}}, .fails_after = 35};
+        search(&cut, 1, &u); /* what restores is told, though there was no time to make it small */
+        ck_assert(u.is_cut_off && u.n > 2 && truth(&cut, u.flips, u.n) == OPTIONS_RESTORED);
         ck_assert_int_eq(option_search(&(struct option_search_options){.test = test_model, .user = &none, .rounds = 3}, &t), 0);
         ck_assert(t.n == 0 && t.tests == 0);
 }

@@ -101,7 +101,7 @@ static void swap(struct option_flip *a, struct option_flip *b)
 
 /* -- a set that restores ------------------------------------------------------------------------------------------- */
 
-/* list[0..n) restores. Its smallest part that does is confirmed, and becomes the result. */
+/* list[0..n) restores. Its smallest part that does is confirmed, and becomes the result. All along set[0..n) restores. */
 static int take(struct search *s, const struct option_flip *list, size_t n)
 {
         struct option_flip *set = allocate(n, sizeof(*set));
@@ -117,7 +117,7 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
                 swap(&set[needed++], &set[end - 1]);
                 n = end;
         }
-        n = needed;
+        n = r == 0 ? needed : n;
         for (size_t i = 0; r == 0 && n > 1 && i < n;) { /* without each */
                 swap(&set[i], &set[n - 1]);
                 r = s->options->test(s->options->user, set, n - 1, OPTIONS_CAREFUL, &outcome);
@@ -127,7 +127,8 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
                 else
                         swap(&set[i++], &set[n - 1]);
         }
-        if (r == 0)
+        s->ret->is_cut_off |= r == -EXFULL; /* it restores, though it could be smaller */
+        if (r == 0 || r == -EXFULL)
                 r = s->options->confirm(s->options->user, set, n, &outcome);
         if (r < 0 || outcome != OPTIONS_RESTORED) {
                 know(s, set, n)->outcome = OPTIONS_SLOW;
@@ -275,7 +276,7 @@ int option_search(const struct option_search_options *options, struct option_sea
         }
         for (unsigned round = 1; r == 0 && !s.is_found && round < options->rounds; round++)
                 r = group_round(&s, round);
-        ret->is_cut_off = r == -EXFULL;
+        ret->is_cut_off |= r == -EXFULL;
         for (size_t i = 0; i < options->n; i++)
                 free(s.is_dropped[i]);
         free(s.is_dropped);

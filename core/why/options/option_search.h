@@ -49,7 +49,7 @@ struct option_search_options {
 struct option_search_result {
         struct option_flip *flips; /* the set that restores; n = 0: none was found */
         size_t n;
-        bool is_cut_off;            /* no runs were left */
+        bool is_cut_off;            /* no runs were left; a set could be smaller */
         size_t tests;               /* sets */
         struct option_flip *broken; /* dropped */
         size_t n_broken;
