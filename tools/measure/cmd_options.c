@@ -37,7 +37,7 @@ static void find_case(struct options_command *o, char *word)
                 command_must(cases_get(workspace_cases(common.workspace), f->case_id, &o->info));
                 o->versions[0] = o->versions[0] ?: copy_string(f->reference);
                 o->versions[1] = o->versions[1] ?: copy_string(f->target);
-                o->question.is_cpu_time = f->is_cpu_time;
+                o->question.is_cpu_time |= f->is_cpu_time;
                 if (o->question.timeout_ns == 0)
                         o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
                 if (!o->culprit)

@@ -277,7 +277,8 @@ static int find_cut(struct restoring *s)
                 sum += log(s->cut[i]);
         }
         if (a->shown == 0)
-                return errorf(-ENODATA, "the target is not slower than the reference in any of %zu pairs of runs, each under another seed", s->n_pairs);
+                return errorf(-ENODATA, "the target is not slower than the reference in any of %zu pairs of runs%s", s->n_pairs,
+                              a->has_seeds ? ", each under another seed" : "");
         for (size_t i = 0; i < s->question->seeds; i++)
                 s->cut[i] = s->cut[i] > 0 ? s->cut[i] : exp(sum / (double)a->shown);
         note_side(s, RESTORING_REFERENCE, s->pairs, 0, s->n_pairs);
