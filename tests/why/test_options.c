@@ -69,7 +69,8 @@ START_TEST(test_list_of_cadical_and_kissat)
                   "  --blockmaxclslim=1..2e9    maximum clause size [1e5]\n  --arena=bool               allocate clauses in arena [true]\n"
                   "  --elimboundmax=-1..2e6     maximum elimination bound [16]\n  --arenatype=1..3           1=clause, 2=var, 3=queue [3]\n"
                   "  --bump=<bool>              enable variable bumping [true]\n  --tier1=1..100             learned clause tier one [2]\n"
-                  "  --reluctantlim=0..1073741824 reluctant limit\n                             (0=unlimited) [1048576]\n  --decay=1..2e2   per mille [50]\n");
+                  "  --reluctantlim=0..1073741824 reluctant limit\n                             (0=unlimited) [1048576]\n"
+                  "  --decay=1..2e2   per mille [50]\n");
         check("blockmaxclslim", "int --blockmaxclslim=|- 1e5 1..2e+09");
         check("arena", "bool --arena=|- true nan..nan");
         check("elimboundmax", "int --elimboundmax=|- 16 -1..2e+06");
@@ -91,12 +92,14 @@ START_TEST(test_list_of_cvc5_and_others)
                   "  --lang=LANG | --input-language=LANG | -L LANG\n                         force input language (default is \"auto\"; see --lang\n"
                   "                         help)\n  --help | -h            full command line reference\n"
                   "From the Arithmetic Theory module:\n  --arith-prop=MODE      turns on arithmetic propagation (default is 'old', see\n"
-                  "                         --arith-prop=help) (EXPERTS only)\n  --maxCutsInContext=N   maximum cuts\n  --unate-lemmas=MODE    determines which\n"
+                  "                         --arith-prop=help) (EXPERTS only)\n  --maxCutsInContext=N   maximum cuts\n"
+                  "  --unate-lemmas=MODE    determines which\n"
                   "  --[no-]new-style       also written so\n\n"
                   "  -rnd-freq     = <double> [   0 ..    1] (default: 0)\n  -luby, -no-luby                         (default: on)\n"
                   "  -rfirst       = <int32>  [   1 .. imax] (default: 100)\n  -dimacs     = <string>\n\n"
                   "  -S <M>, --sat-solver <M>             [cadical]   backend SAT solver {cadical, cms,\n                                       kissat}\n"
-                  "  --prop-nprops <n>                    [0]         number of propagations\n  -P, --parse-only                     [false]     only parse\n"
+                  "  --prop-nprops <n>                    [0]         number of propagations\n"
+                  "  -P, --parse-only                     [false]     only parse\n"
                   "  --restart {geom,glue}  which [default: \"glue\"]\n  --verb=0|1|2  noise (=1)\n");
         check("incremental", "bool --incremental|--no-incremental - nan..nan");
         check("lang", "enum --lang=|- auto nan..nan asks");
@@ -114,7 +117,8 @@ START_TEST(test_list_of_cvc5_and_others)
         check("verb", "enum --verb=|- 1 nan..nan 0 1 2");
         ck_assert_uint_eq(list.passed_over, 2); /* --help, -dimacs */
         option_read_modes((struct option *)option_list_find(&list, "unate-lemmas"),
-                          slice_string("  Unate lemmas\nAvailable modes for --unate-lemmas are:\n+ all (default)\n  A combination of both.\n+ eqs\n  Outputs\n"));
+                          slice_string("  Unate lemmas\nAvailable modes for --unate-lemmas are:\n+ all (default)\n  A combination of both.\n+ eqs\n"
+                                       "  Outputs\n"));
         check("unate-lemmas", "enum --unate-lemmas=|- all nan..nan all eqs asks");
 }
 END_TEST
@@ -173,8 +177,10 @@ START_TEST(test_values)
 {
         struct option_list old;
 
-        option_list_read(slice_string("  --aa=0..9   x [7]\n  --bb=bool  x [false]\n  --cc={p,q,r} x [r]\n  --dd=0..1000 x [1e2]\n  -luby, -no-luby (default: off)\n"), &old);
-        read_text("  --aa=0..9   x [3]\n  --bb=bool  x [true]\n  --cc={p,q,r} x [p]\n  --dd=0..1000 x [100]\n  -luby, -no-luby (default: on)\n  --ff=bool x\n  --gg=N x\n"
+        option_list_read(slice_string("  --aa=0..9   x [7]\n  --bb=bool  x [false]\n  --cc={p,q,r} x [r]\n  --dd=0..1000 x [1e2]\n"
+                                      "  -luby, -no-luby (default: off)\n"), &old);
+        read_text("  --aa=0..9   x [3]\n  --bb=bool  x [true]\n  --cc={p,q,r} x [p]\n  --dd=0..1000 x [100]\n  -luby, -no-luby (default: on)\n"
+                  "  --ff=bool x\n  --gg=N x\n"
                   "  --hh=<double> (default: 0.5)\n");
         check_values("aa", &old.list[0], "--aa=7 --aa=0 --aa=1 --aa=6 --aa=9");
         check_values("aa", NULL, "--aa=0 --aa=1 --aa=6 --aa=9");
@@ -197,7 +203,8 @@ START_TEST(test_what_a_change_has_to_do_with_it)
 
         read_text("[module] smt, description: x\n  arith.solver (int) x (default: 6)\n  arith.nl (bool) x (default: true)\n[module] x, d\n"
                   "  --nl-ext-tplanes x [*]\n  --vivifyreleff=1..9 x [2]\n  --elim=bool x [true]\n  --eliminate=bool x [true]\n  --or=bool x [true]\n");
-        option_read_patch(slice_string("diff --git a/src/smt/params/smt_params_helper.pyg b/src/smt/params/smt_params_helper.pyg\n--- a/src/smt/params/x.pyg\n"
+        option_read_patch(slice_string("diff --git a/src/smt/params/smt_params_helper.pyg b/src/smt/params/smt_params_helper.pyg\n"
+                                       "--- a/src/smt/params/x.pyg\n"
                                        "+++ b/src/smt/params/smt_params_helper.pyg\n@@ -40,1 +40,1 @@ def_module_params\n"
                                        "-  ('arith.solver', UINT, 2, 'arithmetic solver')\n+  ('arith.solver', UINT, 6, 'arithmetic solver')\n"
                                        " ('arith.nl', BOOL, True, 'context')\n--- a/src/or.cpp\n+++ b/src/or.cpp\n--- /dev/null\n+++ b/src/vivify.cpp\n"
@@ -280,12 +287,12 @@ static int confirm_model(void *user, const struct option_flip *flips, size_t n, 
 static void search(struct model *m, size_t values, struct option_search_result *ret)
 {
         static struct option_candidate candidates[N];
+        const struct option_search_options options = {
+                .candidates = candidates, .n = N, .rounds = 3, .test = test_model, .confirm = confirm_model, .user = m};
 
         for (size_t i = 0; i < N; i++)
                 candidates[i] = (struct option_candidate){.n_values = values, .round = i % 50 == 0 ? 0 : i % 10 == 0 ? 1 : 2};
-        assert_ok(option_search(&(struct option_search_options){.candidates = candidates, .n = N, .rounds = 3, .test = test_model, .confirm = confirm_model,
-                                                                .user = m},
-                                ret));
+        assert_ok(option_search(&options, ret));
         ck_assert_uint_eq(ret->tests, m->tests);
 }
 

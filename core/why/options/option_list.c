@@ -46,8 +46,9 @@ static const char *const patterns[N_PATTERNS] = {
         [NUMBERED] = "(?<![\\w.-])([0-9]+)(?:=| - )",
         [QUOTED] = "'([\\w.-]+)'",
         [WORD] = "([\\w.+-]+)",
-        [NOT_OF_SEARCH] = "(?i)(?:^|[-_.])(?:help|version|verb\\w*|quiet|print\\w*|dump|trace|log|stats|statistics|seed|timeout|[tr]limit|cpu|mem|memory|proofs?|witness|debug|"
-                          "display|warnings?|colors?|profile|check|validate|lang|copyright|output|interactive|file|report|produce)(?:$|[-_.])",
+        [NOT_OF_SEARCH] = "(?i)(?:^|[-_.])(?:help|version|verb\\w*|quiet|print\\w*|dump|trace|log|stats|statistics|seed|timeout|[tr]limit|cpu|mem|"
+                          "memory|proofs?|witness|debug|display|warnings?|colors?|profile|check|validate|lang|copyright|output|interactive|file|report|"
+                          "produce)(?:$|[-_.])",
         [MODE] = "^\\+ (\\w[\\w.-]*)(?: \\(default\\))?\\s*$",
 };
 static pcre2_code *codes[N_PATTERNS];

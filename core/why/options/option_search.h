@@ -2,16 +2,17 @@
  *
  * A flip is one option with another value. Candidates come in rounds, the plausible ones first, and are tried:
  *
- *   - All of a round at once: the flips of the earlier rounds and those of this one, each option at its first value, then at its second, and so on. Where a set
- *     breaks the run (refused, crashed, another answer) or spoils it (even the reference is slow with it), the shortest prefix that does is found by
- *     halving, its last flip is dropped, and the rest goes on from there: generalized binary splitting (Hwang, "A method for detecting all defective members in a population by group testing", 1972).
- *     The first round's groups come before the next rounds.
+ *   - All of a round at once: the flips of the earlier rounds and those of this one, each option at its first value, then at its second, and so on. Where
+ *     a set breaks the run (refused, crashed, another answer) or spoils it (even the reference is slow with it), the shortest prefix that does is found by
+ *     halving, its last flip is dropped, and the rest goes on from there: generalized binary splitting (Hwang, "A method for detecting all defective
+ *     members in a population by group testing", 1972). The first round's groups come before the next rounds.
  *   - In groups of neighbours, half as large each time, down to single flips, those that were dropped among these: where sweeps have too much to drop.
  *
- * A set that restores is made smaller by dichotomic search (Hemery, Lecoutre, Sais and Boussemart, "Extracting MUCs from constraint networks", ECAI 2006): the
- * shortest prefix that restores, beside the flips known to be needed, ends in a needed one. k needed flips of n cost about k log2 n tests, where delta
- * debugging (Zeller and Hildebrandt, TSE 2002) takes quadratically many at worst; the result is 1-minimal like its, as each flip is left out once in the end, with care.
- * Where effects are monotone that is all; where they are not, or where tests err, every set that is kept was seen to restore, and `confirm` has the last word.
+ * A set that restores is made smaller by dichotomic search (Hemery, Lecoutre, Sais and Boussemart, "Extracting MUCs from constraint networks", ECAI
+ * 2006): the shortest prefix that restores, beside the flips known to be needed, ends in a needed one. k needed flips of n cost about k log2 n tests,
+ * where delta debugging (Zeller and Hildebrandt, TSE 2002) takes quadratically many at worst. The result is 1-minimal as that one's is: each flip is left
+ * out once in the end, with care. Where effects are not monotone, or tests err, every set that is kept was seen to restore, and `confirm` has the last
+ * word.
  *
  * A search asks the same for the same answers. Threads: it is its caller's. */
 #pragma once

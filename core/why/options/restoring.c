@@ -50,6 +50,7 @@ static int run_program(struct restoring *s, int side, struct recipe *recipe, str
 {
         const struct restoring_question *q = s->question;
         cleanup(runner_closep) struct runner *runner = NULL;
+        const struct run_input in = {.bytes = input, .questions = input.size > 0 ? s->questions : 0};
         struct run_tries tries = {0};
         int r = 0;
 
@@ -71,9 +72,11 @@ static int run_program(struct restoring *s, int side, struct recipe *recipe, str
                                                  .cpus = &s->slot.cpus,
                                                  .slot = (unsigned)s->slot.cpu},
                         &runner);
-        while (r == 0 && (r = runner_run(runner, &(struct run_input){.bytes = input, .questions = input.size > 0 ? s->questions : 0}, q->cancel_fd, ret)) < 0 &&
-               run_again(&tries, r) == RUN_AGAIN_HERE)
-                r = 0;
+        if (r < 0)
+                return r;
+        do
+                r = runner_run(runner, &in, q->cancel_fd, ret);
+        while (run_again(&tries, r) == RUN_AGAIN_HERE);
         return r;
 }
 
@@ -87,7 +90,8 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         char what[64];
         int r;
 
-        recipe->arguments = before && arguments ? format_string("%s %s", before, arguments) : before || arguments ? copy_string(arguments ?: before) : NULL;
+        if (before || arguments)
+                recipe->arguments = format_string("%s %s", before ?: "", arguments ?: "");
         recipe->limits.wall_ns = q->timeout_ns ?: recipe->limits.wall_ns;
         if (limit == 0)
                 limit = (double)recipe->limits.wall_ns / 1e9;
@@ -178,7 +182,7 @@ static void add_candidate(struct restoring *s, const struct option *o, const str
 {
         const bool differs = reference && option_differs(o, reference);
         const bool is_new = !reference && s->lists[0].n > 0;
-        const unsigned round = differs || is_new ? 0 : option_belongs(o, s->question->patch) ? 1 : 2;
+        const unsigned round = differs ? 0 : is_new || option_belongs(o, s->question->patch) ? 1 : 2;
         char **values = option_values(o, reference);
         const size_t n = strings_count(values);
 
@@ -473,8 +477,8 @@ static int search(struct restoring *s)
 {
         struct restoring_answer *a = s->answer;
         cleanup_option_search_result struct option_search_result found = {0};
-        int r = option_search(&(struct option_search_options){.candidates = s->search, .n = s->n, .rounds = 3, .test = test, .confirm = confirm, .user = s},
-                              &found);
+        const struct option_search_options options = {.candidates = s->search, .n = s->n, .rounds = 3, .test = test, .confirm = confirm, .user = s};
+        int r = option_search(&options, &found);
 
         if (r == 0)
                 r = mirror(s, &found);

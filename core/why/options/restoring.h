@@ -2,13 +2,14 @@
  *
  * First the two versions run in turn under the case's own seed and under seeds 1, 2, 3, … Where judge.h finds no regression over these, the search is
  * for the seeds that show one, and says so. A run is *fast* when it has the reference's answer and takes no longer than the geometric mean of both
- * versions' times under its seed (where that shows no regression, than the mean over those that do). Probes end there, so a slow one costs little. A set of options is tried under one of these
- * seeds after the other until Wald's sequential test (1945) tells the reference's share of fast runs from the target's: two fast runs, or one slow one,
- * where seeds change little. What is left is run under every seed with the whole limit, and judged against both versions.
+ * versions' times under its seed; where that seed shows no regression, than the mean over those that do. Probes end there, so a slow one costs little. A
+ * set of options is tried under one of these seeds after the other until Wald's sequential test (1945) tells the reference's share of fast runs from the
+ * target's: two fast runs, or one slow one, where seeds change little. What is left is run under every seed with the whole limit, and judged against both
+ * versions.
  *
- * Candidates, in rounds: options whose default differs between the versions (at first the reference's default), and those the reference does not have;
- * those that the culprit's patch names; all others, but for limits, seeds and what is printed. The other way round, the reference runs with the target's
- * defaults of what was found.
+ * Candidates, in rounds: options whose default differs between the versions (at first the reference's default); those that the reference does not
+ * have, and those that the culprit's patch names; all others, but for limits, seeds and what is printed. The other way round, the reference runs with the
+ * target's defaults of what was found.
  *
  * Runs are nobody else's: none is kept. Threads: a question is one thread's, which has a core of its own meanwhile. */
 #pragma once
