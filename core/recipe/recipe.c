@@ -36,6 +36,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"seed", KIND_TEXT, ANY | PLACE_BINARY, FIELD(seed)},
         {"effort", KIND_PATTERNS, ANY, FIELD(effort)},
         {"dialect", KIND_DIALECT, ANY, FIELD(dialect)},
+        {"options", KIND_TEXT, ANY, FIELD(options)},
         {"timeout", KIND_DURATION, ANY, FIELD(limits.wall_ns), NSEC_PER_MSEC, 365 * DAY},
         {"cputime", KIND_DURATION, ANY, FIELD(limits.cpu_ns), NSEC_PER_MSEC, 365 * DAY},
         {"memory", KIND_SIZE, ANY, FIELD(limits.memory), MEGA, UINT64_C(1) << 50},

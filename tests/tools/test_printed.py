@@ -64,7 +64,7 @@ NOT_RUN = [  # pattern, why
     (r"smtinterpol|theirs\.xml|r\.xml\.bz2|--machine (?:tortuga|depot|apollon001)", "wants other machines' results: tools/test_import.sh"),
     (r"getfattr", "wants getfattr"),
 ]
-MAY_FAIL = r"solverfs (?:-q )?(?:localize|compare|run|reduce|watch|doctor|triage)\b"  # status 1: there is something to tell
+MAY_FAIL = r"solverfs (?:-q )?(?:localize|options|compare|run|reduce|watch|doctor|triage)\b"  # status 1: there is something to tell
 
 TAGS = [["v1", "z3-4.8.7", "rel-3.1.1", "strand-0.1", "ace75ced", "cvc4-1.8", "c9f0479"], ["z3-4.8.8", "v1.0"], ["fdc87f286"], ["086331a24b", "z3-4.8.9", "v2", "sc2024"],
         ["strand-0.2", "f18da5ea", "f8eddbc6", "v1.1"], ["rel-4.0.0", "cvc5-1.0.0", "cvc5-1.1.2"], ["z3-4.8.17", "rel-4.0.4", "v3"], []]

@@ -82,7 +82,7 @@ _solverfs() {
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
-	--reference | --target | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
+	--reference | --target | --culprit | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
 	--seed | --timeout | --keep | --name | --status | --options) return ;;
 	esac
 
@@ -112,6 +112,7 @@ _solverfs() {
 		triage) own="--set --table --json" ;;
 		noise) own="--set --runs --timeout --json --svg --on" ;;
 		localize) own="--reference --target --measure --seed --timeout --clock --on --log --json" ;;
+		options) own="--reference --target --culprit --runs --seeds --timeout --clock --on --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;
@@ -133,7 +134,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize options reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update try remove" -- "$cur")) ;;
 	case) COMPREPLY=($(compgen -W "add cut list remove" -- "$cur")) ;;
 	set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
@@ -173,7 +174,7 @@ _solverfs() {
 		;;
 	mount) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	unmount) _solverfs_lines "$cur" < <(_solverfs_mounts) ;;
-	fuzz | incompleteness | findings | localize | reduce | history | report | steps | triage)
+	fuzz | incompleteness | findings | localize | options | reduce | history | report | steps | triage)
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
 		;;
 	compare)
