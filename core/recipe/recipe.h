@@ -53,7 +53,7 @@ struct recipe {
         enum format format;
         char **paths, **build, **outputs, **effort, **environment, **dependencies, **submodules, **downloads; /* NULL-terminated, never NULL themselves */
         char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */
-        char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
+        char *run, *arguments, *seed, *trace, *dialect;                     /* arguments, seed, trace: NULL when absent */
         struct recipe_limits limits, build_limits;
         uint64_t samples;
         /* A solver's and its variants': [binary] before [era], each kind in the order of the text; none in an era itself. Each is a whole recipe with

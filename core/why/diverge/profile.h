@@ -1,0 +1,45 @@
+/* Where the extra time of a slower version goes: the samples of two runs (sample_helper.c has their form), by function.
+ *
+ * Of a sample, the function it is in has its time as its own; that one and its callers have it in all, each once. The sampler's list of callers has some of
+ * calls that are over. A call counts if it calls the function found so far; else, as of libraries and of calls through a pointer nobody knows what they call,
+ * the first one that may do that.
+ *
+ * The place: the extra time is that of the second run less that of the first. Of the functions in which, or below which, at least half of it is spent, it is
+ * the one in which the second run is for the shortest time in all. There is none where no function's share of its run has grown by a tenth: then the second
+ * run does more of the same, and the statistics say more.
+ *
+ * Pure; threads: one for each profile. */
+#pragma once
+
+#include "cache/base/util.h"
+
+struct profile_address {
+        unsigned side, file;
+        uint64_t offset; /* in the file */
+        unsigned *code;  /* owned: the functions there by their numbers, the innermost first where some are expanded in others */
+        size_t n;
+};
+struct profile_function {
+        char *name, *file;        /* "": not known; owned */
+        double self[2], total[2]; /* seconds */
+        uint64_t counted;         /* the last sample that was */
+};
+struct profile {
+        char **files[2]; /* of the samples; owned */
+        size_t n_files[2];
+        struct profile_address *addresses; /* owned; in order, each once */
+        size_t n_addresses;
+        struct profile_function *functions; /* owned; in the end by what their own time has grown, the most first */
+        size_t n_functions;
+        double seconds[2];
+        size_t samples[2];
+        const struct profile_function *place; /* NULL: there is none */
+        bool is_alike;                        /* as no share has grown */
+};
+/* Reads what the samplers printed, for the caller to say what is at each address. */
+void profile_read(struct profile *p, const struct slice text[2]);
+void profile_add_code(struct profile *p, struct profile_address *a, const char *name, const char *file);
+/* Of the same texts. */
+void profile_count(struct profile *p, const struct slice text[2]);
+void profile_done(struct profile *p);
+#define cleanup_profile cleanup(profile_done)
