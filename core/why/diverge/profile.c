@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #define FRAMES      80
-#define MOST        0.5 /* of the extra time is in the place */
+#define MOST        0.5 /* of the extra time is in the place, at least */
 #define SHARE       0.1 /* by which the share of some function has grown at least */
 #define LEAST_EXTRA 0.1 /* of the second run is extra time at least */
 
@@ -197,7 +197,13 @@ static void find_place(struct profile *p)
                 const struct profile_function *f = &p->functions[i];
 
                 grown = MAX(grown, f->total[1] - f->total[0] * times);
-                if (*f->file && f->total[1] - f->total[0] >= MOST * extra && (!p->place || f->total[1] < p->place->total[1]))
+                if (!*f->file || f->total[1] - f->total[0] < MOST * extra)
+                        continue;
+                if (f->self[1] - f->self[0] >= MOST * extra) {
+                        p->place = f;
+                        break;
+                }
+                if (!p->place || f->total[1] < p->place->total[1])
                         p->place = f;
         }
         p->is_alike = grown < SHARE * p->seconds[1];

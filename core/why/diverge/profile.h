@@ -4,8 +4,8 @@
  * calls that are over. A call counts if it calls the function found so far; else, as of libraries and of calls through a pointer nobody knows what they call,
  * the first one that may do that.
  *
- * The place: the extra time is that of the second run less that of the first. Of the functions in which, or below which, at least half of it is spent, it is
- * the one in which the second run is for the shortest time in all. There is none where no function's share of its run has grown by a tenth: then the second
+ * The place: the extra time is that of the second run less that of the first. It is the function that spends at least half of it itself; else, of those in which
+ * or below which it is spent, as in a library, the one in which the second run is for the shortest time in all. There is none where no function's share of its run has grown by a tenth: then the second
  * run does more of the same, and the statistics say more.
  *
  * Pure; threads: one for each profile. */
@@ -20,7 +20,7 @@ struct profile_address {
         size_t n;
 };
 struct profile_function {
-        char *name, *file;        /* "": not known; owned */
+        char *name, *file;        /* file: "": of a library, or not known; owned */
         double self[2], total[2]; /* seconds */
         uint64_t counted;         /* the last sample that was */
 };

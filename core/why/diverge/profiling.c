@@ -89,8 +89,8 @@ static char *source_file(const char *text)
         return path;
 }
 
-/* Reads "0xADDRESS", and of it function, file, function, file, …; then the next address, in the order in which they were asked. */
-static void read_names(struct profile *p, struct profile_address *list, size_t n, char *text)
+/* `library`: of which the file is, NULL: of the program. Reads "0xADDRESS", and of it function, file, function, file, …; then the next address, in the order in which they were asked. */
+static void read_names(struct profile *p, struct profile_address *list, size_t n, char *text, const char *library)
 {
         char *line, *rest = text, *name = NULL;
         size_t i = 0;
@@ -102,10 +102,10 @@ static void read_names(struct profile *p, struct profile_address *list, size_t n
                 } else if (!name)
                         name = line;
                 else {
-                        cleanup_free char *file = source_file(line);
+                        cleanup_free char *file = source_file(line), *where = library ? format_string("%s (%s)", name, library) : NULL;
 
                         if (i > 0 && i <= n && strcmp(name, "??") != 0)
-                                profile_add_code(p, &list[i - 1], name, file);
+                                profile_add_code(p, &list[i - 1], where ?: name, where ? "" : file);
                         name = NULL;
                 }
         }
@@ -142,7 +142,10 @@ static int ask_addr2line(const struct diverging *d, const char *path, struct sli
 static int name_addresses(const struct diverging *d, struct profile *p, struct profile_address *list, size_t n, char **ret_why)
 {
         const struct held *programs = &d->programs[list->side];
-        const char *inside = p->files[list->side][list->file], *path = inside, *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
+        char *const *files = p->files[list->side];
+        const char *inside = files[list->file], *path = inside, *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
+        const size_t folder = strrchr(files[0], '/') ? (size_t)(strrchr(files[0], '/') - files[0]) : 0;
+        const char *library = strncmp(inside, files[0], folder) != 0 || inside[folder] != '/' || strchr(inside + folder + 1, '/') ? name : NULL;
         cleanup_buffer struct buffer addresses = {0};
         cleanup_blob struct blob text = {0};
         cleanup_free char *head = allocate(1, HEAD);
@@ -168,11 +171,11 @@ static int name_addresses(const struct diverging *d, struct profile *p, struct p
                 if (r == 0) {
                         cleanup_free char *names = copy_prefix(text.data ?: "", text.size);
 
-                        read_names(p, list, n, names);
+                        read_names(p, list, n, names, library);
                 }
         }
         for (size_t i = 0; i < n; i++)
-                if (list[i].n == 0 && path == inside) /* of a place in the program itself nothing is said: it may be what goes to a library */
+                if (list[i].n == 0 && library) /* of a place in the program itself nothing is said: it may be what goes to a library */
                         profile_add_code(p, &list[i], name, "");
         return 0;
 }

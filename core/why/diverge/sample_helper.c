@@ -4,7 +4,7 @@
  * nobody, on many. What is printed, a line each, as it comes:
  *
  *     M 0 /solver/kissat                a file with code; these are counted from 0, and 0 is the program
- *     S 1000000 0:5e21f 0:4c1a0:5e200   so many nanoseconds: where it is; then calls that it may return to, as the stack has them, innermost first. Each is a
+ *     S 1000000 0:5e21f 0:4c1a0:5e200   so many nanoseconds of CPU time: where it is; then calls that it may return to, as the stack has them, innermost first. Each is a
  *                                       file's number and an offset in it, of a call behind it the offset that it calls, where the call says that
  *
  * Callers are found without frame pointers or unwind tables: a word on the stack is taken for a return address if a call stands before the place it points to.
@@ -51,7 +51,10 @@ struct map {
 
 static struct file files[FILES_MOST];
 static struct map maps[MAPS_MOST];
-static pid_t threads[THREADS_MOST];
+static struct thread {
+        pid_t tid;
+        uint64_t counted_ns; /* of its CPU time */
+} threads[THREADS_MOST];
 static int n_files, n_maps, n_threads;
 static bool has_begun;
 
@@ -188,15 +191,17 @@ static void sample(pid_t tid, uint64_t weight)
 static void forget(pid_t tid)
 {
         for (int i = 0; i < n_threads; i++)
-                if (threads[i] == tid)
+                if (threads[i].tid == tid)
                         threads[i--] = threads[--n_threads];
 }
 
 static void remember(pid_t tid)
 {
-        forget(tid);
+        for (int i = 0; i < n_threads; i++)
+                if (threads[i].tid == tid)
+                        return;
         if (n_threads < THREADS_MOST)
-                threads[n_threads++] = tid;
+                threads[n_threads++] = (struct thread){tid, 0};
 }
 
 /* Lets go on what has stopped. */
@@ -218,36 +223,56 @@ static void handle(pid_t tid, int status)
                 ptrace(PTRACE_CONT, tid, NULL, event ? 0 : (long)signal);
 }
 
-/* A thread that waits for something is left alone, as its call might end for that. */
-static bool is_running(pid_t tid)
+/* The text of /proc/<tid>/<name>; "" where it cannot be read. */
+static void read_about(pid_t tid, const char *name, char ret[256])
 {
-        char name[64], text[256];
-        const char *behind;
+        char path[64];
         ssize_t n;
         int fd;
 
-        snprintf(name, sizeof(name), "/proc/%d/stat", tid);
-        fd = open(name, O_RDONLY | O_CLOEXEC);
-        n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+        snprintf(path, sizeof(path), "/proc/%d/%s", tid, name);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        n = fd >= 0 ? read(fd, ret, 255) : 0;
+        ret[n > 0 ? n : 0] = '\0';
         if (fd >= 0)
                 close(fd);
-        if (n <= 0)
-                return false;
-        text[n] = '\0';
+}
+
+/* A thread that waits for something is left alone, as its call might end for that. */
+static bool is_running(pid_t tid)
+{
+        char text[256];
+        const char *behind;
+
+        read_about(tid, "stat", text);
         behind = strrchr(text, ')');
         return behind && behind[1] == ' ' && behind[2] == 'R';
 }
 
-static void sample_all(uint64_t weight)
+/* The CPU time that it had since it was last asked; `else_ns` where the kernel does not say. */
+static uint64_t cpu_time(struct thread *t, uint64_t else_ns)
+{
+        const uint64_t before = t->counted_ns;
+        char text[256];
+
+        read_about(t->tid, "schedstat", text);
+        t->counted_ns = strtoull(text, NULL, 10);
+        return t->counted_ns > before ? t->counted_ns - before : *text ? 0 : else_ns;
+}
+
+static void sample_all(uint64_t period)
 {
         for (int i = 0; i < n_threads; i++) {
-                const pid_t tid = threads[i];
+                const pid_t tid = threads[i].tid;
+                uint64_t ns;
                 int status;
 
-                if (!has_begun || !is_running(tid) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 || waitpid(tid, &status, __WALL) != tid)
+                if (!has_begun || !is_running(tid) || (ns = cpu_time(&threads[i], period)) == 0)
+                        continue;
+                if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 || waitpid(tid, &status, __WALL) != tid)
                         continue;
                 if (WIFSTOPPED(status))
-                        sample(tid, weight);
+                        sample(tid, ns);
                 handle(tid, status);
         }
 }
