@@ -127,6 +127,19 @@ static struct run_input empty_input(const struct case_info *info, char text[128]
         return (struct run_input){.bytes = slice_string(text), .questions = 1};
 }
 
+/* A trace may precede the answer, which verdict.h looks for in the first line: then it is the last line that is one. */
+static enum verdict answer_of(const struct case_info *info, const struct run_result *r)
+{
+        struct slice rest = SLICE(r->run.out.data, r->run.out.size), line;
+        enum verdict answer = r->verdict;
+
+        while (info->format != FORMAT_CNF && r->verdict == VERDICT_UNKNOWN && slice_next_line(&rest, &line))
+                for (enum verdict v = VERDICT_SAT; v <= VERDICT_UNKNOWN; v++)
+                        if (line.size == strlen(verdict_name(v)) && memcmp(line.data, verdict_name(v), line.size) == 0)
+                                answer = v;
+        return answer;
+}
+
 /* One of a side's runs, its streams kept and turned. */
 static int trace(struct diverging *d, int side, int number, struct diverge_result *ret)
 {
@@ -138,7 +151,7 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
         struct recipe_limits limits = diverge_limits(d, recipe);
         struct run_result result = {0};
         char text[128];
-        struct run_input input = number == RUN_EMPTY ? empty_input(o->info, text) : (struct run_input){.path = d->case_path, .id = o->info->sha256};
+        struct run_input input = number == RUN_EMPTY ? empty_input(o->info, text) : (struct run_input){.path = d->case_path, .id = o->info->sha256, .questions = o->info->n_expected};
         int k = 0;
 
         for (int i = 0; k == 0 && i < N_DIVERGE_STREAMS; i++)
@@ -151,11 +164,11 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
                 k = spool_turn(&s[i]);
         }
         if (k == 0 && number != RUN_EMPTY) {
-                statistics_read(SLICE(result.run.out.data, result.run.out.size), &ret->statistics[side][number]);
-                statistics_read(SLICE(result.run.err.data, result.run.err.size), &ret->statistics[side][number]);
+                statistics_read(SLICE(result.run.out.data, result.run.out.size), &ret->statistics[number][side]);
+                statistics_read(SLICE(result.run.err.data, result.run.err.size), &ret->statistics[number][side]);
         }
         if (k == 0 && number == RUN_FIRST)
-                ret->side[side] = (struct diverge_side){result.verdict, (double)result.run.wall_ns / 1e9, {result.run.out_size, result.run.err_size},
+                ret->side[side] = (struct diverge_side){answer_of(o->info, &result), (double)result.run.wall_ns / 1e9, {result.run.out_size, result.run.err_size},
                                                         s[0].is_cut || s[1].is_cut};
         run_result_done(&result);
         return k;
@@ -180,7 +193,6 @@ static int compare_streams(struct diverging *d, int stream, struct divergence *r
 
 static int compare_traces(struct diverging *d, struct diverge_result *ret)
 {
-        const struct statistics first[2] = {ret->statistics[0][0], ret->statistics[1][0]}, again[2] = {ret->statistics[0][1], ret->statistics[1][1]};
         int r = 0;
 
         for (int side = 0; side < 2; side++)
@@ -190,7 +202,7 @@ static int compare_traces(struct diverging *d, struct diverge_result *ret)
                 return r;
         for (int i = 0; r == 0 && i < N_DIVERGE_STREAMS; i++)
                 r = compare_streams(d, i, &ret->stream[i]);
-        ret->changes = statistics_compare(first, again, &ret->n_changes);
+        ret->changes = statistics_compare(ret->statistics[RUN_FIRST], ret->statistics[RUN_AGAIN], &ret->n_changes);
         return r;
 }
 

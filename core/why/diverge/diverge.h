@@ -52,7 +52,7 @@ struct diverge_result {
         const struct diverge_options *options; /* borrowed */
         struct diverge_side side[2];
         struct divergence stream[N_DIVERGE_STREAMS];
-        struct statistics statistics[2][2]; /* of a side: of both runs */
+        struct statistics statistics[2][2]; /* of the first runs of both sides; and of those once more */
         struct statistic_change *changes;   /* owned */
         size_t n_changes;
         struct profile profile;

@@ -41,10 +41,13 @@ static void add_stream(const struct diverge_result *r, int stream, struct buffer
         if (d->shape.is_found) {
                 buffer_adds(to, "parts at ");
                 add_place(&d->shape, to);
+                if (d->partings > 1)
+                        buffer_addf(to, ", and in %" PRIu64 "%s more place%s", d->partings - 1, d->partings == DIVERGENCE_PARTINGS ? " or" : "",
+                                    d->partings == 2 ? "" : "s");
         } else
                 buffer_addf(to, "the same kinds of lines%s, %" PRIu64 " and %" PRIu64, d->is_cut ? " up to where one was cut off" : "", d->lines[0], d->lines[1]);
         if (d->value.is_found) {
-                buffer_addf(to, "; before that %" PRIu64 " line%s differ%s in numbers alone, first at ", d->values_differ, d->values_differ == 1 ? "" : "s",
+                buffer_addf(to, "; %" PRIu64 " line%s differ%s in numbers alone, first at ", d->values_differ, d->values_differ == 1 ? "" : "s",
                             d->values_differ == 1 ? "s" : "");
                 add_place(&d->value, to);
         }
@@ -60,12 +63,12 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
 
         buffer_addf(to, "sampled: %.2f s and %.2f s of CPU time (%zu and %zu samples)", p->seconds[0], p->seconds[1], p->samples[0], p->samples[1]);
         if (p->place)
-                buffer_addf(to, "; the extra time is in %s (%s): %.2f s there and below before, %.2f s after", p->place->name, p->place->file, p->place->total[0],
+                buffer_addf(to, "; the extra time is in %s (%s) and what it calls: %.2f s before, %.2f s after", p->place->name, p->place->file, p->place->total[0],
                             p->place->total[1]);
         else if (p->is_alike)
                 buffer_adds(to, "; no function has a larger share of it than before: it does more of the same, and the statistics say more");
         else
-                buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; no function holds half of the extra time" : "; the second takes no more time than the first");
+                buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; functions without a known file have the extra time" : "; the second takes no more time than the first");
 }
 
 static void add_head(const struct diverge_result *r, struct buffer *to)
@@ -165,8 +168,8 @@ json_t *diverge_json(const struct diverge_result *r)
                 const struct divergence *d = &r->stream[i];
 
                 json_object_set_new(streams, i == DIVERGE_OUT ? "stdout" : "stderr",
-                                    json_pack("{so so sI sI s[II] sb}", "line", parting_json(&d->shape), "value", parting_json(&d->value), "values_differ",
-                                              (json_int_t)d->values_differ, "passed_over", (json_int_t)d->passed_over, "lines", (json_int_t)d->lines[0],
+                                    json_pack("{so so sI sI sI s[II] sb}", "line", parting_json(&d->shape), "value", parting_json(&d->value), "partings",
+                                              (json_int_t)d->partings, "values_differ", (json_int_t)d->values_differ, "passed_over", (json_int_t)d->passed_over, "lines", (json_int_t)d->lines[0],
                                               (json_int_t)d->lines[1], "cut", (int)d->is_cut));
         }
         for (size_t i = 0; i < r->n_changes; i++)

@@ -428,14 +428,24 @@ static int note_parting(struct reader r[2], struct parting *ret)
 static int compare(struct reader r[2], struct divergence *ret)
 {
         const struct line *l[2];
+        size_t skip[2];
         int k;
 
         while ((k = peek_both(r, l)) == 0 && (l[0] || l[1])) {
                 ret->is_cut = is_cut_here(r, l);
                 if (ret->is_cut)
                         break;
-                if (!l[0] || !l[1] || l[0]->shape != l[1]->shape)
-                        return note_parting(r, &ret->shape);
+                if (!l[0] || !l[1] || l[0]->shape != l[1]->shape) {
+                        k = ret->shape.is_found ? 0 : note_parting(r, &ret->shape);
+                        if (k < 0 || ++ret->partings == DIVERGENCE_PARTINGS || !l[0] || !l[1])
+                                return k;
+                        k = realign(r, skip);
+                        if (k < 0)
+                                return k;
+                        r[0].first += skip[0];
+                        r[1].first += skip[1];
+                        continue;
+                }
                 if ((places_of(l[0], l[1]) & ~find(r->unsteady, l[0]->shape)->places) != 0 || l[0]->rest != l[1]->rest) {
                         ret->values_differ++;
                         if (!ret->value.is_found)

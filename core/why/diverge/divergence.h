@@ -11,7 +11,8 @@
  * the lines have different shapes, the streams are laid against each other anew, within LOOK_AHEAD lines, and the shapes passed over for that are left out
  * from then on.
  *
- * So the first difference may be of a value alone. Then the search goes on to where the shapes part, and both places are told.
+ * So the first difference may be of a value alone. Then the search goes on to where the shapes part, and both places are told. Behind that the streams are laid
+ * against each other anew, in the same way, and places and lines that differ are counted: one place in a million lines is another finding than all of them.
  *
  * Streams may be of any length, and lines, too: of a line DIVERGENCE_LINE bytes are kept, and the rest must be the same. Bytes may be any; a carriage return
  * at the end of a line is none of its text. Memory is bounded: some megabytes for each call.
@@ -23,6 +24,7 @@
 
 #define DIVERGENCE_LINE    (16 << 10) /* bytes of a line */
 #define DIVERGENCE_CONTEXT 5          /* lines before, and behind */
+#define DIVERGENCE_PARTINGS 1000      /* that are counted; there the search ends */
 
 struct line_source {
         ssize_t (*read)(void *user, void *to, size_t size); /* as read(2): 0 at the end; -errno */
@@ -49,10 +51,11 @@ struct parting {
 };
 struct divergence {
         struct parting value, shape; /* the first difference in values alone; the first in shape, or an end */
-        uint64_t values_differ;      /* lines that differ in values alone, before the shapes part */
-        uint64_t lines[2];           /* read, until then */
+        uint64_t partings;           /* places where the shapes part, DIVERGENCE_PARTINGS at most */
+        uint64_t values_differ;      /* lines that differ in values alone */
+        uint64_t lines[2];           /* read */
         uint64_t passed_over;        /* lines left out of both, being unsteady */
-        bool is_cut;                 /* no difference in shape up to where one was cut off */
+        bool is_cut;                 /* it ended where one was cut off */
 };
 int divergence_find(struct unsteady *u, const struct line_source source[2], struct divergence *ret);
 void divergence_done(struct divergence *d);

@@ -27,8 +27,13 @@ static struct slice header_name(struct slice line)
 {
         static const char *const others[] = {"if", "for", "while", "switch", "return", "catch", "sizeof", "defined", "assert"};
         struct slice text = trimmed(line), none = {0};
-        const char *p = text.data, *parenthesis = memchr(p, '(', text.size), *end = parenthesis;
+        const char *p = text.data, *parenthesis, *end;
 
+        while (text.size > 13 && memcmp(p, "__attribute__", 13) == 0 && (end = memmem(p, text.size, "))", 2))) {
+                text = trimmed(SLICE(end + 2, text.size - (size_t)(end + 2 - p)));
+                p = text.data;
+        }
+        parenthesis = end = memchr(p, '(', text.size);
         if (!parenthesis || !(isalpha((unsigned char)*p) || *p == '_' || *p == '~') || memchr(p, '=', (size_t)(end - p)))
                 return none;
         while (end > p && end[-1] == ' ')
@@ -87,7 +92,7 @@ char *function_at(struct slice text, unsigned line)
                                 return copy_prefix(name.data, name.size);
                         /* labels and preprocessor lines stand at the margin anywhere, and a brace may stand below its function */
                         if (*p != '#' && !isalpha((unsigned char)*p) && p[here] != '{')
-                                least = here;
+                                least = p == first && p[here] == '}' ? here + 1 : here; /* the end belongs to what began as far left */
                         if (*p == '}' && p != first) /* behind the end of one */
                                 return copy_string("");
                 }

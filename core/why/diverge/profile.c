@@ -3,9 +3,9 @@
 #include <inttypes.h>
 
 #define FRAMES      80
-#define MOST        0.5 /* of the extra time is in the place, at least */
-#define SHARE       0.1 /* by which the share of some function has grown at least */
-#define LEAST_EXTRA 0.1 /* of the second run is extra time at least */
+#define NEAR        0.8 /* of the largest excess: the callers of a place have nearly its own */
+#define LEAST_SHARE 0.1 /* of the second run is in excess somewhere, or the runs are alike */
+#define LEAST_EXTRA 0.1 /* of the second run is extra time, or there is no place */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
@@ -186,29 +186,28 @@ static int compare_functions(const void *a, const void *b)
         return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
 }
 
+/* By how much a function's time has grown beyond what all of it has. */
+static double excess(const struct profile *p, const struct profile_function *f)
+{
+        return f->total[1] - f->total[0] * (p->seconds[0] > 0 ? p->seconds[1] / p->seconds[0] : 0);
+}
+
 static void find_place(struct profile *p)
 {
-        const double extra = p->seconds[1] - p->seconds[0], times = p->seconds[0] > 0 ? p->seconds[1] / p->seconds[0] : 0;
-        double grown = 0;
+        double most = 0;
 
-        if (extra < LEAST_EXTRA * p->seconds[1])
+        if (p->seconds[1] - p->seconds[0] < LEAST_EXTRA * p->seconds[1])
                 return;
-        for (size_t i = 0; i < p->n_functions; i++) {
+        for (size_t i = 0; i < p->n_functions; i++)
+                if (*p->functions[i].file)
+                        most = MAX(most, excess(p, &p->functions[i]));
+        p->is_alike = most < LEAST_SHARE * p->seconds[1];
+        for (size_t i = 0; i < p->n_functions && !p->is_alike; i++) {
                 const struct profile_function *f = &p->functions[i];
 
-                grown = MAX(grown, f->total[1] - f->total[0] * times);
-                if (!*f->file || f->total[1] - f->total[0] < MOST * extra)
-                        continue;
-                if (f->self[1] - f->self[0] >= MOST * extra) {
-                        p->place = f;
-                        break;
-                }
-                if (!p->place || f->total[1] < p->place->total[1])
+                if (*f->file && excess(p, f) >= NEAR * most && (!p->place || f->total[1] < p->place->total[1]))
                         p->place = f;
         }
-        p->is_alike = grown < SHARE * p->seconds[1];
-        if (p->is_alike)
-                p->place = NULL;
 }
 
 void profile_count(struct profile *p, const struct slice text[2])

@@ -4,9 +4,9 @@
  * calls that are over. A call counts if it calls the function found so far; else, as of libraries and of calls through a pointer nobody knows what they call,
  * the first one that may do that.
  *
- * The place: the extra time is that of the second run less that of the first. It is the function that spends at least half of it itself; else, of those in which
- * or below which it is spent, as in a library, the one in which the second run is for the shortest time in all. There is none where no function's share of its run has grown by a tenth: then the second
- * run does more of the same, and the statistics say more.
+ * The place: a function's excess is by how much its time in all has grown beyond what the whole run's has, so that what does the same work more often has none.
+ * The place has the largest excess; but for its callers, which have nearly as much: so of all that have, the one in which the second run is for the shortest
+ * time. Where no excess is a tenth of the second run, that does more of the same, and the statistics say more.
  *
  * Pure; threads: one for each profile. */
 #pragma once
@@ -34,7 +34,7 @@ struct profile {
         double seconds[2];
         size_t samples[2];
         const struct profile_function *place; /* NULL: there is none */
-        bool is_alike;                        /* as no share has grown */
+        bool is_alike;                        /* nothing has an excess */
 };
 /* Reads what the samplers printed, for the caller to say what is at each address. */
 void profile_read(struct profile *p, const struct slice text[2]);

@@ -24,7 +24,8 @@ static bool parse_line(char *p, struct statistic *ret)
         p += strspn(p, " \t(");
         if (p[0] == 'c' && (p[1] == ' ' || p[1] == '\t'))
                 p += 1 + strspn(p + 1, " \t");
-        p += *p == ':';
+        has_sign = *p == ':';
+        p += has_sign;
         if (!isalpha((unsigned char)*p))
                 return false;
         name = p;
@@ -38,7 +39,7 @@ static bool parse_line(char *p, struct statistic *ret)
         }
         end = p;
         p += strspn(p, " \t");
-        has_sign = *p == '=' || *p == ':' || end[-1] == ':';
+        has_sign |= *p == '=' || *p == ':' || end[-1] == ':';
         if (*p == '=' || *p == ':')
                 p++;
         else if (p == end)
@@ -51,6 +52,8 @@ static bool parse_line(char *p, struct statistic *ret)
         if ((words > 1 && !has_sign) || end == name || end - name > NAME_MOST)
                 return false;
         ret->value = strtod(number, &p);
+        if (!has_sign && *p && *p != ')')
+                return false;
         if (*p && (isalpha((unsigned char)*p) ? strspn(p, "kKmMgGsubinB") != strlen(p) : !strchr(" \t)%,", *p)))
                 return false;
         *end = '\0';

@@ -6,7 +6,7 @@
  *      :conflicts         40)           conflicts         : 12    (1200 /sec)
  *     sat::decisions = 7                restarts 3
  *
- * Of a line without ':' or '=' the name is one word. What stands behind the number is passed over. Of a name that comes twice the last number counts.
+ * Without ':' or '=' the name is one word, and nothing follows the number. Else what follows is passed over. Of a name that comes twice the last number counts.
  *
  * Pure; any thread. */
 #pragma once
