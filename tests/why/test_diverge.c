@@ -330,6 +330,21 @@ START_TEST(test_statistics_compared)
 }
 END_TEST
 
+START_TEST(test_statistic_is_of)
+{
+        cleanup_statistics struct statistics all = {0};
+
+        statistics_read(slice_string("clauses_reduced: 1\nclauses_added: 1\nrestarts: 1\nreductions: 2\nwalk_steps: 1\n"), &all);
+        ck_assert_double_gt(statistic_is_of("clauses_reduced", "src/reduce.c", &all), statistic_is_of("clauses_reduced", "src/clause.c", &all) - 1e-9);
+        ck_assert_double_gt(statistic_is_of("reductions", "src/reduce.c", &all), 0);
+        ck_assert_double_gt(statistic_is_of("restarts", "restart.h", &all), 0);
+        ck_assert_double_eq(statistic_is_of("restarts", "src/reduce.c", &all), 0);
+        ck_assert_double_eq(statistic_is_of("forewalks", "src/walk.c", &all), 0); /* words begin where they do */
+        ck_assert_double_eq(statistic_is_of("restarts", "", &all), 0);
+        ck_assert_double_eq(statistic_is_of("re", "r.c", &all), 0);
+}
+END_TEST
+
 /* -- profiles ------------------------------------------------------------------------------------------------------- */
 
 /* At 0x100 is main, at 0x200 search, at 0x300 helper, at 0x400 work, in which `small` is expanded from 0x480 on; each is 0x100 long. */
@@ -413,8 +428,9 @@ START_TEST(test_profile_without_place)
 {
         static const struct {
                 const char *before, *after;
-                bool is_alike;
-        } rows[] = {{"S 1000000000 0:210\nS 1000000000 0:310\n", "S 3000000000 0:210\nS 3000000000 0:310\n", true},
+                bool has_lead;
+        } rows[] = {{"S 1000000000 0:210\nS 1000000000 0:310\n", "S 3000000000 0:210\nS 3000000000 0:310\n", false},
+                    {"S 1000000000 0:210\nS 1000000000 0:310\n", "S 3000000000 0:210\nS 3400000000 0:310\n", true},
                     {"S 1000000000 0:210\n", "S 1000000000 0:310\n", false},
                     {"S 1000000000 0:210\n", "", false},
                     {"", "", false},
@@ -424,7 +440,7 @@ START_TEST(test_profile_without_place)
                 cleanup_profile struct profile p = {0};
 
                 make_profile(rows[i].before, rows[i].after, &p);
-                ck_assert_msg((i == 4 || !p.place) && p.is_alike == rows[i].is_alike, "row %zu", i);
+                ck_assert_msg((i == 5 || !p.place) && (p.lead != NULL) == rows[i].has_lead, "row %zu", i);
         }
 }
 END_TEST
@@ -477,4 +493,4 @@ START_TEST(test_function_at)
 END_TEST
 
 SUITE("diverge", test_streams, test_context, test_unsteady, test_unsteady_more_lines, test_partings, test_cut, test_long_line, test_many_shapes, test_broken_source, test_statistic_lines,
-      test_statistics_compared, test_profile, test_profile_library, test_profile_without_place, test_function_at)
+      test_statistics_compared, test_statistic_is_of, test_profile, test_profile_library, test_profile_without_place, test_function_at)

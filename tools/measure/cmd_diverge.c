@@ -118,7 +118,7 @@ void cmd_diverge(int argc, char **argv)
                 "A first line names the runs, and one for each stream where it parts. Then come rows, which begin with what they are: line and value (stream, side, "
                 "number, '>' where it is, text), statistic (name, values, ratio), function (name, file, own seconds of both, seconds with what it calls), "
                 "changed (file, function, lines).\n\n"
-                "  solverfs diverge cadical 17 rel-2.1.0 rel-2.1.1 --trace '-v -v'\n"
+                "  solverfs diverge z3 17 z3-4.8.8 z3-4.8.9 --trace '-v:10 -st'\n"
                 "  solverfs diverge z3 spr/3 --profile";
         static struct diverging o = {.rows = ROWS};
         cleanup(case_info_unrefp) struct case_info *info = NULL;

@@ -206,6 +206,26 @@ static int compare_traces(struct diverging *d, struct diverge_result *ret)
         return r;
 }
 
+/* The first statistic that differs much, and is of a file. */
+static void find_lead(struct diverge_result *r)
+{
+        for (size_t i = 0; i < r->n_changes && !r->lead; i++) {
+                const struct statistic_change *c = &r->changes[i];
+                double likely = 0;
+
+                for (size_t k = 0; k < r->profile.n_functions && MAX(c->ratio, 1 / c->ratio) >= DIVERGE_LEAD; k++) {
+                        const char *file = r->profile.functions[k].file;
+                        double here = statistic_is_of(c->name, file, &r->statistics[RUN_FIRST][0]);
+
+                        if (here <= likely)
+                                continue;
+                        likely = here;
+                        r->lead = c;
+                        r->lead_file = file;
+                }
+        }
+}
+
 /* -- all of it ------------------------------------------------------------------------------------------------------ */
 
 static int begin(struct diverging *d)
@@ -262,6 +282,8 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
                 r = compare_traces(&d, ret);
         if (r == 0 && o->has_profile)
                 r = diverge_profile(&d, ret);
+        if (r == 0 && !ret->profile.place)
+                find_lead(ret);
         if (r == 0 && o->has_culprit)
                 r = changed_functions(s->history, o->culprit, s->recipe->paths, &ret->functions);
         end(&d);

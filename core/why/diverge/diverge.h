@@ -17,6 +17,7 @@
 #include "core/why/diverge/statistics.h"
 
 #define DIVERGE_TRACE (UINT64_C(1) << 30)
+#define DIVERGE_LEAD  3.
 
 enum diverge_stream {
         DIVERGE_OUT,
@@ -56,6 +57,9 @@ struct diverge_result {
         struct statistic_change *changes;   /* owned */
         size_t n_changes;
         struct profile profile;
+        /* Where the profile has no place: a statistic that differs by DIVERGE_LEAD or more, and the sampled file it is of by its name; NULL: none. */
+        const struct statistic_change *lead;
+        const char *lead_file;
         char *no_profile; /* why there is none, or not all of one; NULL; owned */
         struct changed_functions functions;
 };

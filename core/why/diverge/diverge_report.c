@@ -65,10 +65,13 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
         if (p->place)
                 buffer_addf(to, "; the extra time is in %s (%s) and what it calls: %.2f s before, %.2f s after", p->place->name, p->place->file, p->place->total[0],
                             p->place->total[1]);
-        else if (p->is_alike)
-                buffer_adds(to, "; no function has a larger share of it than before: it does more of the same, and the statistics say more");
         else
-                buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; functions without a known file have the extra time" : "; the second takes no more time than the first");
+                buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; it does more of the same: no function has a share that grew by a tenth"
+                                                                     : "; the second takes hardly more than the first");
+        if (r->lead)
+                buffer_addf(to, "; a lead: the statistic %s, %.3g times, by its name of %s", r->lead->name, r->lead->ratio, r->lead_file);
+        else if (p->lead)
+                buffer_addf(to, "; a lead: %s (%s) and what it calls, %.2f s before, %.2f s after", p->lead->name, p->lead->file, p->lead->total[0], p->lead->total[1]);
 }
 
 static void add_head(const struct diverge_result *r, struct buffer *to)
@@ -142,8 +145,10 @@ static json_t *parting_json(const struct parting *p)
         return p->is_found ? j : (json_decref(j), json_null());
 }
 
-static json_t *profile_json(const struct profile *p)
+static json_t *profile_json(const struct diverge_result *r)
 {
+        const struct profile *p = &r->profile;
+        const struct profile_function *lead = p->lead;
         json_t *list = json_array();
 
         for (size_t i = 0; i < p->n_functions; i++) {
@@ -152,8 +157,12 @@ static json_t *profile_json(const struct profile *p)
                 json_array_append_new(list, json_pack("{ss ss s[ff] s[ff]}", "name", f->name, "file", f->file, "self", f->self[0], f->self[1], "total", f->total[0],
                                                       f->total[1]));
         }
-        return json_pack("{s[ff] s[ii] so sb so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0], (int)p->samples[1], "place",
-                         p->place ? json_pack("{ss ss}", "name", p->place->name, "file", p->place->file) : json_null(), "alike", (int)p->is_alike, "functions", list);
+        return json_pack("{s[ff] s[ii] so so so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0], (int)p->samples[1], "place",
+                         p->place ? json_pack("{ss ss}", "name", p->place->name, "file", p->place->file) : json_null(), "lead",
+                         r->lead ? json_pack("{ss ss}", "statistic", r->lead->name, "file", r->lead_file)
+                         : lead  ? json_pack("{ss ss}", "name", lead->name, "file", lead->file)
+                                 : json_null(),
+                         "functions", list);
 }
 
 json_t *diverge_json(const struct diverge_result *r)
@@ -180,7 +189,7 @@ json_t *diverge_json(const struct diverge_result *r)
                                                          (int)r->functions.list[i].removed, "added", (int)r->functions.list[i].added));
         j = json_pack("{si so so so}", "case", (int)r->options->info->id, "runs", runs, "streams", streams, "statistics", statistics);
         if (r->options->has_profile)
-                json_object_set_new(j, "profile", profile_json(&r->profile));
+                json_object_set_new(j, "profile", profile_json(r));
         if (r->options->has_culprit)
                 json_object_set_new(j, "changed", changed);
         else

@@ -315,27 +315,32 @@ static uint64_t places_of(const struct line *a, const struct line *b)
         return places;
 }
 
-/* The fewest lines to be passed over on each side until two have one shape; all that were looked at where there are none. */
+/* The fewest lines to be passed over on each side until two have one shape, or one more if then their values are the same, too; all that were looked at where
+ * there are none. */
 static int realign(struct reader r[2], size_t ret[2])
 {
-        const struct line *l[2];
-        int k = 0;
+        size_t most = LOOK_AHEAD;
 
-        for (size_t sum = 1; sum < LOOK_AHEAD; sum++)
+        ret[0] = ret[1] = 0;
+        for (size_t sum = 1; sum <= most; sum++)
                 for (size_t i = 0; i <= sum; i++) {
-                        k = peek(&r[0], i, &l[0]);
+                        const struct line *l[2];
+                        int k = peek(&r[0], i, &l[0]);
+
                         if (k == 0)
                                 k = peek(&r[1], sum - i, &l[1]);
                         if (k < 0)
                                 return k;
-                        if (l[0] && l[1] && l[0]->shape == l[1]->shape) {
-                                ret[0] = i;
-                                ret[1] = sum - i;
+                        if (!l[0] || !l[1] || l[0]->shape != l[1]->shape || (most < LOOK_AHEAD && places_of(l[0], l[1]) != 0))
+                                continue;
+                        most = places_of(l[0], l[1]) != 0 ? sum + 1 : 0;
+                        ret[0] = i;
+                        ret[1] = sum - i;
+                        if (most == 0)
                                 return 0;
-                        }
                 }
-        ret[0] = MIN(r[0].end - r[0].first, LOOK_AHEAD);
-        ret[1] = MIN(r[1].end - r[1].first, LOOK_AHEAD);
+        for (int side = 0; side < 2 && most == LOOK_AHEAD; side++)
+                ret[side] = MIN(r[side].end - r[side].first, LOOK_AHEAD);
         return 0;
 }
 

@@ -4,7 +4,8 @@
 
 #define FRAMES      80
 #define NEAR        0.8 /* of the largest excess: the callers of a place have nearly its own */
-#define LEAST_SHARE 0.1 /* of the second run is in excess somewhere, or the runs are alike */
+#define LEAST_SHARE 0.1 /* of the second run is a place's excess */
+#define LEAST_LEAD  0.02 /* and a lead's */
 #define LEAST_EXTRA 0.1 /* of the second run is extra time, or there is no place */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
@@ -194,18 +195,22 @@ static double excess(const struct profile *p, const struct profile_function *f)
 
 static void find_place(struct profile *p)
 {
-        double most = 0;
+        const struct profile_function *most = NULL;
 
         if (p->seconds[1] - p->seconds[0] < LEAST_EXTRA * p->seconds[1])
                 return;
         for (size_t i = 0; i < p->n_functions; i++)
-                if (*p->functions[i].file)
-                        most = MAX(most, excess(p, &p->functions[i]));
-        p->is_alike = most < LEAST_SHARE * p->seconds[1];
-        for (size_t i = 0; i < p->n_functions && !p->is_alike; i++) {
+                if (*p->functions[i].file && (!most || excess(p, &p->functions[i]) > excess(p, most)))
+                        most = &p->functions[i];
+        if (!most || excess(p, most) < LEAST_SHARE * p->seconds[1]) {
+                p->lead = most && excess(p, most) >= LEAST_LEAD * p->seconds[1] ? most : NULL;
+                return;
+        }
+        p->place = most;
+        for (size_t i = 0; i < p->n_functions; i++) {
                 const struct profile_function *f = &p->functions[i];
 
-                if (*f->file && excess(p, f) >= NEAR * most && (!p->place || f->total[1] < p->place->total[1]))
+                if (*f->file && excess(p, f) >= NEAR * excess(p, most) && f->total[1] < p->place->total[1])
                         p->place = f;
         }
 }

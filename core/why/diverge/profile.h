@@ -6,7 +6,7 @@
  *
  * The place: a function's excess is by how much its time in all has grown beyond what the whole run's has, so that what does the same work more often has none.
  * The place has the largest excess; but for its callers, which have nearly as much: so of all that have, the one in which the second run is for the shortest
- * time. Where no excess is a tenth of the second run, that does more of the same, and the statistics say more.
+ * time. Where no excess is a tenth of the second run, that does more of the same: then the largest one is a lead, and the statistics say more.
  *
  * Pure; threads: one for each profile. */
 #pragma once
@@ -34,7 +34,7 @@ struct profile {
         double seconds[2];
         size_t samples[2];
         const struct profile_function *place; /* NULL: there is none */
-        bool is_alike;                        /* nothing has an excess */
+        const struct profile_function *lead;  /* where there is none: what has the largest excess; NULL: hardly any has */
 };
 /* Reads what the samplers printed, for the caller to say what is at each address. */
 void profile_read(struct profile *p, const struct slice text[2]);

@@ -5,6 +5,7 @@
 
 #define NAME_MOST 80
 #define LIST_MOST 4096
+#define STEM_LEAST 4
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
@@ -168,4 +169,27 @@ struct statistic_change *statistics_compare(const struct statistics run[2], cons
         sort_list(list, n, sizeof(*list), compare_changes);
         *ret_n = n;
         return list;
+}
+
+/* -- files --------------------------------------------------------------------------------------------------------- */
+
+/* Does a name have a word that is the stem, but for its end: "reductions" of "reduce"? */
+static bool has_word(const char *name, const char *stem, size_t n)
+{
+        for (const char *p = name; *p; p++)
+                if ((p == name || !isalpha((unsigned char)p[-1])) && strncasecmp(p, stem, n - 1) == 0)
+                        return true;
+        return false;
+}
+
+double statistic_is_of(const char *name, const char *path, const struct statistics *all)
+{
+        const char *stem = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        size_t n = strcspn(stem, "."), others = 0;
+
+        if (n < STEM_LEAST || !has_word(name, stem, n))
+                return 0;
+        for (size_t i = 0; i < all->n; i++)
+                others += has_word(all->list[i].name, stem, n);
+        return 1. / (double)MAX(others, 1u);
 }

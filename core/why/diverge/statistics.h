@@ -35,4 +35,7 @@ struct statistic_change {
 /* Those that differ, the greatest ratio, either way, first; free(). `again` are the same two runs once more, or NULL: a statistic is left out unless it
  * differs more between the two than between the repetitions of either. Numbers below STATISTIC_SMALL on both sides are left out. */
 #define STATISTIC_SMALL 16
+/* How likely by its name a statistic is of a source file: "restarts_levels" of restart.c, "clauses_reduced" of reduce.c rather than of clause.c, as fewer of `all`
+ * have that word. 0: not at all. */
+double statistic_is_of(const char *name, const char *path, const struct statistics *all);
 struct statistic_change *statistics_compare(const struct statistics run[2], const struct statistics again[2], size_t *ret_n);
