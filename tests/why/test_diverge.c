@@ -403,10 +403,10 @@ START_TEST(test_profile)
         ck_assert_double_eq_tol(function(&p, "main")->total[1], 4, 1e-9);
         for (size_t i = 0; i < p.n_functions; i++)
                 ck_assert(strcmp(p.functions[i].name, "helper") != 0 || p.functions[i].total[1] == 0);
-        ck_assert_ptr_nonnull(p.place);
-        ck_assert_str_eq(p.place->name, "small");
-        ck_assert_str_eq(p.place->file, "small.h");
-        ck_assert_ptr_eq(p.functions, p.place); /* it has grown most */
+        ck_assert_ptr_nonnull(p.path[0]);
+        ck_assert_str_eq(p.path[0]->name, "small");
+        ck_assert_str_eq(p.path[0]->file, "small.h");
+        ck_assert_ptr_eq(p.functions, p.path[0]); /* it has grown most */
 }
 END_TEST
 
@@ -417,8 +417,10 @@ START_TEST(test_profile_library)
 
         make_profile("M 0 /solver/s\nM 1 /lib/l.so\nS 500000000 0:150\n",
                      "M 0 /solver/s\nM 1 /lib/l.so\nS 500000000 0:150\nS 2000000000 1:77 0:320 0:220:300 0:120:200\nS 400000000 1:99 0:120\n", &p);
-        ck_assert_ptr_nonnull(p.place);
-        ck_assert_str_eq(p.place->name, "helper");
+        ck_assert_ptr_nonnull(p.path[0]);
+        ck_assert_str_eq(p.path[0]->name, "helper");
+        ck_assert_str_eq(p.path[1]->name, "search");
+        ck_assert_ptr_null(p.path[2]); /* main has the other time, too */
         ck_assert_double_eq_tol(function(&p, "lib")->self[1], 2.4, 1e-9);
 }
 END_TEST
@@ -440,7 +442,7 @@ START_TEST(test_profile_without_place)
                 cleanup_profile struct profile p = {0};
 
                 make_profile(rows[i].before, rows[i].after, &p);
-                ck_assert_msg((i == 5 || !p.place) && (p.lead != NULL) == rows[i].has_lead, "row %zu", i);
+                ck_assert_msg((i == 5 || !p.path[0]) && (p.lead != NULL) == rows[i].has_lead, "row %zu", i);
         }
 }
 END_TEST

@@ -282,7 +282,7 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
                 r = compare_traces(&d, ret);
         if (r == 0 && o->has_profile)
                 r = diverge_profile(&d, ret);
-        if (r == 0 && !ret->profile.place)
+        if (r == 0 && !ret->profile.path[0])
                 find_lead(ret);
         if (r == 0 && o->has_culprit)
                 r = changed_functions(s->history, o->culprit, s->recipe->paths, &ret->functions);

@@ -16,7 +16,7 @@
 #include "core/why/diverge/profile.h"
 #include "core/why/diverge/statistics.h"
 
-#define DIVERGE_TRACE (UINT64_C(1) << 30)
+#define DIVERGE_TRACE (UINT64_C(256) << 20)
 #define DIVERGE_LEAD  3.
 
 enum diverge_stream {

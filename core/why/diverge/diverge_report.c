@@ -62,10 +62,13 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
         const struct profile *p = &r->profile;
 
         buffer_addf(to, "sampled: %.2f s and %.2f s of CPU time (%zu and %zu samples)", p->seconds[0], p->seconds[1], p->samples[0], p->samples[1]);
-        if (p->place)
-                buffer_addf(to, "; the extra time is in %s (%s) and what it calls: %.2f s before, %.2f s after", p->place->name, p->place->file, p->place->total[0],
-                            p->place->total[1]);
-        else
+        for (size_t i = 0; i < PROFILE_PATH && p->path[i]; i++)
+                if (i == 0)
+                        buffer_addf(to, "; the extra time is in %s (%s) and what it calls: %.2f s before, %.2f s after", p->path[i]->name, p->path[i]->file,
+                                    p->path[i]->total[0], p->path[i]->total[1]);
+                else
+                        buffer_addf(to, "%s%s (%s)", i == 1 ? "; below " : ", ", p->path[i]->name, p->path[i]->file);
+        if (!p->path[0])
                 buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; it does more of the same: no function has a share that grew by a tenth"
                                                                      : "; the second takes hardly more than the first");
         if (r->lead)
@@ -149,16 +152,18 @@ static json_t *profile_json(const struct diverge_result *r)
 {
         const struct profile *p = &r->profile;
         const struct profile_function *lead = p->lead;
-        json_t *list = json_array();
+        json_t *list = json_array(), *path = json_array();
 
+        for (size_t i = 0; i < PROFILE_PATH && p->path[i]; i++)
+                json_array_append_new(path, json_pack("{ss ss}", "name", p->path[i]->name, "file", p->path[i]->file));
         for (size_t i = 0; i < p->n_functions; i++) {
                 const struct profile_function *f = &p->functions[i];
 
                 json_array_append_new(list, json_pack("{ss ss s[ff] s[ff]}", "name", f->name, "file", f->file, "self", f->self[0], f->self[1], "total", f->total[0],
                                                       f->total[1]));
         }
-        return json_pack("{s[ff] s[ii] so so so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0], (int)p->samples[1], "place",
-                         p->place ? json_pack("{ss ss}", "name", p->place->name, "file", p->place->file) : json_null(), "lead",
+        return json_pack("{s[ff] s[ii] so so so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0], (int)p->samples[1], "path",
+                         path, "lead",
                          r->lead ? json_pack("{ss ss}", "statistic", r->lead->name, "file", r->lead_file)
                          : lead  ? json_pack("{ss ss}", "name", lead->name, "file", lead->file)
                                  : json_null(),
@@ -201,37 +206,13 @@ json_t *diverge_json(const struct diverge_result *r)
 
 void diverge_markdown(const struct diverge_result *r, struct buffer *to)
 {
-        buffer_adds(to, "## Where the runs part\n\n");
-        add_head(r, to);
-        buffer_adds(to, ".\n");
-        for (int i = 0; i < N_DIVERGE_STREAMS; i++) {
-                const struct parting *p = r->stream[i].shape.is_found ? &r->stream[i].shape : &r->stream[i].value;
+        cleanup_buffer struct buffer text = {0};
 
-                if (is_quiet(r, i))
-                        continue;
-                buffer_adds(to, "\n");
-                add_stream(r, i, to);
-                buffer_adds(to, ".\n");
-                for (int side = 0; side < 2 && p->is_found; side++) {
-                        buffer_addf(to, "\n%s:\n\n", version_name(r, side));
-                        for (size_t k = 0; k < p->n[side]; k++)
-                                buffer_addf(to, "    %c %" PRIu64 ": %s\n", p->lines[side][k].number == p->number[side] ? '>' : ' ', p->lines[side][k].number,
-                                            p->lines[side][k].text);
-                        if (p->number[side] == 0)
-                                buffer_adds(to, "    > (the end)\n");
-                }
+        diverge_print(r, MARKDOWN_ROWS, &text);
+        buffer_adds(to, "## Where the runs part\n\n");
+        for (char *line, *rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
+                const bool is_row = strchr(line, '\t');
+
+                buffer_addf(to, "%s%s\n%s", is_row ? "    " : "", line, is_row ? "" : "\n");
         }
-        if (r->n_changes > 0)
-                buffer_addf(to, "\n| statistic | %s | %s | ratio |\n|---|---|---|---|\n", version_name(r, 0), version_name(r, 1));
-        for (size_t i = 0; i < MIN(r->n_changes, MARKDOWN_ROWS); i++)
-                buffer_addf(to, "| %s | %.15g | %.15g | %.3g |\n", r->changes[i].name, r->changes[i].value[0], r->changes[i].value[1], r->changes[i].ratio);
-        if (r->options->has_profile) {
-                buffer_adds(to, "\n");
-                add_profile(r, to);
-                buffer_adds(to, ".\n");
-        }
-        if (r->functions.n > 0)
-                buffer_adds(to, "\nThe commit changes\n\n");
-        for (size_t i = 0; i < r->functions.n; i++)
-                buffer_addf(to, "- `%s`%s%s\n", r->functions.list[i].file, *r->functions.list[i].name ? ": " : "", r->functions.list[i].name);
 }

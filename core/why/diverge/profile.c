@@ -193,6 +193,18 @@ static double excess(const struct profile *p, const struct profile_function *f)
         return f->total[1] - f->total[0] * (p->seconds[0] > 0 ? p->seconds[1] / p->seconds[0] : 0);
 }
 
+/* In the order of their times in all; of the same time, that comes first which has grown more by itself. */
+static void add_to_path(struct profile *p, const struct profile_function *f)
+{
+        for (size_t n = 0; f && n < PROFILE_PATH; n++)
+                if (!p->path[n] || f->total[1] < p->path[n]->total[1] - 1e-9) {
+                        const struct profile_function *next = p->path[n];
+
+                        p->path[n] = f;
+                        f = next;
+                }
+}
+
 static void find_place(struct profile *p)
 {
         const struct profile_function *most = NULL;
@@ -206,13 +218,9 @@ static void find_place(struct profile *p)
                 p->lead = most && excess(p, most) >= LEAST_LEAD * p->seconds[1] ? most : NULL;
                 return;
         }
-        p->place = most;
-        for (size_t i = 0; i < p->n_functions; i++) {
-                const struct profile_function *f = &p->functions[i];
-
-                if (*f->file && excess(p, f) >= NEAR * excess(p, most) && f->total[1] < p->place->total[1])
-                        p->place = f;
-        }
+        for (size_t i = 0; i < p->n_functions; i++)
+                if (*p->functions[i].file && excess(p, &p->functions[i]) >= NEAR * excess(p, most))
+                        add_to_path(p, &p->functions[i]);
 }
 
 void profile_count(struct profile *p, const struct slice text[2])

@@ -13,6 +13,8 @@
 
 #include "cache/base/util.h"
 
+#define PROFILE_PATH 4
+
 struct profile_address {
         unsigned side, file;
         uint64_t offset; /* in the file */
@@ -33,7 +35,8 @@ struct profile {
         size_t n_functions;
         double seconds[2];
         size_t samples[2];
-        const struct profile_function *place; /* NULL: there is none */
+        /* The place, and the callers that have nearly its excess, innermost first; NULL: no more. */
+        const struct profile_function *path[PROFILE_PATH];
         const struct profile_function *lead;  /* where there is none: what has the largest excess; NULL: hardly any has */
 };
 /* Reads what the samplers printed, for the caller to say what is at each address. */
