@@ -190,8 +190,8 @@ static int translate_set(const struct import *i, const struct case_set *theirs, 
 
                 r = cases_get(workspace_cases(i->source->there), theirs->ids[k], &info);
                 if (r == 0)
-                        r = cases_find_digest(workspace_cases(i->source->here), &info->sha256, &ours);
-                if (r == 0 && !ours->removed)
+                        r = cases_find_same(workspace_cases(i->source->here), info, &ours);
+                if (r == 0 && case_is_there(ours))
                         ids[n++] = ours->id;
                 if (r == -ENOENT) /* it was taken out of the listings there */
                         r = 0;

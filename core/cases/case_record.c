@@ -1,13 +1,16 @@
 #include "core/cases/cases_internal.h"
 
+#include <inttypes.h>
+
 #include "cache/base/record.h"
 
 /* version(1) format(1) removed(1: REMOVED, DERIVED) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then name, logic and a byte for
- * each of expected */
+ * each of expected; with QUERY the ids of the whole and the query (4 each) */
 #define RECORD_VERSION 1
 #define REMOVED_AT     2
 #define REMOVED        1
-#define DERIVED        2 /* never without the other */
+#define DERIVED        2 /* these two never without the first */
+#define QUERY          4
 
 struct case_info *case_info_ref(struct case_info *c)
 {
@@ -60,6 +63,34 @@ struct case_info *case_info_renamed(const struct case_info *old, const char *nam
         return i;
 }
 
+struct digest case_identity(const struct case_info *i)
+{
+        struct digest d = i->sha256;
+        struct hasher *h;
+
+        if (i->query == 0)
+                return d;
+        h = hasher_new();
+        hasher_string(h, "query");
+        hasher_add(h, d.bytes, DIGEST_SIZE);
+        hasher_number(h, i->query);
+        hasher_finish(h, &d);
+        return d;
+}
+
+struct case_info *case_info_query(const struct case_info *whole, uint32_t query)
+{
+        cleanup_free char *name = format_string("%s#%" PRIu32, whole->name, query);
+        struct case_info *i = info_like(whole, slice_string(name), slice_string(whole->logic), 1);
+
+        assert(query > 0 && query <= whole->n_expected);
+        i->whole = whole->id;
+        i->query = query;
+        i->removed = true;
+        i->status = i->expected[0] = whole->expected[query - 1];
+        return i;
+}
+
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status)
 {
         struct case_info *i = info_like(old, slice_string(old->name), slice_string(old->logic), 1);
@@ -72,7 +103,7 @@ int case_record_encode(const struct case_info *i, struct buffer *ret)
 {
         record_put_u8(ret, RECORD_VERSION);
         record_put_u8(ret, (uint8_t)i->format);
-        record_put_u8(ret, (uint8_t)((i->removed ? REMOVED : 0) | (i->derived ? DERIVED : 0)));
+        record_put_u8(ret, (uint8_t)((i->removed ? REMOVED : 0) | (i->derived ? DERIVED : 0) | (i->query > 0 ? QUERY : 0)));
         record_put_u8(ret, (uint8_t)i->status);
         record_put_u32(ret, (uint32_t)strlen(i->name));
         record_put_u32(ret, (uint32_t)strlen(i->logic));
@@ -84,6 +115,10 @@ int case_record_encode(const struct case_info *i, struct buffer *ret)
         buffer_adds(ret, i->logic);
         for (size_t k = 0; k < i->n_expected; k++)
                 record_put_u8(ret, (uint8_t)i->expected[k]);
+        if (i->query > 0) {
+                record_put_u32(ret, i->whole);
+                record_put_u32(ret, i->query);
+        }
         return buffer_error(ret);
 }
 
@@ -112,6 +147,10 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         name = record_slice(&rec, sizes[0]);
         logic = record_slice(&rec, sizes[1]);
         expected = record_slice(&rec, sizes[2]);
+        if (removed & QUERY) {
+                head.whole = record_u32(&rec);
+                head.query = record_u32(&rec);
+        }
         if (status >= N_VERDICTS)
                 record_fail(&rec);
         for (size_t k = 0; k < expected.size; k++)

@@ -14,6 +14,7 @@ struct scan {
         enum verdict status; /* of the last :status */
         enum verdict next;   /* of the :status since the last check-sat */
         enum verdict *expected;
+        const char **asked; /* where each check-sat stands in the text */
         size_t n;
         bool exits; /* what is behind (exit) is never asked */
 };
@@ -31,9 +32,11 @@ static struct slice word(struct scan *s)
         return token.kind >= TOKEN_SYMBOL && token.kind <= TOKEN_BINARY ? token.text : SLICE("", 0);
 }
 
-static void add_expected(struct scan *s)
+static void add_expected(struct scan *s, const char *at)
 {
         list_grow(s->expected, s->n);
+        list_grow(s->asked, s->n);
+        s->asked[s->n] = at;
         s->expected[s->n++] = s->next;
         s->next = VERDICT_UNKNOWN;
 }
@@ -72,7 +75,7 @@ static void command(struct scan *s)
         else if (text_is(name, "set-info"))
                 set_info(s);
         else if (text_is(name, "check-sat") || text_is(name, "check-sat-assuming"))
-                add_expected(s);
+                add_expected(s, name.data);
         s->exits = text_is(name, "exit");
 }
 
@@ -152,7 +155,7 @@ static void scan_cnf(struct scan *s, struct slice bytes)
                 at = stop + 1;
         }
         if (s->status != VERDICT_UNKNOWN)
-                add_expected(s);
+                add_expected(s, bytes.data);
 }
 
 static struct scan scan_of(enum format format, struct slice bytes)
@@ -171,7 +174,25 @@ size_t case_questions(enum format format, struct slice bytes)
         struct scan s = scan_of(format, bytes);
 
         free(s.expected);
+        free(s.asked);
         return s.n;
+}
+
+void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n)
+{
+        struct scan s = scan_of(format, bytes);
+        const char *at = bytes.data;
+        uint32_t line = 1;
+
+        *ret = allocate(s.n + 1, sizeof(**ret));
+        *ret_n = s.n;
+        for (size_t i = 0; i < s.n; i++) {
+                for (; at < s.asked[i]; at++)
+                        line += *at == '\n';
+                (*ret)[i] = line;
+        }
+        free(s.expected);
+        free(s.asked);
 }
 
 void case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
@@ -183,6 +204,7 @@ void case_scan(enum format format, struct slice bytes, char **ret_logic, enum ve
         *ret_status = s.status;
         *ret_expected = s.expected;
         *ret_n = s.n;
+        free(s.asked);
 }
 
 static bool ends_with(const char *name, const char *suffix)

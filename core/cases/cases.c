@@ -9,7 +9,7 @@
 /* In the store:
  *     cases    id → record (case_record.c); 0 → the last id given, how often anything changed
  *     names    case_name.c
- *     digests  sha256 → id
+ *     digests  sha256 → id; of a question of another case: case_identity()
  */
 struct cases {
         struct store *store; /* borrowed */
@@ -216,6 +216,7 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
 
 static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struct case_info *i)
 {
+        const struct digest d = case_identity(i);
         uint8_t id[4];
         int r = i->removed ? 0 : case_name_is_free(t, c->tables.names, i->name);
 
@@ -227,7 +228,7 @@ static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struc
         key_u32(id, i->id);
         r = record_put(c, t, i);
         if (r == 0)
-                r = store_put(t, c->tables.digests, SLICE(i->sha256.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
+                r = store_put(t, c->tables.digests, SLICE(d.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
         return r < 0 || i->removed ? r : case_name_take(t, c->tables.names, i->name, i->id);
 }
 
@@ -462,6 +463,48 @@ int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uin
         return add(c, name, -1, bytes, false, SHOWN_DERIVED, ret_id, &(enum entered){0});
 }
 
+struct asking {
+        struct cases *cases;
+        struct case_info *info; /* a new one, with its id once it is there */
+};
+
+static int enter_query(void *user, struct store_txn *t)
+{
+        cleanup(case_info_unrefp) struct case_info *old = NULL;
+        const struct asking *a = user;
+        const struct digest d = case_identity(a->info);
+        struct head h;
+        int r = find_digest(a->cases, t, &d, &old);
+
+        if (r != -ENOENT) {
+                a->info->id = r == 0 ? old->id : 0;
+                return r;
+        }
+        r = head_get(a->cases, t, &h);
+        if (r == 0)
+                r = enter_new(a->cases, t, &h, a->info);
+        return r < 0 ? r : head_put(a->cases, t, &h);
+}
+
+int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, struct case_info **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        struct digest d;
+        int r;
+
+        if (query == 0 || query > whole->n_expected)
+                return errorf(-ENOENT, "case %u (%s) has %zu check-sat, and no query %u", whole->id, whole->name, whole->n_expected, query);
+        i = case_info_query(whole, query);
+        d = case_identity(i);
+        r = cases_find_digest(c, &d, ret);
+        if (r != -ENOENT)
+                return r;
+        r = store_update(c->store, enter_query, &(struct asking){c, i});
+        if (r == 0)
+                *ret = steal_pointer(i);
+        return r;
+}
+
 struct change {
         struct cases *cases;
         uint32_t id;
@@ -594,6 +637,17 @@ int cases_find_digest(struct cases *c, const struct digest *d, struct case_info 
         if (r == 0)
                 r = find_digest(c, t, d, ret);
         return r == -ENOENT ? errorf(r, "there is no case with these bytes") : r;
+}
+
+int cases_find_same(struct cases *c, const struct case_info *there, struct case_info **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *whole = NULL;
+        int r = cases_find_digest(c, &there->sha256, &whole);
+
+        if (r < 0 || there->query > 0)
+                return r < 0 ? r : cases_query(c, whole, there->query, ret);
+        *ret = steal_pointer(whole);
+        return 0;
 }
 
 struct listing {

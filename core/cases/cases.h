@@ -19,6 +19,9 @@ struct cases;
 struct case_info {
         unsigned refs;
         uint32_t id;
+        /* One question of a script: the whole's id, and its number from 1. Bytes, sha256 and runs are the whole's, of which its facts are worked out
+         * (core/run/fact_query.h). 0: it is no question of another case. */
+        uint32_t whole, query;
         enum format format;
         bool removed; /* taken out of listings; facts stay */
         bool derived; /* and nobody ever added it: it was made of another case, and can be made again (cases_add_derived()) */
@@ -35,8 +38,18 @@ struct case_info {
 struct case_info *case_info_unref(struct case_info *c); /* NULL */
 struct case_info *case_info_ref(struct case_info *c);
 DEFINE_CLEANUP(struct case_info *, case_info_unref)
+/* Can somebody name it? A question of a case is in no listing, and can. */
+static inline bool case_is_there(const struct case_info *c)
+{
+        return !c->removed || c->query > 0;
+}
 /* A copy with that answer, of one that has one question, or none that was counted. */
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status);
+
+/* The digest by which it is found, and what a key has that depends on it: its sha256; of a question of another case one of its own. */
+struct digest case_identity(const struct case_info *c);
+/* Its question `query`, at most n_expected, as a case without an id of its own: it has the whole's. */
+struct case_info *case_info_query(const struct case_info *whole, uint32_t query);
 
 struct cases_tables {
         size_t cases, names, digests;
@@ -69,9 +82,14 @@ int cases_remove(struct cases *c, uint32_t id);
 /* Renames a case, which may change its format. For a writer that wrote it under a temporary name. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);
 
+/* The same with an id of its own, for what is kept by ids; found, or added unlisted. -ENOENT with a sentence: it has less questions. */
+int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, struct case_info **ret);
+
 int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* of a removed one too */
 int cases_find(struct cases *c, const char *name, struct case_info **ret); /* by name; not removed ones */
 int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret);
+/* The case here that is this one of another store: of the same bytes, and the same question of them. */
+int cases_find_same(struct cases *c, const struct case_info *there, struct case_info **ret);
 /* Ids in order, without removed ones; free(). */
 int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
 uint64_t cases_generation(struct cases *c);
@@ -102,6 +120,8 @@ int case_status_parse(struct slice text, enum verdict *ret);
  * SMT-LIB have no logic. */
 void case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
+/* The lines, from 1, of its questions; *ret is to be freed. */
+void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n);
 /* The number of questions in it: check-sat and check-sat-assuming up to (exit). 0: not known. */
 size_t case_questions(enum format format, struct slice bytes);
 /* The command that unpacks what is compressed (by its first bytes), or NULL: for what cases_add_given() does not. */

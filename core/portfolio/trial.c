@@ -253,7 +253,7 @@ static struct slice arm_key(uint8_t key[ARM_KEY_SIZE], const struct portfolio *p
 {
         memcpy(key, a->identity.bytes, DIGEST_SIZE);
         key[DIGEST_SIZE] = 'a';
-        memcpy(key + DIGEST_SIZE + 1, info->sha256.bytes, DIGEST_SIZE);
+        memcpy(key + DIGEST_SIZE + 1, case_identity(info).bytes, DIGEST_SIZE);
         key_u64(key + 2 * DIGEST_SIZE + 1, p->memory);
         key_u64(key + 2 * DIGEST_SIZE + 9, p->wall_ns);
         return SLICE(key, ARM_KEY_SIZE);

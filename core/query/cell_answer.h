@@ -11,6 +11,9 @@ json_t *cell_answer_json(const struct cell *cell, const char *commit, const stru
  * answer that nothing is known to check against is none of them. `f` NULL: the commit cannot be built. */
 const char *cell_check(const struct cell *cell, const struct fact *f, bool disputed);
 
+/* queries.tsv of a run on the case, which is read for the lines of its questions. `f` as above. */
+int cell_queries(struct workspace *w, const struct case_info *info, const struct fact *f, struct buffer *ret);
+
 /* Did it answer sat or unsat? */
 bool fact_has_answer(const struct fact *f); /* NULL: no */
 

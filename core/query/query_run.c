@@ -43,10 +43,18 @@ static int resolve_now(const struct run_query *q, struct resolved_cell *now, con
 /* What it is run on. -ENOENT: an input that was not made yet. */
 static int find_input(const struct run_query *q, struct case_info **ret)
 {
-        if (q->is_scrambled)
-                return scrambled_find(q->workspace, q->cell.info, q->cell.scramble, ret);
-        *ret = case_info_ref(q->cell.info);
-        return 0;
+        const uint32_t query = q->cell.info->query;
+        cleanup(case_info_unrefp) struct case_info *whole = NULL;
+        int r;
+
+        if (!q->is_scrambled) {
+                *ret = case_info_ref(q->cell.info);
+                return 0;
+        }
+        r = scrambled_find(q->workspace, q->cell.info, q->cell.scramble, &whole);
+        if (r == 0)
+                *ret = query > 0 && query <= whole->n_expected ? case_info_query(whole, query) : case_info_ref(whole);
+        return r;
 }
 
 static int find_resolved(const struct run_query *q, const struct resolved_cell *resolved, struct value **ret)
@@ -109,7 +117,7 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
 static int open_need(const struct run_query *q, struct query **ret)
 {
         struct run_query run = {.workspace = q->workspace, .cell = q->cell, .sample = q->sample, .is_value = q->is_value};
-        cleanup(case_info_unrefp) struct case_info *input = NULL;
+        cleanup(case_info_unrefp) struct case_info *input = NULL, *whole = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_resolved struct resolved_cell now = {0};
         const struct resolved_cell *resolved;
@@ -122,7 +130,12 @@ static int open_need(const struct run_query *q, struct query **ret)
         r = find_input(q, &input);
         if (r < 0)
                 return r == -ENOENT ? query_scrambled(q->workspace, q->cell.info, q->cell.scramble, ret) : r;
-        run.cell.info = input;
+        if (input->query > 0) {
+                r = cases_get(workspace_cases(q->workspace), input->whole, &whole);
+                if (r < 0)
+                        return r;
+        }
+        run.cell.info = whole ?: input;
         r = find_missing_build(q, &resolved->build, ret);
         if (r == 0 && !*ret && !resolved->knows_machine)
                 r = query_machine(q->cell.solver->pool, ret);
@@ -250,7 +263,12 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
                 return errorf(-ENOENT, "nothing is known of it for %s%s", q->cell.machine,
                               q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
         if (q->is_open)
-                return run_query_find(query, ret);
+                r = run_query_find(query, ret);
+        if (q->is_open && r == -ENOENT && q->cell.info->query > 0)
+                return errorf(-ENOTSUP, "case %u was measured when nobody kept when its queries were answered: measure it with 'run --again'",
+                              q->cell.info->whole);
+        if (q->is_open)
+                return r;
         r = run_query_measure(q, j, &f, &failed);
         if (r == 0 && f)
                 r = measurement_keep(q, job_again(j) && q->is_value, f, &now);
@@ -363,6 +381,7 @@ static int query_digest(struct run_query *q)
                 hasher_number(h, limit_list(&q->resolved.limits)[i]);
         hasher_number(h, q->is_value ? 0 : q->sample + UINT64_C(1));
         hasher_number(h, q->is_scrambled ? q->cell.scramble : 0);
+        hasher_number(h, q->cell.info->query);
         hasher_finish(h, &q->query.key);
         return 0;
 }
@@ -395,7 +414,7 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
         /* as long as there is one measurement it is the value: one query, so that it is not measured twice */
         q->is_value = words->is_value || (r == 0 && words->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
         q->is_scrambled = words->is_scrambled;
-        q->is_open = !q->cell.machine && (q->is_scrambled || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
+        q->is_open = !q->cell.machine && (q->is_scrambled || q->cell.info->query > 0 || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
         if (r == 0 && !q->cell.machine && !q->is_open && !build) /* where nothing is known, a build by other tools than today's does not count */
                 q->is_open = build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &known) == -ENOENT;
         if (r == 0)

@@ -19,6 +19,7 @@ static void samples_prefix(const struct resolved_cell *resolved, const struct ca
 
 struct measurements {
         bool brief;
+        const struct case_info *info; /* NULL: facts as they are kept */
         struct measurement *list; /* by number */
         size_t n;
 };
@@ -48,7 +49,9 @@ static int take(void *user, struct slice key, struct slice value)
         struct measurements *m = user;
         struct fact *f;
 
-        if (key.size == SAMPLE_KEY_SIZE && fact_decode(value, m->brief, &f) == 0) /* what cannot be read is measured again */
+        if (key.size != SAMPLE_KEY_SIZE || fact_decode(value, m->brief, &f) < 0) /* what cannot be read is measured again */
+                return 0;
+        if (!m->info || fact_for_case(&f, m->info) == 0)
                 add_measurement(m, key_get_u32((const uint8_t *)key.data + FACT_KEY_SIZE), f);
         return 0;
 }
@@ -61,6 +64,7 @@ static int read_measurements(struct store_txn *t, const struct resolved_cell *re
         int r;
 
         samples_prefix(resolved, info, prefix);
+        ret->info = info;
         r = store_each(t, TABLE_SAMPLES, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, take, ret);
         if (r < 0 || (ret->n > 0 && ret->list[0].number == 0))
                 return r;

@@ -1,4 +1,5 @@
 /* Known results of runs: facts by their keys, and the cases that have some. */
+#include "core/run/fact_query.h"
 #include "core/query/answers.h"
 #include "core/query/machines.h"
 #include "core/query/query_internal.h"
@@ -157,6 +158,17 @@ int program_runs(struct workspace *w, const struct cell *cell, const struct dige
         return r < 0 ? r : read_program(t, program, NULL, &(struct reading){.setting = &setting, .asked = &limits, .brief = true, .fn = fn, .user = user});
 }
 
+int fact_for_case(struct fact **f, const struct case_info *info)
+{
+        cleanup(fact_unrefp) struct fact *whole = *f;
+
+        *f = NULL;
+        if (info->query > 0)
+                return fact_of_query(whole, info->query, f);
+        *f = steal_pointer(whole);
+        return 0;
+}
+
 static int take_fact(void *user, const struct digest *, struct fact *f)
 {
         *(struct fact **)user = fact_ref(f);
@@ -171,8 +183,12 @@ int resolved_find_in(struct store_txn *t, const struct resolved_cell *resolved, 
         for (size_t i = 0; i < resolved->n_programs && r == 0; i++)
                 r = read_program(t, &resolved->programs[i], &info->sha256, &reading);
         if (r == 1)
+                r = fact_for_case(ret, info);
+        else if (r == 0)
+                r = -ENOENT;
+        if (r == 0)
                 (*ret)->wrong |= answers_contradict(*ret, info); /* its status may have become known since */
-        return r < 0 ? r : r == 0 ? -ENOENT : 0;
+        return r;
 }
 
 int resolved_find(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info, bool brief, struct fact **ret)

@@ -28,6 +28,9 @@ int resolved_find_in(struct store_txn *t, const struct resolved_cell *r, const s
  * `memo` NULL: none. Give *ret to case_selection_done() after an error, too. */
 int resolved_cases(struct workspace *w, const struct resolved_cell *r, bool any, struct case_memo *memo, struct case_selection *ret);
 
+/* *f is of the run; of a question of the case it becomes the question's. -ENOENT: it is not known, and *f is NULL. */
+int fact_for_case(struct fact **f, const struct case_info *info);
+
 /* run_find() for callers that have the key of the commit's build. */
 int run_find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret);
 

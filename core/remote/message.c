@@ -132,6 +132,21 @@ static void progress_fields(struct transfer *t, void *message)
         transfer_u64(t, &p->total);
 }
 
+static void timeline_fields(struct transfer *t, struct timeline *l)
+{
+        size_t n = l->n;
+
+        transfer_count(t, &n, 2 * sizeof(uint64_t));
+        if (transfer_reads(t)) {
+                timeline_done(l);
+                *l = (struct timeline){.list = n > 0 ? allocate(n, sizeof(*l->list)) : NULL, .n = n};
+        }
+        for (size_t i = 0; i < n; i++) {
+                transfer_u64(t, &l->list[i].ns);
+                transfer_u64(t, &l->list[i].amount);
+        }
+}
+
 static void result_fields(struct transfer *t, void *message)
 {
         struct execute_result *x = message;
@@ -146,6 +161,8 @@ static void result_fields(struct transfer *t, void *message)
         x->err.size = number(t, x->err.size, SIZE_MAX);
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
                 transfer_u64(t, numbers[i]);
+        timeline_fields(t, &x->printed);
+        timeline_fields(t, &x->grown);
 }
 
 /* As many as one packet takes. */

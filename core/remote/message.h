@@ -7,7 +7,7 @@
 #include "core/sandbox/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 6
+#define REMOTE_PROTOCOL 7
 #define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
 #define REMOTE_WANTS    60000       /* digests that a worker asks for at once; further ones the next time */
 #define REMOTE_SAID     (16u << 20) /* bytes that a worker tells of a build while it goes on, each packet counted as REMOTE_SAID_LEAST at least */

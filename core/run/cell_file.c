@@ -7,6 +7,7 @@
 static const char *const names[] = {
         [CELL_TIME] = "time",     [CELL_CPUTIME] = "cputime", [CELL_MEMORY] = "memory",     [CELL_RESULT] = "result",
         [CELL_STDOUT] = "stdout", [CELL_STDERR] = "stderr",   [CELL_RUN_JSON] = "run.json", [CELL_EFFORT] = "effort",
+        [CELL_QUERIES] = "queries.tsv",
 };
 
 bool cell_file_find(const char *name, enum cell_file *ret)

@@ -12,11 +12,12 @@ enum cell_file {
         CELL_STDOUT,
         CELL_STDERR,
         CELL_RUN_JSON,
+        CELL_QUERIES, /* fact_print_queries(), which wants the script: cell_queries() */
         CELL_EFFORT, /* a line for each number that the recipe's patterns found: it, and its label; "-" when they found none */
 };
 bool cell_file_find(const char *name, enum cell_file *ret); /* by the name in the mount: "run.json" */
 bool cell_file_is_brief(enum cell_file file);               /* a brief fact has it */
-/* `f` NULL: the commit cannot be built, which is its result; no other file is there then. */
+/* Any but CELL_QUERIES. `f` NULL: the commit cannot be built, which is its result; no other file is there then. */
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
 
 /* The number of the recipe's first pattern for the solver's own effort; NaN: it did not say. Not of a brief fact. */

@@ -13,6 +13,7 @@ struct fact *fact_unref(struct fact *f)
         if (!f || __atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL) > 0)
                 return NULL;
         blob_done(&f->results);
+        blob_done(&f->answers);
         blob_done(&f->out);
         blob_done(&f->err);
         blob_done(&f->json);
@@ -83,9 +84,9 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
         return in_time;
 }
 
-/* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives -- */
+/* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives; behind them, where the seventh byte is 1, a size and answers -- */
 
-#define UNUSED 2 /* bytes of 0 behind the first six */
+#define UNUSED 1 /* bytes of 0 behind the first seven */
 
 struct fields { /* in the order of the record */
         bool *flags[4];
@@ -111,6 +112,7 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         record_put_u8(ret, (uint8_t)f->verdict);
         for (size_t i = 0; i < ARRAY_SIZE(x.flags); i++)
                 record_put_u8(ret, *x.flags[i]);
+        record_put_u8(ret, f->answers.size > 0);
         buffer_add(ret, (const uint8_t[UNUSED]){0}, UNUSED);
         for (size_t i = 0; i < ARRAY_SIZE(x.numbers); i++)
                 record_put_u64_le(ret, *x.numbers[i]);
@@ -118,6 +120,9 @@ int fact_encode(const struct fact *f, struct buffer *ret)
                 record_put_u64_le(ret, x.bytes[i]->size);
         for (size_t i = 0; i < ARRAY_SIZE(x.bytes); i++)
                 buffer_add(ret, x.bytes[i]->data, x.bytes[i]->size);
+        if (f->answers.size > 0)
+                record_put_u64_le(ret, f->answers.size);
+        buffer_add(ret, f->answers.data, f->answers.size);
         return buffer_error(ret);
 }
 
@@ -127,6 +132,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         const struct fields x = fields_of(f);
         struct record rec = record_of(bytes);
         uint64_t sizes[ARRAY_SIZE(x.bytes)];
+        bool has_answers;
         int r;
 
         f->refs = 1;
@@ -136,6 +142,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
                 record_fail(&rec);
         for (size_t i = 0; i < ARRAY_SIZE(x.flags); i++)
                 *x.flags[i] = record_bool(&rec);
+        has_answers = record_bool(&rec);
         record_slice(&rec, UNUSED);
         for (size_t i = 0; i < ARRAY_SIZE(x.numbers); i++)
                 *x.numbers[i] = record_u64_le(&rec);
@@ -146,6 +153,8 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
                         record_slice(&rec, sizes[i]);
                 else
                         record_blob(&rec, sizes[i], x.bytes[i]);
+        if (has_answers)
+                record_blob(&rec, record_u64_le(&rec), &f->answers);
         r = record_end(&rec, "a fact");
         if (r == 0)
                 *ret = steal_pointer(f);

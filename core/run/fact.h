@@ -35,6 +35,7 @@ struct fact {
         bool chosen;          /* the value of a cell that was measured more than once: one of its measurements (core/query/cell_value.h) */
         uint64_t waited_ns;   /* how long, its threads together; 0 also where that is not known, as in facts written before it was kept */
         struct blob results;  /* the lines of `result`, one for each check-sat */
+        struct blob answers;  /* of a script with several check-sat: when each was answered (fact_query.h); empty: not known */
         struct blob out, err; /* what the chosen sample printed, as kept */
         struct blob json;     /* run.json */
 };

@@ -7,6 +7,7 @@
 #include "cache/base/fault.h"
 #include "cache/base/json.h"
 #include "core/run/cell_file.h"
+#include "core/run/fact_query.h"
 #include "core/sandbox/surroundings.h"
 
 struct taken { /* one sample with all that belongs to it */
@@ -396,6 +397,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
         f->limits.stack = q->runner.limits.stack ? q->runner.limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)
                 f->wrong |= m->taken[i].sample.wrong;
+        fact_take_answers(f, &t->result);
         r = make_results(&t->result.verdicts, &f->results);
         if (r == 0)
                 r = make_json(m, f, &f->json);

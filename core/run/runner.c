@@ -151,6 +151,7 @@ static int make_request(struct runner *r)
                 .processes = l->processes,
                 .stack = l->stack,
                 .timed = true,
+                .times = true,
                 .out = output,
                 .err = output,
                 .listener = listeners ? &listeners[0] : NULL,

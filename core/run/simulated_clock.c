@@ -38,6 +38,29 @@ static void read_times(const struct blob *err, double *ret_wall, double *ret_cpu
         }
 }
 
+/* The lines that have come until `end`: the others are cut off. */
+static void read_lines(struct execute_result *run, uint64_t end)
+{
+        struct slice line, rest = SLICE(run->err.data, run->err.size), out = SLICE(run->out.data, run->out.size), printed;
+        double seconds, all = 0;
+
+        timeline_done(&run->printed);
+        while (slice_next_line(&rest, &line)) {
+                cleanup_free char *text = copy_prefix(line.data, line.size);
+
+                if (sscanf(text, "line %lf", &seconds) != 1)
+                        continue;
+                all += seconds * NSEC_PER_SEC;
+                if (all > (double)end || !slice_next_line(&out, &printed))
+                        break;
+                timeline_add(&run->printed, (uint64_t)llround(all), run->out.size - out.size);
+        }
+        if (run->end == END_TIMEOUT)
+                run->out_size = run->out.size -= out.size;
+        else
+                timeline_add(&run->printed, end, run->out.size);
+}
+
 /* The part of a run for which its limit is enough. */
 static double share_within(double seconds, uint64_t limit)
 {
@@ -53,11 +76,11 @@ void simulated_clock_apply(const struct recipe_limits *limits, struct execute_re
         if (share <= 1) {
                 run->end = END_TIMEOUT;
                 run->code = 0;
-                blob_done(&run->out);
-                run->out_size = run->out_cut = 0;
+                run->out_cut = 0;
         }
         share = fmin(share, 1);
         run->wall_ns = (uint64_t)llround(wall * share * NSEC_PER_SEC);
+        read_lines(run, run->wall_ns);
         run->user_ns = (uint64_t)llround(cpu * share * NSEC_PER_SEC);
         run->system_ns = run->waited_ns = run->stolen_ns = 0;
         run->doubt = run->doubt == DOUBT_PAUSE ? DOUBT_NONE : run->doubt;

@@ -5,7 +5,8 @@
  *
  * The last such line counts; a program that says nothing has lasted a millisecond. All of it is CPU time, unless it says otherwise ("lasts 0.25 cpu 0.1").
  * One that says more than it may have has timed out, and its output is not there, as it would have been killed before. So a timeout costs a test
- * nothing. Thread-safe. */
+ * nothing. "line 0.2" is the time from one line of standard output to the next, for the first line that had none; of a run that timed out the lines
+ * until then are there. Thread-safe. */
 #pragma once
 
 #include "core/run/verdict.h"

@@ -60,11 +60,20 @@ static bool contains(struct slice s, const char *text)
 struct lines {
         struct slice rest;
         const char *cut; /* the mark's newline before, or NULL */
+        const struct execute_result *run;
 };
 
 static struct lines lines_of(const struct execute_result *r)
 {
-        return (struct lines){.rest = SLICE(r->out.data, r->out.size), .cut = r->out_cut > 0 ? (const char *)r->out.data + r->out_cut : NULL};
+        return (struct lines){.rest = SLICE(r->out.data, r->out.size), .cut = r->out_cut > 0 ? (const char *)r->out.data + r->out_cut : NULL, .run = r};
+}
+
+/* How much had been printed until here: behind the cut, all but what is left. */
+static uint64_t printed(const struct lines *l)
+{
+        const char *at = l->rest.data;
+
+        return l->cut && at > l->cut ? l->run->out_size - l->rest.size : l->run->out.size - l->rest.size;
 }
 
 /* The next line of what was printed, but for the two that the cut in the middle may have maimed: "unsat" without its head is "sat". */
@@ -86,9 +95,11 @@ static bool lines_next(struct lines *l, struct slice *ret)
 
 /* -- answers -- */
 
-static void add(struct verdicts *v, enum verdict answer)
+static void add(struct verdicts *v, enum verdict answer, uint64_t end)
 {
         list_grow(v->list, v->n);
+        list_grow(v->ends, v->n);
+        v->ends[v->n] = end;
         v->list[v->n++] = answer;
         v->last = answer;
 }
@@ -120,7 +131,7 @@ static bool read_smt2(const struct execute_result *r, struct verdicts *v)
                 if (line.size == 0 || is_general(line) || *(const char *)line.data == ';')
                         continue;
                 if (parse_answer(names, line, &answer))
-                        add(v, answer);
+                        add(v, answer, printed(&lines));
                 else if (first)
                         return contains(line, "error");
                 else
@@ -142,14 +153,14 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
                 if (!parse_answer(texts, line, &answer))
                         continue;
                 if (v->n == 0) {
-                        add(v, answer);
+                        add(v, answer, printed(&lines));
                 } else if (v->list[0] != answer) {
                         v->n = 0;
                         return true;
                 }
         }
         if (v->n == 0 && r->end == END_EXIT && (r->code == 10 || r->code == 20))
-                add(v, r->code == 10 ? VERDICT_SAT : VERDICT_UNSAT);
+                add(v, r->code == 10 ? VERDICT_SAT : VERDICT_UNSAT, r->out_size);
         return false;
 }
 
@@ -199,6 +210,7 @@ void verdict_read(enum format format, size_t questions, const struct execute_res
 void verdicts_done(struct verdicts *v)
 {
         free(v->list);
+        free(v->ends);
         *v = (struct verdicts){0};
 }
 

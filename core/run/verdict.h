@@ -32,7 +32,8 @@ static inline bool verdict_is_decided(enum verdict v)
 bool slice_next_line(struct slice *rest, struct slice *ret);
 
 struct verdicts {
-        enum verdict *list; /* one for each check-sat answered; malloc'd */
+        enum verdict *list; /* one for each check-sat answered; malloc'd, as the next */
+        uint64_t *ends;     /* of SMT-LIB: how much had been printed at the end of each one's line */
         size_t n;
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
         bool is_answer;    /* `last` is the last of the list; else the run ended otherwise */

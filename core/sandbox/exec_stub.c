@@ -406,6 +406,21 @@ static bool is_near_processes(const struct exec_request *r, uint64_t tasks)
         return r->processes != 0 && tasks + r->processes / 8 >= r->processes;
 }
 
+/* Where there is no room, every second point goes. */
+static void note_growth(struct run *run, uint64_t memory)
+{
+        struct exec_reply *a = &run->reply;
+
+        if (a->n_growth > 0 && memory < a->growth[a->n_growth - 1].memory / 8 * 9)
+                return;
+        if (a->n_growth == EXEC_GROWTH) {
+                for (size_t i = 0; i < EXEC_GROWTH / 2; i++)
+                        a->growth[i] = a->growth[2 * i + 1];
+                a->n_growth = EXEC_GROWTH / 2;
+        }
+        a->growth[a->n_growth++] = (struct exec_growth){wall_at(run, clock_now()), memory};
+}
+
 static void look(struct run *run)
 {
         const struct exec_request *r = run->order->head;
@@ -417,6 +432,7 @@ static void look(struct run *run)
         run->waiting.most = MAX(run->waiting.most, (unsigned)t.threads);
         memory = is_over(t.memory, r->memory) ? tree_checked_memory(r->namespace, &t, r->memory) : t.memory;
         run->reply.tree = MAX(run->reply.tree, memory);
+        note_growth(run, memory);
         run->space = MAX(run->space, t.largest_space);
         run->processes_hit |= is_near_processes(r, t.threads);
         if (is_over(memory, r->memory))
@@ -845,6 +861,7 @@ static void run_it(struct run *run, int error)
         end_all(run);
         watch_end(run->watch);
         run->reply.wall_ns = wall_at(run, run->end);
+        run->reply.begin_ns = run->begin;
         end_waiting(run);
         if (run->reply.step == STEP_EXECVE) {
                 run->reply.end = END_NOEXEC;

@@ -35,6 +35,7 @@
 #define EXEC_REQUEST 4
 #define EXEC_FDS     5 /* standard input, output, error, and these two */
 #define EXEC_FDS_MOST 253 /* of one message: the kernel's SCM_MAX_FD */
+#define EXEC_GROWTH  64
 #define EXEC_LOANS_MOST (EXEC_FDS_MOST - EXEC_FDS)
 
 struct exec_request {
@@ -120,5 +121,10 @@ struct exec_reply {
         bool waiting_unknown; /* this kernel does not count it */
         uint64_t waited_ns;   /* its threads were ready and had no core, in all */
         uint64_t others_ns, steal_ns, threads; /* what others used of its cores meanwhile; what was stolen; the most threads at once */
+        uint64_t begin_ns; /* of its execve, by CLOCK_MONOTONIC */
+        struct exec_growth { /* how its memory grew: by an eighth or more from one to the next, or by as much as lets all of it have room here */
+                uint64_t ns, memory;
+        } growth[EXEC_GROWTH];
+        uint64_t n_growth;
         uint64_t late_ns; /* the longest that the helper slept beyond what it had asked for */
 };

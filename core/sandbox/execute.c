@@ -42,4 +42,6 @@ void execute_result_done(struct execute_result *r)
         blob_done(&r->out);
         blob_done(&r->err);
         blob_done(&r->watched);
+        timeline_done(&r->printed);
+        timeline_done(&r->grown);
 }

@@ -27,6 +27,7 @@
 #include <sched.h>
 
 #include "core/sandbox/capture.h"
+#include "core/sandbox/timeline.h"
 #include "cache/base/util.h"
 
 struct bind {
@@ -72,6 +73,7 @@ struct execute_request {
         bool timed;               /* it has the scheduling class and niceness of surroundings.h, not ours */
         struct capture_limit out, err;
         const struct listener *listener, *err_listener; /* of `out`, of `err`; NULL: nobody */
+        bool times;            /* tells in the result when what was printed came, and how memory grew; not of a run in shares */
         bool watch;            /* tells in the result which files all of it asked for */
         bool merge;            /* stderr goes where stdout goes (build logs) */
         const cpu_set_t *cpus; /* the cores it may use (sched_setaffinity); NULL: as we may */
@@ -119,6 +121,8 @@ struct execute_result {
         uint64_t out_size, err_size; /* bytes printed in all */
         struct blob out, err;        /* kept bytes; free with execute_result_done() */
         size_t out_cut, err_cut;     /* where in them the cut's mark "\n[... N bytes cut ...]\n" stands; 0: nothing was cut */
+        /* With `times`, else empty: the bytes of `out` that had come, and the peak memory as it was polled. */
+        struct timeline printed, grown;
         /* With `watch`: the names of files that it executed, opened or looked at, or for which it looked in vain, as it named them (absolute, each with its
          * NUL, each once); of the working directory only the names in it, as "./src"; nothing below the scratch folder, /proc, /dev, /sys and /tmp.
          * exec_stub.h says what is not seen. */

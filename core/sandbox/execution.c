@@ -104,6 +104,7 @@ void execution_done(struct execution *x)
                 closep(&x->theirs[i]);
         capture_done(&x->out_capture);
         capture_done(&x->err_capture);
+        timeline_done(&x->printed);
 }
 
 int execution_prepare(struct execution *x)
@@ -153,7 +154,11 @@ static void command(const struct execution *x, enum exec_command_kind kind, uint
 
 static void read_streams(struct execution *x)
 {
+        const uint64_t before = x->out_capture.total;
+
         read_stream(&x->out, &x->out_capture, x->request->listener);
+        if (x->request->times && x->out_capture.total > before)
+                timeline_add(&x->printed, now_ns(), x->out_capture.total);
         read_stream(&x->err, &x->err_capture, x->request->err_listener);
         if (!x->told_output && (prints_too_much(&x->out_capture) || prints_too_much(&x->err_capture))) {
                 x->told_output = true;
@@ -388,6 +393,24 @@ static void read_watched(const struct execution *x, struct execute_result *r)
         r->is_watched = w.is_whole && pread(x->wire, bytes, w.size, (off_t)w.at) == (ssize_t)w.size && bytes[w.size - 1] == '\0';
 }
 
+/* From the program's begin on, and within its time: we read a little later than it writes. */
+static void read_times(struct execution *x, struct execute_result *r)
+{
+        const struct exec_reply *a = &x->reply;
+
+        if (!x->request->times || x->share_ns != 0)
+                return;
+        for (size_t i = 0; i < x->printed.n; i++) {
+                uint64_t *ns = &x->printed.list[i].ns;
+
+                *ns = MIN(*ns > a->begin_ns ? *ns - a->begin_ns : 0, a->wall_ns);
+        }
+        r->printed = x->printed;
+        x->printed = (struct timeline){0};
+        for (size_t i = 0; i < MIN(a->n_growth, EXEC_GROWTH); i++)
+                timeline_add(&r->grown, a->growth[i].ns, a->growth[i].memory);
+}
+
 static int make_result(struct execution *x, struct execute_result *ret)
 {
         const struct exec_reply *a = &x->reply;
@@ -420,6 +443,7 @@ static int make_result(struct execution *x, struct execute_result *ret)
                 return k;
         }
         read_watched(x, &r);
+        read_times(x, &r);
         *ret = r;
         return 0;
 }

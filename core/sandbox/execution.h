@@ -28,6 +28,7 @@ struct execution {
         int theirs[EXEC_REQUEST]; /* the run's, until keeper_begin() has handed them over */
         int wire;                 /* the request, in which the helper says that it has begun */
         struct capture out_capture, err_capture;
+        struct timeline printed; /* by CLOCK_MONOTONIC */
         struct exec_reply reply;
         size_t reply_size;                /* bytes of it read */
         bool begun;                       /* the helper was seen to have */

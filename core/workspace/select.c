@@ -269,10 +269,10 @@ static bool parse_range(const char *word, uint32_t ret[2])
                sscanf(word, "%" SCNu32 "-%" SCNu32 "%n", &ret[0], &ret[1], &end) == 2 && word[end] == '\0' && ret[0] <= ret[1];
 }
 
-/* What was removed is not there. */
+/* What was removed is not there; a question of a case is never listed. */
 static int if_listed(int r, struct case_info **info)
 {
-        if (r < 0 || !(*info)->removed)
+        if (r < 0 || case_is_there(*info))
                 return r;
         *info = case_info_unref(*info);
         return -ENOENT;
@@ -333,7 +333,7 @@ static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
         for (size_t i = 0; r == 0 && i < set->n; i++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                if (cases_get(c->cases, set->ids[i], &info) < 0 || info->removed)
+                if (cases_get(c->cases, set->ids[i], &info) < 0 || !case_is_there(info))
                         continue;
                 choose(c, info);
                 shown++;
@@ -363,12 +363,49 @@ static int choose_many(struct choosing *c, const char *word, size_t *ret_n)
         return r == 0 && *ret_n > 1 ? errorf(-ENOTUNIQ, "case '%s' is ambiguous: %zu sha256 sums begin so; give more digits", word, *ret_n) : r;
 }
 
+static int choose_word(struct choosing *c, const char *word);
+
+/* WHOLE#N, WHOLE#A-B, WHOLE#all: questions of scripts, `number` being what follows the mark. */
+static int choose_queries(struct choosing *c, const char *word, const char *number)
+{
+        cleanup_case_selection struct case_selection wholes = {0};
+        cleanup_free char *whole = copy_prefix(word, (size_t)(number - 1 - word));
+        struct choosing inner = {.cases = c->cases, .sets = c->sets, .chosen = &wholes};
+        uint32_t range[2] = {1, UINT32_MAX};
+        int r = choose_word(&inner, whole);
+
+        if (r == 0 && strcmp(number, "all") != 0 && !parse_range(number, range)) {
+                if (strlen(number) > 9 || number[strspn(number, "0123456789")])
+                        r = errorf(-ENOENT, "'%s' names no query: after '#' stands its number, or A-B, or all", word);
+                range[0] = range[1] = (uint32_t)strtoul(number, NULL, 10);
+        }
+        for (size_t i = 0; i < wholes.n && r == 0; i++) {
+                const struct case_info *of = wholes.list[i];
+                uint32_t last = range[1] == UINT32_MAX ? (uint32_t)of->n_expected : range[1];
+
+                for (uint32_t q = range[0]; q <= last && r == 0; q++) {
+                        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+                        r = cases_query(c->cases, of, q, &info);
+                        if (r == 0)
+                                choose(c, info);
+                }
+        }
+        case_selection_done(&inner.all);
+        free(inner.taken);
+        return r;
+}
+
 static int choose_word(struct choosing *c, const char *word)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        const char *mark = strrchr(word, '#');
         size_t n = 0;
         bool is_set;
         int r = find_one(c, word, &info);
+
+        if (r == -ENOENT && mark && mark > word && mark[1])
+                return choose_queries(c, word, mark + 1);
 
         if (r == -ENOENT && strcmp(word, "all") == 0)
                 return choose_matching(c, match_folder, "", &n);
@@ -401,9 +438,9 @@ int cases_select(struct workspace *w, char *const *words, size_t n, struct case_
 
 bool case_word_is_single(const char *word)
 {
-        const char *dash = strchr(word, '-');
+        const char *dash = strchr(word, '-'), *mark = strrchr(word, '#');
         size_t n = strlen(word);
 
-        return strcmp(word, "all") != 0 && !strpbrk(word, "*?[") && (n == 0 || word[n - 1] != '/') &&
+        return !(mark && (strcmp(mark, "#all") == 0 || strchr(mark, '-'))) && strcmp(word, "all") != 0 && !strpbrk(word, "*?[") && (n == 0 || word[n - 1] != '/') &&
                !(dash && strspn(word, "0123456789-") == n);
 }

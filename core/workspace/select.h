@@ -39,7 +39,7 @@ void case_selection_done(struct case_selection *s);
 #define cleanup_case_selection cleanup(case_selection_done)
 
 /* A word is a case's id, its name, or a prefix of its sha256 (four digits at least); a file whose bytes it is; several by A-B (ids), by a
- * pattern with * ? [ over names, by FOLDER/ of names, by a set's name, or `all`. -ENOENT when a word names nothing, -ENOTUNIQ. */
+ * pattern with * ? [ over names, by FOLDER/ of names, by a set's name, or `all`. Behind any of these #N, #A-B or #all: queries of the scripts. -ENOENT when a word names nothing, -ENOTUNIQ. */
 int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
 /* True if a word names a single case, and not several. */
 bool case_word_is_single(const char *word);

@@ -44,6 +44,8 @@ static void forget_cell(struct notify *n, struct inode inode)
                 inode.kind = (*row)->kind;
                 forget_inode(n, &inode);
         }
+        inode.kind = KIND_CELL; /* with its name the kernel gives up all below it */
+        fuse_lowlevel_notify_inval_entry(n->fuse, inode_pack(inode), "queries", strlen("queries"));
 }
 
 /* A measurement under one time limit may be the answer under any other (core/run/fact.h): with its name the kernel gives up the folder of them. */

@@ -8,6 +8,7 @@
 #include "core/query/scrambled.h"
 #include "core/query/seeds_known.h"
 #include "core/run/cell_file.h"
+#include "core/run/fact_query.h"
 
 enum {
         KIND_MESSAGE = 26,
@@ -22,6 +23,8 @@ enum {
         KIND_TIMEOUT_ALIAS = 55,
         KIND_SCRAMBLED = 214,
         KIND_SCRAMBLED_SEED,
+        KIND_QUERIES = 357,
+        KIND_QUERY,
 };
 
 /* -- of the commit -- */
@@ -312,7 +315,7 @@ static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, s
 }
 
 /* A commit that cannot be built has a result, and nothing else. */
-static int print_cell(const struct node *n, const struct fact *f, const struct build_record *record, struct buffer *ret)
+static int print_cell(struct tree *t, const struct node *n, const struct case_info *info, const struct fact *f, const struct build_record *record, struct buffer *ret)
 {
         enum cell_file file;
 
@@ -320,6 +323,8 @@ static int print_cell(const struct node *n, const struct fact *f, const struct b
                 return -ENOENT;
         if (!f && file != CELL_RESULT)
                 return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+        if (file == CELL_QUERIES)
+                return cell_queries(tree_workspace(t), info, f, ret);
         cell_file_print(f, file, ret);
         return 0;
 }
@@ -337,14 +342,17 @@ static int cell_content(struct tree *t, const struct node *n, struct buffer *ret
                 r = tree_fact(t, n, &cell, cell_file_is_brief(file), &f);
         if (r == -ENOENT && find_build(t, n, &record) == 0 && !record->ok)
                 r = 0;
-        return r < 0 ? r : print_cell(n, f, record, ret);
+        return r < 0 ? r : print_cell(t, n, info, f, record, ret);
 }
 
-static int cell_answer(struct tree *, const struct node *n, struct value *v, struct buffer *ret)
+static int cell_answer(struct tree *t, const struct node *n, struct value *v, struct buffer *ret)
 {
         const struct run_value *run = (const struct run_value *)v;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cell cell;
+        int r = tree_cell(t, n, &cell, &info);
 
-        return print_cell(n, run->fact, run->build, ret);
+        return r < 0 ? r : print_cell(t, n, info, run->fact, run->build, ret);
 }
 
 /* The later of the commit's and the case's, so that it does not change when the value comes to be; a deliberate re-measurement moves it. */
@@ -368,13 +376,16 @@ static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 
 static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 {
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(case_info_unrefp) struct case_info *whole = NULL, *query = NULL;
         struct cell cell = tree_bare_cell(n);
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &whole);
 
-        cell.info = info;
+        if (r == 0 && n->inode.more > whole->n_expected)
+                r = -ENOENT;
         if (r < 0)
                 return r;
+        query = n->inode.more > 0 ? case_info_query(whole, n->inode.more) : NULL;
+        cell.info = query ?: whole;
         return cell.scramble > 0 ? query_scrambled_run(tree_workspace(t), &cell, ret) : query_run(tree_workspace(t), &cell, ret);
 }
 
@@ -414,6 +425,53 @@ static int cell_input_query(struct tree *t, const struct node *n, struct query *
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
         return r < 0 ? r : query_scrambled(tree_workspace(t), info, n->view.n, ret);
+}
+
+/* -- the queries of a script -- */
+
+static bool queries_exist(struct tree *t, const struct node *dir, const struct route *row)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct query_answer first;
+        struct cell cell;
+
+        if (tree_cell(t, dir, &cell, &info) < 0 || info->n_expected < 2)
+                return false;
+        return !dir->view.cached || (tree_fact(t, dir, &cell, true, &f) == 0 && fact_query_answer(f, 1, &first) == 0);
+}
+
+static size_t query_count(struct tree *t, const struct node *dir)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0 ? 0 : info->n_expected;
+}
+
+static int query_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
+{
+        uint64_t n;
+
+        if (!parse_name_number(name, query_count(t, dir), &n) || n == 0)
+                return -ENOENT;
+        ret->inode.more = (uint32_t)n;
+        return 0;
+}
+
+static int query_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
+{
+        const size_t n = query_count(t, dir);
+        struct inode inode = inode_below(dir, row);
+        int r = 0;
+
+        for (uint64_t i = from; r == 0 && i < n; i++) {
+                char name[32];
+
+                snprintf(name, sizeof(name), "%" PRIu64, i + 1);
+                inode.more = (uint32_t)i + 1;
+                r = tree_emit(row, name, inode, i, fn, user);
+        }
+        return r;
 }
 
 /* -- by-seed.tsv -- */
@@ -575,9 +633,9 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
 }
 
 #define COMMIT_TEXT IN(KIND_COMMIT), .type = NODE_FILE, .content = commit_text_content, .mtime = commit_time
-#define CELL_FILE                                                                                                  \
-        IN(KIND_CELL), .type = NODE_COMPUTED, .content = cell_content, .query = cell_query, .answer = cell_answer, \
-                       .mtime = cell_mtime
+#define CELL_VALUE .type = NODE_COMPUTED, .content = cell_content, .query = cell_query, .answer = cell_answer, .mtime = cell_mtime
+#define CELL_FILE  IN(KIND_CELL), CELL_VALUE
+#define QUERY_FILE IN(KIND_QUERY), CELL_VALUE
 
 static const struct route rows[] = {
         {KIND_MESSAGE, COMMIT_TEXT, .name = "message", .about = "the commit's message"},
@@ -626,6 +684,15 @@ static const struct route rows[] = {
         {44, .place = 11, CELL_FILE, .name = "stderr", .exists = cell_file_exists, .about = "its diagnostics"},
         {45, .place = 12, CELL_FILE, .name = "run.json", .exists = cell_file_exists,
          .about = "everything known of the run"},
+        {356, CELL_FILE, .name = "queries.tsv", .exists = queries_exist,
+         .about = "of a script with several check-sat: query, its line, result, seconds, memory so far"},
+        {KIND_QUERIES, IN(KIND_CELL), .name = "queries", .type = NODE_FOLDER, .exists = queries_exist, .mtime = cell_mtime,
+         .about = "each of them"},
+        {KIND_QUERY, IN(KIND_QUERIES), .shown = "<n>", .type = NODE_FOLDER, .match = query_match, .list = query_entries, .mtime = cell_mtime,
+         .about = "a query, from 1: CASE#<n> of the command"},
+        {359, QUERY_FILE, .name = "time", .about = "seconds from the answer before to its own"},
+        {360, QUERY_FILE, .name = "memory", .about = "peak resident bytes of the run until then"},
+        {361, QUERY_FILE, .name = "result", .about = "its answer, or how the run ended before it"},
         {217, IN(KIND_CELL), .name = "by-seed.tsv", .exists = by_seed_exists, DERIVED(print_by_seed),
          .about = "what is known of it under each seed, of seeds/ and of scrambled/; never starts work"},
         {216, IN(KIND_CELL), .shown = "input.smt2", .type = NODE_COMPUTED, .named = cell_input_named,

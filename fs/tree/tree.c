@@ -404,6 +404,12 @@ int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct cas
                 *ret_info = steal_pointer(info);
         if (r < 0)
                 return r;
+        if (n->inode.more > 0) {
+                info = *ret_info;
+                if (n->inode.more > info->n_expected)
+                        return -ENOENT;
+                *ret_info = case_info_query(info, n->inode.more);
+        }
         *ret = tree_bare_cell(n);
         ret->info = *ret_info;
         return 0;

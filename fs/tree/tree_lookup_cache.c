@@ -137,6 +137,8 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
                                 .brief = brief};
         int r;
 
+        if (cell->info->query > 0)
+                return run_find(t->workspace, cell, brief, ret);
         *ret = fact_find(t->lookup_cache, &k);
         if (*ret)
                 return 0;

@@ -28,6 +28,7 @@ static struct fact example(enum verdict v)
                 .err = BLOB("c said"),
                 .json = BLOB("{}"),
                 .waited_ns = NSEC_PER_SEC,
+                .answers = BLOB("0123456789abcdef"),
         };
 }
 
@@ -57,7 +58,7 @@ START_TEST(test_round_trip)
         ck_assert_int_eq(g->measured, f.measured);
         ck_assert_int_eq(g->remeasured, f.remeasured);
         ck_assert(blob_is(&g->results, &f.results) && blob_is(&g->out, &f.out) && blob_is(&g->err, &f.err) &&
-                  blob_is(&g->json, &f.json));
+                  blob_is(&g->json, &f.json) && blob_is(&g->answers, &f.answers) && blob_is(&brief->answers, &f.answers));
         ck_assert(blob_is(&brief->results, &f.results));
         ck_assert_uint_eq(brief->out.size + brief->err.size + brief->json.size, 0);
         ck_assert_uint_eq(brief->wall_ns, f.wall_ns);

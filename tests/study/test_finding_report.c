@@ -242,6 +242,21 @@ START_TEST(test_memory_is_not_verified)
 }
 END_TEST
 
-SUITE("finding_report", test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
+/* What was found out about it later stands in it, each once. */
+START_TEST(test_explained)
+{
+        cleanup_blob struct blob text = {0};
+
+        world(FINDING_SPR);
+        ck_assert_int_eq(observation_explained(w, f, EXPLAINED_OPTIONS, &text), -ENOENT);
+        assert_ok(observation_explain(w, f, EXPLAINED_OPTIONS, "## Options\n\nold\n"));
+        assert_ok(observation_explain(w, f, EXPLAINED_OPTIONS, "## Options\n\narith.solver=2 restores it\n"));
+        assert_ok(observation_explain(w, f, EXPLAINED_DIVERGENCE, "## Where the runs part\n\nat line 7\n"));
+        assert_says("## Options\n\narith.solver=2 restores it\n\n## Where the runs part\n\nat line 7\n");
+        end();
+}
+END_TEST
+
+SUITE("finding_report", test_explained, test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
       test_verify_goes_by_the_commit_responsible, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
       test_a_finished_one)

@@ -73,9 +73,10 @@ report("no entry has an option that the command does not take", invented)
 
 report("no example of --help is longer than a line", [f"{c}: {e}" for c in commands for e in re.findall(r"^(?:  |Example: )(solverfs .*)\n(?=\S)", help_of(c), re.M)])
 
-keys = {k for row in re.findall(r"^\| (`[a-z`, -]+`) \|", (man.parent / "recipes.md").read_text(), re.M) for k in re.findall(r"`([a-z-]+)`", row)}
-report("every key of docs/recipes.md is in solverfs-recipe(5)",
-       [k for k in sorted(keys) if f"*{k}*" not in pages["solverfs-recipe.5.scd"]] if len(keys) > 20 else ["the table was not found"])
+keys = [k for k, kind in re.findall(r'^        \{"([a-z0-9-]+)", (KIND_[A-Z]+)', (man.parents[1] / "core/recipe/recipe.c").read_text(), re.M) if kind != "KIND_RETIRED"]
+both = pages["solverfs-recipe.5.scd"] + pages["solverfs-config.5.scd"]
+report("every key of a recipe is in solverfs-recipe(5), or solverfs-config(5)",
+       [k for k in keys if f"*{k}*" not in both and f"_{k}_" not in both] if len(keys) > 20 else ["the table was not found"])
 
 words = set(re.findall(r"[a-z]+", completion.read_text()))
 report("every command is in the completion of bash", [c for c in commands if not set(c.split()) <= words])

@@ -301,6 +301,9 @@ static int compare(struct compare *o)
                 command_must(findings_add_compared(common.workspace, t, &kept));
                 note("%zu regression%s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, plural(kept.added), kept.known,
                      o->options.version[0].solver->recipe->name);
+                if (kept.queries > 0)
+                        note("%zu %s of scripts, and not kept: 'solverfs case cut' writes a script that asks one of them", kept.queries,
+                             kept.queries == 1 ? "is a query" : "are queries");
         }
         return r != STATUS_OK ? r : tell_judgement(o, t);
 }

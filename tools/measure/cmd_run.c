@@ -143,7 +143,13 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         }
         disputed = is_disputed(o, i, &cell, run->fact);
-        if (o->print)
+        if (o->print && o->file == CELL_QUERIES) {
+                r = cell_queries(common.workspace, cell.info, run->fact, to);
+                if (r < 0) {
+                        complain("case %u: %s", cell.info->id, error_message(r));
+                        command_worse(status_of_value(r));
+                }
+        } else if (o->print)
                 cell_file_print(run->fact, o->file, to);
         else
                 add_object(to, o->columns, common.json ? cell_answer_json(&cell, full_sha(common.solver, cell.commit).s, run->fact, run->build)
@@ -202,7 +208,8 @@ void cmd_run(int argc, char **argv)
                 "'exec:PATH ARG...' is a program of this machine, which needs no solver: its arguments, with {case} where the input belongs (else "
                 "last), and {n} in the word that sets a seed.\n"
                 "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: 3-17 (ids), "
-                "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. The cases begin with the first word, "
+                "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. 42#17 is a query of a script, its 17th check-sat; "
+                "42#3-9 and 42#all are several. The cases begin with the first word, "
                 "behind the first REV, that names one.\n"
                 "An answer that contradicts the case's own :status is reported on standard error, and the exit status is 1; so it is when a commit "
                 "cannot be built. A timeout is an answer like any other: status 0.\n\n"
@@ -219,7 +226,7 @@ void cmd_run(int argc, char **argv)
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
                 OPTION_JSON("Print a JSON object for each, a line each, with everything known of the run"),
                 {"print", 'p', "FILE",
-                 "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json",
+                 "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json, queries.tsv",
                  .parse = parse_print, .to = &o.file, .is_given = &o.print},
                 {0}};
 
@@ -238,6 +245,9 @@ void cmd_run(int argc, char **argv)
                 command_seed(common.solver, o.revisions.list[i], o.cell.has_seed);
         o.cell.solver = common.solver;
         keep_format(&o);
+        for (size_t i = 0; i < o.cases.n && o.again; i++)
+                if (o.cases.list[i]->query > 0)
+                        command_usage("--again is for whole scripts: leave out '#' and what follows it");
         o.unbuildable = allocate(o.revisions.n + 1, sizeof(*o.unbuildable));
         o.disputed = allocate(o.cases.n + 1, sizeof(*o.disputed));
         choose_columns(&o);

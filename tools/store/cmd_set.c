@@ -51,7 +51,7 @@ void cmd_set_list(int argc, char **argv)
                 for (size_t j = 0; !names && j < set->n; j++) {
                         cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                        if (cases_get(workspace_cases(common.workspace), set->ids[j], &info) == 0 && !info->removed)
+                        if (cases_get(workspace_cases(common.workspace), set->ids[j], &info) == 0 && case_is_there(info))
                                 output_object(cases, json_pack("{ss si so}", "set", set->name, "case", (int)info->id, "name", json_printable(info->name)));
                 }
         }

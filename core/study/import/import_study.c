@@ -26,13 +26,17 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
         r = cases_get(there, theirs, &info);
         if (r < 0)
                 return r;
-        r = cases_find_digest(here, &info->sha256, &ours);
+        r = cases_find_same(here, info, &ours);
+        if (r == -ENOENT) {
+                r = cases_read_bytes(there, info, CASE_SIZE_MAX, &text);
+                if (r == 0)
+                        r = cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret);
+                if (r == 0)
+                        r = cases_find_same(here, info, &ours);
+        }
         if (r == 0)
                 *ret = ours->id;
-        if (r != -ENOENT)
-                return r;
-        r = cases_read_bytes(workspace_cases(t->source->there), info, CASE_SIZE_MAX, &text);
-        return r < 0 ? r : cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret);
+        return r;
 }
 
 /* -- localizations, reductions, counts -- */

@@ -24,7 +24,7 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_string(h, o->solver->recipe->name);
         hasher_add(h, reference.oid.id, GIT_OID_RAWSZ);
         hasher_add(h, target.oid.id, GIT_OID_RAWSZ);
-        hasher_add(h, info->sha256.bytes, DIGEST_SIZE);
+        hasher_add(h, case_identity(info).bytes, DIGEST_SIZE);
         recipe_builds_digest(o->solver->recipe, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         recipe_run_digest(o->solver->recipe, o->has_seed, o->seed, &limits, &recipe);

@@ -77,7 +77,11 @@ int findings_add_compared(struct workspace *w, const struct comparing_table *t, 
         for (size_t k = 0; k < t->options->n && r == 0; k++) {
                 enum judge_change change = t->judgement.cases[t->order[k]].change;
 
-                if (change == JUDGE_MORE || change == JUDGE_LOST)
+                if (change != JUDGE_MORE && change != JUDGE_LOST)
+                        continue;
+                if (o->cases[t->order[k]]->query > 0)
+                        ret->queries++;
+                else
                         r = keep(w, t, t->order[k], ret);
         }
         return r;

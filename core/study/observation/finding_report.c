@@ -406,6 +406,19 @@ static void add_culprits(struct workspace *w, struct solver *s, const struct obs
                 add_unfinished(s, f, localization, ret);
 }
 
+/* By the commands options and diverge. */
+static void add_explanations(struct workspace *w, const struct observation *f, struct buffer *ret)
+{
+        for (enum explanation e = 0; e < N_EXPLANATIONS; e++) {
+                cleanup_blob struct blob text = {0};
+
+                if (observation_explained(w, f, e, &text) < 0)
+                        continue;
+                buffer_add(ret, text.data, text.size);
+                buffer_adds(ret, "\n");
+        }
+}
+
 static void add_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
@@ -437,6 +450,7 @@ int finding_report(struct workspace *w, struct solver *s, const struct observati
                             f->chain);
         add_seeds(w, s, f, ret);
         add_culprits(w, s, f, ret);
+        add_explanations(w, f, ret);
         r = add_reproduction(w, s, f, ret);
         if (r < 0)
                 return r;

@@ -127,6 +127,15 @@ bool alarm_is_localized(const struct observation *a);
 int observation_add(struct workspace *w, struct observation *o);
 /* The same for what another store has: a finding of those bytes between other versions is one of its own. */
 int observation_take(struct workspace *w, struct observation *o);
+/* What was found out about it since, as Markdown for its report; the last text counts. Of core/why, which stands above this room. */
+enum explanation {
+        EXPLAINED_OPTIONS,    /* which option restores what the reference does */
+        EXPLAINED_DIVERGENCE, /* where the two runs part */
+        N_EXPLANATIONS
+};
+int observation_explain(struct workspace *w, const struct observation *o, enum explanation e, const char *text);
+int observation_explained(struct workspace *w, const struct observation *o, enum explanation e, struct blob *ret); /* -ENOENT: nobody asked */
+
 /* The finding that these bytes are, as this kind and by this measure. -ENOENT. */
 int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
                      struct observation **ret);

@@ -7,6 +7,7 @@
 
 /* A series is a table: findings TABLE_FINDINGS, alarms TABLE_ALARMS. In either:
  *     'f' or 'a' solver(4) number(4) → record
+ *     'x' solver(4) number(4) kind(1) → what explains it: text
  *     'n' solver(4)                  → the last number(4)
  * and by what it is known again → number(4); of findings
  *     'o' solver(4) kind(1) sha256                        these bytes
@@ -54,6 +55,28 @@ static struct slice last_key(uint8_t key[5], uint32_t solver)
         key[0] = 'n';
         key_u32(key + 1, solver);
         return SLICE(key, 5);
+}
+
+static struct slice explained_key(uint8_t key[KEY_SIZE + 1], const struct observation *o, enum explanation e)
+{
+        record_key(key, observation_series(o), o->solver, o->number);
+        key[0] = 'x';
+        key[KEY_SIZE] = (uint8_t)e;
+        return SLICE(key, KEY_SIZE + 1);
+}
+
+int observation_explain(struct workspace *w, const struct observation *o, enum explanation e, const char *text)
+{
+        uint8_t key[KEY_SIZE + 1];
+
+        return store_set(workspace_store(w), series_of[observation_series(o)].table, explained_key(key, o, e), slice_string(text));
+}
+
+int observation_explained(struct workspace *w, const struct observation *o, enum explanation e, struct blob *ret)
+{
+        uint8_t key[KEY_SIZE + 1];
+
+        return store_fetch(workspace_store(w), series_of[observation_series(o)].table, explained_key(key, o, e), ret);
 }
 
 static int put_record(struct store_txn *t, const struct observation *o)
@@ -228,7 +251,7 @@ static int add(struct workspace *w, struct observation *o, bool by_versions)
                 r = cases_get(workspace_cases(w), o->case_id, &info);
                 if (r < 0)
                         return r;
-                a.input = info->sha256;
+                a.input = case_identity(info);
                 for (size_t i = 0; i < o->n_runs; i++)
                         o->runs[i].case_id = o->case_id;
         }

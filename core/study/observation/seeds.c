@@ -46,7 +46,7 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
         struct hasher *h = hasher_new();
 
         hasher_string(h, "seeds");
-        hasher_add(h, q->info->sha256.bytes, DIGEST_SIZE);
+        hasher_add(h, case_identity(q->info).bytes, DIGEST_SIZE);
         for (unsigned i = 0; i < 2; i++) {
                 const struct solver *s = q->versions[i]->solver;
 

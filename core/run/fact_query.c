@@ -1,0 +1,114 @@
+#include "core/run/fact_query.h"
+
+#include <inttypes.h>
+
+#include "cache/base/record.h"
+#include "core/run/cell_file.h"
+
+#define ANSWER_SIZE 16 /* when, and the memory so far */
+
+void fact_take_answers(struct fact *f, const struct run_result *t)
+{
+        const struct verdicts *v = &t->verdicts;
+        cleanup_buffer struct buffer b = {0};
+
+        for (size_t i = 0; i < v->n && (v->n > 1 || !v->is_answer); i++) {
+                uint64_t when = timeline_when(&t->run.printed, v->ends[i]);
+
+                if (when == UINT64_MAX)
+                        return;
+                record_put_u64(&b, when);
+                record_put_u64(&b, i + 1 < v->n || !v->is_answer ? timeline_amount(&t->run.grown, when) : t->run.memory);
+        }
+        if (b.size > 0)
+                buffer_steal(&b, &f->answers);
+}
+
+/* The lines of `result`: one for each answer, then how it ended where not with one. */
+static size_t read_results(const struct fact *f, uint32_t query, enum verdict *ret)
+{
+        struct slice line, rest = SLICE(f->results.data, f->results.size);
+        size_t n = 0;
+
+        *ret = f->verdict;
+        while (slice_next_line(&rest, &line)) {
+                n++;
+                for (int v = 0; n == query && v < N_VERDICTS; v++)
+                        if (strlen(verdict_name(v)) == line.size && memcmp(verdict_name(v), line.data, line.size) == 0)
+                                *ret = v;
+        }
+        return n;
+}
+
+static struct query_answer answer_at(const struct fact *f, size_t i)
+{
+        struct record r = record_of(SLICE((const char *)f->answers.data + i * ANSWER_SIZE, ANSWER_SIZE));
+        uint64_t ns = record_u64(&r);
+
+        return (struct query_answer){.ns = ns, .memory = record_u64(&r)};
+}
+
+int fact_query_answer(const struct fact *f, uint32_t query, struct query_answer *ret)
+{
+        const size_t known = f->answers.size / ANSWER_SIZE;
+        struct query_answer own = {.ns = f->wall_ns, .memory = f->memory}, before = {0};
+        enum verdict verdict;
+        size_t n = read_results(f, query, &verdict);
+
+        assert(query > 0);
+        if (known == 0 && n > 1)
+                return -ENOENT;
+        if (query <= known)
+                own = answer_at(f, query - 1);
+        if (query > 1 && query - 1 <= known)
+                before = answer_at(f, query - 2);
+        *ret = (struct query_answer){.verdict = verdict, .is_reached = query <= MAX(known, n)};
+        if (ret->is_reached) {
+                ret->ns = own.ns > before.ns ? own.ns - before.ns : 0;
+                ret->memory = own.memory;
+        }
+        return 0;
+}
+
+int fact_of_query(const struct fact *f, uint32_t query, struct fact **ret)
+{
+        struct query_answer a;
+        struct fact *q;
+        char *line;
+        int r = fact_query_answer(f, query, &a);
+
+        if (r < 0)
+                return r;
+        line = format_string("%s\n", verdict_name(a.verdict));
+        q = allocate(1, sizeof(*q));
+        *q = *f;
+        q->refs = 1;
+        q->wrong = false;
+        q->verdict = a.verdict;
+        q->results = (struct blob){.data = line, .size = strlen(line), .owned = line};
+        q->answers = q->out = q->err = q->json = (struct blob){0};
+        q->memory = a.memory;
+        if (a.verdict == VERDICT_TIMEOUT) /* which is the limit, as of every timeout */
+                return *ret = q, 0;
+        q->wall_ns = a.ns;
+        q->cpu_ns = f->wall_ns == 0 ? 0 : (uint64_t)((double)f->cpu_ns * (double)a.ns / (double)f->wall_ns);
+        q->waited_ns = f->wall_ns == 0 ? 0 : (uint64_t)((double)f->waited_ns * (double)a.ns / (double)f->wall_ns);
+        *ret = q;
+        return 0;
+}
+
+void fact_print_queries(const struct fact *f, const uint32_t *lines, size_t n, struct buffer *ret)
+{
+        buffer_adds(ret, "query\tline\tresult\tseconds\tmemory\n");
+        for (size_t i = 0; i < n; i++) {
+                struct query_answer a = {0};
+                bool is_known = fact_query_answer(f, (uint32_t)i + 1, &a) == 0 && a.is_reached;
+                char seconds[32] = "-", memory[32] = "-";
+
+                if (is_known)
+                        format_seconds(a.ns, seconds);
+                if (is_known && a.memory > 0)
+                        snprintf(memory, sizeof(memory), "%" PRIu64, a.memory);
+                buffer_addf(ret, "%zu\t%" PRIu32 "\t%s\t%s\t%s\n", i + 1, lines[i], is_known ? verdict_name(a.verdict) : "-", seconds, memory);
+        }
+}

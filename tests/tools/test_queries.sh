@@ -1,0 +1,74 @@
+#!/bin/bash
+# Queries of a script: queries.tsv, CASE#N in commands, queries/ of a mount.
+# shellcheck disable=SC2016,SC2034
+. "$(dirname "$0")/command.sh"
+make_mount
+tell_time
+
+# It answers each check-sat as the comment behind it says, after so many milliseconds: those of v1, then those of v2. Words like "crash" end it.
+make_repository toy
+version() { # version TAG COLUMN
+	cat >toy/toy.sh <<END
+#!/bin/sh
+for case; do :; done
+awk -v c=$2 '/^\(exit/ { exit } /^\(check-sat/ { t = \$(3 + c); all += t
+	if (t == "crash") { system("kill -SEGV " pid) ; exit }
+	print \$3; print "line " t / 1000 > "/dev/stderr" } END { print "lasts " all / 1000 > "/dev/stderr" }' pid=\$\$ "\$case"
+END
+	echo 'cp toy.sh toy && chmod +x toy' >toy/build.sh
+	git -C toy add -A && git -C toy commit -q -m "$1" && git -C toy tag "$1"
+}
+version v1 1 && version v2 2
+toy_recipe toy 'timeout = 10s'
+cat >inc.smt2 <<'END'
+(set-logic ALL)
+(push 1)
+(check-sat) ; sat 100 100
+(pop 1)
+(check-sat) ; unsat 20 20
+(set-info :status sat)
+(check-sat) ; sat 30 900
+(check-sat) ; unknown 5 5
+END
+printf '(check-sat) ; sat 10 10\n(check-sat) ; sat 20 crash\n(check-sat) ; sat 5 5\n' >crash.smt2
+printf '(check-sat) ; sat 10 10\n(check-sat) ; unsat 20 30000\n(check-sat) ; sat 5 5\n' >slow.smt2
+printf '(check-sat) ; sat 10 10\n(exit)\n(check-sat) ; sat 5 5\n' >one.smt2
+run 0 init && run 0 solver add --recipe toy.recipe toy toy && run 0 case add inc.smt2 crash.smt2 slow.smt2 one.smt2 || { cat err; exit 1; }
+tab() { tr '\t\n' ' |' <"$1"; }
+
+# -- the table --
+test_that "queries.tsv has a row for each check-sat: its line, answer, seconds" 'run 0 run toy v1 inc.smt2 --print queries.tsv && cut -f 1-4 out >table &&
+	[ "$(tab table)" = "query line result seconds|1 3 sat 0.100000|2 5 unsat 0.020000|3 7 sat 0.030000|4 8 unknown 0.005000|" ]'
+test_that "a run that ends in the middle: its query, and none behind it" 'run 0 run toy v2 crash.smt2 slow.smt2 && run 0 run toy v2 slow.smt2 --print queries.tsv && cut -f 1-4 out >table &&
+	[ "$(tab table)" = "query line result seconds|1 1 sat 0.010000|2 2 timeout 9.990000|3 3 - -|" ] && run 0 run toy v2 crash.smt2 --print queries.tsv && has out "^2	2	crash	" && has out "^3	3	-	-"'
+test_that "what stands behind (exit) is no query" 'run 0 run toy v1 one.smt2 --print queries.tsv && [ "$(wc -l <out)" = 2 ]'
+
+# -- CASE#N --
+test_that "CASE#3 is a case" 'run 0 run toy v1 v2 "inc.smt2#3" && [ "$(cut -f 2,3,8 out | tr "\t\n" " |")" = "sat 0.030000 inc.smt2#3|sat 0.900000 inc.smt2#3|" ]'
+test_that "... whose run is the script: nothing is run again" 'run 0 run toy v1 v2 "inc.smt2#all" && run 0 run toy v1 "inc.smt2#2-3" && [ "$(wc -l <out)" = 2 ]'
+test_that "... it has an id of its own" 'id=$(run 0 run toy v1 "inc.smt2#3" && cut -f 1 out) && run 0 run toy v1 "$id" && has out "inc.smt2#3"'
+test_that "... it is not listed" 'run 0 case list && ! has out "#"'
+test_that "... compared" 'run 0 compare toy@v1 toy@v2 "inc.smt2#all" inc.smt2 && has out "^regression.*slower.*inc.smt2#3$" && ! has out "inc.smt2#[124]$"'
+test_that "... and not kept: its bytes ask more" 'run 0 compare toy@v1 toy@v2 "inc.smt2#3" --keep && has err "1 is a query" && run 0 findings toy && empty out'
+test_that "... localized" 'run 0 localize toy --reference v1 --target v2 "inc.smt2#3" && has out "$(git -C toy rev-parse v2)"'
+test_that "... in a history" 'run 0 history toy "inc.smt2#3" && has out 0.9'
+test_that "a number that is none is refused" 'run 3 run toy v1 "inc.smt2#5" && has err "has 4 check-sat" && run 3 run toy v1 "inc.smt2#0" && run 3 run toy v1 "inc.smt2#x" && has err "names no query"'
+test_that "--again wants the whole script" 'run 2 run toy v1 "inc.smt2#3" --again && has err "whole scripts"'
+
+# -- the mount --
+"$solverfs" mount "$mnt" >/dev/null 2>err || { cat err; exit 1; }
+q=$mnt/toy/commits/v2/cases/1
+test_that "the mount has the table" 'run 0 run toy v2 inc.smt2 --print queries.tsv && cmp out "$q/queries.tsv"'
+test_that "... and a folder for each query" '[ "$(ls "$q/queries" | tr "\n" " ")" = "1 2 3 4 " ] && is "$q/queries/3/time" 0.900000 && is "$q/queries/3/result" sat && [ ! -e "$q/queries/5" ]'
+test_that "... under a seed or another limit, too" 'is "$mnt/toy/commits/v2/timeout/500ms/cases/1/queries/3/result" timeout && is "$mnt/toy/commits/v2/timeout/500ms/cases/1/queries/2/result" unsat'
+test_that "... a script with one has none" '[ ! -e "$mnt/toy/commits/v1/cases/4/queries" ] && [ ! -e "$mnt/toy/commits/v1/cases/4/queries.tsv" ]'
+test_that "cached/ has what is known" 'c=$mnt/toy/cached/v2/cases/1 && cmp "$c/queries.tsv" "$q/queries.tsv" && is "$c/queries/2/result" unsat'
+test_that "after run --again the mount has the new times" 'run 0 run toy v2 inc.smt2 --again && is "$q/queries/3/time" 0.900000'
+run 0 unmount "$mnt"
+test_that "fsck and gc leave them alone" 'run 0 fsck && run 0 gc && run 0 run toy v1 "inc.smt2#3" && has out 0.030000'
+
+# -- watched --
+run 0 set add asked "inc.smt2#all" && run 0 watch toy --once --set asked || cat err
+printf '\n# and slower again\n' >>toy/toy.sh && sed -i 's/t = \$(3 + c); /t = $(3 + c); if (NR == 5) t *= 9; /' toy/toy.sh && git -C toy commit -q -a -m slower
+test_that "watch takes a set of queries, and tells which one" 'run 6 watch toy --once --set asked && [ "$(wc -l <out)" = 1 ] && cp err told && run 0 run toy v1 "inc.smt2#2" && has told "slower at $(git -C toy rev-parse --short=12 HEAD) .*case $(cut -f 1 out) 0.02"'
+echo "1..$n"
