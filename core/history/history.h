@@ -148,6 +148,9 @@ struct commit_hunk {
 };
 typedef int (*commit_hunk_fn)(void *user, const struct commit_hunk *h);
 int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *user);
+/* Calls fn for each of its files and links. -EFBIG as above. */
+typedef void (*history_file_fn)(void *user, const char *path);
+int history_files(struct history *h, uint32_t number, history_file_fn fn, void *user);
 /* The first line of its message, printable; "" when it cannot be read. */
 void history_subject(struct history *h, uint32_t number, struct buffer *ret);
 

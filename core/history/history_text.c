@@ -200,6 +200,40 @@ int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *u
         return r;
 }
 
+struct walk {
+        history_file_fn fn;
+        void *user;
+};
+
+static int walk_entry(const char *folder, const git_tree_entry *e, void *user)
+{
+        const struct walk *w = user;
+        cleanup_free char *path = git_tree_entry_type(e) == GIT_OBJECT_BLOB ? format_string("%s%s", folder, git_tree_entry_name(e)) : NULL;
+
+        if (path)
+                w->fn(w->user, path);
+        return 0;
+}
+
+int history_files(struct history *h, uint32_t number, history_file_fn fn, void *user)
+{
+        cleanup_handle struct handle handle = {0};
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        size_t left = MEMORY_MAX;
+        int r = history_handle(h, &handle);
+
+        if (r == 0)
+                r = history_object(h, handle.git, number, &c);
+        if (r == 0)
+                r = commit_tree(c, &tree);
+        if (r == 0)
+                r = weigh_trees(handle.git, NULL, tree, 0, 0, &left);
+        if (r == 0 && git_tree_walk(tree, GIT_TREEWALK_PRE, walk_entry, &(struct walk){fn, user}) < 0)
+                r = errorf(-EIO, "the files of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+        return r;
+}
+
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret)
 {
         cleanup_handle struct handle handle = {0};

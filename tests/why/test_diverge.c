@@ -342,6 +342,7 @@ START_TEST(test_statistic_is_of)
         ck_assert_double_eq(statistic_is_of("forewalks", "src/walk.c", &all), 0); /* words begin where they do */
         ck_assert_double_eq(statistic_is_of("restarts", "", &all), 0);
         ck_assert_double_eq(statistic_is_of("re", "r.c", &all), 0);
+        ck_assert_double_eq(statistic_is_of("conflicts", "conf.c", &all), 0); /* the larger part of the word */
 }
 END_TEST
 

@@ -13,6 +13,7 @@ struct diverging {
         struct diverge_options options;
 
         struct version *version[2]; /* owned */
+        struct observation *finding; /* owned; NULL: none */
 };
 
 static void tell(void *user, const char *doing)
@@ -62,10 +63,9 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
 static struct case_info *read_words(struct diverging *o, const struct words *words)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        cleanup_observation struct observation *f = NULL;
 
-        if (command_must_usage(command_finding(words->list[1], &f)) == 1 && words->n == 2)
-                return read_finding(o, f);
+        if (command_must_usage(command_finding(words->list[1], &o->finding)) == 1 && words->n == 2)
+                return read_finding(o, o->finding);
         if (words->n != 4)
                 command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
         command_cases(&words->list[1], 1, &cases);
@@ -103,6 +103,12 @@ static void print(const struct diverging *o, const struct diverge_result *r)
         else
                 diverge_print(r, o->rows, &text);
         output_write(&text);
+        if (o->finding) { /* its report has it from now on */
+                cleanup_buffer struct buffer section = {0};
+
+                diverge_markdown(r, &section);
+                command_must(observation_explain(common.workspace, o->finding, EXPLAINED_DIVERGENCE, section.data));
+        }
         if (r->no_profile)
                 complain("not all of the profile could be made: %s", r->no_profile);
 }
@@ -161,4 +167,5 @@ void cmd_diverge(int argc, char **argv)
                 print(&o, &result);
         for (int side = 0; side < 2; side++)
                 version_free(o.version[side]);
+        observation_unref(o.finding);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <zlib.h>
 
+#include "core/git/paths.h"
 #include "core/recipe/recipe_keys.h"
 
 void diverge_say(const struct diverging *d, const char *doing, int side)
@@ -206,23 +207,27 @@ static int compare_traces(struct diverging *d, struct diverge_result *ret)
         return r;
 }
 
-/* The first statistic that differs much, and is of a file. */
-static void find_lead(struct diverge_result *r)
+/* -- a lead -------------------------------------------------------------------------------------------------------- */
+
+static void weigh_file(void *user, const char *path)
 {
-        for (size_t i = 0; i < r->n_changes && !r->lead; i++) {
+        struct diverge_result *r = user;
+        const struct solver *s = r->options->version[1]->solver;
+        const char *suffix = strrchr(path, '.');
+
+        if (!suffix || !strchr("cChH", suffix[1]) || !paths_have(s->recipe->paths, path))
+                return;
+        for (size_t i = 0; i < r->n_changes; i++) {
                 const struct statistic_change *c = &r->changes[i];
-                double likely = 0;
+                const double here = statistic_is_of(c->name, path, &r->statistics[RUN_FIRST][0]);
 
-                for (size_t k = 0; k < r->profile.n_functions && MAX(c->ratio, 1 / c->ratio) >= DIVERGE_LEAD; k++) {
-                        const char *file = r->profile.functions[k].file;
-                        double here = statistic_is_of(c->name, file, &r->statistics[RUN_FIRST][0]);
-
-                        if (here <= likely)
-                                continue;
-                        likely = here;
-                        r->lead = c;
-                        r->lead_file = file;
-                }
+                if (MAX(c->ratio, 1 / c->ratio) < DIVERGE_LEAD || (r->lead && c > r->lead))
+                        return;
+                if (here <= (c == r->lead ? statistic_is_of(c->name, r->lead_file, &r->statistics[RUN_FIRST][0]) : 0))
+                        continue;
+                r->lead = c;
+                free(r->lead_file);
+                r->lead_file = copy_string(path);
         }
 }
 
@@ -282,8 +287,8 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
                 r = compare_traces(&d, ret);
         if (r == 0 && o->has_profile)
                 r = diverge_profile(&d, ret);
-        if (r == 0 && !ret->profile.path[0])
-                find_lead(ret);
+        if (r == 0 && !ret->profile.path[0] && !s->recipe->is_programs)
+                r = history_files(s->history, o->version[1]->commit, weigh_file, ret);
         if (r == 0 && o->has_culprit)
                 r = changed_functions(s->history, o->culprit, s->recipe->paths, &ret->functions);
         end(&d);
@@ -300,6 +305,7 @@ void diverge_result_done(struct diverge_result *r)
                 for (int i = 0; i < 2; i++)
                         statistics_done(&r->statistics[side][i]);
         free(r->changes);
+        free(r->lead_file);
         free(r->no_profile);
         profile_done(&r->profile);
         changed_functions_done(&r->functions);

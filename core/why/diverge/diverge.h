@@ -57,9 +57,9 @@ struct diverge_result {
         struct statistic_change *changes;   /* owned */
         size_t n_changes;
         struct profile profile;
-        /* Where the profile has no place: a statistic that differs by DIVERGE_LEAD or more, and the sampled file it is of by its name; NULL: none. */
+        /* Where no profile has a place: the first statistic that differs by DIVERGE_LEAD or more and that a source file has the name of; NULL: none. */
         const struct statistic_change *lead;
-        const char *lead_file;
+        char *lead_file; /* owned */
         char *no_profile; /* why there is none, or not all of one; NULL; owned */
         struct changed_functions functions;
 };

@@ -71,10 +71,10 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
         if (!p->path[0])
                 buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; it does more of the same: no function has a share that grew by a tenth"
                                                                      : "; the second takes hardly more than the first");
-        if (r->lead)
-                buffer_addf(to, "; a lead: the statistic %s, %.3g times, by its name of %s", r->lead->name, r->lead->ratio, r->lead_file);
-        else if (p->lead)
-                buffer_addf(to, "; a lead: %s (%s) and what it calls, %.2f s before, %.2f s after", p->lead->name, p->lead->file, p->lead->total[0], p->lead->total[1]);
+        if (p->lead)
+                buffer_addf(to, "; most in %s (%s) and what it calls: %.2f s before, %.2f s after", p->lead->name, p->lead->file, p->lead->total[0],
+                            p->lead->total[1]);
+        buffer_adds(to, "\n");
 }
 
 static void add_head(const struct diverge_result *r, struct buffer *to)
@@ -115,10 +115,10 @@ void diverge_print(const struct diverge_result *r, size_t most, struct buffer *t
         }
         for (size_t i = 0; i < MIN(r->n_changes, most); i++)
                 buffer_addf(to, "statistic\t%s\t%.15g\t%.15g\t%.3g\n", r->changes[i].name, r->changes[i].value[0], r->changes[i].value[1], r->changes[i].ratio);
-        if (r->options->has_profile) {
+        if (r->lead)
+                buffer_addf(to, "a lead: %s differs by %.3g times; by its name it is of %s\n", r->lead->name, r->lead->ratio, r->lead_file);
+        if (r->options->has_profile)
                 add_profile(r, to);
-                buffer_adds(to, "\n");
-        }
         for (size_t i = 0; i < MIN(r->profile.n_functions, most); i++) {
                 const struct profile_function *f = &r->profile.functions[i];
 
@@ -148,10 +148,8 @@ static json_t *parting_json(const struct parting *p)
         return p->is_found ? j : (json_decref(j), json_null());
 }
 
-static json_t *profile_json(const struct diverge_result *r)
+static json_t *profile_json(const struct profile *p)
 {
-        const struct profile *p = &r->profile;
-        const struct profile_function *lead = p->lead;
         json_t *list = json_array(), *path = json_array();
 
         for (size_t i = 0; i < PROFILE_PATH && p->path[i]; i++)
@@ -163,11 +161,8 @@ static json_t *profile_json(const struct diverge_result *r)
                                                       f->total[1]));
         }
         return json_pack("{s[ff] s[ii] so so so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0], (int)p->samples[1], "path",
-                         path, "lead",
-                         r->lead ? json_pack("{ss ss}", "statistic", r->lead->name, "file", r->lead_file)
-                         : lead  ? json_pack("{ss ss}", "name", lead->name, "file", lead->file)
-                                 : json_null(),
-                         "functions", list);
+                         path, "most",
+                         p->lead ? json_pack("{ss ss}", "name", p->lead->name, "file", p->lead->file) : json_null(), "functions", list);
 }
 
 json_t *diverge_json(const struct diverge_result *r)
@@ -193,8 +188,10 @@ json_t *diverge_json(const struct diverge_result *r)
                 json_array_append_new(changed, json_pack("{ss ss si si}", "file", r->functions.list[i].file, "name", r->functions.list[i].name, "removed",
                                                          (int)r->functions.list[i].removed, "added", (int)r->functions.list[i].added));
         j = json_pack("{si so so so}", "case", (int)r->options->info->id, "runs", runs, "streams", streams, "statistics", statistics);
+        if (r->lead)
+                json_object_set_new(j, "lead", json_pack("{ss ss}", "statistic", r->lead->name, "file", r->lead_file));
         if (r->options->has_profile)
-                json_object_set_new(j, "profile", profile_json(r));
+                json_object_set_new(j, "profile", profile_json(&r->profile));
         if (r->options->has_culprit)
                 json_object_set_new(j, "changed", changed);
         else

@@ -173,23 +173,32 @@ struct statistic_change *statistics_compare(const struct statistics run[2], cons
 
 /* -- files --------------------------------------------------------------------------------------------------------- */
 
-/* Does a name have a word that is the stem, but for its end: "reductions" of "reduce"? */
-static bool has_word(const char *name, const char *stem, size_t n)
+/* How much of the word of a name that begins as the stem does (but for the stem's last letter: "reductions" of "reduce") is the stem's; 0: less than half. */
+static double word_share(const char *name, const char *stem, size_t n)
 {
-        for (const char *p = name; *p; p++)
-                if ((p == name || !isalpha((unsigned char)p[-1])) && strncasecmp(p, stem, n - 1) == 0)
-                        return true;
-        return false;
+        for (const char *p = name; *p; p++) {
+                size_t word = 0, same = 0;
+
+                if (!isalpha((unsigned char)*p) || (p > name && isalpha((unsigned char)p[-1])))
+                        continue;
+                while (isalpha((unsigned char)p[word]))
+                        word++;
+                while (same < MIN(word, n) && tolower((unsigned char)p[same]) == tolower((unsigned char)stem[same]))
+                        same++;
+                if (same + 1 >= n && same * 2 >= word)
+                        return (double)same / (double)word;
+        }
+        return 0;
 }
 
 double statistic_is_of(const char *name, const char *path, const struct statistics *all)
 {
         const char *stem = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-        size_t n = strcspn(stem, "."), others = 0;
+        const size_t n = strcspn(stem, ".");
+        const double share = n >= STEM_LEAST ? word_share(name, stem, n) : 0;
+        size_t others = 0;
 
-        if (n < STEM_LEAST || !has_word(name, stem, n))
-                return 0;
-        for (size_t i = 0; i < all->n; i++)
-                others += has_word(all->list[i].name, stem, n);
-        return 1. / (double)MAX(others, 1u);
+        for (size_t i = 0; i < all->n && share > 0; i++)
+                others += word_share(all->list[i].name, stem, n) > 0;
+        return share / (double)MAX(others, 1u);
 }
