@@ -52,7 +52,7 @@ test_that "the first line that differs in a number, and the first that differs i
 test_that "what differs between two runs of one version, or on an empty input, is passed over" '
 	! grep ">" out | grep -E "nobody|seeded|version" && has out "^standard output: .* 2 lines passed over"'
 test_that "the statistics that differ, and by how much" 'has out "^statistic	conflicts	100	5000	49.5$" && ! has out "^statistic	restarts"'
-test_that "a statistic that a source file has the name of is a lead" 'has out "^a lead: conflicts differs by 49.5 times; by its name it is of conflict.c$"'
+test_that "a statistic that a source file has the name of is a lead" 'has out "^a lead: the statistic conflicts, 100 before and 5000 after, is by its name of conflict.c$"'
 test_that "the functions that the commit changed" 'has out "^changed	search.c	lookahead	-1	\+1$" && ! has out "^changed	search.c	search	"'
 test_that "the versions are given the same way round as they are asked for" 'run 0 diverge toy 1 v2 v1 && has out "^line	out	a	10	>	restart$" && ! has out "^changed"'
 test_that "a version and itself part nowhere" 'run 0 diverge toy 1 v1 v1 && has out "^standard output: the same kinds of lines, 12 and 12" && ! has out "^line|^value|^statistic"'

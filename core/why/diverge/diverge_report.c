@@ -67,7 +67,7 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
                         buffer_addf(to, "; the extra time is in %s (%s) and what it calls: %.2f s before, %.2f s after", p->path[i]->name, p->path[i]->file,
                                     p->path[i]->total[0], p->path[i]->total[1]);
                 else
-                        buffer_addf(to, "%s%s (%s)", i == 1 ? "; below " : ", ", p->path[i]->name, p->path[i]->file);
+                        buffer_addf(to, "%s%s (%s)", i == 1 ? "; nearly as much is in " : ", ", p->path[i]->name, p->path[i]->file);
         if (!p->path[0])
                 buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; it does more of the same: no function has a share that grew by a tenth"
                                                                      : "; the second takes hardly more than the first");
@@ -116,7 +116,8 @@ void diverge_print(const struct diverge_result *r, size_t most, struct buffer *t
         for (size_t i = 0; i < MIN(r->n_changes, most); i++)
                 buffer_addf(to, "statistic\t%s\t%.15g\t%.15g\t%.3g\n", r->changes[i].name, r->changes[i].value[0], r->changes[i].value[1], r->changes[i].ratio);
         if (r->lead)
-                buffer_addf(to, "a lead: %s differs by %.3g times; by its name it is of %s\n", r->lead->name, r->lead->ratio, r->lead_file);
+                buffer_addf(to, "a lead: the statistic %s, %.15g before and %.15g after, is by its name of %s\n", r->lead->name, r->lead->value[0], r->lead->value[1],
+                            r->lead_file);
         if (r->options->has_profile)
                 add_profile(r, to);
         for (size_t i = 0; i < MIN(r->profile.n_functions, most); i++) {

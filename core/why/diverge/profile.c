@@ -193,16 +193,13 @@ static double excess(const struct profile *p, const struct profile_function *f)
         return f->total[1] - f->total[0] * (p->seconds[0] > 0 ? p->seconds[1] / p->seconds[0] : 0);
 }
 
-/* In the order of their times in all; of the same time, that comes first which has grown more by itself. */
-static void add_to_path(struct profile *p, const struct profile_function *f)
+static bool is_in_path(const struct profile *p, const char *file)
 {
-        for (size_t n = 0; f && n < PROFILE_PATH; n++)
-                if (!p->path[n] || f->total[1] < p->path[n]->total[1] - 1e-9) {
-                        const struct profile_function *next = p->path[n];
+        size_t n = 0;
 
-                        p->path[n] = f;
-                        f = next;
-                }
+        while (n < PROFILE_PATH && p->path[n] && strcmp(p->path[n]->file, file) != 0)
+                n++;
+        return n < PROFILE_PATH && p->path[n];
 }
 
 static void find_place(struct profile *p)
@@ -218,9 +215,17 @@ static void find_place(struct profile *p)
                 p->lead = most && excess(p, most) >= LEAST_LEAD * p->seconds[1] ? most : NULL;
                 return;
         }
-        for (size_t i = 0; i < p->n_functions; i++)
-                if (*p->functions[i].file && excess(p, &p->functions[i]) >= NEAR * excess(p, most))
-                        add_to_path(p, &p->functions[i]);
+        for (size_t n = 0; n < PROFILE_PATH; n++) {
+                const struct profile_function *next = NULL;
+
+                for (size_t i = 0; i < p->n_functions; i++) {
+                        const struct profile_function *f = &p->functions[i];
+
+                        if (*f->file && excess(p, f) >= NEAR * excess(p, most) && !is_in_path(p, f->file) && (!next || f->total[1] < next->total[1] - 1e-9))
+                                next = f;
+                }
+                p->path[n] = next;
+        }
 }
 
 void profile_count(struct profile *p, const struct slice text[2])

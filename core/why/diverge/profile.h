@@ -35,7 +35,8 @@ struct profile {
         size_t n_functions;
         double seconds[2];
         size_t samples[2];
-        /* The place, and the callers that have nearly its excess, innermost first; NULL: no more. */
+        /* The place; and of each other file the function that has nearly as large an excess, by the second run's time in it. They call the place, or are called
+         * there and elsewhere. NULL: no more. */
         const struct profile_function *path[PROFILE_PATH];
         const struct profile_function *lead;  /* where there is none: what has the largest excess; NULL: hardly any has */
 };
