@@ -51,6 +51,7 @@ static const struct command commands[] = {
         {"noise", "SOLVER REV... CASE...", "measure how much a version's times vary", cmd_noise},
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
         {"options", "[SOLVER] CASE|FINDING", "find the options that give lost speed back", cmd_options},
+        {"diverge", "SOLVER CASE A B", "show where the runs of two versions part", cmd_diverge},
         {"reduce", "SOLVER FOUND|CASE", "make an input smaller that shows the same", cmd_reduce},
         {"steps", "SOLVER CASE...", "find where a history got slower or faster", cmd_steps},
         {"triage", "SOLVER...", "tell what kind of change made a solver slow", cmd_triage},

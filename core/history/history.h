@@ -141,6 +141,18 @@ enum commit_text {
  * "M\tpath\n" (A D M T, and R100\told\tnew for a file renamed without a change; as git diff --name-status -M100% prints and quotes).
  * -EFBIG when the folders that differ have more than about a million files and folders. */
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret);
+/* Calls fn for each run of changed lines against the first parent, without lines around; of text files below 8 MB. Other than 0 from it ends it and is
+ * returned. */
+struct commit_hunk {
+        const char *path;     /* as it is after the commit, or was before it took the file away */
+        struct slice text[2]; /* of the whole file before and after; empty: it was not there */
+        unsigned line[2], n[2]; /* where, from 1, and how many lines; of none the line is the one before */
+};
+typedef int (*commit_hunk_fn)(void *user, const struct commit_hunk *h);
+int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *user);
+/* Calls fn for each of its files and links. -EFBIG as above. */
+typedef void (*history_file_fn)(void *user, const char *path);
+int history_files(struct history *h, uint32_t number, history_file_fn fn, void *user);
 /* The first line of its message, printable; "" when it cannot be read. */
 void history_subject(struct history *h, uint32_t number, struct buffer *ret);
 

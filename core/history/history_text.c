@@ -4,6 +4,7 @@
 #include "core/history/history_internal.h"
 
 #define RENAMES_MAX 4000 /* more changed files than this are listed as added and deleted */
+#define TEXT_MAX    (8 << 20)
 /* Memory for the folders that differ: a few objects of a hostile repository can name any number of files. The diff takes about ENTRY_COST for
  * each beside its path; a million or so are within MEMORY_MAX. */
 #define MEMORY_MAX ((size_t)256 << 20)
@@ -112,11 +113,11 @@ static int weigh(git_repository *git, const git_tree_entry *before, const git_tr
         return weigh_trees(git, a, b, depth + 1, path, left);
 }
 
-static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
+/* Against the first parent, with renames. */
+static int commit_diff(git_repository *git, git_commit *c, git_diff **ret)
 {
         cleanup_git_commit git_commit *parent = NULL;
         cleanup_git_tree git_tree *old = NULL, *new = NULL;
-        cleanup_git_diff git_diff *diff = NULL;
         git_diff_options options = GIT_DIFF_OPTIONS_INIT;
         git_diff_find_options find = GIT_DIFF_FIND_OPTIONS_INIT;
         size_t left = MEMORY_MAX;
@@ -134,17 +135,103 @@ static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
                 return errorf(-EFBIG, "the changes of commit %s are among too many files and folders to be listed, or too deep",
                               git_oid_tostr_s(git_commit_id(c)));
         options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
+        options.context_lines = 0;
+        options.max_size = TEXT_MAX;
         find.flags = GIT_DIFF_FIND_RENAMES | GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: no content is read, and no two gits differ */
         find.rename_limit = RENAMES_MAX;
-        r = git_diff_tree_to_tree(&diff, git, old, new, &options);
+        r = git_diff_tree_to_tree(ret, git, old, new, &options);
         if (r == 0)
-                r = git_diff_find_similar(diff, &find);
-        if (r < 0)
-                return errorf(-EIO, "the changes of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)),
-                              git_error_text());
-        for (size_t i = 0; i < git_diff_num_deltas(diff); i++)
+                r = git_diff_find_similar(*ret, &find);
+        return r < 0 ? errorf(-EIO, "the changes of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text()) : 0;
+}
+
+static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
+{
+        cleanup_git_diff git_diff *diff = NULL;
+        int r = commit_diff(git, c, &diff);
+
+        for (size_t i = 0; r == 0 && i < git_diff_num_deltas(diff); i++)
                 add_delta(b, git_diff_get_delta(diff, i));
+        return r;
+}
+
+static int each_hunk(git_repository *git, git_diff *diff, size_t delta, commit_hunk_fn fn, void *user)
+{
+        const git_diff_delta *d = git_diff_get_delta(diff, delta);
+        cleanup_git_blob git_blob *old = NULL, *new = NULL;
+        cleanup_git_patch git_patch *patch = NULL;
+        struct commit_hunk hunk = {.path = d->status == GIT_DELTA_DELETED ? d->old_file.path : d->new_file.path};
+        int r = git_patch_from_diff(&patch, diff, delta);
+
+        /* what is no file, or is binary, has no hunks */
+        if (r < 0 || !patch || git_patch_num_hunks(patch) == 0)
+                return r < 0 ? errorf(-EIO, "the changes of %s cannot be read: %s", hunk.path, git_error_text()) : 0;
+        if (git_blob_lookup(&old, git, &d->old_file.id) == 0)
+                hunk.text[0] = SLICE(git_blob_rawcontent(old), git_blob_rawsize(old));
+        if (git_blob_lookup(&new, git, &d->new_file.id) == 0)
+                hunk.text[1] = SLICE(git_blob_rawcontent(new), git_blob_rawsize(new));
+        for (size_t i = 0; r == 0 && i < git_patch_num_hunks(patch); i++) {
+                const git_diff_hunk *h;
+
+                if (git_patch_get_hunk(&h, NULL, patch, i) < 0)
+                        break;
+                hunk.line[0] = (unsigned)h->old_start;
+                hunk.n[0] = (unsigned)h->old_lines;
+                hunk.line[1] = (unsigned)h->new_start;
+                hunk.n[1] = (unsigned)h->new_lines;
+                r = fn(user, &hunk);
+        }
+        return r;
+}
+
+int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *user)
+{
+        cleanup_handle struct handle handle = {0};
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_diff git_diff *diff = NULL;
+        int r = history_handle(h, &handle);
+
+        if (r == 0)
+                r = history_object(h, handle.git, number, &c);
+        if (r == 0)
+                r = commit_diff(handle.git, c, &diff);
+        for (size_t i = 0; r == 0 && i < git_diff_num_deltas(diff); i++)
+                r = each_hunk(handle.git, diff, i, fn, user);
+        return r;
+}
+
+struct walk {
+        history_file_fn fn;
+        void *user;
+};
+
+static int walk_entry(const char *folder, const git_tree_entry *e, void *user)
+{
+        const struct walk *w = user;
+        cleanup_free char *path = git_tree_entry_type(e) == GIT_OBJECT_BLOB ? format_string("%s%s", folder, git_tree_entry_name(e)) : NULL;
+
+        if (path)
+                w->fn(w->user, path);
         return 0;
+}
+
+int history_files(struct history *h, uint32_t number, history_file_fn fn, void *user)
+{
+        cleanup_handle struct handle handle = {0};
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_tree git_tree *tree = NULL;
+        size_t left = MEMORY_MAX;
+        int r = history_handle(h, &handle);
+
+        if (r == 0)
+                r = history_object(h, handle.git, number, &c);
+        if (r == 0)
+                r = commit_tree(c, &tree);
+        if (r == 0)
+                r = weigh_trees(handle.git, NULL, tree, 0, 0, &left);
+        if (r == 0 && git_tree_walk(tree, GIT_TREEWALK_PRE, walk_entry, &(struct walk){fn, user}) < 0)
+                r = errorf(-EIO, "the files of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+        return r;
 }
 
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret)

@@ -34,6 +34,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"run", KIND_TEXT, ANY | PLACE_BINARY, FIELD(run)},
         {"arguments", KIND_TEXT, ANY, FIELD(arguments)},
         {"seed", KIND_TEXT, ANY | PLACE_BINARY, FIELD(seed)},
+        {"trace", KIND_TEXT, ANY, FIELD(trace)},
         {"effort", KIND_PATTERNS, ANY, FIELD(effort)},
         {"dialect", KIND_DIALECT, ANY, FIELD(dialect)},
         {"options", KIND_TEXT, ANY, FIELD(options)},

@@ -54,7 +54,7 @@ struct recipe {
         char **paths, **build, **outputs, **effort, **environment, **dependencies, **submodules, **downloads; /* NULL-terminated, never NULL themselves */
         char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty, also with `within`: everything */
         char *within; /* PATH=REPO COMMIT: builds are of that commit, with this repository's files at PATH; else NULL */
-        char *run, *arguments, *seed, *dialect;                             /* arguments, seed: NULL when absent */
+        char *run, *arguments, *seed, *trace, *dialect;                     /* arguments, seed, trace: NULL when absent */
         char *options; /* arguments with which the program prints a list of its options; NULL: not said */
         struct recipe_limits limits, build_limits;
         uint64_t samples;

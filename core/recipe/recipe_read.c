@@ -226,12 +226,14 @@ static int check_command_line(const struct reader *rd, const struct draft *d, co
         static const char *const in_run[] = {"{bin}", "{case}", "{seed}", "{timeout}", "{memory}", NULL};
         static const char *const in_arguments[] = {"{timeout}", "{memory}", NULL};
         static const char *const in_seed[] = {"{n}", NULL};
-        unsigned run[5] = {0}, arguments[2] = {0}, seed[1] = {0};
+        unsigned run[5] = {0}, arguments[2] = {0}, trace[2] = {0}, seed[1] = {0};
         unsigned line = line_near(d, "run"), seed_line = line_near(d, "seed");
         int e = check_words(rd, line, "run", r->run, in_run, run);
 
         if (e == 0 && r->arguments)
                 e = check_words(rd, line_near(d, "arguments"), "arguments", r->arguments, in_arguments, arguments);
+        if (e == 0 && r->trace)
+                e = check_words(rd, line_near(d, "trace"), "trace", r->trace, in_arguments, trace);
         if (e == 0 && r->seed)
                 e = check_words(rd, seed_line, "seed", r->seed, in_seed, seed);
         if (e < 0)

@@ -130,7 +130,9 @@ static int make_request(struct runner *r)
 {
         const struct recipe *recipe = r->options.recipe;
         const struct recipe_limits *l = &r->options.limits;
-        const struct capture_limit output = {.keep = l->output ? l->output : SIZE_MAX, .most = l->output};
+        const struct listener *listeners = r->options.listeners;
+        const struct capture_limit output = listeners ? (struct capture_limit){.keep = RUN_HEARD}
+                                                      : (struct capture_limit){.keep = l->output ? l->output : SIZE_MAX, .most = l->output};
         int k = r->command ? 0
                            : recipe_command(recipe, r->binds[0].target, input_target(recipe), r->options.has_seed, r->options.seed, l, &r->command);
 
@@ -152,6 +154,8 @@ static int make_request(struct runner *r)
                 .times = true,
                 .out = output,
                 .err = output,
+                .listener = listeners ? &listeners[0] : NULL,
+                .err_listener = listeners ? &listeners[1] : NULL,
                 .cpus = r->options.cpus,
                 .slot = r->options.slot,
                 .cancel_fd = -1,

@@ -84,9 +84,13 @@ struct runner_options {
         unsigned slot;         /* where to begin looking for a free user, when root: the slot's core */
         bool fresh;            /* a new sandbox for each run; for comparison */
         struct run_remote *remote; /* run it there; NULL: on this machine. Borrowed */
+        /* Two, who hear all that is printed on standard output and on standard error, of a run on this machine. There is no limit of output then, and of each
+         * RUN_HEARD bytes are kept. NULL: nobody. Borrowed. */
+        const struct listener *listeners;
 };
 
 #define RUN_SCRATCH (UINT64_C(4) << 30)
+#define RUN_HEARD   (UINT64_C(4) << 20)
 
 /* Costs nothing yet: the sandbox is made by the first run. */
 int runner_open(const struct runner_options *options, struct runner **ret);

@@ -72,7 +72,7 @@ struct execute_request {
         uint64_t stack_top;       /* what the program may raise that to by itself; 0: no higher */
         bool timed;               /* it has the scheduling class and niceness of surroundings.h, not ours */
         struct capture_limit out, err;
-        const struct listener *listener; /* of `out`; NULL: nobody */
+        const struct listener *listener, *err_listener; /* of `out`, of `err`; NULL: nobody */
         bool times;            /* tells in the result when what was printed came, and how memory grew; not of a run in shares */
         bool watch;            /* tells in the result which files all of it asked for */
         bool merge;            /* stderr goes where stdout goes (build logs) */

@@ -159,7 +159,7 @@ static void read_streams(struct execution *x)
         read_stream(&x->out, &x->out_capture, x->request->listener);
         if (x->request->times && x->out_capture.total > before)
                 timeline_add(&x->printed, now_ns(), x->out_capture.total);
-        read_stream(&x->err, &x->err_capture, NULL);
+        read_stream(&x->err, &x->err_capture, x->request->err_listener);
         if (!x->told_output && (prints_too_much(&x->out_capture) || prints_too_much(&x->err_capture))) {
                 x->told_output = true;
                 command(x, COMMAND_TOO_MUCH, 0);

@@ -168,7 +168,7 @@ START_TEST(test_variants_inherit)
 {
         struct digest a, b;
 
-        parse("[solver]\nbuild = make\noutput = s\nrun = {bin} {seed} {case}\nseed = -s {n}\neffort = (1)\ntimeout = 5s\n"
+        parse("[solver]\nbuild = make\noutput = s\nrun = {bin} {seed} {case}\nseed = -s {n}\neffort = (1)\ntimeout = 5s\ntrace = -v 'a b'\n"
               "[variant \"t\"]\narguments = -t 'x y'\ntimeout = 7s\neffort = (2)\n"
               "[variant \"u\"]\nrun = {bin} -u {case} {seed}\ncputime = 1s\n");
         ck_assert_uint_eq(n_list, 3);
@@ -181,6 +181,7 @@ START_TEST(test_variants_inherit)
         ck_assert_str_eq(list[1]->effort[0], "(2)"); /* a list takes the place of the solver's */
         ck_assert_ptr_null(list[1]->effort[1]);
         ck_assert_str_eq(list[2]->effort[0], "(1)");
+        ck_assert_str_eq(list[1]->trace, "-v 'a b'"); /* and no run has it */
         recipe_build_digest(list[0], &a);
         recipe_build_digest(list[1], &b);
         ck_assert(digest_equal(&a, &b));
@@ -525,6 +526,8 @@ START_TEST(test_bad_commands)
         refused(BUILT "run = {bin} 'a {case}\n", "t.recipe:4: ", "quote ' is not closed");
         refused(BUILT "run = {bin} {case} \\\\\n", "t.recipe:4: ", "ends in a backslash");
         refused(BUILT "run = {bin} {case}\narguments = {seed}\n", "t.recipe:5: ", "{seed} is not known here");
+        refused(BUILT "run = {bin} {case}\ntrace = -v {case}\n", "t.recipe:5: ", "{case} is not known here");
+        refused(BUILT "run = {bin} {case}\ntrace = -v 'x\n", "t.recipe:5: ", "quote ' is not closed");
         refused("[solver]\nbuild = make {bin}\noutput = s\nrun = {bin} {case}\n", "t.recipe:2: ", "{bin} is not known here");
         done();
 }

@@ -91,6 +91,51 @@ static bool is_empty(const char *path)
 
 /* -- what it gives -- */
 
+struct heard {
+        uint64_t bytes;
+        char first, last;
+};
+
+static void hear(void *user, struct slice text)
+{
+        struct heard *h = user;
+        const char *p = text.data;
+
+        h->first = h->bytes == 0 ? p[0] : h->first;
+        h->last = p[text.size - 1];
+        h->bytes += text.size;
+}
+
+/* Listeners hear all of both streams, whatever the limit of output is; of each its beginning and end are kept. */
+START_TEST(test_listeners)
+{
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
+
+        for (both_sandboxes(kind)) {
+                struct heard heard[2] = {0};
+                const struct listener listeners[2] = {{hear, &heard[0]}, {hear, &heard[1]}};
+                const struct run_program toy = {.path = program, .name = "toy"};
+                struct run_result result = {0};
+                struct runner *r = NULL;
+
+                runner_close(open_script(&recipe, "#!/bin/sh\nprintf a\nhead -c 9000000 /dev/zero\nprintf z\nprintf bcd >&2\n", kind));
+                assert_ok(runner_open(&(struct runner_options){.recipe = &recipe, .programs = &toy, .n_programs = 1, .limits = usual_limits, .scratch_parent = scratch,
+                                                               .sandbox = kind, .slot = 500, .listeners = listeners},
+                                      &r));
+                assert_ok(runner_run(r, &(struct run_input){.bytes = slice_string("x")}, -1, &result));
+                ck_assert_int_eq(result.run.end, END_EXIT);
+                ck_assert_uint_eq(heard[0].bytes, 9000002);
+                ck_assert(heard[0].first == 'a' && heard[0].last == 'z');
+                ck_assert_uint_eq(heard[1].bytes, 3);
+                ck_assert(heard[1].first == 'b' && heard[1].last == 'd');
+                ck_assert_uint_eq(result.run.out_size, 9000002);
+                ck_assert_uint_lt(result.run.out.size, RUN_HEARD + 100);
+                run_result_done(&result);
+                runner_close(r);
+        }
+}
+END_TEST
+
 START_TEST(test_verdict_effort_output)
 {
         static char *effort[] = {(char *)":conflicts +([0-9]+)", (char *)":time ([0-9.]+)", (char *)"never ([0-9]+)", NULL};
@@ -699,7 +744,7 @@ START_TEST(test_used_by_threads_in_turn)
 }
 END_TEST
 
-SUITE("runner", test_verdict_effort_output, test_input, test_limits_and_seed, test_steps, test_limits_hold_over_steps,
+SUITE("runner", test_verdict_effort_output, test_listeners, test_input, test_limits_and_seed, test_steps, test_limits_hold_over_steps,
       test_abandon, test_cancel, test_used_by_threads_in_turn, test_scratch_is_new, test_scratch_that_stays, test_nothing_leaks,
       test_helper_killed, test_made_ahead_killed, test_made_ahead_has_nothing, test_made_ahead_dies_with_the_caller,
       test_input_is_new)

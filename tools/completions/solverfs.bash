@@ -118,6 +118,7 @@ _solverfs() {
 		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
+		diverge) own="--trace --culprit --profile --seed --timeout --rows --markdown --on --json" ;;
 		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --keep --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
@@ -134,7 +135,7 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize options reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize options diverge reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update try remove" -- "$cur")) ;;
 	case) COMPREPLY=($(compgen -W "add cut list remove" -- "$cur")) ;;
 	set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;

@@ -1,0 +1,313 @@
+#include "core/why/diverge/diverge_internal.h"
+
+#include <fcntl.h>
+#include <zlib.h>
+
+#include "core/git/paths.h"
+#include "core/recipe/recipe_keys.h"
+
+void diverge_say(const struct diverging *d, const char *doing, int side)
+{
+        cleanup_free char *text = format_string("diverge: %s, %s", d->options->version[side]->name, doing);
+
+        if (d->options->tell)
+                d->options->tell(d->options->user, text);
+}
+
+/* -- spools -------------------------------------------------------------------------------------------------------- */
+
+int diverge_file(const char *folder)
+{
+        cleanup_free char *path = format_string("%s/diverge.XXXXXX", folder);
+        int fd = mkostemp(path, O_CLOEXEC);
+
+        if (fd < 0)
+                return errorf(-errno, "cannot make a file in %s: %s", folder, strerror(errno));
+        unlink(path);
+        return fd;
+}
+
+static int spool_open(struct spool *s, const char *folder, uint64_t keep)
+{
+        s->left = keep;
+        s->fd = diverge_file(folder);
+        s->file = s->fd >= 0 ? gzdopen(dup(s->fd), "wb1") : NULL;
+        return s->file ? 0 : MIN(s->fd, -ENOMEM);
+}
+
+static void hear(void *user, struct slice text)
+{
+        struct spool *s = user;
+        size_t n = MIN(text.size, s->left);
+
+        s->is_cut |= n < text.size;
+        s->left -= n;
+        if (n > 0 && s->error == 0 && gzwrite(s->file, text.data, (unsigned)n) != (int)n)
+                s->error = errno ? -errno : -EIO;
+}
+
+/* From now on it is read, from its beginning. */
+static int spool_turn(struct spool *s)
+{
+        int r = s->error;
+
+        if (s->file && gzclose(s->file) != Z_OK && r == 0)
+                r = -EIO;
+        s->file = NULL;
+        if (r == 0 && lseek(s->fd, 0, SEEK_SET) == 0)
+                s->file = gzdopen(dup(s->fd), "rb");
+        return s->file ? 0 : errorf(r < 0 ? r : -EIO, "cannot keep a trace: %s", strerror(r < 0 ? -r : EIO));
+}
+
+static ssize_t spool_read(void *user, void *to, size_t size)
+{
+        struct spool *s = user;
+        int n = gzread(s->file, to, (unsigned)size);
+
+        return n < 0 ? errorf(-EIO, "cannot read a trace that was kept") : n;
+}
+
+static struct line_source source_of(struct spool *s)
+{
+        gzrewind(s->file);
+        return (struct line_source){.read = spool_read, .user = s, .is_cut = s->is_cut};
+}
+
+/* -- runs ---------------------------------------------------------------------------------------------------------- */
+
+/* The version's recipe with further arguments. */
+struct recipe *diverge_recipe(const struct diverging *d, int side, const char *more)
+{
+        const struct version *v = d->options->version[side];
+        struct recipe *r = recipe_copy(v->solver->recipe);
+        cleanup_free char *arguments = r->arguments;
+
+        r->format = d->options->info->format;
+        r->arguments = more ? format_string("%s%s%s", arguments ?: "", arguments ? " " : "", more) : steal_pointer(arguments);
+        return r;
+}
+
+struct recipe_limits diverge_limits(const struct diverging *d, const struct recipe *r)
+{
+        struct recipe_limits l = r->limits;
+
+        l.wall_ns = d->options->timeout_ns ?: l.wall_ns;
+        return l;
+}
+
+int diverge_run(const struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
+                const struct listener *listeners, const struct run_input *input, struct run_result *ret)
+{
+        const struct diverge_options *o = d->options;
+        cleanup(runner_closep) struct runner *r = NULL;
+        struct run_tries tries = {0};
+        int k;
+
+        k = runner_open(&(struct runner_options){.recipe = recipe, .programs = programs->list, .n_programs = programs->n, .limits = *limits,
+                                                 .has_seed = o->has_seed, .seed = o->seed, .scratch_parent = d->scratch, .cpus = &d->slot.cpus,
+                                                 .sandbox = workspace_settings(o->workspace)->sandbox, .slot = (unsigned)d->slot.cpu,
+                                                 .listeners = listeners},
+                        &r);
+        while (k == 0) {
+                k = runner_run(r, input, o->cancel_fd, ret);
+                if (listeners || run_again(&tries, k) != RUN_AGAIN_HERE) /* what was heard cannot be taken back */
+                        return k;
+                k = 0;
+        }
+        return k;
+}
+
+static struct run_input empty_input(const struct case_info *info, char text[128])
+{
+        const bool has_logic = strcmp(info->logic, "none") != 0 && strlen(info->logic) < 64;
+
+        if (info->format == FORMAT_CNF)
+                snprintf(text, 128, "p cnf 0 0\n");
+        else
+                snprintf(text, 128, "%s%s%s(check-sat)\n", has_logic ? "(set-logic " : "", has_logic ? info->logic : "", has_logic ? ")\n" : "");
+        return (struct run_input){.bytes = slice_string(text), .questions = 1};
+}
+
+/* A trace may precede the answer, which verdict.h looks for in the first line: then it is the last line that is one. */
+static enum verdict answer_of(const struct case_info *info, const struct run_result *r)
+{
+        struct slice rest = SLICE(r->run.out.data, r->run.out.size), line;
+        enum verdict answer = r->verdict;
+
+        while (info->format != FORMAT_CNF && r->verdict == VERDICT_UNKNOWN && slice_next_line(&rest, &line))
+                for (enum verdict v = VERDICT_SAT; v <= VERDICT_UNKNOWN; v++)
+                        if (line.size == strlen(verdict_name(v)) && memcmp(line.data, verdict_name(v), line.size) == 0)
+                                answer = v;
+        return answer;
+}
+
+/* One of a side's runs, its streams kept and turned. */
+static int trace(struct diverging *d, int side, int number, struct diverge_result *ret)
+{
+        static const char *const doing[N_RUNS] = {"on the case", "on the case once more", "on an empty input"};
+        const struct diverge_options *o = d->options;
+        struct spool *s = d->spools[side][number];
+        const struct listener listeners[] = {{hear, &s[DIVERGE_OUT]}, {hear, &s[DIVERGE_ERR]}};
+        cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, o->trace ?: o->version[side]->solver->recipe->trace);
+        struct recipe_limits limits = diverge_limits(d, recipe);
+        struct run_result result = {0};
+        char text[128];
+        struct run_input input = number == RUN_EMPTY ? empty_input(o->info, text) : (struct run_input){.path = d->case_path, .id = o->info->sha256, .questions = o->info->n_expected};
+        int k = 0;
+
+        for (int i = 0; k == 0 && i < N_DIVERGE_STREAMS; i++)
+                k = spool_open(&s[i], d->scratch, o->keep ?: DIVERGE_TRACE);
+        diverge_say(d, doing[number], side);
+        if (k == 0)
+                k = diverge_run(d, recipe, &limits, &d->programs[side], listeners, &input, &result);
+        for (int i = 0; k == 0 && i < N_DIVERGE_STREAMS; i++) {
+                s[i].is_cut |= result.run.end != END_EXIT && result.run.end != END_SIGNAL;
+                k = spool_turn(&s[i]);
+        }
+        if (k == 0 && number != RUN_EMPTY) {
+                statistics_read(SLICE(result.run.out.data, result.run.out.size), &ret->statistics[number][side]);
+                statistics_read(SLICE(result.run.err.data, result.run.err.size), &ret->statistics[number][side]);
+        }
+        if (k == 0 && number == RUN_FIRST)
+                ret->side[side] = (struct diverge_side){answer_of(o->info, &result), (double)result.run.wall_ns / 1e9, {result.run.out_size, result.run.err_size},
+                                                        s[0].is_cut || s[1].is_cut};
+        run_result_done(&result);
+        return k;
+}
+
+/* -- what differs -------------------------------------------------------------------------------------------------- */
+
+static int compare_streams(struct diverging *d, int stream, struct divergence *ret)
+{
+        cleanup(unsteady_freep) struct unsteady *u = unsteady_new();
+        struct spool(*s)[N_RUNS][N_DIVERGE_STREAMS] = d->spools;
+        int r = 0;
+
+        for (int side = 0; r == 0 && side < 2; side++)
+                r = unsteady_learn(u, (struct line_source[]){source_of(&s[side][RUN_FIRST][stream]), source_of(&s[side][RUN_AGAIN][stream])});
+        if (r == 0)
+                r = unsteady_learn(u, (struct line_source[]){source_of(&s[0][RUN_EMPTY][stream]), source_of(&s[1][RUN_EMPTY][stream])});
+        if (r == 0)
+                r = divergence_find(u, (struct line_source[]){source_of(&s[0][RUN_FIRST][stream]), source_of(&s[1][RUN_FIRST][stream])}, ret);
+        return r;
+}
+
+static int compare_traces(struct diverging *d, struct diverge_result *ret)
+{
+        int r = 0;
+
+        for (int side = 0; side < 2; side++)
+                for (int number = 0; r == 0 && number < N_RUNS; number++)
+                        r = trace(d, side, number, ret);
+        if (r < 0)
+                return r;
+        for (int i = 0; r == 0 && i < N_DIVERGE_STREAMS; i++)
+                r = compare_streams(d, i, &ret->stream[i]);
+        ret->changes = statistics_compare(ret->statistics[RUN_FIRST], ret->statistics[RUN_AGAIN], &ret->n_changes);
+        return r;
+}
+
+/* -- a lead -------------------------------------------------------------------------------------------------------- */
+
+static void weigh_file(void *user, const char *path)
+{
+        struct diverge_result *r = user;
+        const struct solver *s = r->options->version[1]->solver;
+        const char *suffix = strrchr(path, '.');
+
+        if (!suffix || !strchr("cChH", suffix[1]) || !paths_have(s->recipe->paths, path))
+                return;
+        for (size_t i = 0; i < r->n_changes; i++) {
+                const struct statistic_change *c = &r->changes[i];
+                const double here = statistic_is_of(c->name, path, &r->statistics[RUN_FIRST][0]);
+
+                if (MAX(c->ratio, 1 / c->ratio) < DIVERGE_LEAD || (r->lead && c > r->lead))
+                        return;
+                if (here <= (c == r->lead ? statistic_is_of(c->name, r->lead_file, &r->statistics[RUN_FIRST][0]) : 0))
+                        continue;
+                r->lead = c;
+                free(r->lead_file);
+                r->lead_file = copy_string(path);
+        }
+}
+
+/* -- all of it ------------------------------------------------------------------------------------------------------ */
+
+static int begin(struct diverging *d)
+{
+        const struct diverge_options *o = d->options;
+        cleanup_close int fd = -1;
+        int r = 0;
+
+        for (int side = 0; r == 0 && side < 2; side++) {
+                const struct version *v = o->version[side];
+
+                if (v->solver->pool)
+                        return errorf(-ENOTSUP, "traces are compared of runs on this machine, and those of %s are done at %s: add --on local",
+                                      v->solver->recipe->name, v->solver->pool->name);
+                diverge_say(d, "its build", side);
+                r = version_build(o->engine, o->workspace, v, PRIORITY_PERSON, o->cancel_fd);
+                if (r == 0)
+                        r = version_hold(o->workspace, v, &d->programs[side]);
+        }
+        if (r == 0)
+                r = path_join(d->scratch, workspace_dir(o->workspace), "scratch");
+        if (r == 0)
+                r = cases_open_bytes(workspace_cases(o->workspace), o->info, &fd, d->case_path);
+        return r < 0 ? r : slot_lease(workspace_dir(o->workspace), "diverge", o->cancel_fd, &d->slot);
+}
+
+static void end(struct diverging *d)
+{
+        struct spool *s = &d->spools[0][0][0];
+
+        for (size_t i = 0; i < 2 * N_RUNS * N_DIVERGE_STREAMS; i++) {
+                if (s[i].file)
+                        gzclose(s[i].file);
+                closep(&s[i].fd);
+        }
+        for (int side = 0; side < 2; side++)
+                held_done(&d->programs[side]);
+        if (d->slot.lock >= 0)
+                slot_release(&d->slot);
+}
+
+int diverge(const struct diverge_options *o, struct diverge_result *ret)
+{
+        struct diverging d = {.options = o, .slot.lock = -1};
+        const struct solver *s = o->version[1]->solver;
+        int r;
+
+        *ret = (struct diverge_result){.options = o};
+        memset(&d.spools, 0, sizeof(d.spools));
+        for (size_t i = 0; i < 2 * N_RUNS * N_DIVERGE_STREAMS; i++)
+                (&d.spools[0][0][0])[i].fd = -1;
+        r = begin(&d);
+        if (r == 0)
+                r = compare_traces(&d, ret);
+        if (r == 0 && o->has_profile)
+                r = diverge_profile(&d, ret);
+        if (r == 0 && !ret->profile.path[0] && !s->recipe->is_programs)
+                r = history_files(s->history, o->version[1]->commit, weigh_file, ret);
+        if (r == 0 && o->has_culprit)
+                r = changed_functions(s->history, o->culprit, s->recipe->paths, &ret->functions);
+        end(&d);
+        if (r < 0)
+                diverge_result_done(ret);
+        return r;
+}
+
+void diverge_result_done(struct diverge_result *r)
+{
+        for (int i = 0; i < N_DIVERGE_STREAMS; i++)
+                divergence_done(&r->stream[i]);
+        for (int side = 0; side < 2; side++)
+                for (int i = 0; i < 2; i++)
+                        statistics_done(&r->statistics[side][i]);
+        free(r->changes);
+        free(r->lead_file);
+        free(r->no_profile);
+        profile_done(&r->profile);
+        changed_functions_done(&r->functions);
+        *r = (struct diverge_result){0};
+}

@@ -1,0 +1,40 @@
+/* Shared by diverge.c and profiling.c. */
+#pragma once
+
+#include "core/run/slot.h"
+#include "core/why/diverge/diverge.h"
+
+enum { /* the traced runs of each side */
+        RUN_FIRST,
+        RUN_AGAIN,
+        RUN_EMPTY, /* on an input that asks nothing */
+        N_RUNS
+};
+
+/* A stream of a run, as far as it is kept. */
+struct spool {
+        int fd; /* a file without a name */
+        struct gzFile_s *file;
+        uint64_t left; /* that may come still */
+        bool is_cut;
+        int error;
+};
+
+struct diverging {
+        const struct diverge_options *options;
+        struct held programs[2];
+        struct slot slot;
+        char scratch[PATH_SIZE], case_path[PATH_SIZE];
+        struct spool spools[2][N_RUNS][N_DIVERGE_STREAMS];
+};
+
+void diverge_say(const struct diverging *d, const char *doing, int side);
+int diverge_file(const char *folder); /* for reading and writing, without a name */
+/* A side's recipe, for the case's format; `arguments`: further ones, or NULL. */
+struct recipe *diverge_recipe(const struct diverging *d, int side, const char *arguments);
+struct recipe_limits diverge_limits(const struct diverging *d, const struct recipe *r);
+/* One run. `listeners`: as in runner.h. 0: however it ended. */
+int diverge_run(const struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
+                const struct listener *listeners, const struct run_input *input, struct run_result *ret);
+/* Samples both and fills in ret->profile; where it cannot, ret->no_profile. */
+int diverge_profile(const struct diverging *d, struct diverge_result *ret);

@@ -1,0 +1,207 @@
+/* Samples two versions on the case, and asks addr2line(1) what stands at the addresses. */
+#include "core/why/diverge/diverge_internal.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "cache/base/helper.h"
+#include "cache/base/spawn.h"
+
+#define SAMPLER     "solverfs-sample"
+#define GRACE_NS    (30 * NSEC_PER_SEC) /* for the sampler to end a program that is at its limit */
+#define HEAD        (64 << 10) /* of a program: its headers are in it */
+#define OUTPUT_MOST (UINT64_C(64) << 20)
+#define TEXT_MOST   ((size_t)256 << 20)
+
+/* -- samples ------------------------------------------------------------------------------------------------------- */
+
+static int sample(const struct diverging *d, int side, struct blob *ret, char **ret_why)
+{
+        const struct run_input input = {.path = d->case_path, .id = d->options->info->sha256};
+        cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, NULL);
+        struct recipe_limits limits = diverge_limits(d, recipe);
+        struct held programs = d->programs[side]; /* the same, and the sampler beside them */
+        cleanup_free char *run = recipe->run;
+        struct run_result result = {0};
+        char path[PATH_SIZE];
+        int r = helper_path(SAMPLER, "core", "SOLVERFS_SAMPLE", path);
+
+        recipe->run = format_string("/solver/" SAMPLER " %.3f %s", (double)limits.wall_ns / 1e9, run);
+        if (r == 0 && programs.n == RECIPE_OUTPUTS_MAX)
+                r = errorf(-E2BIG, "its build has too many programs for one more beside them");
+        if (r < 0)
+                return r;
+        programs.list[programs.n++] = (struct run_program){.path = path, .name = SAMPLER};
+        limits.wall_ns += GRACE_NS;
+        limits.processes += limits.processes > 0;
+        limits.output = OUTPUT_MOST;
+        diverge_say(d, "sampled", side);
+        r = diverge_run(d, recipe, &limits, &programs, NULL, &input, &result);
+        if (r == 0 && (result.run.end != END_EXIT || result.run.code != 0) && !*ret_why)
+                *ret_why = result.run.err.size > 0 ? copy_prefix(result.run.err.data, MIN(result.run.err.size, 200))
+                                                   : format_string("%s was ended before its sampler was", d->options->version[side]->name);
+        if (r == 0) {
+                *ret = result.run.out;
+                result.run.out = (struct blob){0};
+        }
+        run_result_done(&result);
+        return r;
+}
+
+/* -- names --------------------------------------------------------------------------------------------------------- */
+
+/* Addresses in the file are offsets; in the program they are those that its headers say. */
+static uint64_t address_of(struct slice file, uint64_t offset)
+{
+        const Elf64_Ehdr *head = file.data;
+
+        if (file.size < sizeof(*head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
+            head->e_phoff > file.size || head->e_phnum > (file.size - head->e_phoff) / sizeof(Elf64_Phdr))
+                return offset;
+        for (unsigned i = 0; i < head->e_phnum; i++) {
+                Elf64_Phdr p;
+
+                memcpy(&p, (const char *)file.data + head->e_phoff + i * sizeof(p), sizeof(p));
+                if (p.p_type == PT_LOAD && offset >= p.p_offset && offset - p.p_offset < p.p_filesz)
+                        return offset - p.p_offset + p.p_vaddr;
+        }
+        return offset;
+}
+
+/* The file of "/build/build/../src/a.c:12 (discriminator 3)", of a build in the sandbox: "src/a.c". */
+static char *source_file(const char *text)
+{
+        static const char inside[] = "/build/";
+        char *path = copy_prefix(text, strcspn(text, ":")), *up;
+
+        while ((up = strstr(path, "/../")) && up > path) {
+                char *parent = memrchr(path, '/', (size_t)(up - path)) ?: path;
+
+                memmove(parent, up + 3, strlen(up + 3) + 1);
+        }
+        if (strncmp(path, inside, strlen(inside)) == 0)
+                memmove(path, path + strlen(inside), strlen(path + strlen(inside)) + 1);
+        if (strncmp(path, "??", 2) == 0)
+                path[0] = '\0';
+        return path;
+}
+
+/* `library`: of which the file is, NULL: of the program. Reads "0xADDRESS", and of it function, file, function, file, …; then the next address, in the order in which they were asked. */
+static void read_names(struct profile *p, struct profile_address *list, size_t n, char *text, const char *library)
+{
+        char *line, *rest = text, *name = NULL;
+        size_t i = 0;
+
+        while ((line = strsep(&rest, "\n"))) {
+                if (strncmp(line, "0x", 2) == 0) {
+                        i++;
+                        name = NULL;
+                } else if (!name)
+                        name = line;
+                else {
+                        cleanup_free char *file = source_file(line), *where = library ? format_string("%s (%s)", name, library) : NULL;
+
+                        if (i > 0 && i <= n && strcmp(name, "??") != 0)
+                                profile_add_code(p, &list[i - 1], where ?: name, where ? "" : file);
+                        name = NULL;
+                }
+        }
+}
+
+/* 0: or it was cancelled; a status of the command; -errno. */
+static int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret)
+{
+        cleanup_close int in = diverge_file(d->scratch), out = diverge_file(d->scratch), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        char variable[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+        cleanup_buffer struct buffer command = {0};
+        int status = 0, r = in < 0 ? in : out < 0 ? out : write_all(in, addresses.data, addresses.size);
+        pid_t pid;
+
+        buffer_adds(&command, "exec addr2line -a -f -i -C -e ");
+        buffer_add_shell_word(&command, path);
+        if (r == 0 && lseek(in, 0, SEEK_SET) == 0)
+                r = spawn_shell(command.data, (int[]){in, out, null}, (char *[]){variable, NULL}, &pid);
+        if (r < 0)
+                return errorf(r, "cannot ask addr2line: %s", strerror(-r));
+        while (waitpid(pid, &status, WNOHANG) == 0) {
+                if (fd_is_readable(d->options->cancel_fd))
+                        kill(-pid, SIGKILL);
+                nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
+        }
+        if (fd_is_readable(d->options->cancel_fd))
+                return -ECANCELED;
+        if (lseek(out, 0, SEEK_SET) < 0 || read_fd(out, TEXT_MOST, ret) < 0)
+                return errorf(-EIO, "cannot read what addr2line printed");
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* Of the n addresses in one file of one side. A file that cannot be read, or has no symbols, has one function, called after it. */
+static int name_addresses(const struct diverging *d, struct profile *p, struct profile_address *list, size_t n, char **ret_why)
+{
+        const struct held *programs = &d->programs[list->side];
+        char *const *files = p->files[list->side];
+        const char *inside = files[list->file], *path = inside, *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
+        const size_t folder = strrchr(files[0], '/') ? (size_t)(strrchr(files[0], '/') - files[0]) : 0;
+        const char *library = strncmp(inside, files[0], folder) != 0 || inside[folder] != '/' || strchr(inside + folder + 1, '/') ? name : NULL;
+        cleanup_buffer struct buffer addresses = {0};
+        cleanup_blob struct blob text = {0};
+        cleanup_free char *head = allocate(1, HEAD);
+        ssize_t size = -1;
+        int r;
+
+        for (size_t i = 0; i < programs->n; i++)
+                if (strcmp(programs->list[i].name, name) == 0)
+                        path = programs->list[i].path;
+        if (*inside == '/') {
+                cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+                size = fd >= 0 ? read(fd, head, HEAD) : -1;
+        }
+        if (size > 0) {
+                for (size_t i = 0; i < n; i++)
+                        buffer_addf(&addresses, "0x%" PRIx64 "\n", address_of(SLICE(head, (size_t)size), list[i].offset));
+                r = ask_addr2line(d, path, SLICE(addresses.data, addresses.size), &text);
+                if (r < 0)
+                        return r;
+                if (r == 127 && !*ret_why)
+                        *ret_why = copy_string("functions have no names without addr2line (binutils)");
+                if (r == 0) {
+                        cleanup_free char *names = copy_prefix(text.data ?: "", text.size);
+
+                        read_names(p, list, n, names, library);
+                }
+        }
+        for (size_t i = 0; i < n; i++)
+                if (list[i].n == 0 && library) /* of a place in the program itself nothing is said: it may be what goes to a library */
+                        profile_add_code(p, &list[i], name, "");
+        return 0;
+}
+
+int diverge_profile(const struct diverging *d, struct diverge_result *ret)
+{
+        struct profile *p = &ret->profile;
+        struct blob text[2] = {0};
+        int r = 0;
+
+        for (int side = 0; r == 0 && side < 2; side++)
+                r = sample(d, side, &text[side], &ret->no_profile);
+        if (r == 0) {
+                const struct slice samples[2] = {SLICE(text[0].data, text[0].size), SLICE(text[1].data, text[1].size)};
+
+                profile_read(p, samples);
+                for (size_t i = 0, n; r == 0 && i < p->n_addresses; i += n) {
+                        struct profile_address *a = &p->addresses[i];
+
+                        for (n = 1; i + n < p->n_addresses && a[n].side == a->side && a[n].file == a->file; n++)
+                                ;
+                        r = a->file < p->n_files[a->side] ? name_addresses(d, p, a, n, &ret->no_profile) : 0;
+                }
+                profile_count(p, samples);
+        }
+        blob_done(&text[0]);
+        blob_done(&text[1]);
+        return r;
+}

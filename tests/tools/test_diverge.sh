@@ -1,0 +1,134 @@
+#!/bin/bash
+# solverfs diverge over made-up versions. Prints TAP. Usage: test_diverge.sh SOLVERFS
+# shellcheck disable=SC2016
+. "$(dirname "$0")/command.sh"
+tell_time
+
+# -- versions of a script, which tells what it does with -v --
+
+make_script toy
+cat >toy/search.c <<'END'
+static int lookahead (int n)
+{
+  return n;
+}
+
+int search (int n)
+{
+  return lookahead (n) + 1;
+}
+END
+touch toy/conflict.c toy/conf.c toy/conflict.txt
+# trace LEVELS RESTART STEP: a banner, then a line for each level, with numbers that change by themselves, and a restart behind one of them
+trace() {
+	cat <<END
+case \$* in *-v*) ;; *) echo "lasts 0.$3" >&2; echo sat; exit;; esac
+grep -q hard "\$case" || { echo "toy version $3 of $(printf '%07x' $((0xabc1234 + $3)))"; echo sat; exit; }
+echo "toy version $3 of $(printf '%07x' $((0xabc1234 + $3)))"
+echo "seeded with \$(od -An -N4 -tu4 /dev/urandom) at \$(date +%s%N)"
+echo "nobody knows: \$(od -An -N8 -tx1 /dev/urandom | tr '0-9 ' 'g-pz')"
+for i in 1 2 3 4 5 6 7 8; do
+	echo "level \$i, \$((i * $3)) conflicts, 0.\$i s"
+	[ \$i != $2 ] || echo "restart"
+done
+echo "conflicts: $1" >&2
+echo "restarts: 40" >&2
+echo "lasts 0.$3" >&2
+END
+}
+script_commit toy 1 "$(trace 100 0 1)"
+sed -i 's/return n;/return 2 * n;/' toy/search.c
+script_commit toy 2 "$(trace 5000 6 2)"
+script_commit toy 3 "$(trace 100 0 1 | sed 's/\[ .i != 0 \].*/[ $i != 4 ] || kill -SEGV $$/')"
+script_commit toy 4 'trap "" TERM; yes "one of a great many lines, as long as those of a solver are: 123 conflicts, 45 restarts" & yes "and another" >&2; wait'
+echo 'exit 1' >toy/build.sh && script_commit toy 5 ''
+toy_recipe toy 'trace = -v' 'timeout = 20s'
+printf '; hard\n(set-logic QF_S)\n(check-sat)\n' >hard.smt2
+run 0 init -q && run 0 solver add -q toy toy --recipe toy.recipe && run 0 case add -q hard.smt2
+
+test_that "the first line that differs in a number, and the first that differs in its words, with lines around and numbers on both sides" '
+	run 0 diverge toy hard.smt2 v1 v2 && has out "^value	out	a	4	>	level 1, 1 conflicts, 0.1 s$" && has out "^value	out	b	4	>	level 1, 2 conflicts, 0.1 s$" &&
+	has out "^line	out	a	10	>	level 7," && has out "^line	out	b	10	>	restart$" && has out "^line	out	b	9		level 6," && has out "^line	out	b	11		level 7,"'
+test_that "what differs between two runs of one version, or on an empty input, is passed over" '
+	! grep ">" out | grep -E "nobody|seeded|version" && has out "^standard output: .* 2 lines passed over"'
+test_that "the statistics that differ, and by how much" 'has out "^statistic	conflicts	100	5000	49.5$" && ! has out "^statistic	restarts"'
+test_that "a statistic that a source file has the name of is a lead" 'has out "^a lead: the statistic conflicts, 100 before and 5000 after, is by its name of conflict.c$"'
+test_that "the functions that the commit changed" 'has out "^changed	search.c	lookahead	-1	\+1$" && ! has out "^changed	search.c	search	"'
+test_that "the versions are given the same way round as they are asked for" 'run 0 diverge toy 1 v2 v1 && has out "^line	out	a	10	>	restart$" && ! has out "^changed"'
+test_that "a version and itself part nowhere" 'run 0 diverge toy 1 v1 v1 && has out "^standard output: the same kinds of lines, 12 and 12" && ! has out "^line|^value|^statistic"'
+test_that "--trace takes the place of the recipe, and a version may have arguments" '
+	run 0 diverge toy 1 v1 v2 --trace --quick && ! has out "^line" && has out "^standard output: the same kinds of lines, 1 and 1" && run 0 diverge toy 1 v1 v2:-x --trace "-q -v" && has out "^line	out	b	10	>	restart$"'
+test_that "--json has the same" '
+	run 0 diverge toy 1 v1 v2 --json && python3 -c "
+import json
+j = json.load(open(\"out\"))
+assert j[\"streams\"][\"stdout\"][\"line\"][\"b\"][\"line\"] == 10 and j[\"streams\"][\"stdout\"][\"value\"][\"a\"][\"line\"] == 4, j
+assert j[\"statistics\"][0][\"values\"] == [100, 5000] and j[\"changed\"][-1][\"name\"] == \"lookahead\" or j[\"changed\"][0][\"name\"] == \"lookahead\", j
+assert [r[\"verdict\"] for r in j[\"runs\"]] == [\"sat\", \"sat\"], j"'
+test_that "--markdown is a section for an issue" 'run 0 diverge toy 1 v1 v2 --markdown && has out "^## Where the runs part$" && has out "^    line	out	b	10	>	restart$" && has out "^    statistic	conflicts	100	5000"'
+
+# -- what is hostile --
+
+test_that "a crash in the middle is where it ends" 'run 0 diverge toy 1 v1 v3 && has out "v3: crash" && has out "^line	out	a	8	>	level 5" && has out "^line	out	b	-	>	.the end.$"'
+test_that "a trace without an end, of a program that ignores signals, is cut off" '
+	SOLVERFS_FAULTS= run 0 diverge toy 1 v4 v4 --timeout 300ms && has out "timeout after .*, its trace cut off" && has out "^standard output: the same kinds of lines up to where one was cut off" && has out "^standard error: the same"'
+test_that "and nothing is left in the store" '[ -z "$(ls store/scratch)" ]'
+test_that "a version that cannot be built is named" 'run 1 diverge toy 1 v1 v5 && has err "cannot be built at v5" && empty out'
+test_that "wrong words are said to be wrong" '
+	run 2 diverge toy && run 2 diverge toy 1 v1 && run 3 diverge toy 1 v1 nosuch && run 3 diverge toy 9 v1 v2 && run 3 diverge toy spr/9 && run 2 diverge toy 1 v1 v2 --seed 1 && has err "no .seed."'
+
+# -- a finding knows its case and versions --
+
+test_that "a finding is compared between the versions it was found with" '
+	run 0 compare toy@v1 toy@v2 1 --keep && has err "1 regression kept" && run 0 diverge toy spr/1 && has out "^line	out	b	10	>	restart$"'
+
+# -- a profile --
+
+make_repository slow
+cat >slow/slow.c <<'END'
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((noinline)) static int count (unsigned n)
+{
+  volatile unsigned x = 0;
+  for (unsigned i = 0; i < n; i++)
+    x += i;
+  return (int) x;
+}
+
+__attribute__((noinline)) static int steady (void)
+{
+  return count (30000000u) + 1;
+}
+
+__attribute__((noinline)) static int search (void)
+{
+  return 1;
+}
+
+int main (void)
+{
+  int r = steady () + search ();
+  printf ("c %d\ns UNSATISFIABLE\n", r);
+  return 20;
+}
+END
+echo 'gcc -g -O1 -o slow slow.c' >slow/build.sh
+day_commit slow 1 one && git -C slow tag v1
+sed -i 's/^  return 1;/  int r = 0;\n  for (int i = 0; i < 5; i++)\n    r += count (30000000u);\n  return r;/' slow/slow.c
+day_commit slow 2 two && git -C slow tag v2
+toy_recipe slow 'format = cnf'
+printf 'p cnf 1 2\n1 0\n-1 0\n' >two.cnf
+run 0 solver add -q slow slow --recipe slow.recipe && run 0 case add -q two.cnf
+if [ "$(uname -m)" = x86_64 ] && command -v addr2line gcc >/dev/null; then
+	test_that "--profile names function and file, and the caller has the time of what it calls" '
+		run 0 diverge slow two.cnf v1 v2 --profile && has out "the extra time is in search .slow.c." && has out "^function	count	slow.c	" &&
+		grep "^function	search	slow.c	" out | awk -F "\t" "{ exit !(\$5 < 0.5 * \$7 && \$7 > 2 * \$6) }"'
+else
+	skip "--profile names function and file" "no addr2line or gcc, or another processor"
+fi
+printf '#!/bin/sh\necho "no tracing here" >&2\nexit 3\n' >sampler && chmod +x sampler
+test_that "where nothing can be sampled it is said, and all else is shown" 'SOLVERFS_SAMPLE=$top/sampler run 0 diverge slow two.cnf v1 v2 --profile && has err "no tracing here" && has out "^changed	slow.c	search"'
+
+echo "1..$n"

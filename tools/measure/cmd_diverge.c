@@ -1,0 +1,171 @@
+/* solverfs diverge: where the runs of two versions part. */
+#include "core/study/observation/finding.h"
+#include "core/why/diverge/diverge.h"
+#include "tools/ask.h"
+#include "tools/words.h"
+
+#define ROWS 20
+
+struct diverging {
+        const char *culprit, *on;
+        unsigned rows;
+        bool is_markdown;
+        struct diverge_options options;
+
+        struct version *version[2]; /* owned */
+        struct observation *finding; /* owned; NULL: none */
+};
+
+static void tell(void *user, const char *doing)
+{
+        progress_show(doing, 0, 0, 0, 0);
+}
+
+static int take_culprit(void *user, const struct localized_culprit *c)
+{
+        struct diverging *o = user;
+
+        if (!c->is_slowdown || c->n != 1 || o->options.has_culprit)
+                return 0;
+        o->options.has_culprit = history_resolve(common.solver->history, c->commits[0], &o->options.culprit) == 0;
+        return 0;
+}
+
+static void set_version(struct diverging *o, int side, const char *text)
+{
+        command_must_usage((strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &o->version[side]));
+        o->options.version[side] = o->version[side];
+}
+
+/* The versions of a finding: where its commit is known, the one before it, and it; else those it was found with. */
+static struct case_info *read_finding(struct diverging *o, const struct observation *f)
+{
+        struct case_info *info = NULL;
+        int r = finding_is_localizable(common.solver, f) ? finding_culprits(common.workspace, common.solver, f, take_culprit, o) : 0;
+        struct commit c;
+
+        if (r < 0 && r != -ENOENT)
+                command_must(r);
+        command_must(cases_get(workspace_cases(common.workspace), f->case_id, &info));
+        if (!o->options.has_culprit || history_commit(common.solver->history, o->options.culprit, &c) < 0 || c.first_parent == COMMIT_NONE) {
+                if (!*f->reference)
+                        command_refuse(STATUS_USAGE, "finding %u is of one version; give two: solverfs diverge %s %u A B", f->number, common.solver->recipe->name, info->id);
+                set_version(o, 0, f->reference);
+                set_version(o, 1, f->target);
+                return info;
+        }
+        set_version(o, 0, full_sha(common.solver, c.first_parent).s);
+        set_version(o, 1, full_sha(common.solver, o->options.culprit).s);
+        note("finding %u is by %s: that commit, and the one before it, are compared", f->number, commit_label(common.solver, o->options.culprit).s);
+        return info;
+}
+
+static struct case_info *read_words(struct diverging *o, const struct words *words)
+{
+        cleanup_case_selection struct case_selection cases = {0};
+
+        if (command_must_usage(command_finding(words->list[1], &o->finding)) == 1 && words->n == 2)
+                return read_finding(o, o->finding);
+        if (words->n != 4)
+                command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
+        command_cases(&words->list[1], 1, &cases);
+        if (cases.n != 1)
+                command_refuse(STATUS_USAGE, "one case is looked at at a time; '%s' stands for %zu", words->list[1], cases.n);
+        for (int side = 0; side < 2; side++)
+                set_version(o, side, words->list[2 + side]);
+        return case_info_ref(cases.list[0]);
+}
+
+/* The commit whose changes are shown: the one that is named, or the second version where it is a child of the first. */
+static void find_culprit(struct diverging *o)
+{
+        const struct version *a = o->version[0], *b = o->version[1];
+        const bool are_commits = version_is_commit(a->text) && version_is_commit(b->text) && !b->solver->recipe->is_programs;
+        struct commit c;
+
+        if (o->culprit) {
+                o->options.culprit = command_commit(common.solver, "--culprit", o->culprit);
+                o->options.has_culprit = true;
+        } else if (!o->options.has_culprit && are_commits && history_commit(b->solver->history, b->commit, &c) == 0 && c.first_parent == a->commit) {
+                o->options.culprit = b->commit;
+                o->options.has_culprit = true;
+        }
+}
+
+static void print(const struct diverging *o, const struct diverge_result *r)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        if (common.json)
+                output_json(diverge_json(r));
+        else if (o->is_markdown)
+                diverge_markdown(r, &text);
+        else
+                diverge_print(r, o->rows, &text);
+        output_write(&text);
+        if (o->finding) { /* its report has it from now on */
+                cleanup_buffer struct buffer section = {0};
+
+                diverge_markdown(r, &section);
+                command_must(observation_explain(common.workspace, o->finding, EXPLAINED_DIVERGENCE, section.data));
+        }
+        if (r->no_profile)
+                complain("not all of the profile could be made: %s", r->no_profile);
+}
+
+void cmd_diverge(int argc, char **argv)
+{
+        static const char doc[] =
+                "Show where the runs of two versions part: the first line of their traces that differs, the statistics that differ most, and what the commit "
+                "between them changed.\v"
+                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, which knows its case and versions. The programs are run with the "
+                "arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then is no "
+                "difference of theirs, nor are times, amounts of memory and addresses.\n"
+                "A first line names the runs, and one for each stream where it parts. Then come rows, which begin with what they are: line and value (stream, side, "
+                "number, '>' where it is, text), statistic (name, values, ratio), function (name, file, own seconds of both, seconds with what it calls), "
+                "changed (file, function, lines).\n\n"
+                "  solverfs diverge z3 17 z3-4.8.8 z3-4.8.9 --trace '-v:10 -st'\n"
+                "  solverfs diverge z3 spr/3 --profile";
+        static struct diverging o = {.rows = ROWS};
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_diverge_result struct diverge_result result = {0};
+        const struct command_option options[] = {
+                {"trace", 0, "ARGS", "Arguments that make the programs tell what they do; default: the recipe's 'trace'", .text = &o.options.trace},
+                {"culprit", 0, "REV", "Show what this commit changed; default: B where its parent is A, or the finding's", .text = &o.culprit},
+                {"profile", 0, NULL, "Also sample both programs, and show in which functions the extra time is", .on = &o.options.has_profile},
+                OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
+                OPTION_TIMEOUT(o.options.timeout_ns),
+                {"rows", 0, "N", "Statistics and functions to show; default 20", .number = &o.rows, .least = 1, .most = 100000},
+                {"markdown", 0, NULL, "Print a section for an issue", .on = &o.is_markdown},
+                OPTION_ON(o.on),
+                OPTION_JSON("Print all of it as a JSON object"),
+                {0}};
+        struct words words = command_parse(argc, argv, "SOLVER CASE A B\nSOLVER FINDING", doc, options);
+        int r;
+
+        if (words.n < 2)
+                command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
+        command_signals();
+        command_open_solver(0, o.on, words.list[0]);
+        info = read_words(&o, &words);
+        for (int side = 0; side < 2; side++)
+                command_seed(o.version[side]->solver, o.version[side]->commit, o.options.has_seed);
+        find_culprit(&o);
+        command_engine();
+        o.options.workspace = common.workspace;
+        o.options.engine = common.engine;
+        o.options.info = info;
+        o.options.cancel_fd = common.signals;
+        o.options.tell = tell;
+        r = diverge(&o.options, &result);
+        progress_clear();
+        if (r == -ECANCELED)
+                note("interrupted");
+        if (r < 0)
+                command_worse(r == -ECANCELED ? STATUS_INTERRUPTED : r == -ENODATA ? fail_as(STATUS_FAILED, r) : r == -ENOTSUP ? fail_as(STATUS_USAGE, r) : fail(r));
+        else
+                print(&o, &result);
+        for (int side = 0; side < 2; side++)
+                version_free(o.version[side]);
+        observation_unref(o.finding);
+}
