@@ -51,7 +51,7 @@ test_that "... it has an id of its own" 'id=$(run 0 run toy v1 "inc.smt2#3" && c
 test_that "... it is not listed" 'run 0 case list && ! has out "#"'
 test_that "... compared" 'run 0 compare toy@v1 toy@v2 "inc.smt2#all" inc.smt2 && has out "^regression.*slower.*inc.smt2#3$" && ! has out "inc.smt2#[124]$"'
 test_that "... and not kept: its bytes ask more" 'run 0 compare toy@v1 toy@v2 "inc.smt2#3" --keep && has err "1 is a query" && run 0 findings toy && empty out'
-test_that "... reduced, as the script that asks it alone" 'run 0 reduce toy "inc.smt2#3" --reference v1 --target v2 --keep slow --floor 500ms --for 5s && [ "$(grep -c check-sat out)" = 1 ] && has out "sat 30 900" && ! has out set-info'
+test_that "... reduced, as the script that asks it alone" 'run 0 reduce toy "inc.smt2#3" --reference v1 --target v2 --keep slow --floor 500ms --for 5s && [ "$(grep -c check-sat out)" = 1 ] && has out "sat [0-9]* 900"'
 test_that "... localized" 'run 0 localize toy --reference v1 --target v2 "inc.smt2#3" && has out "$(git -C toy rev-parse v2)"'
 test_that "... in a history" 'run 0 history toy "inc.smt2#3" && has out 0.9'
 test_that "a number that is none is refused" 'run 3 run toy v1 "inc.smt2#5" && has err "has 4 check-sat" && run 3 run toy v1 "inc.smt2#0" && run 3 run toy v1 "inc.smt2#x" && has err "names no query"'
