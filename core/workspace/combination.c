@@ -162,7 +162,8 @@ static int add(struct workspace *w, const struct solver *of, struct recipe *made
                 r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)held.repository.size, (const char *)held.repository.data, held.commit);
         if (r == 0)
                 r = workspace_add_solver(w, &made, 1, NULL, p);
-        return r == -EEXIST ? 0 : r; /* another process was faster */
+        workspace_look_again(w); /* another process may have been faster */
+        return r == -EEXIST ? 0 : r;
 }
 
 /* Is it a variant of that solver, with that part held? */
