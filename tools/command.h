@@ -39,10 +39,10 @@ void command_write_file(const char *path, int r, const struct buffer *text);
 /* A subcommand. What it came to is in common.status, unless it ends by command_end(). */
 typedef void command_fn(int argc, char **argv);
 command_fn cmd_compare, cmd_diverge, cmd_export, cmd_history, cmd_import, cmd_init, cmd_solver_add, cmd_solver_list, cmd_solver_update,
-        cmd_solver_try, cmd_recipe_draft, cmd_recipe_list, cmd_recipe_show, cmd_solver_remove, cmd_snapshot, cmd_case_add,
+        cmd_solver_try, cmd_recipe_draft, cmd_recipe_list, cmd_recipe_show, cmd_solver_remove, cmd_snapshot, cmd_case_add, cmd_case_cut,
         cmd_case_list, cmd_case_remove, cmd_set_add, cmd_set_list, cmd_set_remove, cmd_mount, cmd_unmount, cmd_build,
         cmd_reduce, cmd_report, cmd_run, cmd_fuzz, cmd_generate, cmd_transform, cmd_incompleteness, cmd_findings, cmd_watch, cmd_alarms, cmd_noise,
-        cmd_localize, cmd_steps, cmd_triage, cmd_status, cmd_portfolio_add, cmd_portfolio_list, cmd_portfolio_show,
+        cmd_localize, cmd_options, cmd_steps, cmd_triage, cmd_status, cmd_portfolio_add, cmd_portfolio_list, cmd_portfolio_show,
         cmd_portfolio_run, cmd_portfolio_reset, cmd_portfolio_remove, cmd_portfolio_features, cmd_fsck, cmd_gc, cmd_doctor, cmd_version, cmd_worker;
 
 /* -- the end ----------------------------------------------------------------------------------------------------

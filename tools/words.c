@@ -5,11 +5,39 @@
 #include <math.h>
 #include <sys/stat.h>
 
+void command_combined(const struct combination *c, enum combination_part held, const char *name, struct solver **ret)
+{
+        cleanup_free char *text = NULL;
+        int r = combination_solver(common.workspace, c, held, name, &command_progress, ret, &text);
+
+        progress_clear();
+        command_must_as(r == -EIO || r == -ETIMEDOUT ? STATUS_FAILED : status_of(r), r);
+        if (text)
+                note("%s", text);
+}
+
+bool find_combined(const char *word, const char *name, struct solver **ret)
+{
+        cleanup_combination struct combination c = {0};
+        int r = command_must_usage(combination_parse(common.workspace, word, &c));
+
+        if (r == 1 && c.part[HOST].revision && c.part[LIBRARY].revision)
+                command_refuse(STATUS_USAGE, "'%s' holds both %s and %s, so there is no history to follow: leave out the @REV of one", word,
+                               c.part[HOST].solver->recipe->name, c.part[LIBRARY].solver->recipe->name);
+        if (r == 1)
+                command_combined(&c, c.part[HOST].revision ? HOST : LIBRARY, name, ret);
+        return r == 1;
+}
+
 int find_solver(const char *name, struct solver **ret)
 {
         int r = program_is_text(name) ? errorf(-EINVAL, "'%s' is a program, which has no history; this needs a solver", name)
                                       : workspace_solver(common.workspace, name, ret);
 
+        if (r == -ENOENT && find_combined(name, NULL, ret))
+                r = 0;
+        else if (r == -ENOENT)
+                r = workspace_solver(common.workspace, name, ret); /* for its sentence */
         return r < 0 ? fail_usage(r) : STATUS_OK;
 }
 

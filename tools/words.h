@@ -4,11 +4,16 @@
 
 #include "command.h"
 #include "core/query/programs.h"
+#include "core/workspace/combination.h"
 #include "core/workspace/select.h"
 #include "core/study/judge/judge.h"
 #include "core/study/observation/observation.h"
 
 int find_solver(const char *name, struct solver **ret);
+/* combination_solver(), and a note where there is something to say. */
+void command_combined(const struct combination *c, enum combination_part held, const char *name, struct solver **ret);
+/* HOST@REV+LIBRARY or HOST+LIBRARY@REV; false: the word is neither. `name`: NULL, or what the solver is to be called. */
+bool find_combined(const char *word, const char *name, struct solver **ret);
 int find_commit(struct solver *s, const char *option, const char *word, uint32_t *ret);
 void command_solver(const char *name, struct solver **ret);
 /* program_commit() */

@@ -77,40 +77,56 @@ static int build_remote(struct attempt *a, const git_oid *commit, struct build_r
         return 0;
 }
 
-static int build_era(const struct build_request *request, struct build_record **ret)
+/* `root`: the commit that is checked out, with submodules. */
+static int build_era(const struct build_request *request, const git_oid *commit, const git_oid *root, struct build_record **ret)
 {
         cleanup(git_repository_freep) git_repository *git = NULL;
         cleanup_worktree struct worktree worktree = {.lock = -1};
         cleanup_attempt struct attempt a = {.request = request, .worktree = &worktree};
-        struct commit c;
-        int r = history_commit(request->history, request->commit, &c);
+        int r = progress_step(request->progress, "checkout", 0, 0);
 
         buffer_add(&a.log, "", 0);
         if (r == 0)
-                r = progress_step(request->progress, "checkout", 0, 0);
-        if (r == 0)
                 r = make_dirs(request->work_dir, 0700);
         if (r == 0 && request->recipe->file)
-                return build_released(&a, &c.oid, ret);
+                return build_released(&a, commit, ret);
         if (r == 0)
                 r = history_repository(request->history, &git);
         if (r == 0 && !request->remote)
                 r = attempt_prepare_tools(&a);
         if (r == 0)
-                r = sources_list(git, &c.oid, request->recipe->paths, request->recipe->submodules, &a.sources, &a.log);
+                r = sources_list(git, root, request->recipe->paths, request->recipe->submodules, &a.sources, &a.log);
         if (r == -EBADMSG)
-                return attempt_refuse(&a, &c.oid, ret);
+                return attempt_refuse(&a, commit, ret);
         if (r == 0 && request->remote)
-                return build_remote(&a, &c.oid, ret);
+                return build_remote(&a, commit, ret);
         if (r == 0)
                 r = worktree_take(request->work_dir, &worktree);
-        return r < 0 ? r : attempt_build(&a, &c.oid, ret);
+        return r < 0 ? r : attempt_build(&a, commit, ret);
 }
 
 int build(const struct build_request *request, struct build_record **ret)
 {
         struct build_request q = *request;
-        int r = era_of(q.history, request->recipe, q.commit, &q.recipe);
+        cleanup(recipe_unrefp) struct recipe *whole = NULL;
+        char sha[GIT_OID_HEXSZ + 1];
+        struct commit c;
+        git_oid root;
+        int r = history_commit(q.history, q.commit, &c);
 
-        return r < 0 ? r : build_era(&q, ret);
+        if (r == 0)
+                r = era_of(q.history, request->recipe, q.commit, &q.recipe);
+        if (r < 0)
+                return r;
+        root = c.oid;
+        if (q.recipe->within) {
+                const char *host = recipe_submodule(q.recipe->within).commit;
+
+                if (!history_holds(q.history, host))
+                        return errorf(-EIO, "commit %s, which %s is built within, is not in the store: 'solverfs solver update %s' gets it", host,
+                                      request->recipe->name, request->recipe->name);
+                git_oid_fromstr(&root, host);
+                q.recipe = whole = recipe_whole(q.recipe, git_oid_tostr(sha, sizeof(sha), &c.oid));
+        }
+        return build_era(&q, &c.oid, &root, ret);
 }

@@ -27,6 +27,7 @@ struct listing {
         size_t entries, names;
         char path[PATH_SIZE];
         size_t length;
+        size_t within; /* the length of the path of the submodule being listed that has a commit in its line; 0: the solver's own files */
 };
 
 static int lacks(struct listing *l, const git_oid *oid)
@@ -76,27 +77,47 @@ static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
                 manifest_add(l->files, &(struct tracked){.path = l->path, .mode = MODE_SUBMODULE, .oid = *oid});
                 return 0;
         }
-        return recipe_submodule(line).commit ? 0 : list_submodule_at(l, line, oid, depth); /* list_pinned() */
+        return list_submodule_at(l, line, oid, depth);
 }
 
-/* The submodule of a line that has a commit, whatever the solver's own has there, unless that is files. */
+/* Is it where the files of a line's own commit stand? They come by list_pinned(). */
+static bool is_pinned(const struct listing *l)
+{
+        for (char *const *p = l->submodules; *p; p++) {
+                const struct recipe_submodule s = recipe_submodule(*p);
+
+                if (s.commit && s.path.size > l->within && l->length >= s.path.size && memcmp(l->path, s.path.data, s.path.size) == 0 &&
+                    (l->length == s.path.size || l->path[s.path.size] == '/'))
+                        return true;
+        }
+        return false;
+}
+
+/* The submodule of a line that has a commit. The solver's own submodule or folder there gives way. */
 static int list_pinned(struct listing *l, const git_tree *root, const char *line)
 {
         const struct recipe_submodule s = recipe_submodule(line);
         cleanup_git_tree_entry git_tree_entry *e = NULL;
         git_oid oid;
+        int r;
 
-        l->length = (size_t)snprintf(l->path, sizeof(l->path), "%.*s", (int)s.path.size, (const char *)s.path.data);
-        if (git_tree_entry_bypath(&e, root, l->path) == 0 && git_tree_entry_type(e) != GIT_OBJECT_COMMIT)
-                return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is to be where the sources have files of their own", l->path);
+        l->within = l->length = (size_t)snprintf(l->path, sizeof(l->path), "%.*s", (int)s.path.size, (const char *)s.path.data);
+        if (git_tree_entry_bypath(&e, root, l->path) == 0 && git_tree_entry_type(e) == GIT_OBJECT_BLOB)
+                return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is to be where the sources have a file", l->path);
+        if (e && git_tree_entry_type(e) == GIT_OBJECT_TREE)
+                buffer_addf(l->notes, "(the sources' own folder %s gives way to commit %s of the recipe)\n", l->path, s.commit);
         git_oid_fromstr(&oid, s.commit);
-        return list_submodule_at(l, line, &oid, 0);
+        r = list_submodule_at(l, line, &oid, 0);
+        l->within = 0;
+        return r;
 }
 
 static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth)
 {
         uint32_t mode = (uint32_t)git_tree_entry_filemode_raw(e);
 
+        if (is_pinned(l))
+                return 0;
         if (l->entries++ >= ENTRIES_MAX)
                 return errorf(-EBADMSG, "the sources are more than %d files and folders", ENTRIES_MAX);
         l->names += l->length;

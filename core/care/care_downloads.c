@@ -82,7 +82,7 @@ int care_check_downloads(struct checking *c)
                 return 0; /* the config's part says so */
         for (size_t i = 0; r == 0 && i < n; i++) {
                 l.recipe = recipes[i];
-                if (!recipes[i]->base) /* a variant has its solver's */
+                if (!recipes[i]->base || recipes[i]->within) /* another variant has its solver's */
                         r = recipe_each_file(recipes[i], check_file, &l);
         }
         recipe_list_free(recipes, n);

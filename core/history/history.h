@@ -48,8 +48,10 @@ int history_update(struct history *h, bool index_only, const struct progress *p,
  * what is lost or damaged unless `look_only`; `say` gets a line for each such thing. Objects are not looked at. */
 typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
-/* Gets the commits of a submodule into the repository, where builds find them; they are no commits of the solver. */
+/* Gets the commits of a submodule into the repository, where builds find them; they are no commits of the solver. Where they are kept goes by `path`. */
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
+/* Has the repository this commit, of the solver or of a submodule? Its 40 digits. */
+bool history_holds(struct history *h, const char *commit);
 /* The commit that a tag, a branch, the digits of a commit or HEAD names among what was fetched for the submodule at `path`; -ENOENT. */
 int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret);
 /* Calls fn for each submodule that .gitmodules names in HEAD, branches and tags, some more than once; addresses relative to `base`, the

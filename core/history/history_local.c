@@ -18,6 +18,7 @@ struct wants {
         char *head;       /* the branch that HEAD names, or NULL … */
         git_oid head_oid; /* … and the commit that it is on */
         bool has_head_oid;
+        bool with_kept; /* also what a store keeps beside branches and tags: snapshots, and what was rewritten */
 };
 
 static void wants_done(struct wants *w)
@@ -42,7 +43,7 @@ static int add_wanted(struct wants *w, git_repository *from, const char *name)
         cleanup_git_object git_object *object = NULL, *commit = NULL;
         int r;
 
-        if (!is_ours(name))
+        if (!is_ours(name) && !(w->with_kept && strncmp(name, "refs/solverfs/", 14) == 0))
                 return 0;
         if (!git_reference_is_valid_name(name) || git_reference_lookup(&ref, from, name) < 0 ||
             git_reference_resolve(&direct, ref) < 0) {
@@ -265,7 +266,7 @@ static int set_refs(git_repository *to, const struct wants *w, const char *under
 
 int history_fetch_local(git_repository *from, git_repository *to, const char *under, const struct progress *p)
 {
-        cleanup_wants struct wants w = {0};
+        cleanup_wants struct wants w = {.with_kept = under};
         int r = collect_wants(from, &w);
 
         if (r == 0)

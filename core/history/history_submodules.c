@@ -42,6 +42,15 @@ int history_fetch_submodule(struct history *h, const char *path, const char *url
         return r < 0 ? r : fetch_into(h, git, path, url, lock, p);
 }
 
+bool history_holds(struct history *h, const char *commit)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        cleanup_git_commit git_commit *c = NULL;
+        git_oid oid;
+
+        return git_oid_fromstr(&oid, commit) == 0 && history_repository(h, &git) == 0 && git_commit_lookup(&c, git, &oid) == 0;
+}
+
 int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret)
 {
         const char *const places[][2] = {{"tags/", name}, {"heads/", name}, {"heads/", "main"}, {"heads/", "master"}};

@@ -48,7 +48,7 @@ bool build_is_usable(struct workspace *w, const struct build_record *record)
 
 static void duration_key(const struct solver *s, char ret[128])
 {
-        snprintf(ret, 128, "duration/build/%s", s->repository);
+        snprintf(ret, 128, "duration/build/%s", s->recipe->within ? s->recipe->name : s->repository);
 }
 
 uint64_t build_usual_ns(struct workspace *w, const struct solver *s)

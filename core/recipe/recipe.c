@@ -12,7 +12,8 @@
 #define MEGA     (UINT64_C(1) << 20)
 #define GIGA     (UINT64_C(1) << 30)
 
-/* In the order in which they are printed. A variant shares its solver's builds: what a build depends on has no place in it. */
+/* In the order in which they are printed. A variant shares its solver's builds: what a build depends on has no place in it, but for other repositories'
+ * files. With `within` it has all keys (recipe_read.c). */
 const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"variant", KIND_TEXT, PLACE_VARIANT | PLACE_CONFIG, FIELD(base)},
         {"repository", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(repository)},
@@ -25,7 +26,8 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"output", KIND_OUTPUTS, BUILT | PLACE_BINARY, FIELD(outputs)},
         {"environment", KIND_VARIABLES, PLACE_SOLVER, FIELD(environment)},
         {"dependency", KIND_FOLDERS, BUILT, FIELD(dependencies)},
-        {"submodule", KIND_SUBMODULES, BUILT, FIELD(submodules)},
+        {"submodule", KIND_SUBMODULES, BUILT | PLACE_VARIANT, FIELD(submodules)},
+        {"within", KIND_WITHIN, PLACE_SOLVER | PLACE_VARIANT, FIELD(within)},
         {"download", KIND_DOWNLOADS, BUILT, FIELD(downloads)},
         {"file", KIND_FILE, PLACE_BINARY, FIELD(file)},
         {"sha256", KIND_DIGEST, PLACE_BINARY, FIELD(sha256)},
@@ -35,6 +37,7 @@ const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"trace", KIND_TEXT, ANY, FIELD(trace)},
         {"effort", KIND_PATTERNS, ANY, FIELD(effort)},
         {"dialect", KIND_DIALECT, ANY, FIELD(dialect)},
+        {"options", KIND_TEXT, ANY, FIELD(options)},
         {"timeout", KIND_DURATION, ANY, FIELD(limits.wall_ns), NSEC_PER_MSEC, 365 * DAY},
         {"cputime", KIND_DURATION, ANY, FIELD(limits.cpu_ns), NSEC_PER_MSEC, 365 * DAY},
         {"memory", KIND_SIZE, ANY, FIELD(limits.memory), MEGA, UINT64_C(1) << 50},
@@ -436,6 +439,30 @@ const char *recipe_find_submodule(char *const *lines, struct slice path)
         return NULL;
 }
 
+char **recipe_merge_submodules(char *const *lines, char *const *ours)
+{
+        char **ret = allocate(1, sizeof(*ret));
+
+        for (; *lines; lines++)
+                if (!recipe_find_submodule(ours, recipe_submodule(*lines).path))
+                        strings_add(&ret, *lines);
+        for (; *ours; ours++)
+                strings_add(&ret, *ours);
+        return ret;
+}
+
+struct recipe *recipe_whole(const struct recipe *r, const char *commit)
+{
+        const struct slice path = recipe_submodule(r->within).path;
+        struct recipe *whole = recipe_copy(r);
+        cleanup_free char *line = format_string("%.*s=%s %.40s", (int)path.size, (const char *)path.data, r->repository ?: ".", commit);
+
+        strings_free(whole->submodules);
+        whole->submodules = recipe_merge_submodules(r->submodules, (char *[]){line, NULL});
+        free(steal_pointer(whole->within));
+        return whole;
+}
+
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name)
 {
         size_t n = strcspn(line, " \t"), from = n;
@@ -491,6 +518,13 @@ void recipe_build_digest(const struct recipe *r, struct digest *ret)
         hash_list(h, r->outputs);
         hash_list(h, r->environment);
         hash_other_sources(h, r);
+        if (r->within) {
+                const struct recipe_submodule s = recipe_submodule(r->within);
+
+                hasher_string(h, "within");
+                hasher_field(h, s.path.data, s.path.size);
+                hasher_string(h, s.commit);
+        }
         hasher_finish(h, ret);
 }
 

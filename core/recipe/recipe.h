@@ -45,15 +45,17 @@ struct recipe_builder {
 struct recipe {
         unsigned refs;
         char *name;       /* solver or variant */
-        char *base;       /* the solver whose repository and builds a variant shares, else NULL */
+        char *base;       /* the solver whose repository a variant shares, and whose builds, unless it has `submodule` or `within`; else NULL */
         char *repository; /* NULL in a recipe file */
         char *runs;       /* where it runs: "local" or the name of a cluster; NULL: as the store says */
         char *builds;     /* where it is built, in the same words */
         struct recipe_builder *builder; /* of that place, which outlives it; NULL: here. A workspace sets it before anybody else has the recipe */
         enum format format;
         char **paths, **build, **outputs, **effort, **environment, **dependencies, **submodules, **downloads; /* NULL-terminated, never NULL themselves */
-        char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty: everything */
+        char **sources; /* all a build depends on: `paths`, and the .gitattributes of the folders above them; empty, also with `within`: everything */
+        char *within; /* PATH=REPO COMMIT: builds are of that commit, with this repository's files at PATH; else NULL */
         char *run, *arguments, *seed, *trace, *dialect;                     /* arguments, seed, trace: NULL when absent */
+        char *options; /* arguments with which the program prints a list of its options; NULL: not said */
         struct recipe_limits limits, build_limits;
         uint64_t samples;
         /* A solver's and its variants': [binary] before [era], each kind in the order of the text; none in an era itself. Each is a whole recipe with
@@ -116,7 +118,7 @@ int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user);
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret);
 #define RECIPE_COMMIT_DIGITS 40
-/* The parts of a line of `submodule`, PATH=REPO[ COMMIT], in it. */
+/* The parts of a line of `submodule` or `within`, PATH=REPO[ COMMIT], in it. */
 struct recipe_submodule {
         struct slice path, repository;
         const char *commit; /* its hex digits, or NULL: the solver's own commit names it */
@@ -124,6 +126,10 @@ struct recipe_submodule {
 struct recipe_submodule recipe_submodule(const char *line);
 /* The line for the submodule at this path, or NULL. */
 const char *recipe_find_submodule(char *const *lines, struct slice path);
+/* Those of `lines` that are at other paths than `ours`, then these; strings_free(). */
+char **recipe_merge_submodules(char *const *lines, char *const *ours);
+/* The recipe of all that is built of a commit of a solver with `within`: of the commit of REPO, with this one as a submodule. A reference. */
+struct recipe *recipe_whole(const struct recipe *r, const char *commit);
 /* Returns the length of URL in a line of `download`; *ret_digest is its digest, *ret_name the file's name (in URL). */
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name);
 /* Adds a `submodule` line, to the text of the recipe, too. */

@@ -15,6 +15,7 @@ enum recipe_kind {
         KIND_DIALECT,
         KIND_FILE,   /* an absolute path or a URL */
         KIND_DIGEST, /* sha256 in hex */
+        KIND_WITHIN,
         /* repeated ones, char ** */
         KIND_LINES,
         KIND_PATHS,

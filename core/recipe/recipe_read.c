@@ -15,6 +15,7 @@ struct draft {
         const char *range;       /* of an era or a binary; else NULL */
         unsigned line;
         enum recipe_place place;
+        bool is_within; /* it has that key: a variant then shares no more than the repository */
         struct gitconfig_entry *entries; /* owned; what they point to is the gitconfig's */
         size_t n_entries;
         unsigned lines[N_RECIPE_KEYS]; /* where a key was given first, 0 when it was not */
@@ -112,9 +113,10 @@ static int fail_unknown_key(const struct reader *rd, struct draft *d, const stru
 static int fail_misplaced_key(const struct reader *rd, const struct draft *d, const struct gitconfig_entry *e, const struct recipe_key *k)
 {
         if (d->place == PLACE_VARIANT)
-                return fail(e->line, "key '%s' cannot stand in a variant: it shares the repository and the builds of its solver", k->name);
+                return fail(e->line, "key '%s' cannot stand in a variant without 'within': it shares the repository and the builds of its solver", k->name);
         if (d->place == PLACE_ERA && k->places & PLACE_SOLVER)
-                return fail(e->line, "key '%s' cannot stand in an era: it holds for runs, too, and a solver is run alike in all eras%s", k->name,
+                return fail(e->line, "key '%s' cannot stand in an era: it holds for %s%s", k->name,
+                            k->kind == KIND_WITHIN ? "all of them" : "runs, too, and a solver is run alike in all eras",
                             strcmp(k->name, "environment") == 0 ? "; for a build alone, write build = NAME=VALUE COMMAND" : "");
         if (d->place == PLACE_BINARY)
                 return fail(e->line, "key '%s' cannot stand in a binary, which has 'file', 'sha256', 'output', 'run' and 'seed'", k->name);
@@ -164,7 +166,7 @@ static int apply_entry(const struct reader *rd, struct draft *d, const struct gi
 
         if (number == N_RECIPE_KEYS || (!rd->is_config && k->places & PLACE_CONFIG))
                 return fail_unknown_key(rd, d, entry);
-        if (!(k->places & d->place))
+        if (!(k->places & (d->is_within ? d->place | PLACE_SOLVER : d->place)))
                 return fail_misplaced_key(rd, d, entry, k);
         if (k->kind == KIND_RETIRED) {
                 if (!rd->is_config)
@@ -333,6 +335,9 @@ static void check_recipe(struct reader *rd, const struct draft *d, const struct 
 /* The paths, and the .gitattributes of the folders above each, which say how it is checked out; those inside come with it. */
 static void find_sources(struct recipe *r)
 {
+        clear_list(&r->sources);
+        if (r->within) /* its paths are the other repository's */
+                return;
         strings_free(r->sources);
         r->sources = strings_copy(r->paths);
         for (size_t i = 0; r->paths[i]; i++)
@@ -352,10 +357,30 @@ static void apply_draft(struct reader *rd, struct draft *d, struct recipe *r)
         find_sources(r);
 }
 
+/* A variant's `submodule` lines take the place of its solver's of the same path, in all eras. A released program was built with others. */
+static void hold_submodules(struct recipe *r, const struct recipe *base)
+{
+        char **ours = r->submodules;
+
+        r->submodules = recipe_merge_submodules(base->submodules, ours);
+        for (size_t i = 0; i < base->n_eras; i++) {
+                struct recipe *era = recipe_copy(base->eras[i]);
+
+                era->range = copy_string(base->eras[i]->range);
+                strings_free(era->submodules);
+                era->submodules = recipe_merge_submodules(base->eras[i]->submodules, ours);
+                if (era->file)
+                        recipe_unref(era);
+                else
+                        recipe_add_era(r, era);
+        }
+        strings_free(ours);
+}
+
 /* With mistakes it is made as far as possible, so that those of its variants are found, too. */
 static struct recipe *make_recipe(struct reader *rd, struct draft *d, const struct recipe *base)
 {
-        struct recipe *r = base ? recipe_copy(base) : recipe_new();
+        struct recipe *r = base && !d->is_within ? recipe_copy(base) : recipe_new();
         unsigned n_before = rd->mistakes.n;
         bool cpu_follows = r->limits.cpu_ns == r->limits.wall_ns;
 
@@ -368,7 +393,12 @@ static struct recipe *make_recipe(struct reader *rd, struct draft *d, const stru
         if (base) {
                 free(r->base);
                 r->base = copy_string(base->name);
-                recipe_share_eras(r, base);
+                free(r->repository);
+                r->repository = base->repository ? copy_string(base->repository) : NULL;
+                if (!d->is_within && line_of(d, "submodule") > 0)
+                        hold_submodules(r, base);
+                else if (!d->is_within)
+                        recipe_share_eras(r, base);
         }
         if (!base || n_before == 0) /* the solver's mistakes would be reported again */
                 check_recipe(rd, d, r);
@@ -421,6 +451,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
         if (rd->g)
                 recipe_keep_text(rd->text, rd->g, (size_t)(s - rd->g->sections), &d->text);
         for (size_t i = 0; i < s->n_entries; i++) {
+                d->is_within |= !d->range && strcmp(s->entries[i].key, "within") == 0;
                 list_grow(d->entries, d->n_entries);
                 d->entries[d->n_entries++] = s->entries[i];
         }

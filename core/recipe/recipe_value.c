@@ -118,6 +118,12 @@ static int check_submodule(const char *value, char *const *list)
         return r == 0 && recipe_find_submodule(list, s.path) ? errorf(-EINVAL, "'%s' is given twice", path) : r;
 }
 
+static int check_within(const char *value, char *const *)
+{
+        return recipe_submodule(value).commit ? check_submodule(value, (char *[]){NULL})
+                                              : errorf(-EINVAL, "'%s' is not PATH=REPO COMMIT, with %d hex digits", value, RECIPE_COMMIT_DIGITS);
+}
+
 static int check_download(const char *value, char *const *list)
 {
         struct digest d, other;
@@ -164,6 +170,7 @@ static int (*const checks[])(const char *value, char *const *list) = {
         [KIND_DIALECT] = check_dialect,
         [KIND_FILE] = check_file,
         [KIND_DIGEST] = check_digest,
+        [KIND_WITHIN] = check_within,
         [KIND_PATHS] = check_source,
         [KIND_OUTPUTS] = check_output,
         [KIND_PATTERNS] = check_pattern,

@@ -114,6 +114,7 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
 {
         bool variant = r->base != NULL, cpu_follows = than->limits.cpu_ns == than->limits.wall_ns;
         uint64_t cpu_unsaid = cpu_follows ? r->limits.wall_ns : than->limits.cpu_ns;
+        unsigned places = !variant ? PLACE_SOLVER : r->within ? PLACE_VARIANT | PLACE_SOLVER : PLACE_VARIANT;
 
         buffer_addf(b, "[solver \"%s\"]\n", r->name);
         if (r->text) { /* our own keys come last, so that a comment at the end stays with its section */
@@ -122,7 +123,7 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
                         print_entry(b, variant ? "variant" : "repository", variant ? r->base : r->repository);
                 if (r->runs && !(variant && than->runs && strcmp(r->runs, than->runs) == 0))
                         print_entry(b, "runs", r->runs);
-                if (r->builds && !variant)
+                if (r->builds && (!variant || r->within))
                         print_entry(b, "builds", r->builds);
                 return;
         }
@@ -131,7 +132,7 @@ static void print_section(struct buffer *b, const struct recipe *r, const struct
                 bool base = k->offset == offsetof(struct recipe, base), cpu = k->offset == offsetof(struct recipe, limits.cpu_ns);
                 bool differs = cpu ? r->limits.cpu_ns != cpu_unsaid : !same_value(k, r, than);
 
-                if (base ? variant : k->places & (variant ? PLACE_VARIANT : PLACE_SOLVER) && differs)
+                if (base ? variant : k->places & places && differs)
                         print_value(b, k, recipe_field(r, k));
         }
 }
@@ -153,7 +154,7 @@ static int print_new(struct edit *e, const struct recipe *r, const struct recipe
 {
         const struct recipe *than = defaults;
 
-        if (r->base) {
+        if (r->base && !r->within) {
                 than = recipe_find(e->list, e->n, r->base) ?: recipe_find(old, n_old, r->base);
                 if (!than)
                         return errorf(-EINVAL, "'%s' is a variant of '%s', which is not there", r->name, r->base);

@@ -28,6 +28,8 @@ enum command_kind {
         COMMAND_EXIT,
         N_COMMAND_KINDS
 };
+/* By its name; COMMAND_OPAQUE: none that is known. */
+enum command_kind command_kind_of(struct slice name);
 
 struct span {
         size_t begin, end; /* bytes of the input; both 0 for what was not read */

@@ -150,8 +150,6 @@ static inline const struct term *known_constant(const struct function *f)
         return f->constant && !f->constant->is_qualified ? f->constant : NULL;
 }
 
-/* By its name; COMMAND_OPAQUE: none that is known. */
-enum command_kind command_kind_of(struct slice name);
 bool command_is_text(enum command_kind kind); /* it is printed as it was read */
 
 /* No check of sorts; the arguments are not NULL. */

@@ -104,15 +104,37 @@ static int fetch_file(void *user, const struct recipe_file *f)
         return workspace_fetch_file(to->workspace, f, to->progress);
 }
 
-static int fetch_submodules(const struct solver *s, const struct recipe *recipe, const struct progress *p)
+/* The commits of another repository: of a solver of the store that has them, else from where it is. */
+static int fetch_pinned(struct workspace *w, struct history *h, const char *line, const struct progress *p)
 {
-        int r = 0;
+        const struct recipe_submodule s = recipe_submodule(line);
+        cleanup_free char *repository = copy_prefix(s.repository.data, s.repository.size);
+        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        int r = history_holds(h, s.commit) ? 0 : workspace_solvers(w, &l);
+
+        for (size_t i = 0; r == 0 && l && i < l->n && !history_holds(h, s.commit); i++) {
+                const struct solver *from = l->list[i];
+                cleanup_free char *path = format_string("%s/repos/%s.git", workspace_dir(w), from->repository);
+
+                if (from->recipe->repository && strcmp(from->recipe->repository, repository) == 0 && history_holds(from->history, s.commit))
+                        r = history_fetch_submodule(h, repository, path, p);
+        }
+        return r < 0 || history_holds(h, s.commit) ? r : history_fetch_submodule(h, repository, repository, p);
+}
+
+/* A variant has its solver's that come from where its commits say; what is within another one is at hand. */
+static int fetch_submodules(struct workspace *w, const struct solver *s, const struct recipe *recipe, const struct progress *p)
+{
+        int r = recipe->within ? fetch_pinned(w, s->history, recipe->within, p) : 0;
 
         for (char *const *l = recipe->submodules; r == 0 && *l; l++) {
                 const struct recipe_submodule line = recipe_submodule(*l);
                 cleanup_free char *path = copy_prefix(line.path.data, line.path.size), *repository = copy_prefix(line.repository.data, line.repository.size);
 
-                r = history_fetch_submodule(s->history, path, repository, p);
+                if (line.commit)
+                        r = fetch_pinned(w, s->history, *l, p);
+                else if (!s->recipe->base || (s->recipe->within && !recipe_find_submodule((char *[]){s->recipe->within, NULL}, line.path)))
+                        r = history_fetch_submodule(s->history, path, repository, p);
         }
         return r;
 }
@@ -130,9 +152,9 @@ int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const
         int r = recipe_each_file(recipe, fetch_file, &(struct fetching){w, p});
 
         if (r == 0)
-                r = fetch_submodules(s, recipe, p);
+                r = fetch_submodules(w, s, recipe, p);
         for (size_t i = 0; r == 0 && i < recipe->n_eras; i++)
                 if (!same_lines(recipe->eras[i]->submodules, recipe->submodules))
-                        r = fetch_submodules(s, recipe->eras[i], p);
+                        r = fetch_submodules(w, s, recipe->eras[i], p);
         return r;
 }

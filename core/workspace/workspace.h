@@ -92,10 +92,11 @@ void workspace_mistakes(struct workspace *w, struct buffer *ret);
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
 int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
 bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed from the config */
-/* Clones, indexes, writes the config. `recipes` as recipe_read() gives them. Nothing is left on failure. */
+/* Clones, indexes, writes the config. `recipes` as recipe_read() gives them; with a `url` of NULL, variants of a solver that is there. Nothing is left on
+ * failure. -EEXIST: there is a solver of that name. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
-/* Gets what builds of a solver read beside its repository: the recipe's submodules and downloads (<store>/downloads/<sha256>). */
+/* Gets what builds of a solver read beside its repository: the recipe's submodules and downloads (<store>/downloads/<sha256>), and what it is `within`. */
 int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p);
 /* One file. -EINVAL: it is another than its digest says. */
 int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const struct progress *p);

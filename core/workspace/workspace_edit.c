@@ -70,7 +70,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 {
         const char *name = recipes[0]->name;
         char repository[PATH_SIZE];
-        cleanup_free char *absolute = realpath(url, NULL); /* a URL stays what it is */
+        cleanup_free char *absolute = url ? realpath(url, NULL) : NULL; /* a URL stays what it is */
         cleanup_edit struct edit e = {.lock = -1};
         int r = check_reserved(recipes, n);
 
@@ -78,7 +78,11 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 r = begin_edit(w, &e);
         if (r == 0)
                 r = check_names(w, &e, recipes, n);
-        if (r < 0)
+        if (r == 0 && !url)
+                r = recipe_write_config(w->config, recipes, n);
+        if (r == 0 && !url)
+                workspace_config_written(w);
+        if (r < 0 || !url)
                 return r;
         if (snprintf(repository, sizeof(repository), "%s/%s.git", w->repos, name) >= (int)sizeof(repository))
                 return errorf(-ENAMETOOLONG, "path too long: %s/%s.git", w->repos, name);

@@ -732,6 +732,61 @@ START_TEST(test_submodules_are_left_out)
 }
 END_TEST
 
+/* A library within another repository, at a folder where that has files of its own, one of them below a path of the recipe. */
+START_TEST(test_within)
+{
+        char host[256], other[256], lines[1024];
+        struct digest keys[2];
+        struct build_request q;
+
+        shell("git init -q -b main h; cd h; mkdir -p lib/sub; echo own > lib/f; echo own > lib/sub/x; echo top > top; echo no > left; commit one; echo more > left; commit two");
+        shell("git init -q -b main r; cd r; mkdir sub; echo f1 > f; echo s > sub/y; commit one; git tag one; echo f2 > f; commit two; git tag two");
+        ask("git -C h rev-parse HEAD~1", host);
+        ask("git -C h rev-parse HEAD", other);
+        snprintf(lines, sizeof(lines), "within = lib=h %s\npaths = top\npaths = lib/sub\nbuild = \"cat top lib/f > prog; find . -type f | sort >> prog\"\noutput = prog\n", host);
+        begin(lines);
+        q = request_for("one");
+        assert_error(build(&q, &record), EIO);
+        ck_assert_ptr_nonnull(strstr(error_message(-EIO), "is built within, is not in the store"));
+        ck_assert(!history_holds(history, host));
+        assert_ok(history_fetch_submodule(history, "h", "h", NULL));
+        ck_assert(history_holds(history, host));
+        build_ok("one");
+        check_output("top\nf1\n./lib/f\n./lib/sub/y\n./prog\n./top\n");
+        ck_assert(logged("own folder lib gives way to commit "));
+        ck_assert(git_oid_streq(&record->commit, host) != 0); /* it is the library's */
+        build_ok("two");
+        check_output("top\nf2\n./lib/f\n./lib/sub/y\n./prog\n./top\n");
+        assert_ok(build_key(history, commit_of("two"), recipes[0], &keys[0]));
+        memcpy(strstr(lines, host), other, strlen(other));
+        use_recipe(lines);
+        assert_ok(build_key(history, commit_of("two"), recipes[0], &keys[1]));
+        ck_assert(!digest_equal(&keys[0], &keys[1]));
+        assert_ok(build_key(history, commit_of("one"), recipes[0], &keys[0]));
+        ck_assert(!digest_equal(&keys[0], &keys[1]));
+        close_all();
+}
+END_TEST
+
+/* One repository's files within another's, both at commits of their lines. */
+START_TEST(test_pinned_within_pinned)
+{
+        char a[256], b[256], lines[1024];
+
+        shell("git init -q -b main a; cd a; mkdir in; echo old > in/x; echo a > a; commit a; git init -q -b main ../b; cd ../b; echo b > b; commit b");
+        shell("git init -q -b main r; cd r; mkdir -p m/old; echo own > m/own; echo own > m/old/own; echo r > r; commit r");
+        ask("git -C a rev-parse HEAD", a);
+        ask("git -C b rev-parse HEAD", b);
+        snprintf(lines, sizeof(lines), "submodule = m/in=b %s\nsubmodule = m=a %s\nbuild = find . -type f ! -name prog | sort > prog\noutput = prog\n", b, a);
+        begin(lines);
+        assert_ok(history_fetch_submodule(history, "a", "a", NULL));
+        assert_ok(history_fetch_submodule(history, "b", "b", NULL));
+        build_ok("main");
+        check_output("./m/a\n./m/in/b\n./r\n");
+        close_all();
+}
+END_TEST
+
 static void add_bytes(struct buffer *b, const char *entry, const git_oid *oid)
 {
         buffer_add(b, entry, strlen(entry) + 1);
@@ -1251,7 +1306,7 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_stale_output_is_no_output, test_failures, test_what_a_build_sees, test_without_sandbox,
       test_programs_are_deltas, test_several_outputs, test_logs, test_records_come_back,
       test_many_at_once, test_killed_build, test_a_starved_build_is_no_fact, test_straggler, test_cancelled_build, test_damaged_pool,
-      test_submodules_are_left_out, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
+      test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_build_is_of_no_time)

@@ -783,6 +783,95 @@ START_TEST(test_config_round_trip)
 }
 END_TEST
 
+#define COMMIT "0123456789abcdef0123456789abcdef01234567"
+
+START_TEST(test_within)
+{
+        struct digest plain, digest, other;
+        struct recipe *whole;
+
+        parse(MINIMAL);
+        recipe_build_digest(list[0], &plain);
+        parse(MINIMAL "paths = src\nsubmodule = b=c\nwithin = deps/a=https://example.org/h " COMMIT "\n");
+        ck_assert_ptr_null(list[0]->sources[0]); /* the paths are of the other repository */
+        recipe_build_digest(list[0], &digest);
+        parse(MINIMAL "paths = src\nsubmodule = b=c\nwithin = deps/a=elsewhere " COMMIT "\n");
+        recipe_build_digest(list[0], &other);
+        ck_assert(!digest_equal(&plain, &digest) && digest_equal(&digest, &other)); /* not by where it comes from */
+        parse(MINIMAL "paths = src\nsubmodule = b=c\nwithin = deps/b=elsewhere " COMMIT "\n");
+        recipe_build_digest(list[0], &other);
+        ck_assert(!digest_equal(&digest, &other));
+        list[0]->repository = strdup("/r");
+        whole = recipe_whole(list[0], "76543210fedcba9876543210fedcba9876543210");
+        ck_assert_ptr_null(whole->within);
+        ck_assert_str_eq(whole->submodules[0], "b=c");
+        ck_assert_str_eq(whole->submodules[1], "deps/b=/r 76543210fedcba9876543210fedcba9876543210");
+        ck_assert_str_eq(whole->paths[0], "src");
+        recipe_unref(whole);
+        parse(MINIMAL "submodule = a=elsewhere\nsubmodule = b=c\nwithin = a=h " COMMIT "\n");
+        whole = recipe_whole(list[0], "76543210fedcba9876543210fedcba9876543210"); /* there is one at a path */
+        ck_assert_uint_eq(strings_count(whole->submodules), 2);
+        ck_assert_str_eq(whole->submodules[1], "a=. 76543210fedcba9876543210fedcba9876543210");
+        recipe_unref(whole);
+        done();
+}
+END_TEST
+
+/* It shares the repository and nothing else. */
+START_TEST(test_a_variant_within_has_keys_of_its_own)
+{
+        static const char text[] = ERAS "[variant \"w\"]\nbuild = ninja\nwithin = a=/h " COMMIT "\noutput = t\nrun = {bin} -w {case}\ntimeout = 7s\n";
+        struct recipe **again;
+        size_t n;
+
+        parse(text);
+        ck_assert_uint_eq(n_list, 3);
+        ck_assert_str_eq(list[2]->base, "s");
+        ck_assert_uint_eq(list[2]->n_eras, 0);
+        ck_assert_uint_eq(list[2]->samples, 5);
+        ck_assert_uint_eq(list[2]->limits.cpu_ns, 7 * NSEC_PER_SEC);
+        ck_assert_str_eq(list[2]->build[0], "ninja");
+        write_config("s", text);
+        free(list[2]->text); /* printed by its keys, then */
+        list[2]->text = NULL;
+        assert_ok(recipe_write_config("config", list, n_list));
+        assert_ok(read_config("config", &again, &n));
+        ck_assert_uint_eq(n, 3);
+        list[2]->repository = strdup(again[0]->repository); /* its solver's */
+        check_same(list[2], again[2]);
+        ck_assert_str_eq(again[2]->repository, again[0]->repository);
+        recipe_list_free(again, n);
+        refused(MINIMAL "[variant \"w\"]\nwithin = a=/h " COMMIT "\nrun = {bin} {case}\noutput = x\n", "t.recipe:5: ", "has no key 'build'");
+        refused(MINIMAL "[variant \"w\"]\nbuild = x\n", "t.recipe:6: ", "cannot stand in a variant without 'within'");
+        refused(MINIMAL "[era \"a..b\"]\nwithin = a=/h " COMMIT "\n", "t.recipe:6: ", "cannot stand in an era");
+        refused_line("within = a=/h", "is not PATH=REPO COMMIT");
+        refused_line("within = ../a=/h " COMMIT, "leaves the repository");
+        refused_line("within = =/h " COMMIT, "is not PATH=REPO");
+        done();
+}
+END_TEST
+
+START_TEST(test_a_variant_holds_a_submodule)
+{
+        const struct recipe *v;
+
+        parse(MINIMAL "submodule = a=/a\nsubmodule = b=/b\n[era \"..v1\"]\nsubmodule = a/b=/old\nsubmodule = c=/c\n[binary \"v0\"]\nfile = /opt/s\nsha256 = " SHA
+                      "\n[variant \"v\"]\nsubmodule = a=/a " COMMIT "\nsubmodule = d=/d " COMMIT "\n");
+        v = list[1];
+        ck_assert_uint_eq(strings_count(v->submodules), 3);
+        ck_assert_str_eq(v->submodules[0], "b=/b");
+        ck_assert_str_eq(v->submodules[1], "a=/a " COMMIT);
+        ck_assert_uint_eq(v->n_eras, 1); /* what was released was built with another one */
+        ck_assert_str_eq(v->eras[0]->range, "..v1");
+        ck_assert_uint_eq(strings_count(v->eras[0]->submodules), 4);
+        ck_assert_str_eq(v->eras[0]->submodules[0], "a/b=/old");
+        ck_assert_str_eq(v->eras[0]->submodules[3], "d=/d " COMMIT);
+        ck_assert_uint_eq(strings_count(list[0]->submodules), 2);
+        ck_assert_uint_eq(list[0]->n_eras, 2);
+        done();
+}
+END_TEST
+
 /* A CPU limit follows the timeout when nothing is said of it: one that does not must be said, also when it is the default's. */
 START_TEST(test_config_keeps_a_limit_that_is_the_default)
 {
@@ -1022,7 +1111,7 @@ END_TEST
 
 SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_inherit, test_standard_input, test_commands, test_run_digest_holds_what_matters,
       test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
-      test_a_binary_is_run_in_its_own_way, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
+      test_a_binary_is_run_in_its_own_way, test_within, test_a_variant_within_has_keys_of_its_own, test_a_variant_holds_a_submodule, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_example,
       test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
       test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,

@@ -78,10 +78,11 @@ _solverfs() {
 	:) [[ ${words[cword - 2]} != exec ]] || COMPREPLY=($(compgen -f -- "$cur")) && return ;; # exec:/usr/bin/…
 	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
 	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs recipe list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
+	--solver) _solverfs_lines "$cur" < <(_solverfs_solvers); return ;;
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
-	--reference | --target | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
+	--reference | --target | --culprit | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
 	--seed | --timeout | --keep | --name | --status | --options) return ;;
 	esac
 
@@ -96,6 +97,7 @@ _solverfs() {
 		"solver try") own="--recipe --once --json" ;;
 		"recipe draft") own="--output --eras --force" ;;
 		"case add") own="--name --status --json" ;;
+		"case cut") own="--solver --at --timeout --pairs --on --output --json" ;;
 		mount) own="--foreground --options" ;;
 		unmount) own="--lazy" ;;
 		build) own="--again --renew --log --output --json" ;;
@@ -110,6 +112,7 @@ _solverfs() {
 		triage) own="--set --table --json" ;;
 		noise) own="--set --runs --timeout --json --svg --on" ;;
 		localize) own="--reference --target --measure --seed --timeout --clock --on --log --json" ;;
+		options) own="--reference --target --culprit --runs --seeds --timeout --clock --on --json" ;;
 		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
 		report) own="--set --output" ;;
 		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;
@@ -132,9 +135,10 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize reduce diverge history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize options diverge reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
 	solver) COMPREPLY=($(compgen -W "add list update try remove" -- "$cur")) ;;
-	case | set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
+	case) COMPREPLY=($(compgen -W "add cut list remove" -- "$cur")) ;;
+	set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
 	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features" -- "$cur")) ;;
 	recipe) COMPREPLY=($(compgen -W "draft list show" -- "$cur")) ;;
 	"recipe draft")
@@ -152,7 +156,7 @@ _solverfs() {
 	"solver update" | "solver remove" | watch | alarms) _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add" | import) COMPREPLY=($(compgen -f -- "$cur")) ;;
-	"case list" | "case remove") _solverfs_lines "$cur" < <(_solverfs_cases) ;;
+	"case list" | "case cut" | "case remove") _solverfs_lines "$cur" < <(_solverfs_cases) ;;
 	"set list") _solverfs_lines "$cur" < <(_solverfs_column set list | cut -f 1) ;;
 	"set add" | "set remove")
 		if [ $n = 0 ]; then
@@ -171,7 +175,7 @@ _solverfs() {
 		;;
 	mount) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	unmount) _solverfs_lines "$cur" < <(_solverfs_mounts) ;;
-	fuzz | incompleteness | findings | localize | reduce | history | report | steps | triage)
+	fuzz | incompleteness | findings | localize | options | reduce | history | report | steps | triage)
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
 		;;
 	compare)

@@ -38,6 +38,32 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
         return NULL;
 }
 
+/* SOLVER@SHA in the place of words like HOST@REV+LIBRARY@REV. Where the two differ in the host alone, it is the library that is held. */
+static void combine_words(struct compare *o)
+{
+        struct combination c[2] = {0};
+        enum combination_part held = HOST;
+        bool is[2];
+
+        for (int i = 0; i < 2; i++)
+                is[i] = !program_is_text(o->words[i]) && command_must_usage(combination_parse(common.workspace, o->words[i], &c[i])) == 1;
+        if (is[0] && is[1] && c[0].part[LIBRARY].solver == c[1].part[LIBRARY].solver && c[0].part[LIBRARY].commit == c[1].part[LIBRARY].commit)
+                held = LIBRARY;
+        for (int i = 0; i < 2; i++) {
+                const enum combination_part this = c[i].part[held].revision ? held : !held;
+                cleanup_solver struct solver *s = NULL;
+                cleanup_free char *word = NULL;
+
+                if (is[i]) {
+                        command_combined(&c[i], this, NULL, &s);
+                        word = format_string("%s@%s", s->recipe->name, c[i].part[!this].revision ? full_sha(s, c[i].part[!this].commit).s : "HEAD");
+                        strings_add(&common.names, word);
+                        o->words[i] = common.names[strings_count(common.names) - 1];
+                }
+                combination_done(&c[i]);
+        }
+}
+
 /* A word without a solver is a revision of the other one's, or of the only one there is. */
 static void find_versions(struct compare *o)
 {
@@ -47,6 +73,7 @@ static void find_versions(struct compare *o)
         const char *revisions[2];
         size_t n = 0; /* solvers with a history */
 
+        combine_words(o);
         command_must(workspace_solvers(common.workspace, &l));
         for (size_t i = 0; i < l->n; i++)
                 if (!l->list[i]->recipe->is_programs) {

@@ -46,13 +46,13 @@ static void check_paths(struct recipe_check *t)
                 const struct recipe *era = i == 0 ? r : r->eras[i - 1];
                 bool is_same = i > 0 && r->paths[0] && era->paths[0] && strcmp(r->paths[0], era->paths[0]) == 0, there = true;
 
-                for (char *const *p = era->paths; *p && !is_same && !(i > 0 && era->file); p++)
+                for (char *const *p = era->paths; *p && !is_same && !(i > 0 && era->file) && !r->within; p++)
                         if (history_has_path(common.solver->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                                 check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
                                           era->range ? " of era " : "", era->range ?: "");
         }
         if (t->problems == before)
-                check_say(t, "paths", CHECK_OK, r->paths[0] ? "each is in some commit" : "the whole tree, so that every commit is another build");
+                check_say(t, "paths", CHECK_OK, r->within ? "of another repository" : r->paths[0] ? "each is in some commit" : "the whole tree, so that every commit is another build");
 }
 
 /* -- the build -------------------------------------------------------------------------------------------------- */

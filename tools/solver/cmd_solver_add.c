@@ -40,7 +40,7 @@ static void check_recipe(struct solver *s)
         const struct recipe *era;
         bool there = true;
 
-        for (char *const *p = s->recipe->paths; *p; p++)
+        for (char *const *p = s->recipe->paths; *p && !s->recipe->within; p++)
                 if (history_has_path(s->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                         log_warning("paths = %s: no commit of %s has it%s", *p, s->recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
         if (s->recipe->n_eras > 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
@@ -130,15 +130,17 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         mounts_settle(workspace_dir(common.workspace));
         if (there)
                 say_replaced(list, n);
-        for (size_t i = 0; !there && i < n; i++) {
+        command_solver(o->name, &common.solver);
+        for (size_t i = 0; !there && i < n; i++)
+                note("added %s: %u commit%s", list[i]->name, history_count(common.solver->history), plural(history_count(common.solver->history)));
+        check_recipe(common.solver);
+        for (size_t i = 0; r == 0 && i < n; i++) { /* submodules and downloads */
                 cleanup_solver struct solver *s = NULL;
 
-                if (workspace_solver(common.workspace, list[i]->name, &s) == 0)
-                        note("added %s: %u commit%s", list[i]->name, history_count(s->history), plural(history_count(s->history)));
+                r = workspace_solver(common.workspace, list[i]->name, &s);
+                if (r == 0)
+                        r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         }
-        command_solver(o->name, &common.solver);
-        check_recipe(common.solver);
-        r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress); /* submodules and downloads */
         progress_clear();
         command_must_as(STATUS_FAILED, r);
 }
@@ -149,10 +151,12 @@ void cmd_solver_add(int argc, char **argv)
                 "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
                 "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
                 "Where there is none, one is drafted: HEAD is built in the ways that are usual for what lies in it, and its programs are run on small "
-                "formulas (solverfs recipe draft). A recipe's variants are added with it.\n\n"
+                "formulas (solverfs recipe draft). A recipe's variants are added with it.\n"
+                "REPO may be two solvers of the store: the library's history within a host that is held, or the host's with a library that is.\n\n"
                 "  solverfs solver add mine ~/src/mysolver\n"
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
-                "  solverfs solver add --replace mine --recipe mine.recipe";
+                "  solverfs solver add --replace mine --recipe mine.recipe\n"
+                "  solverfs solver add cadical-in-cvc5 cvc5@cvc5-1.2.0+cadical";
         struct add_options o = {0};
         struct recipe **list = NULL;
         size_t n = 0;
@@ -176,6 +180,10 @@ void cmd_solver_add(int argc, char **argv)
         command_stoppable();
         command_must_as(STATUS_FAILED, recipe_check_name(o.name));
         command_open(0);
+        if (o.repository && !o.recipe && !o.replace && find_combined(o.repository, o.name, &common.solver)) {
+                mounts_settle(workspace_dir(common.workspace));
+                return;
+        }
         get_recipe(&o, &list, &n);
         add(&o, list, n);
         recipe_list_free(list, n);

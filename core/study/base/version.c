@@ -191,7 +191,7 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
                 r = engine_get(e, q, p, false, cancel_fd, &value);
         if (r == 0 && !((struct build_value *)value)->record->ok)
                 r = errorf(-ENODATA, "%s cannot be built at %s; 'solverfs build %s %.12s' shows why", v->solver->recipe->name,
-                           v->name, v->solver->repository, v->text);
+                           v->name, v->solver->recipe->name, v->text);
         return r;
 }
 

@@ -296,12 +296,14 @@ static int take(void *user, uint32_t number, const struct fact *f)
         return 0;
 }
 
-/* A variant counts as its solver does; another solver counts other things. */
+/* A variant counts as its solver does, a library within another program as that does; another solver counts other things. */
 static bool counts_alike(const struct comparing *c)
 {
         const struct recipe *a = c->options.version[0].solver->recipe, *b = c->options.version[1].solver->recipe;
+        const struct slice in[2] = {recipe_submodule(a->within ?: "").repository, recipe_submodule(b->within ?: "").repository};
 
-        return !a->is_programs && strcmp(a->base ?: a->name, b->base ?: b->name) == 0;
+        return !a->is_programs && strcmp(a->base ?: a->name, b->base ?: b->name) == 0 && in[0].size == in[1].size &&
+               memcmp(in[0].data, in[1].data, in[0].size) == 0;
 }
 
 /* Everything that was measured of the cell. */

@@ -180,12 +180,15 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 static int add_version_steps(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
 {
         const struct recipe *recipe = version_has_history(s, version) ? steps_recipe(s, version) : NULL;
+        char clone[PATH_SIZE];
         int r;
 
         if (recipe && recipe->file)
                 buffer_addf(ret, "# the program of %.40s is a released binary: %s\n", version, recipe->file);
-        else if (recipe)
-                buffer_addf(ret, "git checkout -q %.40s && git clean -qfdx\n", version);
+        else if (recipe) {
+                buffer_addf(ret, "git checkout -q%s %.40s && git clean -qfdx\n", recipe->within || recipe->submodules[0] ? "f" : "", steps_root(s, version, clone));
+                steps_add_submodules(recipe, version, "", "\n", ret);
+        }
         for (char *const *p = recipe && !recipe->file ? recipe->build : NULL; p && *p; p++) {
                 steps_add_build_line(*p, ret);
                 buffer_adds(ret, "\n");
@@ -201,6 +204,7 @@ static int add_reproduction(struct workspace *w, struct solver *s, const struct 
         bool has_clone = version_has_history(s, f->target) || (*f->reference && version_has_history(s, f->reference));
         const char *format = format_name(observation_format(w, f));
         cleanup_free char *file = format_string("%scase.%s", has_clone ? "../" : "", format);
+        const char *folder = s->recipe->within ? s->recipe->name : s->repository;
         char repository[PATH_SIZE];
         int r = 0;
 
@@ -208,11 +212,11 @@ static int add_reproduction(struct workspace *w, struct solver *s, const struct 
                     !finding_has_verification(f) ? ""
                     : has_clone                  ? ", or by `verify.sh`, which needs git and what the builds need alone"
                                                  : ", or by `verify.sh`");
-        steps_repository(s, repository);
+        steps_root(s, "", repository);
         if (has_clone) {
                 buffer_adds(ret, "git clone -q ");
                 buffer_add_shell_word(ret, repository);
-                buffer_addf(ret, " %s && cd %s\n", s->repository, s->repository);
+                buffer_addf(ret, " %s && cd %s\n", folder, folder);
         }
         if (*f->reference)
                 r = add_version_steps(w, s, f, f->reference, file, ret);

@@ -43,12 +43,55 @@ static bool origin_of(const char *clone, char ret[PATH_SIZE])
         return is_found;
 }
 
+/* A repository's address for others. */
+static void address_of(struct slice repository, char ret[PATH_SIZE])
+{
+        cleanup_free char *address = copy_prefix(repository.data ?: "", repository.size);
+
+        if (*address != '/' || !origin_of(address, ret) || *ret == '/' || *ret == '.')
+                snprintf(ret, PATH_SIZE, "%s", address);
+}
+
 void steps_repository(const struct solver *s, char ret[PATH_SIZE])
 {
-        const char *repository = s->recipe->repository ? s->recipe->repository : "";
+        address_of(slice_string(s->recipe->repository ?: ""), ret);
+}
 
-        if (*repository != '/' || !origin_of(repository, ret) || *ret == '/' || *ret == '.')
-                snprintf(ret, PATH_SIZE, "%s", repository);
+const char *steps_root(const struct solver *s, const char *version, char ret_clone[PATH_SIZE])
+{
+        const struct recipe_submodule host = recipe_submodule(s->recipe->within ?: "");
+
+        address_of(host.commit ? host.repository : slice_string(s->recipe->repository ?: ""), ret_clone);
+        return host.commit ?: version;
+}
+
+void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
+{
+        cleanup(recipe_unrefp) struct recipe *whole = recipe->within ? recipe_whole(recipe, version) : NULL;
+        bool has_own = false;
+
+        for (char *const *p = (whole ?: recipe)->submodules; *p; p++)
+                has_own |= !recipe_submodule(*p).commit;
+        if (has_own)
+                buffer_addf(ret, "%sgit submodule --quiet update --init%s", begin, end);
+        for (char *const *p = (whole ?: recipe)->submodules; *p; p++) {
+                const struct recipe_submodule s = recipe_submodule(*p);
+                cleanup_free char *path = copy_prefix(s.path.data, s.path.size);
+                char repository[PATH_SIZE];
+
+                if (!s.commit)
+                        continue;
+                address_of(s.repository, repository);
+                buffer_addf(ret, "%srm -rf ", begin);
+                buffer_add_shell_word(ret, path);
+                buffer_adds(ret, " && git clone --quiet ");
+                buffer_add_shell_word(ret, repository);
+                buffer_adds(ret, " ");
+                buffer_add_shell_word(ret, path);
+                buffer_adds(ret, " && git -C ");
+                buffer_add_shell_word(ret, path);
+                buffer_addf(ret, " checkout --quiet %s%s", s.commit, end);
+        }
 }
 
 /* "github.com/z3prover/z3" of https://github.com/z3prover/z3.git, git@github.com:z3prover/z3 and the like. */

@@ -98,24 +98,6 @@ static void add_archive(const struct recipe *recipe, struct buffer *ret)
         buffer_addf(ret, recipe->is_archive ? "\t{ tar xf %s || unzip -qo %s; }\n" : "\tchmod +x %s\n", name.data, name.data);
 }
 
-/* The clone of a submodule that the recipe names the commit of. */
-static void add_pinned(struct recipe_submodule s, struct buffer *ret)
-{
-        cleanup_free char *path = copy_prefix(s.path.data, s.path.size), *repository = copy_prefix(s.repository.data, s.repository.size);
-
-        if (!s.commit)
-                return;
-        buffer_adds(ret, "\trm -rf ");
-        buffer_add_shell_word(ret, path);
-        buffer_adds(ret, " && git clone --quiet ");
-        buffer_add_shell_word(ret, repository);
-        buffer_adds(ret, " ");
-        buffer_add_shell_word(ret, path);
-        buffer_adds(ret, " && git -C ");
-        buffer_add_shell_word(ret, path);
-        buffer_addf(ret, " checkout --quiet %s &&\n", s.commit);
-}
-
 /* A function that makes one side's program in the folder where it stands. */
 static void add_build(const struct solver *s, const char *side, const char *version, struct buffer *ret)
 {
@@ -131,9 +113,7 @@ static void add_build(const struct solver *s, const char *side, const char *vers
         if (recipe->file) {
                 add_archive(recipe, ret);
         } else {
-                buffer_adds(ret, recipe->submodules[0] ? "\tgit submodule --quiet update --init &&\n" : "");
-                for (char *const *p = recipe->submodules; *p; p++)
-                        add_pinned(recipe_submodule(*p), ret);
+                steps_add_submodules(recipe, version, "\t", " &&\n", ret);
                 for (char *const *p = recipe->build; *p; p++) {
                         cleanup_buffer struct buffer line = {0};
 
@@ -196,6 +176,7 @@ static void add_side(const struct solver *s, const char *name, const char *versi
 static void add_head(const struct solver *s, const struct observation *f, const struct sides *sides, struct buffer *ret)
 {
         char repository[PATH_SIZE];
+        const char *root;
 
         buffer_addf(ret, "#!/bin/sh\n# %s, finding %u: ", s->recipe->name, f->number);
         if (f->kind == FINDING_SPR)
@@ -206,7 +187,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
                          "# Usage: sh verify.sh [FOLDER]. The folder (a new one, if none is given) stays, and what is built in it.\n"
                          "# REPOSITORY=ADDRESS takes another clone than the one below.\n"
                          "set -u\n");
-        steps_repository(s, repository);
+        root = steps_root(s, "", repository);
         add_variable("repository", repository, ret);
         buffer_adds(ret, "repository=${REPOSITORY:-$repository}\n");
         for (char *const *e = s->recipe->environment; *e; e++) {
@@ -216,6 +197,8 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         }
         for (int i = 0; i < 2; i++)
                 add_side(s, names[i], sides->version[i], ret);
+        if (*root)
+                buffer_addf(ret, "root=%s # of that repository; both are built within it\n", root);
         buffer_addf(ret, "timeout_ms=%.0f%s\n", f->timeout * 1e3, f->is_cpu_time ? " # of CPU time" : "");
 }
 

@@ -5,7 +5,7 @@ prepare() { # prepare SIDE COMMIT: builds it from a clean clone
 	exec:*) mkdir -p "$1" ;;
 	*)
 		[ -d clone ] || git clone -q --no-checkout "$repository" clone || exit 2
-		rm -rf "$1" && git -C clone worktree prune && git -C clone worktree add -q --detach "../$1" "${2%%:*}" || exit 2 ;;
+		rm -rf "$1" && git -C clone worktree prune && git -C clone worktree add -q --detach "../$1" "${root:-${2%%:*}}" || exit 2 ;;
 	esac
 	echo "building $1: $2"
 	(cd "$1" && "build_$1") >"$1.log" 2>&1 </dev/null || { tail -n 20 "$1.log"; echo "cannot build $2; $folder/$1.log has all of it"; exit 2; }

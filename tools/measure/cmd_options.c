@@ -1,0 +1,179 @@
+/* solverfs options: which options give back what a version lost. */
+#include "core/query/programs.h"
+#include "core/study/observation/finding.h"
+#include "core/why/options/restoring.h"
+#include "tools/ask.h"
+#include "tools/words.h"
+
+#define CULPRITS_MOST 8 /* commits of one set; of more nobody knows what matters */
+
+struct options_command {
+        const char *versions[2], *culprit;
+        struct version *version[2];
+        struct case_info *info;
+        struct buffer patch;
+        struct restoring_question question;
+};
+
+static int add_culprit(void *user, const struct localized_culprit *c)
+{
+        struct options_command *o = user;
+        uint32_t commit;
+
+        for (size_t i = 0; i < c->n && c->n <= CULPRITS_MOST; i++)
+                if (history_resolve(common.solver->history, c->commits[i], &commit) == 0)
+                        command_must(restoring_read_change(common.solver, commit, &o->patch));
+        return 0;
+}
+
+static void find_case(struct options_command *o, char *word)
+{
+        cleanup_case_selection struct case_selection cases = {0};
+        cleanup_observation struct observation *f = NULL;
+
+        if (command_must(command_finding(word, &f)) == 1) {
+                if (f->measure != JUDGE_TIME)
+                        command_refuse(STATUS_USAGE, "options are sought for times, and finding %u is by %s", f->number, judge_measure_name(f->measure));
+                command_must(cases_get(workspace_cases(common.workspace), f->case_id, &o->info));
+                o->versions[0] = o->versions[0] ?: copy_string(f->reference);
+                o->versions[1] = o->versions[1] ?: copy_string(f->target);
+                o->question.is_cpu_time |= f->is_cpu_time;
+                if (o->question.timeout_ns == 0)
+                        o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
+                if (!o->culprit)
+                        finding_culprits(common.workspace, common.solver, f, add_culprit, o);
+                return;
+        }
+        command_cases(&word, 1, &cases);
+        if (cases.n != 1)
+                command_refuse(STATUS_USAGE, "options are sought for one case at a time; '%s' stands for %zu", word, cases.n);
+        o->info = case_info_ref(cases.list[0]);
+}
+
+static void find_versions(struct options_command *o)
+{
+        for (int i = 0; i < 2; i++) {
+                if (!o->versions[i] || !*o->versions[i])
+                        command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
+                command_must_usage((strstr(o->versions[i], "@sha256:") ? version_parse_in_full
+                                                                       : version_parse)(common.workspace, common.solver, o->versions[i], &o->version[i]));
+                o->question.version[i] = o->version[i];
+                if (!recipe_takes(o->version[i]->solver->recipe, o->info->format))
+                        command_refuse(STATUS_USAGE, "%s takes no %s", o->version[i]->name, format_notation(o->info->format));
+        }
+        if (version_is_same(o->version[0], o->version[1]))
+                command_refuse(STATUS_USAGE, "both versions are %s: they do not differ", o->version[0]->name);
+        if (o->culprit)
+                command_must(restoring_read_change(common.solver, command_commit(common.solver, "--culprit", o->culprit), &o->patch));
+        else if (o->patch.size == 0 && version_has_history(common.solver, o->version[1]->text))
+                restoring_read_change(common.solver, o->version[1]->commit, &o->patch); /* nobody asked for it */
+}
+
+static void tell(const struct restoring_answer *a)
+{
+        static const char *const sides[] = {"reference", "target"};
+
+        for (int side = 0; side < 2; side++)
+                note("%s: fast in %zu of %zu runs (%s); %zu options, %zu more without another value, %zu lines unread", sides[side], a->fast[side],
+                     a->seeds[side], judge_amount_text(JUDGE_TIME, a->seconds[side]).s, a->listed[side], a->passed_over[side], a->unread[side]);
+        if (!judge_is_regression(a->change))
+                note("over seeds the two are not shown to differ: the search was for the %zu under which the target is slower", a->shown);
+        note("%" PRIu64 " runs, %zu sets of %zu options, %zu set aside (limits, seeds, output)%s", a->runs, a->sets, a->candidates, a->set_aside,
+             a->is_cut_off ? "; no runs are left, --runs gives more" : "");
+        for (size_t i = 0; i < a->n_dropped; i++)
+                note("dropped: %s (%s)", a->dropped[i].argument, a->dropped[i].why ?: "breaks a set");
+        if (a->mirror)
+                note("the other way round: the reference with %s is slow in %zu of %zu runs", a->mirror, a->mirrored_slow, a->mirrored);
+}
+
+static int print(const struct options_command *o, const struct restoring_answer *a)
+{
+        if (common.json) {
+                json_t *j = restoring_json(a);
+
+                json_object_update_new(j, json_pack("{sI so}", "case", (json_int_t)o->info->id, "name", json_printable(o->info->name)));
+                json_object_set_new(json_object_get(j, "reference"), "version", json_string(o->version[0]->text));
+                json_object_set_new(json_object_get(j, "target"), "version", json_string(o->version[1]->text));
+                output_json(j);
+        } else {
+                cleanup_buffer struct buffer line = {0};
+
+                restoring_add_line(a, &line);
+                output_text(line.data);
+                tell(a);
+        }
+        return a->n > 0 ? STATUS_OK : STATUS_FAILED;
+}
+
+void cmd_options(int argc, char **argv)
+{
+        static const char doc[] =
+                "Find the smallest change of the target's options that gives the reference's speed back. Prints one line: the options, the time with "
+                "them, and under how many seeds they do.\v"
+                "CASE is one case; a FINDING such as spr/3 knows its versions and its culprit. VERSION is as in 'solverfs fuzz': no build is needed for "
+                "other options. The options come from the list that each version prints (key 'options' of the recipe; else what it prints for --help or "
+                "-pd). First those whose default differs between the two are tried, then those that the culprit's change names, then all; many at once, "
+                "and halves of them. What breaks the run, or changes the answer, is dropped.\n"
+                "The exit status is 1 where no options restore it, or no seed shows a regression.\n\n"
+                "  solverfs options z3 QF_S114.smt2 --reference z3-4.8.8 --target fdc87f286\n"
+                "  solverfs options z3 spr/3\n"
+                "  solverfs options 17 --reference exec:/usr/bin/z3 --target exec:/opt/z3";
+        static struct options_command o = {.question = {.most_runs = RESTORING_RUNS, .seeds = RESTORING_SEEDS, .progress = &command_progress}};
+        static struct restoring_answer a;
+        const char *on = NULL;
+        unsigned clock = 0;
+        struct words words;
+        bool are_programs;
+        int r;
+        const struct command_option options[] = {
+                {"reference", 0, "VERSION", "The version that is fast", .text = &o.versions[0]},
+                {"target", 0, "VERSION", "The version that is slow", .text = &o.versions[1]},
+                {"culprit", 0, "REV", "The commit responsible: options that its change names come early; default: the finding's, or the target",
+                 .text = &o.culprit},
+                {"runs", 0, "N", "Give up after N runs (300); what is found is confirmed by some more", .big_number = &o.question.most_runs, .least = 1,
+                 .most = 1000000},
+                {"seeds", 0, "N", "Seeds that both versions, and what is found, run under (12)", .big_number = &o.question.seeds, .least = 1,
+                 .most = JUDGE_PAIRS},
+                OPTION_TIMEOUT(o.question.timeout_ns),
+                {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
+                OPTION_ON(on),
+                OPTION_JSON("Print a JSON object with everything found"),
+                {0}};
+
+        words = command_parse(argc, argv, "[SOLVER] CASE|FINDING", doc, options);
+        are_programs = words.n == 1;
+        if (words.n > 2)
+                command_usage("expected SOLVER and a case or a finding");
+        if (are_programs && !(o.versions[0] && o.versions[1] && program_is_text(o.versions[0]) && program_is_text(o.versions[1])))
+                command_usage("expected SOLVER CASE, or CASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'");
+        command_signals();
+        command_open(0);
+        for (int i = 0; i < 2 && are_programs; i++)
+                command_program(&o.versions[i]);
+        command_open_solver(0, on, are_programs ? RECIPE_PROGRAMS : word_next(&words));
+        o.question.is_cpu_time = clock == 1;
+        find_case(&o, words.list[0]);
+        find_versions(&o);
+        command_engine();
+        for (int i = 0; i < 2; i++)
+                command_must_as(STATUS_FAILED, version_build(common.engine, common.workspace, o.version[i], PRIORITY_PERSON, common.signals));
+        o.question.workspace = common.workspace;
+        o.question.info = o.info;
+        o.question.patch = o.patch.data ?: "";
+        o.question.cancel_fd = common.signals;
+        r = restoring_run(&o.question, &a);
+        progress_clear();
+        if (r == -ECANCELED) {
+                note("interrupted; nothing of it is kept");
+                command_worse(STATUS_INTERRUPTED);
+        } else if (r < 0) {
+                command_worse(fail_as(r == -ENODATA ? STATUS_FAILED : r == -EINVAL ? STATUS_USAGE : status_of(r), r));
+        } else {
+                command_worse(print(&o, &a));
+        }
+        restoring_answer_done(&a);
+        version_free(o.version[0]);
+        version_free(o.version[1]);
+        case_info_unref(o.info);
+        buffer_done(&o.patch);
+}
