@@ -43,7 +43,7 @@ struct recipe_key {
         uint64_t least, most; /* of a quantity */
 };
 
-#define N_RECIPE_KEYS 32
+#define N_RECIPE_KEYS 34
 extern const struct recipe_key recipe_keys[N_RECIPE_KEYS];
 
 static inline void *recipe_field(const struct recipe *r, const struct recipe_key *k)
