@@ -159,7 +159,8 @@ static int add(struct workspace *w, const struct solver *of, struct recipe *made
         if (r == 0)
                 r = workspace_fetch_elsewhere(w, &s, p);
         if (r == 0 && !history_holds(of->history, held.commit))
-                r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)held.repository.size, (const char *)held.repository.data, held.commit);
+                r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)held.repository.size,
+                           (const char *)held.repository.data, held.commit);
         if (r == 0)
                 r = workspace_add_solver(w, &made, 1, NULL, p);
         workspace_look_again(w); /* another process may have been faster */
