@@ -7,7 +7,7 @@
  * The folder may stand before the library: HOST@REV+PATH=LIBRARY. Otherwise it is that of a `submodule` of the host's recipe, or else of a .gitmodules of
  * its branches and tags, which has the library's address, or whose folder has its name.
  *
- * The variant is in the config from the first use on, like every other one. It is called HOST-REV+LIBRARY, or HOST-REV+PATH+LIBRARY, with twelve digits for
+ * The variant is in the config from the first use on, like any other. It is called HOST-REV+LIBRARY, or HOST-REV+PATH+LIBRARY, with twelve digits for
  * a REV that is no tag, and dots for slashes. It has a commit, and what the host's recipe said then: neither solver, revision nor recipe can change it.
  *
  * Threads: any. Errors have sentences. */
