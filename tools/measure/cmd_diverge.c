@@ -49,7 +49,8 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &info));
         if (!o->options.has_culprit || history_commit(common.solver->history, o->options.culprit, &c) < 0 || c.first_parent == COMMIT_NONE) {
                 if (!*f->reference)
-                        command_refuse(STATUS_USAGE, "finding %u is of one version; give two: solverfs diverge %s %u A B", f->number, common.solver->recipe->name, info->id);
+                        command_refuse(STATUS_USAGE, "finding %u is of one version; give two: solverfs diverge %s %u A B", f->number,
+                                       common.solver->recipe->name, info->id);
                 set_version(o, 0, f->reference);
                 set_version(o, 1, f->target);
                 return info;
@@ -116,14 +117,14 @@ static void print(const struct diverging *o, const struct diverge_result *r)
 void cmd_diverge(int argc, char **argv)
 {
         static const char doc[] =
-                "Show where the runs of two versions part: the first line of their traces that differs, the statistics that differ most, and what the commit "
-                "between them changed.\v"
-                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, which knows its case and versions. The programs are run with the "
-                "arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then is no "
-                "difference of theirs, nor are times, amounts of memory and addresses.\n"
-                "A first line names the runs, and one for each stream where it parts. Then come rows, which begin with what they are: line and value (stream, side, "
-                "number, '>' where it is, text), statistic (name, values, ratio), function (name, file, own seconds of both, seconds with what it calls), "
-                "changed (file, function, lines).\n\n"
+                "Show where the runs of two versions part: the first line of their traces that differs, the statistics that differ most, and what the "
+                "commit between them changed.\v"
+                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, which knows its case and versions. The programs are run with "
+                "the arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then "
+                "is no difference of theirs, nor are times, amounts of memory and addresses.\n"
+                "A first line names the runs, and one for each stream where it parts. Then come rows, which begin with what they are: line and value "
+                "(stream, side, number, '>' where it is, text), statistic (name, values, ratio), function (name, file, own seconds of both, seconds "
+                "with what it calls), changed (file, function, lines).\n\n"
                 "  solverfs diverge z3 17 z3-4.8.8 z3-4.8.9 --trace '-v:10 -st'\n"
                 "  solverfs diverge z3 spr/3 --profile";
         static struct diverging o = {.rows = ROWS};
@@ -162,7 +163,10 @@ void cmd_diverge(int argc, char **argv)
         if (r == -ECANCELED)
                 note("interrupted");
         if (r < 0)
-                command_worse(r == -ECANCELED ? STATUS_INTERRUPTED : r == -ENODATA ? fail_as(STATUS_FAILED, r) : r == -ENOTSUP ? fail_as(STATUS_USAGE, r) : fail(r));
+                command_worse(r == -ECANCELED ? STATUS_INTERRUPTED
+                              : r == -ENODATA ? fail_as(STATUS_FAILED, r)
+                              : r == -ENOTSUP ? fail_as(STATUS_USAGE, r)
+                                              : fail(r));
         else
                 print(&o, &result);
         for (int side = 0; side < 2; side++)

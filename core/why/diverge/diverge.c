@@ -95,17 +95,25 @@ struct recipe_limits diverge_limits(const struct diverging *d, const struct reci
         return l;
 }
 
-int diverge_run(const struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
-                const struct listener *listeners, const struct run_input *input, struct run_result *ret)
+int diverge_run(const struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits,
+                const struct held *programs, const struct listener *listeners, const struct run_input *input,
+                struct run_result *ret)
 {
         const struct diverge_options *o = d->options;
         cleanup(runner_closep) struct runner *r = NULL;
         struct run_tries tries = {0};
         int k;
 
-        k = runner_open(&(struct runner_options){.recipe = recipe, .programs = programs->list, .n_programs = programs->n, .limits = *limits,
-                                                 .has_seed = o->has_seed, .seed = o->seed, .scratch_parent = d->scratch, .cpus = &d->slot.cpus,
-                                                 .sandbox = workspace_settings(o->workspace)->sandbox, .slot = (unsigned)d->slot.cpu,
+        k = runner_open(&(struct runner_options){.recipe = recipe,
+                                                 .programs = programs->list,
+                                                 .n_programs = programs->n,
+                                                 .limits = *limits,
+                                                 .has_seed = o->has_seed,
+                                                 .seed = o->seed,
+                                                 .scratch_parent = d->scratch,
+                                                 .cpus = &d->slot.cpus,
+                                                 .sandbox = workspace_settings(o->workspace)->sandbox,
+                                                 .slot = (unsigned)d->slot.cpu,
                                                  .listeners = listeners},
                         &r);
         while (k == 0) {
@@ -124,7 +132,8 @@ static struct run_input empty_input(const struct case_info *info, char text[128]
         if (info->format == FORMAT_CNF)
                 snprintf(text, 128, "p cnf 0 0\n");
         else
-                snprintf(text, 128, "%s%s%s(check-sat)\n", has_logic ? "(set-logic " : "", has_logic ? info->logic : "", has_logic ? ")\n" : "");
+                snprintf(text, 128, "%s%s%s(check-sat)\n", has_logic ? "(set-logic " : "", has_logic ? info->logic : "",
+                         has_logic ? ")\n" : "");
         return (struct run_input){.bytes = slice_string(text), .questions = 1};
 }
 
@@ -148,11 +157,15 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
         const struct diverge_options *o = d->options;
         struct spool *s = d->spools[side][number];
         const struct listener listeners[] = {{hear, &s[DIVERGE_OUT]}, {hear, &s[DIVERGE_ERR]}};
-        cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, o->trace ?: o->version[side]->solver->recipe->trace);
+        cleanup(recipe_unrefp) struct recipe *recipe =
+                diverge_recipe(d, side, o->trace ?: o->version[side]->solver->recipe->trace);
         struct recipe_limits limits = diverge_limits(d, recipe);
         struct run_result result = {0};
         char text[128];
-        struct run_input input = number == RUN_EMPTY ? empty_input(o->info, text) : (struct run_input){.path = d->case_path, .id = o->info->sha256, .questions = o->info->n_expected};
+        struct run_input input =
+                number == RUN_EMPTY
+                        ? empty_input(o->info, text)
+                        : (struct run_input){.path = d->case_path, .id = o->info->sha256, .questions = o->info->n_expected};
         int k = 0;
 
         for (int i = 0; k == 0 && i < N_DIVERGE_STREAMS; i++)
@@ -169,7 +182,9 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
                 statistics_read(SLICE(result.run.err.data, result.run.err.size), &ret->statistics[number][side]);
         }
         if (k == 0 && number == RUN_FIRST)
-                ret->side[side] = (struct diverge_side){answer_of(o->info, &result), (double)result.run.wall_ns / 1e9, {result.run.out_size, result.run.err_size},
+                ret->side[side] = (struct diverge_side){answer_of(o->info, &result),
+                                                        (double)result.run.wall_ns / 1e9,
+                                                        {result.run.out_size, result.run.err_size},
                                                         s[0].is_cut || s[1].is_cut};
         run_result_done(&result);
         return k;
@@ -184,11 +199,14 @@ static int compare_streams(struct diverging *d, int stream, struct divergence *r
         int r = 0;
 
         for (int side = 0; r == 0 && side < 2; side++)
-                r = unsteady_learn(u, (struct line_source[]){source_of(&s[side][RUN_FIRST][stream]), source_of(&s[side][RUN_AGAIN][stream])});
+                r = unsteady_learn(u, (struct line_source[]){source_of(&s[side][RUN_FIRST][stream]),
+                                                             source_of(&s[side][RUN_AGAIN][stream])});
         if (r == 0)
-                r = unsteady_learn(u, (struct line_source[]){source_of(&s[0][RUN_EMPTY][stream]), source_of(&s[1][RUN_EMPTY][stream])});
+                r = unsteady_learn(
+                        u, (struct line_source[]){source_of(&s[0][RUN_EMPTY][stream]), source_of(&s[1][RUN_EMPTY][stream])});
         if (r == 0)
-                r = divergence_find(u, (struct line_source[]){source_of(&s[0][RUN_FIRST][stream]), source_of(&s[1][RUN_FIRST][stream])}, ret);
+                r = divergence_find(
+                        u, (struct line_source[]){source_of(&s[0][RUN_FIRST][stream]), source_of(&s[1][RUN_FIRST][stream])}, ret);
         return r;
 }
 
@@ -243,8 +261,10 @@ static int begin(struct diverging *d)
                 const struct version *v = o->version[side];
 
                 if (v->solver->pool)
-                        return errorf(-ENOTSUP, "traces are compared of runs on this machine, and those of %s are done at %s: add --on local",
-                                      v->solver->recipe->name, v->solver->pool->name);
+                        return errorf(
+                                -ENOTSUP,
+                                "traces are compared of runs on this machine, and those of %s are done at %s: add --on local",
+                                v->solver->recipe->name, v->solver->pool->name);
                 diverge_say(d, "its build", side);
                 r = version_build(o->engine, o->workspace, v, PRIORITY_PERSON, o->cancel_fd);
                 if (r == 0)

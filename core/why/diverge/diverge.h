@@ -1,9 +1,10 @@
 /* Where the runs of two versions of a solver part on a case: both are run with the recipe's `trace` arguments, or others, and compared by what they print
  * (divergence.h), their statistics (statistics.h) and, if it is asked for, by where they spend their time (profile.h).
  *
- * Each version is run twice on the case, and once on an input that asks nothing, for what differs by itself and whatever the input. Traces are kept compressed,
- * in the store's scratch folder, in files without a name; of each stream the first DIVERGE_TRACE bytes, and the end of it for the statistics. All runs are on
- * one core of this machine, leased. The profile's are in the same sandbox, under a tracer (sample_helper.c), with the plain arguments.
+ * Each version is run twice on the case, and once on an input that asks nothing, for what differs by itself and whatever the input. Traces are kept
+ * compressed, in the store's scratch folder, in files without a name; of each stream the first DIVERGE_TRACE bytes, and the end of it for the
+ * statistics. All runs are on one core of this machine, leased. The profile's are in the same sandbox, under a tracer (sample_helper.c), with the plain
+ * arguments.
  *
  * Threads: one for each call. */
 #pragma once
@@ -70,7 +71,8 @@ void diverge_result_done(struct diverge_result *r);
 
 /* -- diverge_report.c ---------------------------------------------------------------------------------------------- */
 
-/* Sentences, and tables separated by tabs: statistics (name, both values, ratio), functions with their seconds, changed functions. At most `most` rows each. */
+/* Sentences, and tables separated by tabs: statistics (name, both values, ratio), functions with their seconds, changed functions. At most `most` rows
+ * each. */
 void diverge_print(const struct diverge_result *r, size_t most, struct buffer *to);
 json_t *diverge_json(const struct diverge_result *r); /* a new reference */
 /* The same, short, for an issue: a section "Where the runs part" of Markdown. */

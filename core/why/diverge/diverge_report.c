@@ -42,18 +42,21 @@ static void add_stream(const struct diverge_result *r, int stream, struct buffer
                 buffer_adds(to, "parts at ");
                 add_place(&d->shape, to);
                 if (d->partings > 1)
-                        buffer_addf(to, ", and in %" PRIu64 "%s more place%s", d->partings - 1, d->partings == DIVERGENCE_PARTINGS ? " or" : "",
-                                    d->partings == 2 ? "" : "s");
+                        buffer_addf(to, ", and in %" PRIu64 "%s more place%s", d->partings - 1,
+                                    d->partings == DIVERGENCE_PARTINGS ? " or" : "", d->partings == 2 ? "" : "s");
         } else
-                buffer_addf(to, "the same kinds of lines%s, %" PRIu64 " and %" PRIu64, d->is_cut ? " up to where one was cut off" : "", d->lines[0], d->lines[1]);
+                buffer_addf(to, "the same kinds of lines%s, %" PRIu64 " and %" PRIu64,
+                            d->is_cut ? " up to where one was cut off" : "", d->lines[0], d->lines[1]);
         if (d->value.is_found) {
-                buffer_addf(to, "; %" PRIu64 " line%s differ%s in numbers alone, first at ", d->values_differ, d->values_differ == 1 ? "" : "s",
-                            d->values_differ == 1 ? "s" : "");
+                buffer_addf(to, "; %" PRIu64 " line%s differ%s in numbers alone, first at ", d->values_differ,
+                            d->values_differ == 1 ? "" : "s", d->values_differ == 1 ? "s" : "");
                 add_place(&d->value, to);
         }
         if (d->passed_over > 0)
-                buffer_addf(to, "; %" PRIu64 " line%s passed over, as such differ between two runs of one version, or on an empty input", d->passed_over,
-                            d->passed_over == 1 ? "" : "s");
+                buffer_addf(to,
+                            "; %" PRIu64
+                            " line%s passed over, as such differ between two runs of one version, or on an empty input",
+                            d->passed_over, d->passed_over == 1 ? "" : "s");
 }
 
 /* What the profile says, in a sentence. */
@@ -61,26 +64,30 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
 {
         const struct profile *p = &r->profile;
 
-        buffer_addf(to, "sampled: %.2f s and %.2f s of CPU time (%zu and %zu samples)", p->seconds[0], p->seconds[1], p->samples[0], p->samples[1]);
+        buffer_addf(to, "sampled: %.2f s and %.2f s of CPU time (%zu and %zu samples)", p->seconds[0], p->seconds[1],
+                    p->samples[0], p->samples[1]);
         for (size_t i = 0; i < PROFILE_PATH && p->path[i]; i++)
                 if (i == 0)
-                        buffer_addf(to, "; the extra time is in %s (%s) and what it calls: %.2f s before, %.2f s after", p->path[i]->name, p->path[i]->file,
-                                    p->path[i]->total[0], p->path[i]->total[1]);
+                        buffer_addf(to, "; the extra time is in %s (%s) and what it calls: %.2f s before, %.2f s after",
+                                    p->path[i]->name, p->path[i]->file, p->path[i]->total[0], p->path[i]->total[1]);
                 else
-                        buffer_addf(to, "%s%s (%s)", i == 1 ? "; nearly as much is in " : ", ", p->path[i]->name, p->path[i]->file);
+                        buffer_addf(to, "%s%s (%s)", i == 1 ? "; nearly as much is in " : ", ", p->path[i]->name,
+                                    p->path[i]->file);
         if (!p->path[0])
-                buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1 ? "; it does more of the same: no function has a share that grew by a tenth"
-                                                                     : "; the second takes hardly more than the first");
+                buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1
+                                        ? "; it does more of the same: no function has a share that grew by a tenth"
+                                        : "; the second takes hardly more than the first");
         if (p->lead)
-                buffer_addf(to, "; most in %s (%s) and what it calls: %.2f s before, %.2f s after", p->lead->name, p->lead->file, p->lead->total[0],
-                            p->lead->total[1]);
+                buffer_addf(to, "; most in %s (%s) and what it calls: %.2f s before, %.2f s after", p->lead->name, p->lead->file,
+                            p->lead->total[0], p->lead->total[1]);
         buffer_adds(to, "\n");
 }
 
 static void add_head(const struct diverge_result *r, struct buffer *to)
 {
         for (int side = 0; side < 2; side++)
-                buffer_addf(to, "%s%s: %s after %.2f s%s", side == 0 ? "" : "; ", version_name(r, side), verdict_name(r->side[side].verdict), r->side[side].seconds,
+                buffer_addf(to, "%s%s: %s after %.2f s%s", side == 0 ? "" : "; ", version_name(r, side),
+                            verdict_name(r->side[side].verdict), r->side[side].seconds,
                             r->side[side].is_cut ? ", its trace cut off" : "");
 }
 
@@ -114,16 +121,18 @@ void diverge_print(const struct diverge_result *r, size_t most, struct buffer *t
                 add_lines(&r->stream[i].shape, "line", words[i], to);
         }
         for (size_t i = 0; i < MIN(r->n_changes, most); i++)
-                buffer_addf(to, "statistic\t%s\t%.15g\t%.15g\t%.3g\n", r->changes[i].name, r->changes[i].value[0], r->changes[i].value[1], r->changes[i].ratio);
+                buffer_addf(to, "statistic\t%s\t%.15g\t%.15g\t%.3g\n", r->changes[i].name, r->changes[i].value[0],
+                            r->changes[i].value[1], r->changes[i].ratio);
         if (r->lead)
-                buffer_addf(to, "a lead: the statistic %s, %.15g before and %.15g after, is by its name of %s\n", r->lead->name, r->lead->value[0], r->lead->value[1],
-                            r->lead_file);
+                buffer_addf(to, "a lead: the statistic %s, %.15g before and %.15g after, is by its name of %s\n", r->lead->name,
+                            r->lead->value[0], r->lead->value[1], r->lead_file);
         if (r->options->has_profile)
                 add_profile(r, to);
         for (size_t i = 0; i < MIN(r->profile.n_functions, most); i++) {
                 const struct profile_function *f = &r->profile.functions[i];
 
-                buffer_addf(to, "function\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\n", f->name, *f->file ? f->file : "-", f->self[0], f->self[1], f->total[0], f->total[1]);
+                buffer_addf(to, "function\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\n", f->name, *f->file ? f->file : "-", f->self[0],
+                            f->self[1], f->total[0], f->total[1]);
         }
         for (size_t i = 0; i < r->functions.n; i++) {
                 const struct changed_function *f = &r->functions.list[i];
@@ -142,9 +151,12 @@ static json_t *parting_json(const struct parting *p)
                 json_t *lines = json_array();
 
                 for (size_t i = 0; i < p->n[side]; i++)
-                        json_array_append_new(lines, json_pack("{sI ss}", "line", (json_int_t)p->lines[side][i].number, "text", p->lines[side][i].text));
+                        json_array_append_new(lines, json_pack("{sI ss}", "line", (json_int_t)p->lines[side][i].number, "text",
+                                                               p->lines[side][i].text));
                 json_object_set_new(j, sides[side],
-                                    json_pack("{so so}", "line", p->number[side] ? json_integer((json_int_t)p->number[side]) : json_null(), "context", lines));
+                                    json_pack("{so so}", "line",
+                                              p->number[side] ? json_integer((json_int_t)p->number[side]) : json_null(),
+                                              "context", lines));
         }
         return p->is_found ? j : (json_decref(j), json_null());
 }
@@ -158,12 +170,13 @@ static json_t *profile_json(const struct profile *p)
         for (size_t i = 0; i < p->n_functions; i++) {
                 const struct profile_function *f = &p->functions[i];
 
-                json_array_append_new(list, json_pack("{ss ss s[ff] s[ff]}", "name", f->name, "file", f->file, "self", f->self[0], f->self[1], "total", f->total[0],
-                                                      f->total[1]));
+                json_array_append_new(list, json_pack("{ss ss s[ff] s[ff]}", "name", f->name, "file", f->file, "self", f->self[0],
+                                                      f->self[1], "total", f->total[0], f->total[1]));
         }
-        return json_pack("{s[ff] s[ii] so so so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0], (int)p->samples[1], "path",
-                         path, "most",
-                         p->lead ? json_pack("{ss ss}", "name", p->lead->name, "file", p->lead->file) : json_null(), "functions", list);
+        return json_pack("{s[ff] s[ii] so so so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0],
+                         (int)p->samples[1], "path", path, "most",
+                         p->lead ? json_pack("{ss ss}", "name", p->lead->name, "file", p->lead->file) : json_null(), "functions",
+                         list);
 }
 
 json_t *diverge_json(const struct diverge_result *r)
@@ -171,24 +184,29 @@ json_t *diverge_json(const struct diverge_result *r)
         json_t *runs = json_array(), *streams = json_object(), *statistics = json_array(), *changed = json_array(), *j;
 
         for (int side = 0; side < 2; side++)
-                json_array_append_new(runs, json_pack("{ss ss sf sI sI sb}", "version", version_name(r, side), "verdict", verdict_name(r->side[side].verdict), "seconds",
-                                                      r->side[side].seconds, "stdout", (json_int_t)r->side[side].printed[0], "stderr",
+                json_array_append_new(runs, json_pack("{ss ss sf sI sI sb}", "version", version_name(r, side), "verdict",
+                                                      verdict_name(r->side[side].verdict), "seconds", r->side[side].seconds,
+                                                      "stdout", (json_int_t)r->side[side].printed[0], "stderr",
                                                       (json_int_t)r->side[side].printed[1], "cut", (int)r->side[side].is_cut));
         for (int i = 0; i < N_DIVERGE_STREAMS; i++) {
                 const struct divergence *d = &r->stream[i];
 
                 json_object_set_new(streams, i == DIVERGE_OUT ? "stdout" : "stderr",
-                                    json_pack("{so so sI sI sI s[II] sb}", "line", parting_json(&d->shape), "value", parting_json(&d->value), "partings",
-                                              (json_int_t)d->partings, "values_differ", (json_int_t)d->values_differ, "passed_over", (json_int_t)d->passed_over, "lines", (json_int_t)d->lines[0],
-                                              (json_int_t)d->lines[1], "cut", (int)d->is_cut));
+                                    json_pack("{so so sI sI sI s[II] sb}", "line", parting_json(&d->shape), "value",
+                                              parting_json(&d->value), "partings", (json_int_t)d->partings, "values_differ",
+                                              (json_int_t)d->values_differ, "passed_over", (json_int_t)d->passed_over, "lines",
+                                              (json_int_t)d->lines[0], (json_int_t)d->lines[1], "cut", (int)d->is_cut));
         }
         for (size_t i = 0; i < r->n_changes; i++)
-                json_array_append_new(statistics, json_pack("{ss s[ff] sf}", "name", r->changes[i].name, "values", r->changes[i].value[0], r->changes[i].value[1],
-                                                            "ratio", r->changes[i].ratio));
+                json_array_append_new(statistics,
+                                      json_pack("{ss s[ff] sf}", "name", r->changes[i].name, "values", r->changes[i].value[0],
+                                                r->changes[i].value[1], "ratio", r->changes[i].ratio));
         for (size_t i = 0; i < r->functions.n; i++)
-                json_array_append_new(changed, json_pack("{ss ss si si}", "file", r->functions.list[i].file, "name", r->functions.list[i].name, "removed",
-                                                         (int)r->functions.list[i].removed, "added", (int)r->functions.list[i].added));
-        j = json_pack("{si so so so}", "case", (int)r->options->info->id, "runs", runs, "streams", streams, "statistics", statistics);
+                json_array_append_new(changed, json_pack("{ss ss si si}", "file", r->functions.list[i].file, "name",
+                                                         r->functions.list[i].name, "removed", (int)r->functions.list[i].removed,
+                                                         "added", (int)r->functions.list[i].added));
+        j = json_pack("{si so so so}", "case", (int)r->options->info->id, "runs", runs, "streams", streams, "statistics",
+                      statistics);
         if (r->lead)
                 json_object_set_new(j, "lead", json_pack("{ss ss}", "statistic", r->lead->name, "file", r->lead_file));
         if (r->options->has_profile)

@@ -80,8 +80,8 @@ static size_t number_length(const char *text, const char *p)
 /* Is the number in [p, end) an amount of time or of memory, a rate, or the number of a process? */
 static bool is_measured(const char *text, const char *p, const char *end)
 {
-        static const char *const units[] = {"s", "sec", "secs", "second", "seconds", "ms", "us", "ns", "msec", "kb", "mb", "gb", "kib", "mib", "gib", "bytes",
-                                            "/s", "/sec", "/second", "per s", "per sec", "per second"};
+        static const char *const units[] = {"s",  "sec", "secs", "second", "seconds", "ms",    "us", "ns",   "msec",    "kb",    "mb",
+                                            "gb", "kib", "mib",  "gib",    "bytes",   "/s", "/sec", "/second", "per s", "per sec", "per second"};
         static const char *const words[] = {"time", "seconds", "secs", "memory", "mem", "rss", "pid"};
         const char *from;
 
@@ -315,8 +315,8 @@ static uint64_t places_of(const struct line *a, const struct line *b)
         return places;
 }
 
-/* The fewest lines to be passed over on each side until two have one shape, or one more if then their values are the same, too; all that were looked at where
- * there are none. */
+/* The fewest lines to be passed over on each side until two have one shape, or one more if then their values are the same, too; all that were looked at
+ * where there are none. */
 static int realign(struct reader r[2], size_t ret[2])
 {
         size_t most = LOOK_AHEAD;

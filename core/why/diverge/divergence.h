@@ -6,16 +6,17 @@
  *     divergence_find(u, out of A, out of B, &d)
  *
  * A line is a shape and values. Its shape is its text with every number made one character, and every run of blanks, too. Its values are the numbers.
- * Passed over are addresses, ids in hexadecimal digits, amounts of time and of memory and rates (by the unit behind them or the word before them), and paths
- * in the folder of a run's programs. What else is unsteady is learned: where two lines of one shape have different values, those places of the shape are; where
- * the lines have different shapes, the streams are laid against each other anew, within LOOK_AHEAD lines, and the shapes passed over for that are left out
- * from then on.
+ * Passed over are addresses, ids in hexadecimal digits, amounts of time and of memory and rates (by the unit behind them or the word before them), and
+ * paths in the folder of a run's programs. What else is unsteady is learned: where two lines of one shape have different values, those places of the
+ * shape are; where the lines have different shapes, the streams are laid against each other anew, within LOOK_AHEAD lines, and the shapes passed over
+ * for that are left out from then on.
  *
- * So the first difference may be of a value alone. Then the search goes on to where the shapes part, and both places are told. Behind that the streams are laid
- * against each other anew, in the same way, and places and lines that differ are counted: one place in a million lines is another finding than all of them.
+ * So the first difference may be of a value alone. Then the search goes on to where the shapes part, and both places are told. Behind that the streams
+ * are laid against each other anew, in the same way, and places and lines that differ are counted: one place in a million lines is another finding than
+ * all of them.
  *
- * Streams may be of any length, and lines, too: of a line DIVERGENCE_LINE bytes are kept, and the rest must be the same. Bytes may be any; a carriage return
- * at the end of a line is none of its text. Memory is bounded: some megabytes for each call.
+ * Streams may be of any length, and lines, too: of a line DIVERGENCE_LINE bytes are kept, and the rest must be the same. Bytes may be any; a carriage
+ * return at the end of a line is none of its text. Memory is bounded: some megabytes for each call.
  *
  * Pure, but for the sources' reads. Threads: one for each `struct unsteady`. */
 #pragma once

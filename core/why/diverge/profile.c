@@ -221,7 +221,8 @@ static void find_place(struct profile *p)
                 for (size_t i = 0; i < p->n_functions; i++) {
                         const struct profile_function *f = &p->functions[i];
 
-                        if (*f->file && excess(p, f) >= NEAR * excess(p, most) && !is_in_path(p, f->file) && (!next || f->total[1] < next->total[1] - 1e-9))
+                        if (*f->file && excess(p, f) >= NEAR * excess(p, most) && !is_in_path(p, f->file) &&
+                            (!next || f->total[1] < next->total[1] - 1e-9))
                                 next = f;
                 }
                 p->path[n] = next;

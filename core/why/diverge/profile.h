@@ -1,12 +1,13 @@
 /* Where the extra time of a slower version goes: the samples of two runs (sample_helper.c has their form), by function.
  *
- * Of a sample, the function it is in has its time as its own; that one and its callers have it in all, each once. The sampler's list of callers has some of
- * calls that are over. A call counts if it calls the function found so far; else, as of libraries and of calls through a pointer nobody knows what they call,
- * the first one that may do that.
+ * Of a sample, the function it is in has its time as its own; that one and its callers have it in all, each once. The sampler's list of callers has
+ * some of calls that are over. A call counts if it calls the function found so far; else, as of libraries and of calls through a pointer nobody knows
+ * what they call, the first one that may do that.
  *
- * The place: a function's excess is by how much its time in all has grown beyond what the whole run's has, so that what does the same work more often has none.
- * The place has the largest excess; but for its callers, which have nearly as much: so of all that have, the one in which the second run is for the shortest
- * time. Where no excess is a tenth of the second run, that does more of the same: then the largest one is a lead, and the statistics say more.
+ * The place: a function's excess is by how much its time in all has grown beyond what the whole run's has, so that what does the same work more often
+ * has none. The place has the largest excess; but for its callers, which have nearly as much: so of all that have, the one in which the second run is
+ * for the shortest time. Where no excess is a tenth of the second run, that does more of the same: then the largest one is a lead, and the statistics
+ * say more.
  *
  * Pure; threads: one for each profile. */
 #pragma once
@@ -35,8 +36,8 @@ struct profile {
         size_t n_functions;
         double seconds[2];
         size_t samples[2];
-        /* The place; and of each other file the function that has nearly as large an excess, by the second run's time in it. They call the place, or are called
-         * there and elsewhere. NULL: no more. */
+        /* The place; and of each other file the function that has nearly as large an excess, by the second run's time in it. They call the place, or are
+         * called there and elsewhere. NULL: no more. */
         const struct profile_function *path[PROFILE_PATH];
         const struct profile_function *lead;  /* where there is none: what has the largest excess; NULL: hardly any has */
 };

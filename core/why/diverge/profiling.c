@@ -89,7 +89,8 @@ static char *source_file(const char *text)
         return path;
 }
 
-/* `library`: of which the file is, NULL: of the program. Reads "0xADDRESS", and of it function, file, function, file, …; then the next address, in the order in which they were asked. */
+/* `library`: of which the file is, NULL: of the program. Reads "0xADDRESS", and of it function, file, function, file, …; then the next address, in the
+ * order in which they were asked. */
 static void read_names(struct profile *p, struct profile_address *list, size_t n, char *text, const char *library)
 {
         char *line, *rest = text, *name = NULL;

@@ -1,14 +1,17 @@
-/* solverfs-sample SECONDS PROGRAM ARG...: runs a program for so long at most, and says where it is a thousand times a second. Inside the sandbox, for profiling.c.
+/* solverfs-sample SECONDS PROGRAM ARG...: runs a program for so long at most, and says where it is a thousand times a second. Inside the sandbox, for
+ * profiling.c.
  *
- * Every thread that is running is stopped by ptrace(2) for some microseconds: its parent may do that on any Linux, where perf_event_open(2) is for root, or for
- * nobody, on many. What is printed, a line each, as it comes:
+ * Every thread that is running is stopped by ptrace(2) for some microseconds: its parent may do that on any Linux, where perf_event_open(2) is for
+ * root, or for nobody, on many. What is printed, a line each, as it comes:
  *
  *     M 0 /solver/kissat                a file with code; these are counted from 0, and 0 is the program
- *     S 1000000 0:5e21f 0:4c1a0:5e200   so many nanoseconds of CPU time: where it is; then calls that it may return to, as the stack has them, innermost first. Each is a
- *                                       file's number and an offset in it, of a call behind it the offset that it calls, where the call says that
+ *     S 1000000 0:5e21f 0:4c1a0:5e200   so many nanoseconds of CPU time: where it is; then calls that it may return to, as the stack has them, innermost
+ *                                       first. Each is a file's number and an offset in it, of a call behind it the offset that it calls, where the
+ *                                       call says that
  *
- * Callers are found without frame pointers or unwind tables: a word on the stack is taken for a return address if a call stands before the place it points to.
- * Some of them are left over from calls that are over; who knows the functions can tell (profiling.c). Only files in the program's own folder have callers.
+ * Callers are found without frame pointers or unwind tables: a word on the stack is taken for a return address if a call stands before the place it
+ * points to. Some of them are left over from calls that are over; who knows the functions can tell (profiling.c). Only files in the program's own
+ * folder have callers.
  *
  * The time between two samples doubles each SAMPLES samples, so that an hour has some ten thousand. */
 #ifdef __x86_64__
@@ -37,6 +40,7 @@
 #define FILES_MOST   256
 #define MAPS_MOST    512
 #define THREADS_MOST 512
+#define OPTIONS      (PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC)
 
 struct file {
         char path[512];
@@ -340,7 +344,7 @@ int main(int argc, char **argv)
         pid = fork();
         if (pid == 0)
                 become(go[0], argv + 2);
-        if (pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC) < 0) {
+        if (pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS) < 0) {
                 fprintf(stderr, "solverfs-sample: a program cannot be sampled here: %s\n", strerror(errno));
                 return 3;
         }

@@ -173,7 +173,8 @@ struct statistic_change *statistics_compare(const struct statistics run[2], cons
 
 /* -- files --------------------------------------------------------------------------------------------------------- */
 
-/* How much of the word of a name that begins as the stem does (but for the stem's last letter: "reductions" of "reduce") is the stem's; 0: less than half. */
+/* How much of the word of a name that begins as the stem does (but for the stem's last letter: "reductions" of "reduce") is the stem's; 0: less than
+ * half. */
 static double word_share(const char *name, const char *stem, size_t n)
 {
         for (const char *p = name; *p; p++) {

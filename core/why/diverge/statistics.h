@@ -6,7 +6,8 @@
  *      :conflicts         40)           conflicts         : 12    (1200 /sec)
  *     sat::decisions = 7                restarts 3
  *
- * Without ':' or '=' the name is one word, and nothing follows the number. Else what follows is passed over. Of a name that comes twice the last number counts.
+ * Without ':' or '=' the name is one word, and nothing follows the number. Else what follows is passed over. Of a name that comes twice the last number
+ * counts.
  *
  * Pure; any thread. */
 #pragma once
@@ -35,7 +36,7 @@ struct statistic_change {
 /* Those that differ, the greatest ratio, either way, first; free(). `again` are the same two runs once more, or NULL: a statistic is left out unless it
  * differs more between the two than between the repetitions of either. Numbers below STATISTIC_SMALL on both sides are left out. */
 #define STATISTIC_SMALL 16
-/* How likely by its name a statistic is of a source file: "restarts_levels" of restart.c, "clauses_reduced" of reduce.c rather than of clause.c, as fewer of `all`
- * have that word. 0: not at all. */
+/* How likely by its name a statistic is of a source file: "restarts_levels" of restart.c, "clauses_reduced" of reduce.c rather than of clause.c, as fewer
+ * of `all` have that word. 0: not at all. */
 double statistic_is_of(const char *name, const char *path, const struct statistics *all);
 struct statistic_change *statistics_compare(const struct statistics run[2], const struct statistics again[2], size_t *ret_n);
