@@ -262,13 +262,12 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         if (q->cell.machine)
                 return errorf(-ENOENT, "nothing is known of it for %s%s", q->cell.machine,
                               q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
-        if (q->is_open)
+        if (q->is_open) {
                 r = run_query_find(query, ret);
-        if (q->is_open && r == -ENOENT && q->cell.info->query > 0)
-                return errorf(-ENOTSUP, "case %u was measured when nobody kept when its queries were answered: measure it with 'run --again'",
-                              q->cell.info->whole);
-        if (q->is_open)
-                return r;
+                return r == -ENOENT && q->cell.info->query > 0
+                               ? errorf(-ENOTSUP, "it is not known when the queries of case %u were answered: measure it with 'run --again'", q->cell.info->whole)
+                               : r;
+        }
         r = run_query_measure(q, j, &f, &failed);
         if (r == 0 && f)
                 r = measurement_keep(q, job_again(j) && q->is_value, f, &now);

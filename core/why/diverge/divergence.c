@@ -310,7 +310,7 @@ static uint64_t places_of(const struct line *a, const struct line *b)
 {
         uint64_t places = 0;
 
-        for (unsigned i = 0; i < a->n_values; i++)
+        for (unsigned i = 0; i < MIN(a->n_values, VALUES); i++)
                 places |= (uint64_t)(a->values[i] != b->values[i]) << i;
         return places;
 }
