@@ -174,8 +174,8 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
         git_oid_tostr(built, sizeof(built), &record->commit);
         history_commit(q->cell.solver->history, q->cell.commit, &c);
         return json_pack("{ss ss ss* ss s{si ss ss ss} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
-                         q->cell.solver->repository, "within", q->cell.solver->recipe->within, "commit", git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name",
-                         name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "program", program, "commit",
+                         q->cell.solver->repository, "within", q->cell.solver->recipe->within, "commit", git_oid_tostr_s(&c.oid), "case", "id",
+                         (int)info->id, "name", name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "program", program, "commit",
                          built, "clean", 1);
 }
 

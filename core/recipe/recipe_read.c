@@ -113,7 +113,7 @@ static int fail_unknown_key(const struct reader *rd, struct draft *d, const stru
 static int fail_misplaced_key(const struct reader *rd, const struct draft *d, const struct gitconfig_entry *e, const struct recipe_key *k)
 {
         if (d->place == PLACE_VARIANT)
-                return fail(e->line, "key '%s' cannot stand in a variant without 'within': it shares the repository and the builds of its solver", k->name);
+                return fail(e->line, "key '%s' cannot stand in a variant without 'within': it shares repository and builds of its solver", k->name);
         if (d->place == PLACE_ERA && k->places & PLACE_SOLVER)
                 return fail(e->line, "key '%s' cannot stand in an era: it holds for %s%s", k->name,
                             k->kind == KIND_WITHIN ? "all of them" : "runs, too, and a solver is run alike in all eras",

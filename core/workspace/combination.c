@@ -30,8 +30,8 @@ static int resolve(struct combination *c, enum combination_part which)
         const struct recipe *r = s->recipe;
 
         if (r->base || r->is_programs || r->within)
-                return errorf(-EINVAL, "%s cannot be one of two in one program: it is %s%s", r->name, r->base ? "a variant; name its solver, " : "no plain solver",
-                              r->base ?: "");
+                return errorf(-EINVAL, "%s cannot be one of two in one program: it is %s%s", r->name,
+                              r->base ? "a variant; name its solver, " : "no plain solver", r->base ?: "");
         return c->part[which].revision ? history_resolve(s->history, c->part[which].revision, &c->part[which].commit) : 0;
 }
 
@@ -159,10 +159,12 @@ static int add(struct workspace *w, const struct solver *of, struct recipe *made
         if (r == 0)
                 r = workspace_fetch_elsewhere(w, &s, p);
         if (r == 0 && !history_holds(of->history, held.commit))
-                r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)held.repository.size, (const char *)held.repository.data, held.commit);
+                r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)held.repository.size,
+                           (const char *)held.repository.data, held.commit);
         if (r == 0)
                 r = workspace_add_solver(w, &made, 1, NULL, p);
-        return r == -EEXIST ? 0 : r; /* another process was faster */
+        workspace_look_again(w); /* another process may have been faster */
+        return r == -EEXIST ? 0 : r;
 }
 
 /* Is it a variant of that solver, with that part held? */
@@ -178,7 +180,8 @@ static bool is_alike(const struct recipe *there, struct recipe *made)
         cleanup_buffer struct buffer a = {0}, b = {0};
 
         set_text(&made->repository, there->repository);
-        return !made->within || (recipe_print(there, &a) == 0 && recipe_print(made, &b) == 0 && a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
+        return !made->within ||
+               (recipe_print(there, &a) == 0 && recipe_print(made, &b) == 0 && a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
 }
 
 int combination_solver(struct workspace *w, const struct combination *c, enum combination_part held, const char *name, const struct progress *p,
@@ -203,7 +206,7 @@ int combination_solver(struct workspace *w, const struct combination *c, enum co
         if (r == 0 && !is_same((*ret)->recipe, made, line))
                 r = errorf(-EEXIST, "there is a solver '%s' already, which is another: give this one a name by 'solverfs solver add NAME WORD'", called);
         else if (r == 0 && !is_alike((*ret)->recipe, made))
-                *ret_text = format_string("%s keeps the recipe that it was made with; %s has another one now: 'solverfs solver remove %s' first, to take that",
+                *ret_text = format_string("%s keeps the recipe that it was made with; %s has another one now: to take that, 'solverfs solver remove %s'",
                                           called, c->part[HOST].solver->recipe->name, called);
         return r;
 }

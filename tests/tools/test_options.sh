@@ -62,6 +62,9 @@ test_that "a default that differs comes first, in one line, and is tried the oth
 	has err "the other way round: the reference with --opt${at[6]}=true is slow in 3 of 3 runs"'
 test_that "a finding has its versions" '
 	run 0 compare toy@v1 toy@v3 --pairs 12 --keep && run 0 options toy spr/1 && has out "^--opt${at[6]}=false restores it"'
+mkdir mounted && "$solverfs" mount mounted >/dev/null 2>&1
+test_that "... and its report says so from now on" 'grep -A 2 "^## Which options" mounted/toy/spr/1/report.md >out; has out "^--opt${at[6]}=false restores it"'
+"$solverfs" unmount mounted >/dev/null 2>&1
 test_that "runs that are used up" 'run 1 $o v2 --runs 25 && has out "^no options restore it: 600 tried in [0-9]+ sets, by 25 runs" && has err "no runs are left"'
 test_that "the change of a culprit names options" 'run 0 $o v3 --culprit v3 --seeds 5 && has out "; 5 of 5 seeds"'
 

@@ -5,13 +5,14 @@
 make_mount
 tell_time
 
-# It answers each check-sat as the comment behind it says, after so many milliseconds: those of v1, then those of v2. Words like "crash" end it.
+# It answers each check-sat as the comment behind it says, else as the last string, after so many milliseconds: those of v1, then those of v2. Words like "crash" end it.
 make_repository toy
 version() { # version TAG COLUMN
 	cat >toy/toy.sh <<END
 #!/bin/sh
 for case; do :; done
-awk -v c=$2 '/^\(exit/ { exit } /^\(check-sat/ { t = \$(3 + c); all += t
+awk -v c=$2 '/^\(exit/ { exit } match(\$0, /"[a-z]+ [0-9]+ [0-9]+"/) { else_ = substr(\$0, RSTART + 1, RLENGTH - 2) }
+	/^\(check-sat/ { if (NF < 4) \$0 = "(check-sat) ; " else_; t = \$(3 + c); all += t
 	if (t == "crash") { system("kill -SEGV " pid) ; exit }
 	print \$3; print "line " t / 1000 > "/dev/stderr" } END { print "lasts " all / 1000 > "/dev/stderr" }' pid=\$\$ "\$case"
 END
@@ -26,7 +27,7 @@ cat >inc.smt2 <<'END'
 (check-sat) ; sat 100 100
 (pop 1)
 (check-sat) ; unsat 20 20
-(set-info :status sat)
+(set-info :status sat) (assert (distinct "sat 30 900" "time"))
 (check-sat) ; sat 30 900
 (check-sat) ; unknown 5 5
 END
@@ -50,6 +51,7 @@ test_that "... it has an id of its own" 'id=$(run 0 run toy v1 "inc.smt2#3" && c
 test_that "... it is not listed" 'run 0 case list && ! has out "#"'
 test_that "... compared" 'run 0 compare toy@v1 toy@v2 "inc.smt2#all" inc.smt2 && has out "^regression.*slower.*inc.smt2#3$" && ! has out "inc.smt2#[124]$"'
 test_that "... and not kept: its bytes ask more" 'run 0 compare toy@v1 toy@v2 "inc.smt2#3" --keep && has err "1 is a query" && run 0 findings toy && empty out'
+test_that "... reduced, as the script that asks it alone" 'run 0 reduce toy "inc.smt2#3" --reference v1 --target v2 --keep slow --floor 500ms --for 5s && [ "$(grep -c check-sat out)" = 1 ] && has out "sat [0-9]* 900"'
 test_that "... localized" 'run 0 localize toy --reference v1 --target v2 "inc.smt2#3" && has out "$(git -C toy rev-parse v2)"'
 test_that "... in a history" 'run 0 history toy "inc.smt2#3" && has out 0.9'
 test_that "a number that is none is refused" 'run 3 run toy v1 "inc.smt2#5" && has err "has 4 check-sat" && run 3 run toy v1 "inc.smt2#0" && run 3 run toy v1 "inc.smt2#x" && has err "names no query"'

@@ -69,6 +69,9 @@ test_that "compare of two hosts with one library holds that" 'run 0 compare host
 test_that "two that differ in both are compared" 'run 0 compare host@h1+lib@l3 host@h3+lib@l4 && [ "$(grep -c ^regression out)" = 2 ]'
 test_that "the library itself is another solver" 'run 0 build lib HEAD && run 1 build lib l10'
 
+test_that "several commands may need it at once" '
+	for i in 1 2 3; do "$solverfs" run host@h4+lib l$i cases/library.smt2 >out$i 2>err$i & done; wait; [ "$(cat out[123] | cut -f 2 | tr "\n" " ")" = "sat sat sat " ] && [ "$(grep -c "^.solver .host-h4.lib" store/config)" = 1 ]'
+
 # -- words --
 
 test_that "one of them has to be held, and one free" 'run 2 history host+lib all && has err "holds neither of the two: .*as in host.lib@HEAD" && run 2 localize host@h1+lib@l1 --reference l1 --target l2 all && has err "leave out the @REV of one"'

@@ -11,6 +11,7 @@ struct options_command {
         const char *versions[2], *culprit;
         struct version *version[2];
         struct case_info *info;
+        struct observation *finding; /* a ref; NULL: a case was named */
         struct buffer patch;
         struct restoring_question question;
 };
@@ -42,6 +43,7 @@ static void find_case(struct options_command *o, char *word)
                         o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
                 if (!o->culprit)
                         finding_culprits(common.workspace, common.solver, f, add_culprit, o);
+                o->finding = steal_pointer(f);
                 return;
         }
         command_cases(&word, 1, &cases);
@@ -84,6 +86,18 @@ static void tell(const struct restoring_answer *a)
                 note("dropped: %s (%s)", a->dropped[i].argument, a->dropped[i].why ?: "breaks a set");
         if (a->mirror)
                 note("the other way round: the reference with %s is slow in %zu of %zu runs", a->mirror, a->mirrored_slow, a->mirrored);
+}
+
+/* A finding's report has it from now on. */
+static void keep(const struct options_command *o, const struct restoring_answer *a)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        buffer_adds(&text, "## Which options give it back\n\n");
+        restoring_add_line(a, &text);
+        buffer_adds(&text, "\n");
+        if (o->finding)
+                command_must(observation_explain(common.workspace, o->finding, EXPLAINED_OPTIONS, text.data));
 }
 
 static int print(const struct options_command *o, const struct restoring_answer *a)
@@ -169,11 +183,13 @@ void cmd_options(int argc, char **argv)
         } else if (r < 0) {
                 command_worse(fail_as(r == -ENODATA ? STATUS_FAILED : r == -EINVAL ? STATUS_USAGE : status_of(r), r));
         } else {
+                keep(&o, &a);
                 command_worse(print(&o, &a));
         }
         restoring_answer_done(&a);
         version_free(o.version[0]);
         version_free(o.version[1]);
         case_info_unref(o.info);
+        observation_unref(o.finding);
         buffer_done(&o.patch);
 }

@@ -52,7 +52,9 @@ static void check_paths(struct recipe_check *t)
                                           era->range ? " of era " : "", era->range ?: "");
         }
         if (t->problems == before)
-                check_say(t, "paths", CHECK_OK, r->within ? "of another repository" : r->paths[0] ? "each is in some commit" : "the whole tree, so that every commit is another build");
+                check_say(t, "paths", CHECK_OK, r->within    ? "of another repository"
+                                             : r->paths[0] ? "each is in some commit"
+                                                           : "the whole tree, so that every commit is another build");
 }
 
 /* -- the build -------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "core/run/host.h"
 #include "core/study/observation/finding.h"
 #include "core/study/reduce/reduce_command.h"
+#include "core/why/cut/cut.h"
 #include "tools/ask.h"
 #include "tools/words.h"
 
@@ -68,7 +69,22 @@ static int read_input_file(struct reducing *o, const char *path)
         return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
 }
 
-/* A case of the store, or NULL: a file, which was read. */
+/* A query of a script is reduced as the script that asks it alone. */
+static int read_query(struct reducing *o, const struct case_info *info)
+{
+        cleanup_blob struct blob whole = {0};
+        cleanup_buffer struct buffer text = {0};
+        cleanup_cut struct cut *cut = NULL;
+        int r = cases_read_bytes(workspace_cases(common.workspace), info, INPUT_MOST, &whole);
+
+        if (r == 0)
+                r = cut_read(SLICE(whole.data, whole.size), info->query, &cut);
+        if (r == 0)
+                r = cut_write(cut, CUT_ALONE, NULL, &text);
+        return r < 0 ? r : buffer_steal(&text, &o->input);
+}
+
+/* A case of the store, or NULL: a text, which was read. */
 static struct case_info *read_word(struct reducing *o, const char *word)
 {
         cleanup_case_selection struct case_selection cases = {0};
@@ -82,6 +98,10 @@ static struct case_info *read_word(struct reducing *o, const char *word)
         if (cases.n != 1)
                 command_refuse(STATUS_USAGE, "one case is reduced at a time; '%s' stands for %zu", word, cases.n);
         snprintf(o->name, sizeof(o->name), "case %u", cases.list[0]->id);
+        if (cases.list[0]->query > 0) {
+                command_must_usage(read_query(o, cases.list[0]));
+                return NULL;
+        }
         return case_info_ref(cases.list[0]);
 }
 

@@ -186,7 +186,8 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
         if (recipe && recipe->file)
                 buffer_addf(ret, "# the program of %.40s is a released binary: %s\n", version, recipe->file);
         else if (recipe) {
-                buffer_addf(ret, "git checkout -q%s %.40s && git clean -qfdx\n", recipe->within || recipe->submodules[0] ? "f" : "", steps_root(s, version, clone));
+                buffer_addf(ret, "git checkout -q%s %.40s && git clean -qfdx\n", recipe->within || recipe->submodules[0] ? "f" : "",
+                            steps_root(s, version, clone));
                 steps_add_submodules(recipe, version, "", "\n", ret);
         }
         for (char *const *p = recipe && !recipe->file ? recipe->build : NULL; p && *p; p++) {

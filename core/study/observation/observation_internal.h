@@ -33,7 +33,7 @@ bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
 const struct recipe *steps_recipe(const struct solver *s, const char *version);
 /* The commit that is checked out for builds of a version, and in which clone: of a solver within another one the other's. */
 const char *steps_root(const struct solver *s, const char *version, char ret_clone[PATH_SIZE]);
-/* Gets submodules, at the commits that the recipe or else the sources name, a version within another repository among them; each between `begin` and `end`. */
+/* Gets submodules, at the commits that the recipe or else the sources name, a version within another one among them; each between `begin` and `end`. */
 void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret);
 /* A build's command with the machine's number of cores. */
 void steps_add_build_line(const char *line, struct buffer *ret);
