@@ -77,6 +77,10 @@ test_that "a version that cannot be built is named" 'run 1 diverge toy 1 v1 v5 &
 test_that "wrong words are said to be wrong" '
 	run 2 diverge toy && run 2 diverge toy 1 v1 && run 3 diverge toy 1 v1 nosuch && run 3 diverge toy 9 v1 v2 && run 3 diverge toy spr/9 && run 2 diverge toy 1 v1 v2 --seed 1 && has err "no .seed."'
 
+git -C toy show v1:toy.sh >one.sh && git -C toy show v2:toy.sh >two.sh && chmod +x one.sh two.sh
+one="exec:'$top/one.sh' -v" two="exec:'$top/two.sh' -v"
+test_that "two programs of the machine" 'run 0 diverge programs 1 "$one" "$two" && has out "^line	out	b	10	>	restart$" && ! has out "^changed"'
+
 # -- a finding knows its case and versions --
 
 test_that "a finding is compared between the versions it was found with" '

@@ -147,6 +147,11 @@ void cmd_diverge(int argc, char **argv)
         if (words.n < 2)
                 command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
         command_signals();
+        if (strcmp(words.list[0], RECIPE_PROGRAMS) == 0) {
+                command_open(0);
+                for (size_t i = 2; i < words.n; i++)
+                        command_program((const char **)&words.list[i]);
+        }
         command_open_solver(0, o.on, words.list[0]);
         info = read_words(&o, &words);
         for (int side = 0; side < 2; side++)

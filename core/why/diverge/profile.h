@@ -23,7 +23,7 @@ struct profile_address {
         size_t n;
 };
 struct profile_function {
-        char *name, *file;        /* file: "": of a library, or not known; owned */
+        char *name, *file;        /* file: "" of a library, "?" where it is not known; owned */
         double self[2], total[2]; /* seconds */
         uint64_t counted;         /* the last sample that was */
 };

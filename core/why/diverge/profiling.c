@@ -89,6 +89,17 @@ static char *source_file(const char *text)
         return path;
 }
 
+/* Without what a compiler calls a copy: "work.isra.0", "work(int) [clone .part.0]". */
+static void cut_clone(char *name)
+{
+        char *clone = strstr(name, " [clone");
+
+        if (!clone && !strpbrk(name, " ("))
+                clone = strchr(name, '.');
+        if (clone && clone > name)
+                *clone = '\0';
+}
+
 /* `library`: of which the file is, NULL: of the program. Reads "0xADDRESS", and of it function, file, function, file, …; then the next address, in the
  * order in which they were asked. */
 static void read_names(struct profile *p, struct profile_address *list, size_t n, char *text, const char *library)
@@ -101,12 +112,12 @@ static void read_names(struct profile *p, struct profile_address *list, size_t n
                         i++;
                         name = NULL;
                 } else if (!name)
-                        name = line;
+                        cut_clone(name = line);
                 else {
                         cleanup_free char *file = source_file(line), *where = library ? format_string("%s (%s)", name, library) : NULL;
 
                         if (i > 0 && i <= n && strcmp(name, "??") != 0)
-                                profile_add_code(p, &list[i - 1], where ?: name, where ? "" : file);
+                                profile_add_code(p, &list[i - 1], where ?: name, where ? "" : *file ? file : "?");
                         name = NULL;
                 }
         }
