@@ -133,4 +133,6 @@ test_that "nobody is answered before the fact is on the disk" 'empty early'
 test_that "four facts that wait for a fifth are one commit" '[ "$(cat waiting.out)" = 4 ] && [ $(($(wc -c <faults/journal.sync.met) - before)) = 2 ]'
 test_that "and every reader has its answer" '[ "$(cat reader?)" = "$(printf "sat\n%.0s" 1 2 3 4 5)" ]'
 run 0 unmount "$dir"
+printf '; answer: sat\n; answer: unsat\n(check-sat)\n(check-sat)\n' >script.smt2 && run 0 case add script.smt2
+test_that "a worker tells when the queries of a script were answered" 'run 0 run --on lab toy v1 script.smt2 --print queries.tsv && has out "^1	3	sat	0.[0-9]+	" && has out "^2	4	unsat	0.[0-9]+	[1-9]"'
 echo "1..$n"
