@@ -103,7 +103,7 @@ enum execute_end {
 enum execute_doubt {
         DOUBT_NONE,
         DOUBT_SIGNAL, /* END_SIGNAL by one that people and services end processes with: KILL, TERM, INT or HUP */
-        DOUBT_MEMORY, /* it failed, and the kernel killed something on this machine meanwhile for want of memory */
+        DOUBT_MEMORY, /* it failed, and the kernel killed something of our cgroup, or of a machine without these, meanwhile for want of memory */
         DOUBT_PAUSE,  /* the helper stood still for seconds: frozen, stopped, a virtual machine that was suspended */
 };
 

@@ -17,8 +17,23 @@
 
 /* -- what the machine did meanwhile -- */
 
-/* The number of processes that the kernel has killed on this machine for want of memory. Read at most once a second: the kernel makes the whole file
- * anew at each look, and a run should not wait for that. */
+/* Opens the file that counts the kernel's kills for want of memory: of our cgroup, where our runs are, too, so that what happens in another container
+ * or service is no doubt about them; else, and outside of any, of the machine. */
+static FILE *open_memory_kills(void)
+{
+        cleanup_file FILE *f = fopen("/proc/self/cgroup", "re");
+        char line[PATH_SIZE], controllers[256], path[PATH_SIZE], file[2 * PATH_SIZE] = "";
+
+        while (f && fgets(line, sizeof(line), f)) { /* "4:memory:/path" of version 1, "0::/path" of version 2, which may be there without memory */
+                bool is_old = sscanf(line, "%*d:%255[^:]:%4000[^\n]", controllers, path) == 2 && strcmp(controllers, "memory") == 0;
+
+                if ((is_old || sscanf(line, "0::%4000[^\n]", path) == 1) && path[1] && (is_old || !*file))
+                        snprintf(file, sizeof(file), is_old ? "/sys/fs/cgroup/memory%s/memory.oom_control" : "/sys/fs/cgroup%s/memory.events", path);
+        }
+        return (*file ? fopen(file, "re") : NULL) ?: fopen("/proc/vmstat", "re");
+}
+
+/* How many there were. Read at most once a second: the kernel makes the whole file anew at each look, and a run should not wait for that. */
 static uint64_t memory_kills(bool fresh)
 {
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,7 +44,7 @@ static uint64_t memory_kills(bool fresh)
 
         pthread_mutex_lock(&lock);
         if (fresh || when == 0 || now_ns() - when > NSEC_PER_SEC) {
-                f = fopen("/proc/vmstat", "re");
+                f = open_memory_kills();
                 while (f && fgets(line, sizeof(line), f))
                         if (sscanf(line, "oom_kill %llu", &n) == 1)
                                 count = n;
