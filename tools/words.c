@@ -1,6 +1,7 @@
 #include "words.h"
 
 #include "core/query/machines.h"
+#include "core/study/base/version.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -292,6 +293,24 @@ char *command_machine(const char *word)
 void command_cases(char *const *words, size_t n, struct case_selection *ret)
 {
         command_must(cases_select(common.workspace, words, n, ret));
+}
+
+struct case_info *command_case(const char *word, const char *why)
+{
+        cleanup_case_selection struct case_selection cases = {0};
+
+        command_cases((char *const *)&word, 1, &cases);
+        if (cases.n != 1)
+                command_refuse(STATUS_USAGE, "%s; '%s' stands for %zu", why, word, cases.n);
+        return case_info_ref(cases.list[0]);
+}
+
+struct version *command_version(const char *text)
+{
+        struct version *v = NULL;
+
+        command_must_usage((strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &v));
+        return v;
 }
 
 static bool names_a_case(char *word)

@@ -38,6 +38,10 @@ int command_finding(const char *word, struct observation **ret);
 void command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage);
 /* Another machine by its name, as --machine has it; free(). NULL for this one, and when `word` is NULL. */
 char *command_machine(const char *word);
+/* A version of common.solver, as a person names it or in full; version_free(). */
+struct version *command_version(const char *text);
+/* The one case that a word names; case_info_unref(). `why` begins the sentence for a word that stands for several. */
+struct case_info *command_case(const char *word, const char *why);
 /* What `option` takes: exactly one commit. */
 uint32_t command_commit(struct solver *s, const char *option, const char *word);
 /* The line of first parents of common.solver from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. Where `from` is not on

@@ -19,19 +19,6 @@ struct scan {
         bool exits; /* what is behind (exit) is never asked */
 };
 
-/* The next word of the command at hand (a |quoted symbol| without its bars), which is passed; empty when there is none. */
-static struct slice word(struct scan *s)
-{
-        struct token token;
-
-        if (s->depth == 0)
-                return SLICE("", 0);
-        token_next(&s->t, &token);
-        s->depth += token.kind == TOKEN_OPEN;
-        s->depth -= token.kind == TOKEN_CLOSE;
-        return token.kind >= TOKEN_SYMBOL && token.kind <= TOKEN_BINARY ? token.text : SLICE("", 0);
-}
-
 static void add_expected(struct scan *s, const char *at)
 {
         list_grow(s->expected, s->n);
@@ -45,15 +32,15 @@ static void set_info(struct scan *s)
 {
         struct slice w;
 
-        if (!text_is(word(s), ":status"))
+        if (!text_is(token_word(&s->t, &s->depth), ":status"))
                 return;
-        w = word(s);
+        w = token_word(&s->t, &s->depth);
         s->status = s->next = text_is(w, "sat") ? VERDICT_SAT : text_is(w, "unsat") ? VERDICT_UNSAT : VERDICT_UNKNOWN;
 }
 
 static void set_logic(struct scan *s)
 {
-        struct slice w = word(s);
+        struct slice w = token_word(&s->t, &s->depth);
 
         s->logic[0] = '\0';
         if (w.size > LOGIC_MOST)
@@ -68,7 +55,7 @@ static void set_logic(struct scan *s)
 /* Behind the parenthesis that opens a command. */
 static void command(struct scan *s)
 {
-        struct slice name = word(s);
+        struct slice name = token_word(&s->t, &s->depth);
 
         if (text_is(name, "set-logic"))
                 set_logic(s);

@@ -150,6 +150,8 @@ struct commit_hunk {
 };
 typedef int (*commit_hunk_fn)(void *user, const struct commit_hunk *h);
 int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *user);
+/* Its changes against the first parent as git prints them, with renames, without lines around; of text files below 8 MB. */
+int history_patch(struct history *h, uint32_t number, struct buffer *ret);
 /* Calls fn for each of its files and links. -EFBIG as above. */
 typedef void (*history_file_fn)(void *user, const char *path);
 int history_files(struct history *h, uint32_t number, history_file_fn fn, void *user);

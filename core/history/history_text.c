@@ -200,6 +200,25 @@ int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *u
         return r;
 }
 
+int history_patch(struct history *h, uint32_t number, struct buffer *ret)
+{
+        cleanup_handle struct handle handle = {0};
+        cleanup_git_commit git_commit *c = NULL;
+        cleanup_git_diff git_diff *diff = NULL;
+        git_buf patch = {0};
+        int r = history_handle(h, &handle);
+
+        if (r == 0)
+                r = history_object(h, handle.git, number, &c);
+        if (r == 0)
+                r = commit_diff(handle.git, c, &diff);
+        if (r == 0 && git_diff_to_buf(&patch, diff, GIT_DIFF_FORMAT_PATCH) < 0)
+                r = errorf(-EIO, "the changes of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+        buffer_add(ret, patch.ptr, patch.size);
+        git_buf_dispose(&patch);
+        return r < 0 ? r : buffer_error(ret);
+}
+
 struct walk {
         history_file_fn fn;
         void *user;

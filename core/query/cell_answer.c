@@ -1,6 +1,5 @@
 #include "core/query/cell_answer.h"
 
-#include "core/run/cell_file.h"
 #include "core/run/fact_query.h"
 
 bool fact_has_answer(const struct fact *f)
@@ -17,18 +16,23 @@ const char *cell_check(const struct cell *cell, const struct fact *f, bool dispu
         return fact_has_answer(f) && f->verdict == cell->info->status ? "correct" : "-";
 }
 
-int cell_queries(struct workspace *w, const struct case_info *info, const struct fact *f, struct buffer *ret)
+int cell_print(struct workspace *w, const struct case_info *info, const struct fact *f, enum cell_file file, struct buffer *ret)
 {
         cleanup_blob struct blob bytes = {0};
         cleanup_free uint32_t *lines = NULL;
         size_t n = 0;
-        int r = f ? cases_read_bytes(workspace_cases(w), info, CASE_SIZE_MAX, &bytes) : 0;
+        int r;
 
-        if (f && r == 0) {
-                case_question_lines(info->format, SLICE(bytes.data, bytes.size), &lines, &n);
-                fact_print_queries(f, lines, n, ret);
+        if (!f || file != CELL_QUERIES) {
+                cell_file_print(f, file, ret);
+                return 0;
         }
-        return r;
+        r = cases_read_bytes(workspace_cases(w), info, CASE_SIZE_MAX, &bytes);
+        if (r < 0)
+                return r;
+        case_question_lines(info->format, SLICE(bytes.data, bytes.size), &lines, &n);
+        fact_print_queries(f, lines, n, ret);
+        return 0;
 }
 
 void cell_effort(const struct fact *f, struct buffer *ret)

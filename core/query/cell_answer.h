@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/query/query.h"
+#include "core/run/cell_file.h"
 
 /* All that is known of a cell, as `run --json` prints it: solver, commit, case, name, sha256, result, status, seed, the numbers, run (which is
  * run.json). `f` NULL: the commit cannot be built, and `build` (may be NULL) says why. A new reference. */
@@ -11,8 +12,8 @@ json_t *cell_answer_json(const struct cell *cell, const char *commit, const stru
  * answer that nothing is known to check against is none of them. `f` NULL: the commit cannot be built. */
 const char *cell_check(const struct cell *cell, const struct fact *f, bool disputed);
 
-/* queries.tsv of a run on the case, which is read for the lines of its questions. `f` as above. */
-int cell_queries(struct workspace *w, const struct case_info *info, const struct fact *f, struct buffer *ret);
+/* Any file of a cell: cell_file_print(), and CELL_QUERIES, for which the case is read: its rows have the lines of its questions. `f` as above. */
+int cell_print(struct workspace *w, const struct case_info *info, const struct fact *f, enum cell_file file, struct buffer *ret);
 
 /* Did it answer sat or unsat? */
 bool fact_has_answer(const struct fact *f); /* NULL: no */

@@ -203,6 +203,13 @@ struct recipe *recipe_for_format(const struct recipe *r, enum format of_case)
         return c;
 }
 
+void recipe_add_arguments(struct recipe *r, const char *more)
+{
+        cleanup_free char *before = r->arguments;
+
+        r->arguments = format_string("%s%s%s", before ?: "", before ? " " : "", more);
+}
+
 void recipe_add_era(struct recipe *r, struct recipe *era)
 {
         size_t at = r->n_eras;

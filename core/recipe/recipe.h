@@ -144,6 +144,8 @@ static inline bool recipe_takes(const struct recipe *r, enum format of_case)
 }
 /* For runs on such cases: a reference to it, or a copy that takes these alone where it takes any. */
 struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
+/* Further arguments, behind those that it has. */
+void recipe_add_arguments(struct recipe *r, const char *more);
 /* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);

@@ -12,7 +12,7 @@ enum cell_file {
         CELL_STDOUT,
         CELL_STDERR,
         CELL_RUN_JSON,
-        CELL_QUERIES, /* fact_print_queries(), which wants the script: cell_queries() */
+        CELL_QUERIES, /* fact_print_queries(), which wants the script: core/query/cell_answer.h */
         CELL_EFFORT, /* a line for each number that the recipe's patterns found: it, and its label; "-" when they found none */
 };
 bool cell_file_find(const char *name, enum cell_file *ret); /* by the name in the mount: "run.json" */

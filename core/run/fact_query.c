@@ -31,12 +31,9 @@ static size_t read_results(const struct fact *f, uint32_t query, enum verdict *r
         size_t n = 0;
 
         *ret = f->verdict;
-        while (slice_next_line(&rest, &line)) {
-                n++;
-                for (int v = 0; n == query && v < N_VERDICTS; v++)
-                        if (strlen(verdict_name(v)) == line.size && memcmp(verdict_name(v), line.data, line.size) == 0)
-                                *ret = v;
-        }
+        while (slice_next_line(&rest, &line))
+                if (++n == query)
+                        verdict_find(line, ret);
         return n;
 }
 
@@ -88,11 +85,13 @@ int fact_of_query(const struct fact *f, uint32_t query, struct fact **ret)
         q->results = (struct blob){.data = line, .size = strlen(line), .owned = line};
         q->answers = q->out = q->err = q->json = (struct blob){0};
         q->memory = a.memory;
-        if (a.verdict == VERDICT_TIMEOUT) /* which is the limit, as of every timeout */
-                return *ret = q, 0;
-        q->wall_ns = a.ns;
-        q->cpu_ns = f->wall_ns == 0 ? 0 : (uint64_t)((double)f->cpu_ns * (double)a.ns / (double)f->wall_ns);
-        q->waited_ns = f->wall_ns == 0 ? 0 : (uint64_t)((double)f->waited_ns * (double)a.ns / (double)f->wall_ns);
+        if (a.verdict != VERDICT_TIMEOUT) { /* which is the limit, as of every timeout */
+                const double share = f->wall_ns == 0 ? 0 : (double)a.ns / (double)f->wall_ns;
+
+                q->wall_ns = a.ns;
+                q->cpu_ns = (uint64_t)((double)f->cpu_ns * share);
+                q->waited_ns = (uint64_t)((double)f->waited_ns * share);
+        }
         *ret = q;
         return 0;
 }

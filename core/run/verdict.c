@@ -13,6 +13,16 @@ const char *verdict_name(enum verdict v)
         return names[v];
 }
 
+bool verdict_find(struct slice name, enum verdict *ret)
+{
+        for (enum verdict v = 0; v < N_VERDICTS; v++)
+                if (strlen(names[v]) == name.size && memcmp(names[v], name.data, name.size) == 0) {
+                        *ret = v;
+                        return true;
+                }
+        return false;
+}
+
 /* -- lines -- */
 
 bool slice_next_line(struct slice *rest, struct slice *ret)

@@ -23,6 +23,7 @@ enum verdict {
         N_VERDICTS
 };
 const char *verdict_name(enum verdict v);
+bool verdict_find(struct slice name, enum verdict *ret);
 static inline bool verdict_is_decided(enum verdict v)
 {
         return v == VERDICT_SAT || v == VERDICT_UNSAT;

@@ -10,34 +10,34 @@ void timeline_add(struct timeline *t, uint64_t ns, uint64_t amount)
         t->list[t->n++] = (struct timeline_point){ns, amount};
 }
 
-uint64_t timeline_when(const struct timeline *t, uint64_t amount)
+/* The first point of so much time and so large an amount; t->n: there is none. */
+static size_t first_point(const struct timeline *t, uint64_t ns, uint64_t amount)
 {
         size_t low = 0, high = t->n;
 
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
 
-                if (t->list[middle].amount < amount)
+                if (t->list[middle].ns < ns || t->list[middle].amount < amount)
                         low = middle + 1;
                 else
                         high = middle;
         }
-        return low < t->n ? t->list[low].ns : UINT64_MAX;
+        return low;
+}
+
+uint64_t timeline_when(const struct timeline *t, uint64_t amount)
+{
+        const size_t i = first_point(t, 0, amount);
+
+        return i < t->n ? t->list[i].ns : UINT64_MAX;
 }
 
 uint64_t timeline_amount(const struct timeline *t, uint64_t ns)
 {
-        size_t low = 0, high = t->n;
+        const size_t i = first_point(t, ns + 1, 0);
 
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (t->list[middle].ns <= ns)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low > 0 ? t->list[low - 1].amount : 0;
+        return i > 0 ? t->list[i - 1].amount : 0;
 }
 
 void timeline_done(struct timeline *t)

@@ -170,6 +170,18 @@ enum token_kind token_next(struct tokenizer *t, struct token *ret)
         return ret->kind;
 }
 
+struct slice token_word(struct tokenizer *t, size_t *depth)
+{
+        struct token token;
+
+        if (*depth == 0)
+                return SLICE("", 0);
+        token_next(t, &token);
+        *depth += token.kind == TOKEN_OPEN;
+        *depth -= token.kind == TOKEN_CLOSE;
+        return token.kind >= TOKEN_SYMBOL && token.kind <= TOKEN_BINARY ? token.text : SLICE("", 0);
+}
+
 size_t token_skip(struct tokenizer *t, size_t depth)
 {
         const char *p = t->p, *end = t->end;

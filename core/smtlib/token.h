@@ -40,6 +40,10 @@ enum token_kind token_next(struct tokenizer *t, struct token *ret);
  * which is more than 0 only at the end of the input. */
 size_t token_skip(struct tokenizer *t, size_t depth);
 
+/* The next word of the command at hand, of which `depth` parentheses are open (a |quoted symbol| without its bars); it is passed. Empty for what is none,
+ * and at the end of the command. */
+struct slice token_word(struct tokenizer *t, size_t *depth);
+
 static inline bool text_is(struct slice text, const char *word)
 {
         size_t n = strlen(word);

@@ -269,7 +269,7 @@ static bool parse_range(const char *word, uint32_t ret[2])
                sscanf(word, "%" SCNu32 "-%" SCNu32 "%n", &ret[0], &ret[1], &end) == 2 && word[end] == '\0' && ret[0] <= ret[1];
 }
 
-/* What was removed is not there; a question of a case is never listed. */
+/* A removed case is not there; a question of a case is never listed, and is. */
 static int if_listed(int r, struct case_info **info)
 {
         if (r < 0 || case_is_there(*info))

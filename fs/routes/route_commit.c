@@ -323,10 +323,7 @@ static int print_cell(struct tree *t, const struct node *n, const struct case_in
                 return -ENOENT;
         if (!f && file != CELL_RESULT)
                 return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
-        if (file == CELL_QUERIES)
-                return cell_queries(tree_workspace(t), info, f, ret);
-        cell_file_print(f, file, ret);
-        return 0;
+        return cell_print(tree_workspace(t), info, f, file, ret);
 }
 
 static int cell_content(struct tree *t, const struct node *n, struct buffer *ret)
@@ -376,16 +373,15 @@ static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 
 static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 {
-        cleanup(case_info_unrefp) struct case_info *whole = NULL, *query = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell = tree_bare_cell(n);
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &whole);
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
-        if (r == 0 && n->inode.more > whole->n_expected)
-                r = -ENOENT;
+        if (r == 0)
+                r = tree_take_query(n, &info);
+        cell.info = info;
         if (r < 0)
                 return r;
-        query = n->inode.more > 0 ? case_info_query(whole, n->inode.more) : NULL;
-        cell.info = query ?: whole;
         return cell.scramble > 0 ? query_scrambled_run(tree_workspace(t), &cell, ret) : query_run(tree_workspace(t), &cell, ret);
 }
 

@@ -393,6 +393,19 @@ struct cell tree_bare_cell(const struct node *n)
                              .wall_ns = v->setting == SETTING_TIMEOUT ? v->n : 0};
 }
 
+int tree_take_query(const struct node *n, struct case_info **info)
+{
+        cleanup(case_info_unrefp) struct case_info *whole = NULL;
+
+        if (n->inode.more == 0)
+                return 0;
+        if (n->inode.more > (*info)->n_expected)
+                return -ENOENT;
+        whole = *info;
+        *info = case_info_query(whole, n->inode.more);
+        return 0;
+}
+
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -402,14 +415,10 @@ int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct cas
                 r = scrambled_find(t->workspace, info, n->view.n, ret_info);
         else if (r == 0)
                 *ret_info = steal_pointer(info);
+        if (r == 0)
+                r = tree_take_query(n, ret_info);
         if (r < 0)
                 return r;
-        if (n->inode.more > 0) {
-                info = *ret_info;
-                if (n->inode.more > info->n_expected)
-                        return -ENOENT;
-                *ret_info = case_info_query(info, n->inode.more);
-        }
         *ret = tree_bare_cell(n);
         ret->info = *ret_info;
         return 0;

@@ -59,6 +59,8 @@ bool tree_values_move(struct tree *t);
 int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret);
 /* The cell a node is in, without its case, borrowing from n. */
 struct cell tree_bare_cell(const struct node *n);
+/* Of a node that is of one query of its cell's script: *info becomes that. -ENOENT: it has less. */
+int tree_take_query(const struct node *n, struct case_info **info);
 /* The same with its case: *ret_info is a ref, to which ret->info points. -ENOENT also for a scrambled input that was not made yet. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);
 /* run_find() for the cell a node is in, with a cache: a cell's files, sizes and times come from one fact and are read one after the other. */

@@ -7,7 +7,7 @@ struct recent_fact {
         struct solver *solver; /* a ref; NULL: none */
         uint32_t view;
         uint64_t setting;
-        uint32_t commit, item;
+        uint32_t commit, item, more;
         uint64_t generation;
         bool brief;
         struct fact *fact; /* a ref */
@@ -93,7 +93,7 @@ uint64_t tree_generation(struct tree *t)
 
 static struct recent_fact *fact_slot(struct lookup_cache *r, const struct recent_fact *k)
 {
-        uint64_t h = ((uint64_t)k->commit << 32 ^ (uint64_t)k->view << 20 ^ k->setting ^ k->item) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t h = ((uint64_t)k->commit << 32 ^ (uint64_t)k->view << 20 ^ k->setting ^ k->item ^ (uint64_t)k->more << 12) * UINT64_C(0x9e3779b97f4a7c15);
 
         return &r->facts[(h >> 40) % RECENT_FACTS];
 }
@@ -104,7 +104,7 @@ static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *
         const struct recent_fact *f = fact_slot(r, k);
         cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
 
-        return f->solver == k->solver && f->view == k->view && f->setting == k->setting && f->commit == k->commit && f->item == k->item &&
+        return f->solver == k->solver && f->view == k->view && f->setting == k->setting && f->commit == k->commit && f->item == k->item && f->more == k->more &&
                                f->generation == k->generation && (k->brief || !f->brief)
                        ? fact_ref(f->fact)
                        : NULL;
@@ -116,7 +116,7 @@ static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, struc
         cleanup_unlock pthread_mutex_t *held = NULL;
         struct recent_fact *slot = fact_slot(r, k);
 
-        if (f->out.size + f->err.size + f->json.size + f->results.size > RECENT_TOP)
+        if (f->out.size + f->err.size + f->json.size + f->results.size + f->answers.size > RECENT_TOP)
                 return;
         held = hold(&r->lock);
         old = *slot;
@@ -133,12 +133,11 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
                                 .setting = n->inode.setting,
                                 .commit = n->inode.commit,
                                 .item = n->inode.item,
+                                .more = n->inode.more,
                                 .generation = generation_now(t),
                                 .brief = brief};
         int r;
 
-        if (cell->info->query > 0)
-                return run_find(t->workspace, cell, brief, ret);
         *ret = fact_find(t->lookup_cache, &k);
         if (*ret)
                 return 0;

@@ -82,7 +82,7 @@ START_TEST(test_all_together)
 }
 END_TEST
 
-/* What was measured before anybody looked, and what was printed after all that we remember. */
+/* Runs that were measured before anybody looked, and answers behind the last point that is kept. */
 START_TEST(test_not_known)
 {
         cleanup(fact_unrefp) struct fact *f = fact_of("sat\nsat\n", (unsigned[]){10}, 1, END_EXIT, 70, 2, "sat\nsat\n");

@@ -33,8 +33,7 @@ static int take_culprit(void *user, const struct localized_culprit *c)
 
 static void set_version(struct diverging *o, int side, const char *text)
 {
-        command_must_usage((strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &o->version[side]));
-        o->options.version[side] = o->version[side];
+        o->options.version[side] = o->version[side] = command_version(text);
 }
 
 /* The versions of a finding: where its commit is known, the one before it, and it; else those it was found with. */
@@ -63,18 +62,16 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
 
 static struct case_info *read_words(struct diverging *o, const struct words *words)
 {
-        cleanup_case_selection struct case_selection cases = {0};
+        struct case_info *info;
 
         if (command_must_usage(command_finding(words->list[1], &o->finding)) == 1 && words->n == 2)
                 return read_finding(o, o->finding);
         if (words->n != 4)
                 command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
-        command_cases(&words->list[1], 1, &cases);
-        if (cases.n != 1)
-                command_refuse(STATUS_USAGE, "one case is looked at at a time; '%s' stands for %zu", words->list[1], cases.n);
+        info = command_case(words->list[1], "one case is looked at at a time");
         for (int side = 0; side < 2; side++)
                 set_version(o, side, words->list[2 + side]);
-        return case_info_ref(cases.list[0]);
+        return info;
 }
 
 /* The commit whose changes are shown: the one that is named, or the second version where it is a child of the first. */

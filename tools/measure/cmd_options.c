@@ -29,7 +29,6 @@ static int add_culprit(void *user, const struct localized_culprit *c)
 
 static void find_case(struct options_command *o, char *word)
 {
-        cleanup_case_selection struct case_selection cases = {0};
         cleanup_observation struct observation *f = NULL;
 
         if (command_must(command_finding(word, &f)) == 1) {
@@ -46,10 +45,7 @@ static void find_case(struct options_command *o, char *word)
                 o->finding = steal_pointer(f);
                 return;
         }
-        command_cases(&word, 1, &cases);
-        if (cases.n != 1)
-                command_refuse(STATUS_USAGE, "options are sought for one case at a time; '%s' stands for %zu", word, cases.n);
-        o->info = case_info_ref(cases.list[0]);
+        o->info = command_case(word, "options are sought for one case at a time");
 }
 
 static void find_versions(struct options_command *o)
@@ -57,9 +53,7 @@ static void find_versions(struct options_command *o)
         for (int i = 0; i < 2; i++) {
                 if (!o->versions[i] || !*o->versions[i])
                         command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
-                command_must_usage((strstr(o->versions[i], "@sha256:") ? version_parse_in_full
-                                                                       : version_parse)(common.workspace, common.solver, o->versions[i], &o->version[i]));
-                o->question.version[i] = o->version[i];
+                o->question.version[i] = o->version[i] = command_version(o->versions[i]);
                 if (!recipe_takes(o->version[i]->solver->recipe, o->info->format))
                         command_refuse(STATUS_USAGE, "%s takes no %s", o->version[i]->name, format_notation(o->info->format));
         }

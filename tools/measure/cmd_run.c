@@ -143,15 +143,12 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         }
         disputed = is_disputed(o, i, &cell, run->fact);
-        if (o->print && o->file == CELL_QUERIES) {
-                r = cell_queries(common.workspace, cell.info, run->fact, to);
-                if (r < 0) {
-                        complain("case %u: %s", cell.info->id, error_message(r));
-                        command_worse(status_of_value(r));
-                }
-        } else if (o->print)
-                cell_file_print(run->fact, o->file, to);
-        else
+        r = o->print ? cell_print(common.workspace, cell.info, run->fact, o->file, to) : 0;
+        if (r < 0) {
+                complain("case %u: %s", cell.info->id, error_message(r));
+                command_worse(status_of_value(r));
+        }
+        if (!o->print)
                 add_object(to, o->columns, common.json ? cell_answer_json(&cell, full_sha(common.solver, cell.commit).s, run->fact, run->build)
                                                        : row_of(o, i, &cell, run->fact, disputed));
         if (!run->fact)

@@ -107,14 +107,6 @@ static struct case_info *read_word(struct reducing *o, const char *word)
 
 /* -- what is asked ---------------------------------------------------------------------------------------------- */
 
-static struct version *parse_version(const char *text)
-{
-        struct version *v = NULL;
-
-        command_must_usage((strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &v));
-        return v;
-}
-
 /* A version's text in full, for people. */
 static void name_version(const char *text, char ret[80])
 {
@@ -133,8 +125,8 @@ static struct query *query_of_options(struct reducing *o, const struct observati
 
         if (!*to)
                 command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
-        target = parse_version(to);
-        reference = *from ? parse_version(from) : NULL;
+        target = command_version(to);
+        reference = *from ? command_version(from) : NULL;
         if (q->has_seed && (!target->solver->recipe->seed || (reference && !reference->solver->recipe->seed)))
                 command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", common.solver->recipe->name);
         snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");

@@ -32,7 +32,6 @@ static void replace(char **at, const char *with)
 static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like, const char *arguments)
 {
         const struct recipe *at = solver_recipe_at(s, commit);
-        cleanup_free char *all = NULL;
         struct recipe *recipe;
         struct solver *with;
 
@@ -46,10 +45,8 @@ static struct solver *solver_at(struct solver *s, uint32_t commit, const struct 
                 replace(&recipe->base, NULL);
                 replace(&recipe->arguments, NULL);
         }
-        if (arguments) {
-                all = format_string("%s%s%s", recipe->arguments ?: "", recipe->arguments ? " " : "", arguments);
-                replace(&recipe->arguments, all);
-        }
+        if (arguments)
+                recipe_add_arguments(recipe, arguments);
         recipe->builder = s->recipe->builder;
         recipe->is_programs = s->recipe->is_programs;
         recipe_share_eras(recipe, s->recipe); /* what it is built by */

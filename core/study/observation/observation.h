@@ -127,7 +127,7 @@ bool alarm_is_localized(const struct observation *a);
 int observation_add(struct workspace *w, struct observation *o);
 /* The same for what another store has: a finding of those bytes between other versions is one of its own. */
 int observation_take(struct workspace *w, struct observation *o);
-/* What was found out about it since, as Markdown for its report; the last text counts. Of core/why, which stands above this room. */
+/* An explanation of it, as Markdown for its report; the last one of its kind counts. They come from core/why, which stands above this room. */
 enum explanation {
         EXPLAINED_OPTIONS,    /* which option restores what the reference does */
         EXPLAINED_DIVERGENCE, /* where the two runs part */

@@ -4,7 +4,7 @@
 
 #define LEVELS_MOST 1000000 /* open at a time */
 
-/* What a command is kept for. */
+/* The reason for which a command is kept. */
 enum part {
         PART_SCOPED, /* queries of its scope behind it */
         PART_NAMED,  /* the same, and its names those that (reset) does not precede */
@@ -65,19 +65,6 @@ static size_t line_at(const struct cut *c, size_t offset)
         return place_of(c->text, offset).line;
 }
 
-/* The next word of the command at hand; empty for what is none, and at its end. */
-static struct slice word(struct reader *r)
-{
-        struct token token;
-
-        if (r->depth == 0)
-                return SLICE("", 0);
-        token_next(&r->t, &token);
-        r->depth += token.kind == TOKEN_OPEN;
-        r->depth -= token.kind == TOKEN_CLOSE;
-        return token.kind >= TOKEN_SYMBOL && token.kind <= TOKEN_BINARY ? token.text : SLICE("", 0);
-}
-
 static void open_scope(struct reader *r)
 {
         struct cut *c = r->cut;
@@ -97,7 +84,7 @@ static void close_scopes(struct reader *r, size_t to)
 static int read_levels(struct reader *r, struct cut_item *item, bool is_push)
 {
         const size_t open = r->n - STACK_LEVELS;
-        const struct slice w = word(r);
+        const struct slice w = token_word(&r->t, &r->depth);
 
         item->part = is_push ? PART_PUSH : PART_POP;
         item->of = r->cut->n_scopes;
@@ -131,13 +118,13 @@ static void read_reset(struct reader *r, struct cut_item *item, bool is_all)
 
 static void read_setting(struct reader *r, struct cut_item *item)
 {
-        const struct slice key = word(r);
+        const struct slice key = token_word(&r->t, &r->depth);
         enum dialect d;
 
         item->of = r->stack[STACK_RESET];
         if (text_is(key, ":global-declarations") || text_is(key, ":global-decls"))
-                r->is_global = text_is(word(r), "true");
-        else if (text_is(key, ":smt-lib-version") && dialect_parse(word(r), &d) == 0)
+                r->is_global = text_is(token_word(&r->t, &r->depth), "true");
+        else if (text_is(key, ":smt-lib-version") && dialect_parse(token_word(&r->t, &r->depth), &d) == 0)
                 r->t.dialect = d;
         else if (text_is(key, ":status"))
                 *item = (struct cut_item){.begin = item->begin, .part = PART_PRINTS, .of = r->cut->n_queries + 1};
@@ -166,7 +153,7 @@ static void read_declaration(struct reader *r, struct cut_item *item)
         if (r->is_global || (!is_base && r->n_old == 0))
                 return;
         while (name.size == 0 && r->depth > 0 && r->t.p < r->t.end)
-                name = word(r);
+                name = token_word(&r->t, &r->depth);
         forget_old(r, name);
         if (!is_base)
                 return;
@@ -182,7 +169,7 @@ static bool begins(struct slice name, const char *with)
 /* A new item is PART_SCOPED, of the innermost scope. 1: (exit). */
 static int read_known(struct reader *r, struct cut_item *item)
 {
-        const struct slice name = word(r);
+        const struct slice name = token_word(&r->t, &r->depth);
         const enum command_kind kind = command_kind_of(name);
         const size_t answered = r->answered;
 

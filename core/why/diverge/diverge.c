@@ -80,10 +80,10 @@ struct recipe *diverge_recipe(const struct diverging *d, int side, const char *m
 {
         const struct version *v = d->options->version[side];
         struct recipe *r = recipe_copy(v->solver->recipe);
-        cleanup_free char *arguments = r->arguments;
 
         r->format = d->options->info->format;
-        r->arguments = more ? format_string("%s%s%s", arguments ?: "", arguments ? " " : "", more) : steal_pointer(arguments);
+        if (more)
+                recipe_add_arguments(r, more);
         return r;
 }
 
@@ -141,12 +141,11 @@ static struct run_input empty_input(const struct case_info *info, char text[128]
 static enum verdict answer_of(const struct case_info *info, const struct run_result *r)
 {
         struct slice rest = SLICE(r->run.out.data, r->run.out.size), line;
-        enum verdict answer = r->verdict;
+        enum verdict answer = r->verdict, v;
 
         while (info->format != FORMAT_CNF && r->verdict == VERDICT_UNKNOWN && slice_next_line(&rest, &line))
-                for (enum verdict v = VERDICT_SAT; v <= VERDICT_UNKNOWN; v++)
-                        if (line.size == strlen(verdict_name(v)) && memcmp(line.data, verdict_name(v), line.size) == 0)
-                                answer = v;
+                if (verdict_find(line, &v) && v <= VERDICT_UNKNOWN)
+                        answer = v;
         return answer;
 }
 

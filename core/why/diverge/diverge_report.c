@@ -1,4 +1,4 @@
-/* What diverge() found: as text, as JSON, as Markdown. */
+/* The result of diverge() as text, as JSON, as Markdown. */
 #include "core/why/diverge/diverge.h"
 
 #include <inttypes.h>
@@ -59,7 +59,7 @@ static void add_stream(const struct diverge_result *r, int stream, struct buffer
                             d->passed_over, d->passed_over == 1 ? "" : "s");
 }
 
-/* What the profile says, in a sentence. */
+/* The profile in a sentence. */
 static void add_profile(const struct diverge_result *r, struct buffer *to)
 {
         const struct profile *p = &r->profile;

@@ -1,6 +1,6 @@
 /* Where the extra time of a slower version goes: the samples of two runs (sample_helper.c has their form), by function.
  *
- * Of a sample, the function it is in has its time as its own; that one and its callers have it in all, each once. The sampler's list of callers has
+ * The function that a sample is in has its time as its own; that function and its callers have it in all, each once. The sampler's list of callers has
  * some of calls that are over. A call counts if it calls the function found so far; else, as of libraries and of calls through a pointer nobody knows
  * what they call, the first one that may do that.
  *
@@ -44,7 +44,7 @@ struct profile {
 /* Reads what the samplers printed, for the caller to say what is at each address. */
 void profile_read(struct profile *p, const struct slice text[2]);
 void profile_add_code(struct profile *p, struct profile_address *a, const char *name, const char *file);
-/* Of the same texts. */
+/* Counts the samples of the same texts. */
 void profile_count(struct profile *p, const struct slice text[2]);
 void profile_done(struct profile *p);
 #define cleanup_profile cleanup(profile_done)

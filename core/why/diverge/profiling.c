@@ -150,7 +150,7 @@ static int ask_addr2line(const struct diverging *d, const char *path, struct sli
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* Of the n addresses in one file of one side. A file that cannot be read, or has no symbols, has one function, called after it. */
+/* Names n addresses in one file of one side. A file that cannot be read, or has no symbols, has one function, called after it. */
 static int name_addresses(const struct diverging *d, struct profile *p, struct profile_address *list, size_t n, char **ret_why)
 {
         const struct held *programs = &d->programs[list->side];

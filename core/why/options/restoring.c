@@ -85,13 +85,12 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
 {
         const struct restoring_question *q = s->question;
         cleanup(recipe_unrefp) struct recipe *like = recipe_for_format(q->version[side]->solver->recipe, q->info->format), *recipe = recipe_copy(like);
-        cleanup_free char *before = recipe->arguments;
         struct run_result result = {0};
         char what[64];
         int r;
 
-        if (before || arguments)
-                recipe->arguments = format_string("%s %s", before ?: "", arguments ?: "");
+        if (arguments)
+                recipe_add_arguments(recipe, arguments);
         recipe->limits.wall_ns = q->timeout_ns ?: recipe->limits.wall_ns;
         if (limit == 0)
                 limit = (double)recipe->limits.wall_ns / 1e9;

@@ -1,6 +1,5 @@
 #include <math.h>
 
-#include "core/git/git.h"
 #include "core/why/options/option_list.h"
 #include "core/why/options/restoring.h"
 
@@ -79,36 +78,11 @@ json_t *restoring_json(const struct restoring_answer *a)
 
 int restoring_read_change(struct solver *s, uint32_t commit, struct buffer *ret)
 {
-        cleanup_git_repository git_repository *git = NULL;
-        cleanup_git_commit git_commit *new = NULL, *old = NULL;
-        cleanup_git_tree git_tree *new_tree = NULL, *old_tree = NULL;
-        cleanup_git_diff git_diff *diff = NULL;
-        git_diff_options options = GIT_DIFF_OPTIONS_INIT;
-        git_buf patch = {0};
-        struct commit c;
-        int r = history_repository(s->history, &git);
+        cleanup_buffer struct buffer patch = {0};
+        int r = history_patch(s->history, commit, &patch);
 
-        if (r == 0)
-                r = history_commit(s->history, commit, &c);
         if (r < 0)
                 return r;
-        options.context_lines = 0;
-        r = git_commit_lookup(&new, git, &c.oid);
-        if (r == 0)
-                r = git_commit_tree(&new_tree, new);
-        if (r == 0 && git_commit_parentcount(new) == 0)
-                return 0; /* all there is was added */
-        if (r == 0)
-                r = git_commit_parent(&old, new, 0);
-        if (r == 0)
-                r = git_commit_tree(&old_tree, old);
-        if (r == 0)
-                r = git_diff_tree_to_tree(&diff, git, old_tree, new_tree, &options);
-        if (r == 0)
-                r = git_diff_to_buf(&patch, diff, GIT_DIFF_FORMAT_PATCH);
-        if (r < 0)
-                return errorf(git_errno(r), "cannot read what %.12s changed: %s", full_sha(s, commit).s, git_error_text());
-        option_read_patch(SLICE(patch.ptr, patch.size), ret);
-        git_buf_dispose(&patch);
+        option_read_patch(SLICE(patch.data, patch.size), ret);
         return buffer_error(ret);
 }
