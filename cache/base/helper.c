@@ -2,11 +2,13 @@
 
 #include <sys/stat.h>
 
-static bool is_program(const char *path)
+/* A program, or an archive. */
+static bool is_helper(const char *path)
 {
+        const char *suffix = strrchr(path, '.');
         struct stat st;
 
-        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, suffix && strcmp(suffix, ".a") == 0 ? R_OK : X_OK) == 0;
 }
 
 int helper_path(const char *name, const char *room, const char *variable, char ret[PATH_SIZE])
@@ -17,7 +19,7 @@ int helper_path(const char *name, const char *room, const char *variable, char r
         ssize_t n;
 
         if (given) {
-                if (snprintf(ret, PATH_SIZE, "%s", given) < PATH_SIZE && given[0] == '/' && is_program(ret))
+                if (snprintf(ret, PATH_SIZE, "%s", given) < PATH_SIZE && given[0] == '/' && is_helper(ret))
                         return 0;
                 return errorf(-ENOENT, "$%s is '%s', which is not an absolute path of a program", variable, given);
         }
@@ -31,9 +33,9 @@ int helper_path(const char *name, const char *room, const char *variable, char r
         snprintf(beside[2], sizeof(beside[2]), "../../%s/%s", room, name); /* and of a room's tests */
         snprintf(beside[3], sizeof(beside[3]), "../libexec/%s", name);     /* an installation that was moved */
         for (size_t i = 0; slash && i < ARRAY_SIZE(beside); i++)
-                if (path_join(ret, self, beside[i]) == 0 && is_program(ret))
+                if (path_join(ret, self, beside[i]) == 0 && is_helper(ret))
                         return 0;
-        if (path_join(ret, SOLVERFS_LIBEXECDIR, name) == 0 && is_program(ret))
+        if (path_join(ret, SOLVERFS_LIBEXECDIR, name) == 0 && is_helper(ret))
                 return 0;
         return errorf(-ENOENT, "the helper %s is neither beside the program in %s nor in %s; install solverfs again", name, self,
                       SOLVERFS_LIBEXECDIR);

@@ -1,5 +1,6 @@
 #include "core/build/build_tools.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "cache/base/helper.h"
@@ -43,7 +44,24 @@ static int add_compilers(const char *folder)
         return r == 0 ? add_link(folder, "cpp.solverfs", SHIM_LINK) : r;
 }
 
-int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_compilers, bool *ret_has_ccache)
+/* A copy, as the sandbox shows the folder and not what is beside us. */
+static int add_trail(const char *folder)
+{
+        char from[PATH_SIZE], to[PATH_SIZE];
+        cleanup_close int in = -1, out = -1;
+        int r = helper_path("solverfs-trail.a", "core/build", "SOLVERFS_TRAIL_RUNTIME", from);
+
+        if (r == 0)
+                r = path_join(to, folder, BUILD_TRAIL_NAME);
+        if (r < 0)
+                return r;
+        in = open(from, O_RDONLY | O_CLOEXEC);
+        out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        r = in < 0 || out < 0 || fchmod(out, 0644) < 0 ? -errno : copy_fd(in, out);
+        return r < 0 ? errorf(r, "cannot copy %s to %s: %s", from, to, strerror(-r)) : 0;
+}
+
+int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_compilers, bool with_trail, bool *ret_has_ccache)
 {
         char shim[PATH_SIZE];
         int r = build_tools_shim(shim);
@@ -59,5 +77,7 @@ int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_co
                 r = add_link(folder, SHIM_LINK, sandbox == SANDBOX_BWRAP ? TOOLS_SHIM_INSIDE : shim);
         if (r == 0)
                 r = add_link(folder, "date", SHIM_LINK);
-        return r == 0 && *ret_has_ccache ? add_compilers(folder) : r;
+        if (r == 0 && with_trail)
+                r = add_trail(folder);
+        return r == 0 && (*ret_has_ccache || with_trail) ? add_compilers(folder) : r;
 }

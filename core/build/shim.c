@@ -1,7 +1,8 @@
 /* solverfs-shim: takes the place of compilers and of `date` inside a build. A static program; its name says which part it plays (build_tools.c makes the
  * links).
  *
- * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself.
+ * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself. Where $SOLVERFS_BUILD_TRAIL names
+ * trail_runtime.c's archive the objects report their calls and comparisons, and programs are linked with it.
  *
  * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and the compiler sees more than that: columns, for debug
  * information and sanitizers; comments, for -Wimplicit-fallthrough; files that the assembler includes. So the text is replaced by a digest of
@@ -421,14 +422,70 @@ static bool find_compiler(const char *name, char ret[PATH_MAX])
         return false;
 }
 
+static bool is_clang(const char *compiler)
+{
+        char path[PATH_MAX];
+
+        return realpath(compiler, path) && strstr(path, "clang");
+}
+
+/* Is a program or a library linked? So it is if there are files, and nothing says that it ends before. */
+static bool links(char **argv)
+{
+        static const char *const ends_before[] = {"-c", "-S", "-E", "-M", "-MM", "-r", "-fsyntax-only", NULL};
+        bool has_file = false;
+
+        for (char **p = argv + 1; *p; p++) {
+                for (const char *const *e = ends_before; *e; e++)
+                        if (strcmp(*p, *e) == 0)
+                                return false;
+                has_file |= (**p != '-' && strchr(*p, '.')) || strcmp(*p, "-") == 0;
+        }
+        return has_file;
+}
+
+/* Inlined or not, a function reports its calls under its own name; a comparison reports how it comes out. At -O1, so that what a function compares
+ * depends on itself, and not on where it was expanded. */
+static char **with_trail(const char *compiler, const char *archive, int *argc, char **argv)
+{
+        static const char *const always[] = {"-finstrument-functions", "-fsanitize-coverage=trace-cmp", "-O1", "-g1", "-fno-lto", "-Wno-error", NULL};
+        static const char *const of_gcc[] = {"-finstrument-functions-exclude-file-list=/usr/include,/usr/lib", "-fno-inline-functions-called-once", NULL};
+        char **list = calloc((size_t)*argc + 16, sizeof(*list));
+        const bool has_link = links(argv);
+        bool is_shared = false;
+        int n = *argc;
+
+        if (!list)
+                die("memory");
+        memcpy(list, argv, (size_t)n * sizeof(*list));
+        for (const char *const *p = always; *p; p++)
+                list[n++] = (char *)*p;
+        for (const char *const *p = of_gcc; !is_clang(compiler) && *p; p++)
+                list[n++] = (char *)*p;
+        for (char **a = argv; *a; a++)
+                is_shared |= strcmp(*a, "-shared") == 0;
+        if (has_link && is_shared) /* the program has the runtime, once */
+                list[n++] = (char *)"-Wl,-z,undefs";
+        else if (has_link) {
+                list[n++] = (char *)"-x";
+                list[n++] = (char *)"none";
+                list[n++] = (char *)archive;
+        }
+        *argc = n;
+        return list;
+}
+
 static int compile(const char *name, int argc, char **argv)
 {
+        const char *archive = getenv("SOLVERFS_BUILD_TRAIL");
         char compiler[PATH_MAX];
 
         if (!find_compiler(name, compiler)) {
                 errno = ENOENT;
                 die(name);
         }
+        if (archive)
+                argv = with_trail(compiler, archive, &argc, argv);
         if (getenv("CCACHE_DIR") && !getenv("COMPILER_PATH") && !getenv("GCC_EXEC_PREFIX") && may_be_cached(argv))
                 execv(CCACHE, with_first(argc, argv, CCACHE, compiler));
         argv[0] = compiler;

@@ -9,7 +9,7 @@ ok $? "it installs into a folder"
 solverfs=$(find root -path '*/bin/solverfs' -type f -exec readlink -f {} +)
 prefix=${solverfs%/bin/solverfs}
 test_that "the command, its helpers and those of mount are there" '
-	run 0 version && [ "$(cd "$prefix"/libexec && echo *)" = "solverfs-exec solverfs-fetch solverfs-sample solverfs-shim" ] && [ -x "$prefix/sbin/mount.solverfs" ] &&
+	run 0 version && [ "$(cd "$prefix"/libexec && echo *)" = "solverfs-exec solverfs-fetch solverfs-sample solverfs-shim solverfs-trail.a" ] && [ -x "$prefix/sbin/mount.solverfs" ] &&
 	[ "$(readlink "$prefix/sbin/mount.fuse.solverfs")" = mount.solverfs ]'
 for page in "$prefix"/share/man/man1/*.1; do basename "$page" .1; done | sort >pages
 "$solverfs" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/solverfs-\1/p' | sort -u | grep -v solverfs-recipe >commands # its page is in section 5

@@ -5,6 +5,7 @@
 #include "core/why/diverge/functions.h"
 #include "core/why/diverge/profile.h"
 #include "core/why/diverge/statistics.h"
+#include "core/why/diverge/trail.h"
 
 /* -- streams -------------------------------------------------------------------------------------------------------- */
 
@@ -494,5 +495,119 @@ START_TEST(test_function_at)
 }
 END_TEST
 
-SUITE("diverge", test_streams, test_context, test_unsteady, test_unsteady_more_lines, test_partings, test_cut, test_long_line, test_many_shapes, test_broken_source, test_statistic_lines,
+/* -- trails --------------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_trail_skip)
+{
+        cleanup_buffer struct buffer skip = {0};
+
+        trail_skip((struct slice[]){slice_string("N work\nN main\nN work\nN old\nN cut o"), slice_string("N main\nnoise\nN zoo\nN work\nN anew\n")}, &skip);
+        ck_assert_str_eq(skip.data, "anew\nold\nzoo\n");
+}
+END_TEST
+
+/* A chunk of ten steps for each letter; with a full stop the program has ended. */
+static void make_trail(const char *letters, struct trail *ret)
+{
+        cleanup_buffer struct buffer text = {0};
+
+        for (const char *p = letters; *p; p++)
+                if (*p == '.')
+                        buffer_adds(&text, "X\n");
+                else
+                        buffer_addf(&text, "K a %x\n", (unsigned char)*p);
+        buffer_adds(&text, "K ffff"); /* cut off */
+        trail_read(SLICE(text.data, text.size), ret);
+}
+
+/* The steps before the parting that counts, on both sides; whether they go on in different ways; how many others there are. */
+static const struct {
+        const char *a, *b;
+        uint64_t from[2];
+        bool is_found, is_last;
+        uint64_t others;
+} trails[] = {
+        {".", ".", {0, 0}, false, false, 0},
+        {"abc.", "abc.", {0, 0}, false, false, 0},
+        {"abcdefgh.", "abPQRSTU.", {20, 20}, true, true, 0},
+        {"abcdef.", "abXdef.", {20, 20}, true, false, 0},                                            /* a chunk of another kind */
+        {"abcdefghij.", "abXYcdefghij.", {20, 20}, true, false, 0},                                  /* something put in */
+        {"abXYcdefghij.", "abcdefghij.", {20, 20}, true, false, 0},                                  /* and left out */
+        {"abcdefghijklmnop.", "aXbcdefghijQRSTUV.", {100, 110}, true, true, 1},                      /* behind that the real one */
+        {"abcdefghijklmnop.", "aXbcdefgYhijklmnop.", {10, 10}, true, false, 1},                      /* two that are not */
+        {"abbbbbbbbbcdefghi.", "aXYZbbbbbbbbbjklmnopqr.", {10, 10}, true, true, 0},                  /* a loop is no proof */
+        {"abc.", "abcdef.", {30, 30}, true, true, 0},                                                /* the end of one */
+        {"abc", "abcdef.", {0, 0}, false, false, 0},                                                 /* which was cut off: nothing is known */
+        {"abcdef.", "abX", {20, 20}, true, true, 0},
+};
+
+START_TEST(test_trails)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(trails); i++) {
+                struct trail t[2];
+                struct trail_parting p;
+
+                make_trail(trails[i].a, &t[0]);
+                make_trail(trails[i].b, &t[1]);
+                trail_compare(t, &p);
+                ck_assert_msg(p.is_found == trails[i].is_found && p.is_last == trails[i].is_last && p.others == trails[i].others &&
+                                      p.from[0] == trails[i].from[0] && p.from[1] == trails[i].from[1],
+                              "%s and %s: found %d, last %d, others %d, from %d and %d", trails[i].a, trails[i].b, p.is_found, p.is_last, (int)p.others,
+                              (int)p.from[0], (int)p.from[1]);
+                trail_done(&t[0]);
+                trail_done(&t[1]);
+        }
+}
+END_TEST
+
+/* In the last hundredth of a run its times are printed. */
+START_TEST(test_trail_end)
+{
+        struct trail_chunk chunks[2][2] = {{{1000, 1}, {5, 2}}, {{1000, 1}, {7, 3}}};
+        const struct trail t[2] = {{chunks[0], 2, 1005, true, false}, {chunks[1], 2, 1007, true, false}};
+        struct trail_parting p;
+
+        trail_compare(t, &p);
+        ck_assert(p.is_found && !p.is_last && p.size == 7);
+}
+END_TEST
+
+#define FUNCTIONS "M 0 /solver/a\nF 5 0 1000 main\nF 2 0 1100 decide\nF 7 0 1200 act\nF 9 0 1300 only_here\nS 5\n"
+
+/* Where control goes another way: the innermost function that both are in, the steps before, and what either does next. */
+static const struct {
+        const char *a, *b, *place, *next;
+        uint64_t steps;
+} places[] = {
+        {"C 2\nT 2 1 0 1110\nR 2\nC 7\n", "C 2\nT 2 0 0 1114\nR 2\n", "decide", "TT", 1},       /* a comparison comes out otherwise */
+        {"C 2\nT 2 1 0 1110\nR 2\n", "C 2\nR 2\n", "decide", "TR", 1},                            /* one is gone: still in the callee */
+        {"C 2\nR 2\nC 7\n", "C 2\nR 2\nT 5 1 0 1010\n", "main", "CT", 2},                        /* behind the callee: in the caller */
+        {"C 2\nR 2\nC 7\nR 7\n", "C 2\nc 9\nr 9\nR 2\nC 7\nR 7\nR 5\n", "main", "XR", 4},  /* what one side alone has is no step */
+        {"C 2\n", "c 9\nC 2\nT 2 0 0 1110\n", "decide", "XT", 1},                                /* and not among what both have open */
+        {"C 2\nR 2\n", "C 2\nR 2\n", NULL, "", 2},
+};
+
+START_TEST(test_trail_places)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+                cleanup_free char *a = format_string(FUNCTIONS "%s", places[i].a), *b = format_string(FUNCTIONS "%sC 77\nrubbish\nC 2", places[i].b);
+                struct trail_window w[2];
+                struct trail_place p;
+
+                trail_window_read(slice_string(a), &w[0]);
+                trail_window_read(slice_string(b), &w[1]);
+                trail_find_place(w, &p);
+                ck_assert_msg(p.is_found == !!places[i].place && p.steps == places[i].steps, "row %zu: %d after %d", i, p.is_found, (int)p.steps);
+                if (p.is_found)
+                        ck_assert_str_eq(w[1].functions[p.stack[1][p.n - 1]].name, places[i].place);
+                for (int side = 0; side < 2 && p.is_found; side++)
+                        ck_assert_int_eq(p.next[side] < w[side].n_steps ? w[side].steps[p.next[side]].kind : 'X', places[i].next[side]);
+                trail_place_done(&p);
+                trail_window_done(&w[0]);
+                trail_window_done(&w[1]);
+        }
+}
+END_TEST
+
+SUITE("diverge", test_trail_skip, test_trails, test_trail_end, test_trail_places, test_streams, test_context, test_unsteady, test_unsteady_more_lines, test_partings, test_cut, test_long_line, test_many_shapes, test_broken_source, test_statistic_lines,
       test_statistics_compared, test_statistic_is_of, test_profile, test_profile_library, test_profile_without_place, test_function_at)

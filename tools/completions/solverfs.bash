@@ -118,7 +118,7 @@ _solverfs() {
 		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;
 		import) own="--format --solver --revision --machine --seed --json" ;;
 		export) own="--format --set --seed --timeout --machine --output" ;;
-		diverge) own="--trace --culprit --profile --seed --timeout --rows --markdown --on --json" ;;
+		diverge) own="--trace --culprit --no-calls --profile --seed --timeout --rows --markdown --on --json" ;;
 		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --keep --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;

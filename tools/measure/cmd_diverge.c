@@ -9,7 +9,7 @@
 struct diverging {
         const char *culprit, *on;
         unsigned rows;
-        bool is_markdown;
+        bool is_markdown, has_no_calls;
         struct diverge_options options;
 
         struct version *version[2]; /* owned */
@@ -19,6 +19,12 @@ struct diverging {
 static void tell(void *user, const char *doing)
 {
         progress_show(doing, 0, 0, 0, 0);
+}
+
+static void announce(void *user, const char *version)
+{
+        (void)user;
+        note("%s is built once more, to report its calls; --no-calls does without", version);
 }
 
 static int take_culprit(void *user, const struct localized_culprit *c)
@@ -107,6 +113,8 @@ static void print(const struct diverging *o, const struct diverge_result *r)
                 diverge_markdown(r, &section);
                 command_must(observation_explain(common.workspace, o->finding, EXPLAINED_DIVERGENCE, section.data));
         }
+        if (r->no_calls)
+                complain("calls cannot be compared: %s", r->no_calls);
         if (r->no_profile)
                 complain("not all of the profile could be made: %s", r->no_profile);
 }
@@ -114,11 +122,12 @@ static void print(const struct diverging *o, const struct diverge_result *r)
 void cmd_diverge(int argc, char **argv)
 {
         static const char doc[] =
-                "Show where the runs of two versions part: the first line of their traces that differs, the statistics that differ most, and what the "
-                "commit between them changed.\v"
+                "Show where the runs of two versions part: the file in which the change acts, the first line of their traces that differs, the statistics "
+                "that differ most, and what the commit between them changed.\v"
                 "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, which knows its case and versions. The programs are run with "
                 "the arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then "
                 "is no difference of theirs, nor are times, amounts of memory and addresses.\n"
+                "Both are then built once more, to report their calls and comparisons: where these part the change acts.\n"
                 "A first line names the runs, and one for each stream where it parts. Then come rows, which begin with what they are: line and value "
                 "(stream, side, number, '>' where it is, text), statistic (name, values, ratio), function (name, file, own seconds of both, seconds "
                 "with what it calls), changed (file, function, lines).\n\n"
@@ -130,6 +139,7 @@ void cmd_diverge(int argc, char **argv)
         const struct command_option options[] = {
                 {"trace", 0, "ARGS", "Arguments that make the programs tell what they do; default: the recipe's 'trace'", .text = &o.options.trace},
                 {"culprit", 0, "REV", "Show what this commit changed; default: B where its parent is A, or the finding's", .text = &o.culprit},
+                {"no-calls", 0, NULL, "Do not build both once more, to find where their calls part", .on = &o.has_no_calls},
                 {"profile", 0, NULL, "Also sample both programs, and show in which functions the extra time is", .on = &o.options.has_profile},
                 OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
                 OPTION_TIMEOUT(o.options.timeout_ns),
@@ -160,6 +170,8 @@ void cmd_diverge(int argc, char **argv)
         o.options.info = info;
         o.options.cancel_fd = common.signals;
         o.options.tell = tell;
+        o.options.has_calls = !o.has_no_calls;
+        o.options.announce = announce;
         r = diverge(&o.options, &result);
         progress_clear();
         if (r == -ECANCELED)

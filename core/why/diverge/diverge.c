@@ -248,6 +248,21 @@ static void weigh_file(void *user, const char *path)
         }
 }
 
+const char *diverge_place(const struct diverge_result *r, const char **ret_by)
+{
+        const struct diverge_calls *c = &r->calls;
+        const char *file = c->is_parted ? c->file : NULL;
+
+        *ret_by = "calls";
+        if (file && !c->goes_on)
+                return file;
+        *ret_by = "profile";
+        if (r->profile.path[0])
+                return r->profile.path[0]->file;
+        *ret_by = file ? "calls" : "statistic";
+        return file ?: r->lead_file;
+}
+
 /* -- all of it ------------------------------------------------------------------------------------------------------ */
 
 static int begin(struct diverging *d)
@@ -295,6 +310,7 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
 {
         struct diverging d = {.options = o, .slot.lock = -1};
         const struct solver *s = o->version[1]->solver;
+        const char *by;
         int r;
 
         *ret = (struct diverge_result){.options = o};
@@ -304,9 +320,11 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
         r = begin(&d);
         if (r == 0)
                 r = compare_traces(&d, ret);
+        if (r == 0 && o->has_calls)
+                r = diverge_calls(&d, ret);
         if (r == 0 && o->has_profile)
                 r = diverge_profile(&d, ret);
-        if (r == 0 && !ret->profile.path[0] && !s->recipe->is_programs)
+        if (r == 0 && !diverge_place(ret, &by) && !s->recipe->is_programs)
                 r = history_files(s->history, o->version[1]->commit, weigh_file, ret);
         if (r == 0 && o->has_culprit)
                 r = changed_functions(s->history, o->culprit, s->recipe->paths, &ret->functions);
@@ -314,6 +332,12 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
         if (r < 0)
                 diverge_result_done(ret);
         return r;
+}
+
+static void point_done(struct diverge_point *p)
+{
+        free(p->name);
+        free(p->file);
 }
 
 void diverge_result_done(struct diverge_result *r)
@@ -326,6 +350,12 @@ void diverge_result_done(struct diverge_result *r)
         free(r->changes);
         free(r->lead_file);
         free(r->no_profile);
+        free(r->no_calls);
+        for (size_t i = 0; i < r->calls.n_open; i++)
+                point_done(&r->calls.open[i]);
+        for (int i = 0; i < 2; i++)
+                point_done(&r->calls.next[i].point);
+        free(r->calls.file);
         profile_done(&r->profile);
         changed_functions_done(&r->functions);
         *r = (struct diverge_result){0};

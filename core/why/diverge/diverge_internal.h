@@ -1,4 +1,4 @@
-/* Shared by diverge.c and profiling.c. */
+/* Shared by diverge.c, profiling.c and trailing.c. */
 #pragma once
 
 #include "core/run/slot.h"
@@ -38,3 +38,10 @@ int diverge_run(const struct diverging *d, const struct recipe *recipe, const st
                 const struct listener *listeners, const struct run_input *input, struct run_result *ret);
 /* Samples both and fills in ret->profile; where it cannot, ret->no_profile. */
 int diverge_profile(const struct diverging *d, struct diverge_result *ret);
+/* Runs both up to where their calls part and fills in ret->calls; where it cannot, ret->no_calls. */
+int diverge_calls(const struct diverging *d, struct diverge_result *ret);
+
+/* What addr2line -a -f -i -C says of a line for each address. 0: or it was cancelled; a status of the command; -errno. */
+int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret);
+/* The function and the file with the line of the first address; owned; NULL where they are not known. */
+void addr2line_first(const struct blob *text, char **ret_name, char **ret_file);

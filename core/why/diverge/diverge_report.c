@@ -83,6 +83,49 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
         buffer_adds(to, "\n");
 }
 
+/* -- calls --------------------------------------------------------------------------------------------------------- */
+
+static void add_next(const struct diverge_step *s, struct buffer *to)
+{
+        static const char *const outcomes[] = {"equal", "less", "greater", "different"};
+
+        if (s->kind == 'X')
+                buffer_adds(to, "has ended");
+        else if (s->kind == 'T' && s->outcome < ARRAY_SIZE(outcomes))
+                buffer_addf(to, "compares at %s: %s", s->point.file, outcomes[s->outcome]);
+        else if (s->kind == 'T')
+                buffer_addf(to, "takes another case of the switch at %s", s->point.file);
+        else
+                buffer_addf(to, "%s %s", s->kind == 'C' ? "calls" : "returns from", s->point.name);
+}
+
+/* Where the calls part in a sentence. */
+static void add_calls(const struct diverge_result *r, struct buffer *to)
+{
+        const struct diverge_calls *c = &r->calls;
+
+        buffer_addf(to, "calls: %" PRIu64 " and %" PRIu64 " steps (calls, returns, comparisons)%s%s", c->total[0], c->total[1],
+                    c->is_cut ? ", up to where one was cut off" : "", c->has_threads ? " of the main thread, and others have some more" : "");
+        if (c->is_unsteady)
+                buffer_addf(to, "; %s does not take the same ones twice, so nothing is said of the change", version_name(r, 0));
+        else if (!c->is_parted)
+                buffer_adds(to, ", the same in both");
+        if (c->has_place) {
+                buffer_addf(to, "; they part after %" PRIu64 " in %s (%s): %s ", c->steps, c->open[0].name, c->open[0].file,
+                            c->is_unsteady ? "one run" : version_name(r, 0));
+                add_next(&c->next[0], to);
+                buffer_addf(to, ", %s ", c->is_unsteady ? "the other" : version_name(r, 1));
+                add_next(&c->next[1], to);
+        }
+        if (c->is_parted && c->goes_on)
+                buffer_addf(to, "; most of what follows is the same");
+        if (c->is_parted && c->others > 0)
+                buffer_addf(to, "; %" PRIu64 " more place%s", c->others, c->others == 1 ? "" : "s");
+        buffer_adds(to, "\n");
+        for (size_t i = 0; i < c->n_open; i++)
+                buffer_addf(to, "open\t%s\t%s\n", c->open[i].name, *c->open[i].file ? c->open[i].file : "-");
+}
+
 static void add_head(const struct diverge_result *r, struct buffer *to)
 {
         for (int side = 0; side < 2; side++)
@@ -107,6 +150,7 @@ static void add_lines(const struct parting *p, const char *kind, const char *str
 void diverge_print(const struct diverge_result *r, size_t most, struct buffer *to)
 {
         static const char *const words[N_DIVERGE_STREAMS] = {"out", "err"};
+        const char *by, *place = diverge_place(r, &by);
 
         add_head(r, to);
         for (int i = 0; i < N_DIVERGE_STREAMS; i++) {
@@ -126,8 +170,12 @@ void diverge_print(const struct diverge_result *r, size_t most, struct buffer *t
         if (r->lead)
                 buffer_addf(to, "a lead: the statistic %s, %.15g before and %.15g after, is by its name of %s\n", r->lead->name,
                             r->lead->value[0], r->lead->value[1], r->lead_file);
+        if (r->has_calls)
+                add_calls(r, to);
         if (r->options->has_profile)
                 add_profile(r, to);
+        if (place)
+                buffer_addf(to, "file\t%s\t%s\n", place, by);
         for (size_t i = 0; i < MIN(r->profile.n_functions, most); i++) {
                 const struct profile_function *f = &r->profile.functions[i];
 
@@ -179,9 +227,34 @@ static json_t *profile_json(const struct profile *p)
                          list);
 }
 
+static json_t *step_json(const struct diverge_step *s)
+{
+        static const char *const kinds[] = {['C' - 'A'] = "call", ['R' - 'A'] = "return", ['T' - 'A'] = "comparison", ['X' - 'A'] = "end"};
+
+        return json_pack("{ss ss* ss*}", "kind", kinds[s->kind - 'A'], "function", s->point.name, "file", s->point.file);
+}
+
+static json_t *calls_json(const struct diverge_calls *c)
+{
+        json_t *open = json_array(), *j;
+
+        for (size_t i = 0; i < c->n_open; i++)
+                json_array_append_new(open, json_pack("{ss ss}", "name", c->open[i].name, "file", c->open[i].file));
+        j = json_pack("{s[II] sb sb sb sb sb sI}", "steps", (json_int_t)c->total[0], (json_int_t)c->total[1], "cut", (int)c->is_cut, "threads",
+                      (int)c->has_threads, "unsteady", (int)c->is_unsteady, "parted", (int)c->is_parted, "goes_on", (int)c->goes_on, "more",
+                      (json_int_t)c->others);
+        if (c->has_place)
+                json_object_set_new(j, "place",
+                                    json_pack("{sI so s[oo]}", "steps", (json_int_t)c->steps, "open", json_incref(open), "next",
+                                              step_json(&c->next[0]), step_json(&c->next[1])));
+        json_decref(open);
+        return j;
+}
+
 json_t *diverge_json(const struct diverge_result *r)
 {
         json_t *runs = json_array(), *streams = json_object(), *statistics = json_array(), *changed = json_array(), *j;
+        const char *by, *place = diverge_place(r, &by);
 
         for (int side = 0; side < 2; side++)
                 json_array_append_new(runs, json_pack("{ss ss sf sI sI sb}", "version", version_name(r, side), "verdict",
@@ -209,6 +282,10 @@ json_t *diverge_json(const struct diverge_result *r)
                       statistics);
         if (r->lead)
                 json_object_set_new(j, "lead", json_pack("{ss ss}", "statistic", r->lead->name, "file", r->lead_file));
+        if (place)
+                json_object_set_new(j, "file", json_pack("{ss ss}", "name", place, "by", by));
+        if (r->has_calls)
+                json_object_set_new(j, "calls", calls_json(&r->calls));
         if (r->options->has_profile)
                 json_object_set_new(j, "profile", profile_json(&r->profile));
         if (r->options->has_culprit)

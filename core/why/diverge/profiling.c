@@ -71,11 +71,11 @@ static uint64_t address_of(struct slice file, uint64_t offset)
         return offset;
 }
 
-/* The file of "/build/build/../src/a.c:12 (discriminator 3)", of a build in the sandbox: "src/a.c". */
-static char *source_file(const char *text)
+/* The file of "/build/build/../src/a.c:12 (discriminator 3)", of a build in the sandbox: "src/a.c"; up to one of `stop`, so with its line or without. */
+static char *source_file(const char *text, const char *stop)
 {
         static const char inside[] = "/build/";
-        char *path = copy_prefix(text, strcspn(text, ":")), *up;
+        char *path = copy_prefix(text, strcspn(text, stop)), *up;
 
         while ((up = strstr(path, "/../")) && up > path) {
                 char *parent = memrchr(path, '/', (size_t)(up - path)) ?: path;
@@ -114,7 +114,7 @@ static void read_names(struct profile *p, struct profile_address *list, size_t n
                 } else if (!name)
                         cut_clone(name = line);
                 else {
-                        cleanup_free char *file = source_file(line), *where = library ? format_string("%s (%s)", name, library) : NULL;
+                        cleanup_free char *file = source_file(line, ":"), *where = library ? format_string("%s (%s)", name, library) : NULL;
 
                         if (i > 0 && i <= n && strcmp(name, "??") != 0)
                                 profile_add_code(p, &list[i - 1], where ?: name, where ? "" : *file ? file : "?");
@@ -123,8 +123,20 @@ static void read_names(struct profile *p, struct profile_address *list, size_t n
         }
 }
 
-/* 0: or it was cancelled; a status of the command; -errno. */
-static int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret)
+void addr2line_first(const struct blob *text, char **ret_name, char **ret_file)
+{
+        cleanup_free char *copy = copy_prefix(text->data ?: "", text->size);
+        char *rest = copy, *line;
+
+        for (int i = 0; i < 3 && (line = strsep(&rest, "\n")); i++)
+                if (i == 1 && strcmp(line, "??") != 0) {
+                        cut_clone(line);
+                        *ret_name = copy_string(line);
+                } else if (i == 2 && strncmp(line, "??", 2) != 0)
+                        *ret_file = source_file(line, " ");
+}
+
+int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret)
 {
         cleanup_close int in = diverge_file(d->scratch), out = diverge_file(d->scratch), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
         char variable[] = "PATH=/usr/local/bin:/usr/bin:/bin";

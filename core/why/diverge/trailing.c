@@ -1,0 +1,306 @@
+/* Builds two versions once more, so that they report their trails, runs both, and finds where these part. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "core/build/build_tools.h"
+#include "core/build/era.h"
+#include "core/query/query.h"
+#include "core/run/leftovers.h"
+#include "core/recipe/recipe_keys.h"
+#include "core/why/diverge/diverge_internal.h"
+
+#define SKIP        "solverfs-trail.skip"
+#define SLOWER      10 /* by how much a run may be that reports */
+#define NAMES_NS    (60 * NSEC_PER_SEC) /* to list functions, which takes no time; a program that does not know how to would run on */
+#define OUTPUT_MOST (UINT64_C(64) << 20)
+#define BEHIND      64 /* steps behind a chunk, to be seen with it */
+
+enum { /* runs that report chunks */
+        FIRST_A,
+        AGAIN_A,
+        FIRST_B,
+        N_TRAILS
+};
+
+struct trailing {
+        const struct diverging *d;
+        struct held programs[2];
+        char folder[PATH_SIZE], skip[PATH_SIZE]; /* scratch of ours, and the list in it; "": none yet */
+        char **ret_why;
+};
+
+static bool cannot(const struct trailing *t, const char *format, ...) printf_like(2, 3);
+
+/* False, with the reason; the first one stays. */
+static bool cannot(const struct trailing *t, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        if (!*t->ret_why && vasprintf(t->ret_why, format, args) < 0)
+                *t->ret_why = NULL;
+        va_end(args);
+        return false;
+}
+
+/* -- builds -------------------------------------------------------------------------------------------------------- */
+
+/* A recipe whose builds report trails: by its environment, so under another key. Done here, as the runs are. */
+static struct recipe *trail_recipe(const struct recipe *r)
+{
+        struct recipe *copy = recipe_copy(r);
+
+        strings_add(&copy->environment, BUILD_TRAIL);
+        copy->range = r->range ? copy_string(r->range) : NULL;
+        copy->builder = NULL;
+        return copy;
+}
+
+/* A solver that only we know of. */
+static struct solver *trail_solver(const struct solver *s)
+{
+        struct solver *with = allocate(1, sizeof(*with));
+
+        *with = (struct solver){
+                .refs = 1, .number = s->number, .version = s->version, .recipe = trail_recipe(s->recipe), .history = history_ref(s->history)};
+        for (size_t i = 0; i < s->recipe->n_eras; i++) {
+                struct recipe *era = s->recipe->eras[i];
+
+                recipe_add_era(with->recipe, era->file ? recipe_ref(era) : trail_recipe(era));
+        }
+        with->repository = with->recipe->base ?: with->recipe->name;
+        return with;
+}
+
+/* 0: *ret_built says whether it is; the reason is told. */
+static int build_side(struct trailing *t, int side, bool *ret_built)
+{
+        const struct diverge_options *o = t->d->options;
+        const struct version *v = o->version[side];
+        cleanup(solver_unrefp) struct solver *solver = trail_solver(v->solver);
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *value = NULL;
+        cleanup(build_record_unrefp) struct build_record *known = NULL;
+        int r;
+
+        *ret_built = false;
+        if (v->solver->recipe->is_programs || era_or_solver(v->solver->history, v->solver->recipe, v->commit)->file)
+                return cannot(t, "%s is a program without sources", v->name);
+        if (o->announce && build_find(o->workspace, solver, v->commit, false, &known) == -ENOENT)
+                o->announce(o->user, v->name);
+        diverge_say(t->d, "built once more, to report its calls", side);
+        r = query_build(o->workspace, solver, v->commit, &q);
+        if (r == 0)
+                r = engine_get(o->engine, q, PRIORITY_PERSON, false, o->cancel_fd, &value);
+        if (r < 0)
+                return r;
+        if (!((struct build_value *)value)->record->ok)
+                return cannot(t, "%s cannot be built with -finstrument-functions: %s", v->name, ((struct build_value *)value)->record->reason);
+        r = held_build(o->workspace, ((struct build_value *)value)->record, &t->programs[side]);
+        *ret_built = r == 0;
+        return r;
+}
+
+/* -- runs ---------------------------------------------------------------------------------------------------------- */
+
+/* Runs a side's program and takes what its runtime prints, which is its standard output then. The program's own goes nowhere. */
+static int run(const struct trailing *t, int side, const char *mode, const char *doing, struct run_result *ret)
+{
+        const struct diverging *d = t->d;
+        const struct run_input input = {.path = d->case_path, .id = d->options->info->sha256};
+        cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, NULL);
+        cleanup_free char *plain = recipe->run, *variable = format_string("SOLVERFS_TRAIL=%s", mode);
+        struct recipe_limits limits = diverge_limits(d, recipe);
+        struct held programs = t->programs[side]; /* the same, and the list beside them */
+
+        recipe->run = format_string("/bin/sh -c 'exec 9>&1 >/dev/null 2>&1; exec \"$@\"' sh %s", plain);
+        strings_add(&recipe->environment, variable);
+        if (*t->skip && programs.n < RECIPE_OUTPUTS_MAX) {
+                programs.list[programs.n++] = (struct run_program){.path = t->skip, .name = SKIP};
+                strings_add(&recipe->environment, "SOLVERFS_TRAIL_SKIP=/solver/" SKIP);
+        }
+        limits.wall_ns = strcmp(mode, "names") == 0 ? MIN(limits.wall_ns, NAMES_NS) : limits.wall_ns * SLOWER;
+        limits.cpu_ns *= SLOWER;
+        limits.output = OUTPUT_MOST;
+        diverge_say(d, doing, side);
+        return diverge_run(d, recipe, &limits, &programs, NULL, &input, ret);
+}
+
+static struct slice heard(const struct run_result *r)
+{
+        return SLICE(r->run.out.data ?: "", r->run.out.size);
+}
+
+/* The functions that only one of both has make no steps: a new or a renamed one is no difference by itself. 0: *ret_ok says whether there are any. */
+static int list_functions(struct trailing *t, bool *ret_ok)
+{
+        struct run_result names[2] = {0};
+        cleanup_buffer struct buffer skip = {0};
+        cleanup_close int fd = -1;
+        int r = 0;
+
+        *ret_ok = true;
+        for (int side = 0; r == 0 && side < 2; side++) {
+                r = run(t, side, "names", "its functions", &names[side]);
+                if (r == 0 && *ret_ok && !memmem(heard(&names[side]).data, heard(&names[side]).size, "N main\n", 7))
+                        *ret_ok = cannot(t, "%s: the build makes no use of the compilers on its PATH (or its program is stripped, or not of C or C++)",
+                                         t->d->options->version[side]->name);
+        }
+        if (r == 0 && *ret_ok) {
+                trail_skip((struct slice[]){heard(&names[0]), heard(&names[1])}, &skip);
+                r = scratch_make(t->d->scratch, t->folder);
+                if (r == 0)
+                        r = path_join(t->skip, t->folder, SKIP);
+                fd = r == 0 ? open(t->skip, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
+                if (r == 0 && (fd < 0 || fchmod(fd, 0644) < 0))
+                        r = errorf(-errno, "cannot make %s: %s", t->skip, strerror(errno));
+                if (r == 0)
+                        r = write_all(fd, skip.data ?: "", skip.size);
+        }
+        run_result_done(&names[0]);
+        run_result_done(&names[1]);
+        return r;
+}
+
+static int read_trail(const struct trailing *t, int side, const char *doing, struct trail *ret)
+{
+        struct run_result result = {0};
+        int r = run(t, side, "chunks", doing, &result);
+
+        if (r == 0)
+                trail_read(heard(&result), ret);
+        run_result_done(&result);
+        return r;
+}
+
+/* -- where they part ----------------------------------------------------------------------------------------------- */
+
+/* "src/a.c:12" and the function there; "" where it is not known. */
+static int locate(const struct trailing *t, int side, const struct trail_window *w, unsigned file, uint64_t address, struct diverge_point *ret)
+{
+        const struct held *programs = &t->programs[side];
+        const char *path = file < w->n_files ? w->files[file] : "", *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        cleanup_blob struct blob text = {0};
+        cleanup_free char *at = format_string("0x%" PRIx64 "\n", address);
+        int r;
+
+        for (size_t i = 0; i < programs->n; i++)
+                if (strcmp(programs->list[i].name, name) == 0)
+                        path = programs->list[i].path;
+        r = ask_addr2line(t->d, path, slice_string(at), &text);
+        if (r == 0)
+                addr2line_first(&text, &ret->name, &ret->file);
+        return MIN(r, 0);
+}
+
+static int locate_function(const struct trailing *t, int side, const struct trail_window *w, unsigned function, struct diverge_point *ret)
+{
+        const struct trail_function *f = &w->functions[function];
+        int r = locate(t, side, w, f->file, f->address, ret);
+
+        ret->name = ret->name ?: copy_string(f->name);
+        ret->file = ret->file ?: copy_string("");
+        return r;
+}
+
+static int locate_step(const struct trailing *t, int side, const struct trail_window *w, size_t at, struct diverge_step *ret)
+{
+        const struct trail_step *s = at < w->n_steps ? &w->steps[at] : NULL;
+        int r = 0;
+
+        *ret = (struct diverge_step){.kind = s ? s->kind : 'X', .outcome = s ? s->outcome : 0};
+        if (s)
+                r = locate_function(t, side, w, s->function, &ret->point);
+        if (s && s->kind == 'T' && r == 0) {
+                struct diverge_point line = {0};
+
+                r = locate(t, side, w, s->file, s->address, &line);
+                free(line.name);
+                if (line.file) {
+                        free(ret->point.file);
+                        ret->point.file = line.file;
+                }
+        }
+        return r;
+}
+
+/* Runs both (or A with itself) up to the chunk, and says where it is. */
+static int find_place(const struct trailing *t, const int sides[2], const struct trail_parting *p, struct diverge_calls *ret)
+{
+        struct trail_window w[2] = {0};
+        cleanup(trail_place_done) struct trail_place place = {0};
+        int r = 0;
+
+        for (int i = 0; r == 0 && i < 2; i++) {
+                cleanup_free char *mode = format_string("window %" PRIu64 " %" PRIu64, p->from[i], p->size + BEHIND);
+                struct run_result result = {0};
+
+                r = run(t, sides[i], mode, "its calls where they part", &result);
+                if (r == 0)
+                        trail_window_read(heard(&result), &w[i]);
+                run_result_done(&result);
+        }
+        if (r == 0)
+                trail_find_place(w, &place);
+        ret->has_place = place.is_found && place.n > 0;
+        ret->steps = p->from[0] + place.steps;
+        for (size_t i = 0; r == 0 && ret->has_place && i < MIN(place.n, DIVERGE_CALLERS); i++)
+                r = locate_function(t, sides[1], &w[1], place.stack[1][place.n - 1 - i], &ret->open[ret->n_open++]);
+        if (ret->n_open > 0 && *ret->open[0].file)
+                ret->file = copy_prefix(ret->open[0].file, strcspn(ret->open[0].file, ":"));
+        for (int i = 0; r == 0 && ret->has_place && i < 2; i++)
+                r = locate_step(t, sides[i], &w[i], place.next[i], &ret->next[i]);
+        trail_window_done(&w[0]);
+        trail_window_done(&w[1]);
+        return r;
+}
+
+static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS], struct diverge_calls *ret)
+{
+        static const int both[2] = {0, 1}, itself[2] = {0, 0};
+        struct trail_parting p;
+
+        for (int i = 0; i < 2; i++)
+                ret->total[i] = trails[i == 0 ? FIRST_A : FIRST_B].steps;
+        ret->is_cut = !trails[FIRST_A].is_whole || !trails[FIRST_B].is_whole;
+        ret->has_threads = trails[FIRST_A].has_threads || trails[FIRST_B].has_threads;
+        trail_compare(trails, &p);
+        ret->is_unsteady = p.is_last; /* what goes on alike is laid anew against each other in B, too */
+        if (p.is_last)
+                return find_place(t, itself, &p, ret);
+        trail_compare((struct trail[]){trails[FIRST_A], trails[FIRST_B]}, &p);
+        ret->is_parted = p.is_found;
+        ret->goes_on = !p.is_last;
+        ret->others = p.others;
+        return p.is_found ? find_place(t, both, &p, ret) : 0;
+}
+
+int diverge_calls(const struct diverging *d, struct diverge_result *ret)
+{
+        struct trailing t = {.d = d, .ret_why = &ret->no_calls};
+        struct trail trails[N_TRAILS] = {0};
+        bool ok = true;
+        int r = 0;
+
+        for (int side = 0; r == 0 && ok && side < 2; side++)
+                r = build_side(&t, side, &ok);
+        if (r == 0 && ok)
+                r = list_functions(&t, &ok);
+        if (r == 0 && ok)
+                r = read_trail(&t, 0, "its calls", &trails[FIRST_A]);
+        if (r == 0 && ok)
+                r = read_trail(&t, 0, "its calls once more", &trails[AGAIN_A]);
+        if (r == 0 && ok)
+                r = read_trail(&t, 1, "its calls", &trails[FIRST_B]);
+        if (r == 0 && ok)
+                r = compare_trails(&t, trails, &ret->calls);
+        ret->has_calls = r == 0 && ok;
+        for (size_t i = 0; i < N_TRAILS; i++)
+                trail_done(&trails[i]);
+        for (int side = 0; side < 2; side++)
+                held_done(&t.programs[side]);
+        if (*t.folder)
+                remove_tree(t.folder);
+        return r;
+}
