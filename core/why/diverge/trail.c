@@ -205,14 +205,17 @@ void trail_compare(const struct trail t[2], struct trail_parting *ret)
                                 f.from[side] += t[side].chunks[f.at[side]].steps;
         }
         ret->common = f.common;
-        for (size_t i = 0; i < n && !ret->is_last; i++) {
+        for (size_t i = 0; i < n; i++) {
                 const uint64_t left = MAX(t[0].steps - list[i].from[0], t[1].steps - list[i].from[1]);
 
-                ret->is_last = (f.common - list[i].common) * 2 < left && left * TRAIL_END >= MAX(t[0].steps, t[1].steps);
-                if (ret->is_last || i == 0)
-                        note_parting(t, &list[i], ret);
+                if (left * TRAIL_END < MAX(t[0].steps, t[1].steps))
+                        continue;
+                ret->others += ret->is_found;
+                if (ret->is_last || (ret->is_found && (f.common - list[i].common) * 2 >= left))
+                        continue;
+                ret->is_last = (f.common - list[i].common) * 2 < left;
+                note_parting(t, &list[i], ret);
         }
-        ret->others = n > 0 ? n - 1 : 0;
         free(list);
         free(index);
 }

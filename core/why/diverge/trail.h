@@ -17,7 +17,7 @@
 
 #define TRAIL_ALIKE 6    /* chunks */
 #define TRAIL_AHEAD 4096 /* chunks that are looked through for those, on each side */
-#define TRAIL_END   100  /* in the last hundredth statistics and times are printed: what parts there goes on alike */
+#define TRAIL_END   100  /* in the last hundredth statistics and times are printed: what parts there is no parting */
 
 /* Names of "names": those of the one program that the other does not have, a line each, sorted. */
 void trail_skip(const struct slice text[2], struct buffer *ret);

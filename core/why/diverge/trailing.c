@@ -163,13 +163,15 @@ static int list_functions(struct trailing *t, bool *ret_ok)
         return r;
 }
 
-static int read_trail(const struct trailing *t, int side, const char *doing, struct trail *ret)
+static int read_trail(const struct trailing *t, int side, const char *doing, struct trail *ret, bool *ret_ok)
 {
         struct run_result result = {0};
         int r = run(t, side, "chunks", doing, &result);
 
         if (r == 0)
                 trail_read(heard(&result), ret);
+        if (r == 0 && ret->n == 0)
+                *ret_ok = cannot(t, "%s, so built, reports nothing: it ends at once, or before its first steps are told", t->d->options->version[side]->name);
         run_result_done(&result);
         return r;
 }
@@ -259,21 +261,21 @@ static int find_place(const struct trailing *t, const int sides[2], const struct
 static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS], struct diverge_calls *ret)
 {
         static const int both[2] = {0, 1}, itself[2] = {0, 0};
-        struct trail_parting p;
+        struct trail_parting own, p;
 
         for (int i = 0; i < 2; i++)
                 ret->total[i] = trails[i == 0 ? FIRST_A : FIRST_B].steps;
         ret->is_cut = !trails[FIRST_A].is_whole || !trails[FIRST_B].is_whole;
         ret->has_threads = trails[FIRST_A].has_threads || trails[FIRST_B].has_threads;
-        trail_compare(trails, &p);
-        ret->is_unsteady = p.is_last; /* what goes on alike is laid anew against each other in B, too */
-        if (p.is_last)
-                return find_place(t, itself, &p, ret);
+        trail_compare(trails, &own);
+        ret->is_unsteady = own.is_last;
+        if (own.is_last)
+                return find_place(t, itself, &own, ret);
         trail_compare((struct trail[]){trails[FIRST_A], trails[FIRST_B]}, &p);
-        ret->is_parted = p.is_found;
+        ret->is_parted = p.is_last || (p.is_found && !own.is_found); /* what A does to itself is no difference */
         ret->goes_on = !p.is_last;
         ret->others = p.others;
-        return p.is_found ? find_place(t, both, &p, ret) : 0;
+        return ret->is_parted ? find_place(t, both, &p, ret) : 0;
 }
 
 int diverge_calls(const struct diverging *d, struct diverge_result *ret)
@@ -288,11 +290,11 @@ int diverge_calls(const struct diverging *d, struct diverge_result *ret)
         if (r == 0 && ok)
                 r = list_functions(&t, &ok);
         if (r == 0 && ok)
-                r = read_trail(&t, 0, "its calls", &trails[FIRST_A]);
+                r = read_trail(&t, 0, "its calls", &trails[FIRST_A], &ok);
         if (r == 0 && ok)
-                r = read_trail(&t, 0, "its calls once more", &trails[AGAIN_A]);
+                r = read_trail(&t, 0, "its calls once more", &trails[AGAIN_A], &ok);
         if (r == 0 && ok)
-                r = read_trail(&t, 1, "its calls", &trails[FIRST_B]);
+                r = read_trail(&t, 1, "its calls", &trails[FIRST_B], &ok);
         if (r == 0 && ok)
                 r = compare_trails(&t, trails, &ret->calls);
         ret->has_calls = r == 0 && ok;
