@@ -425,7 +425,7 @@ static void compared(unsigned outcome, const void *at)
         step((f->id * 3 + 2) ^ (uint64_t)(outcome + 1) << 40);
 }
 
-/* Hidden copies of the archive in shared libraries give way to the program's: these are the hooks' only names. */
+/* Shared libraries find them in the program: -fvisibility=default. */
 #define HOOK_INTEGER(name, type)                                                          \
         void name(type a, type b);                                                        \
         void name(type a, type b)                                                         \
