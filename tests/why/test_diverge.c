@@ -534,6 +534,8 @@ static const struct {
         {"abcdefghij.", "abXYcdefghij.", {20, 20}, true, false, 0},                                  /* something put in */
         {"abXYcdefghij.", "abcdefghij.", {20, 20}, true, false, 0},                                  /* and left out */
         {"abcdefghijklmnop.", "aXbcdefghijQRSTUV.", {100, 110}, true, true, 1},                      /* behind that the real one */
+        {"abcdefghijkLMNOPQRSTUVWXYZ.", "aXbcdefghijk0123456789+-*/=.", {110, 120}, true, true, 1}, /* though most is different */
+        {"abcdefghij.", "aUVWXYZbcdefg123456789.", {10, 10}, true, true, 1},                        /* alike again by chance */
         {"abcdefghijklmnop.", "aXbcdefgYhijklmnop.", {10, 10}, true, false, 1},                      /* two that are not */
         {"abbbbbbbbbcdefghi.", "aXYZbbbbbbbbbjklmnopqr.", {10, 10}, true, true, 0},                  /* a loop is no proof */
         {"abc.", "abcdef.", {30, 30}, true, true, 0},                                                /* the end of one */
@@ -578,13 +580,16 @@ END_TEST
 static const struct {
         const char *a, *b, *place, *next;
         uint64_t steps;
+        size_t entered;
 } places[] = {
-        {"C 2\nT 2 1 0 1110\nR 2\nC 7\n", "C 2\nT 2 0 0 1114\nR 2\n", "decide", "TT", 1},       /* a comparison comes out otherwise */
+        {"C 2\nT 2 1 0 1110\nR 2\nC 7\n", "C 2\nT 2 0 0 1114\nR 2\n", "decide", "TT", 1, 1},     /* a comparison comes out otherwise */
         {"C 2\nT 2 1 0 1110\nR 2\n", "C 2\nR 2\n", "decide", "TR", 1},                            /* one is gone: still in the callee */
         {"C 2\nR 2\nC 7\n", "C 2\nR 2\nT 5 1 0 1010\n", "main", "CT", 2},                        /* behind the callee: in the caller */
         {"C 2\nR 2\nC 7\nR 7\n", "C 2\nc 9\nr 9\nR 2\nC 7\nR 7\nR 5\n", "main", "XR", 4},  /* what one side alone has is no step */
         {"C 2\n", "c 9\nC 2\nT 2 0 0 1110\n", "decide", "XT", 1},                                /* and not among what both have open */
-        {"C 2\nR 2\n", "C 2\nR 2\n", NULL, "", 2},
+        {"C 2\nC 7\nT 7 1 0 1210\n", "C 2\nC 7\nT 7 0 0 1214\n", "act", "TT", 2, 2},               /* both were just called */
+        {"C 2\nT 2 1 0 1110\nC 7\nT 7 1 0 1210\n", "C 2\nT 2 1 0 1110\nC 7\nT 7 0 0 1214\n", "act", "TT", 3, 1},
+        {"C 2\nR 2\n", "C 2\nR 2\n", NULL, "", 2, 0},
 };
 
 START_TEST(test_trail_places)
@@ -597,7 +602,8 @@ START_TEST(test_trail_places)
                 trail_window_read(slice_string(a), &w[0]);
                 trail_window_read(slice_string(b), &w[1]);
                 trail_find_place(w, &p);
-                ck_assert_msg(p.is_found == !!places[i].place && p.steps == places[i].steps, "row %zu: %d after %d", i, p.is_found, (int)p.steps);
+                ck_assert_msg(p.is_found == !!places[i].place && p.steps == places[i].steps && p.entered == places[i].entered, "row %zu: %d after %d, %d entered", i,
+                              p.is_found, (int)p.steps, (int)p.entered);
                 if (p.is_found)
                         ck_assert_str_eq(w[1].functions[p.stack[1][p.n - 1]].name, places[i].place);
                 for (int side = 0; side < 2 && p.is_found; side++)

@@ -78,7 +78,7 @@ struct diverge_calls {
         struct diverge_point open[DIVERGE_CALLERS]; /* the function it is in, its caller, … */
         size_t n_open;
         struct diverge_step next[2];
-        char *file; /* of the first of `open`, without the line; NULL: not known; owned */
+        char *file; /* of the place, without a line; NULL: not known; owned */
 };
 struct diverge_result {
         const struct diverge_options *options; /* borrowed */

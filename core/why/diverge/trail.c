@@ -159,6 +159,7 @@ static bool lay_anew(const struct trail t[2], const struct position *index, size
 struct found {
         size_t at[2];
         uint64_t from[2], common; /* steps before it; those of the first that the other had before it */
+        uint64_t passed;          /* steps between it and where both are alike again, of the side that has more; UINT64_MAX: they never are */
 };
 
 static void note_parting(const struct trail t[2], const struct found *f, struct trail_parting *ret)
@@ -198,22 +199,27 @@ void trail_compare(const struct trail t[2], struct trail_parting *ret)
                 list_grow(list, n);
                 list[n++] = f;
                 memcpy(to, f.at, sizeof(to));
+                list[n - 1].passed = UINT64_MAX;
                 if (!lay_anew(t, index, &to[0], &to[1]))
                         break;
                 for (int side = 0; side < 2; side++)
                         for (; f.at[side] < to[side]; f.at[side]++)
                                 f.from[side] += t[side].chunks[f.at[side]].steps;
+                list[n - 1].passed = MAX(f.from[0] - list[n - 1].from[0], f.from[1] - list[n - 1].from[1]);
         }
         ret->common = f.common;
         for (size_t i = 0; i < n; i++) {
                 const uint64_t left = MAX(t[0].steps - list[i].from[0], t[1].steps - list[i].from[1]);
+                bool is_alike, is_last;
 
                 if (left * TRAIL_END < MAX(t[0].steps, t[1].steps))
                         continue;
                 ret->others += ret->is_found;
-                if (ret->is_last || (ret->is_found && (f.common - list[i].common) * 2 >= left))
+                is_alike = list[i].passed <= ((i + 1 < n ? list[i + 1].common : f.common) - list[i].common) / TRAIL_STRETCH;
+                is_last = !is_alike && (f.common - list[i].common) * 2 < left;
+                if (ret->is_last || (ret->is_found && !is_last))
                         continue;
-                ret->is_last = (f.common - list[i].common) * 2 < left;
+                ret->is_last = is_last;
                 note_parting(t, &list[i], ret);
         }
         free(list);
@@ -336,11 +342,14 @@ void trail_find_place(const struct trail_window w[2], struct trail_place *ret)
                 for (size_t i = 0; i < w[side].n_stack; i++)
                         open_call(&o[side], w[side].stack[i]);
         while ((a = look(&o[0])), (b = look(&o[1])), a && b && is_same_step(o, a, b)) {
+                ret->entered = a->kind == 'C' ? ret->entered + 1 : 0;
                 take(&o[0]);
                 take(&o[1]);
                 ret->steps++;
         }
         ret->is_found = a || b;
+        if (!a || !b || a->kind != 'T' || b->kind != 'T' || strcmp(name_of(&o[0], a->function), name_of(&o[1], b->function)) != 0)
+                ret->entered = 0;
         for (size_t i = 0, j = 0; i < o[0].n && j < o[1].n; i++) { /* those that one side alone has are left out */
                 size_t k = j;
 

@@ -17,6 +17,7 @@
 
 #define TRAIL_ALIKE 6    /* chunks */
 #define TRAIL_AHEAD 4096 /* chunks that are looked through for those, on each side */
+#define TRAIL_STRETCH 4 /* what is alike again is so much longer at least than what was passed over, or it is chance */
 #define TRAIL_END   100  /* in the last hundredth statistics and times are printed: what parts there is no parting */
 
 /* Names of "names": those of the one program that the other does not have, a line each, sorted. */
@@ -38,13 +39,13 @@ void trail_done(struct trail *t);
 
 struct trail_parting {
         bool is_found;
-        bool is_last;      /* behind it the two have less than half in common */
+        bool is_last;      /* behind it the two are not alike again, and have less than half in common */
         uint64_t from[2];  /* the steps before the chunk it is in, and how many those of it take at most */
         uint64_t size;
         uint64_t others;   /* more partings, behind which the two go on alike */
         uint64_t common;   /* steps of the first trail that the other has, too */
 };
-/* The last parting in that sense; where there is none, the first. */
+/* The first that is the last in that sense; where there is none, the first. */
 void trail_compare(const struct trail t[2], struct trail_parting *ret);
 
 struct trail_function {
@@ -74,6 +75,9 @@ struct trail_place {
         size_t next[2];  /* the first that differs, in .steps; n_steps: the run has ended */
         unsigned *stack[2]; /* owned; the functions open then that both have, the outermost first; the last one is the place */
         size_t n;
+        /* How many of those were entered by the last steps, one after the other, where both sides then compare in the same function: what is compared first
+         * was given to them, or read from memory. */
+        size_t entered;
 };
 /* Takes functions that stand in `skip` (of trail_skip()) for none; their calls are written in small letters. */
 void trail_find_place(const struct trail_window w[2], struct trail_place *ret);

@@ -227,6 +227,23 @@ static int locate_step(const struct trailing *t, int side, const struct trail_wi
         return r;
 }
 
+static bool is_header(const char *file)
+{
+        const char *suffix = strrchr(file, '.');
+
+        return suffix && strchr("hH", suffix[1]);
+}
+
+/* That of the innermost function; but of an accessor in a header, which was just called and only compares what it was given, the caller's. */
+static char *find_file(const struct diverge_calls *c, size_t entered)
+{
+        size_t i = 0;
+
+        while (i < entered && i + 1 < c->n_open && is_header(c->open[i].file))
+                i++;
+        return *c->open[i].file ? copy_prefix(c->open[i].file, strcspn(c->open[i].file, ":")) : NULL;
+}
+
 /* Runs both (or A with itself) up to the chunk, and says where it is. */
 static int find_place(const struct trailing *t, const int sides[2], const struct trail_parting *p, struct diverge_calls *ret)
 {
@@ -249,8 +266,8 @@ static int find_place(const struct trailing *t, const int sides[2], const struct
         ret->steps = p->from[0] + place.steps;
         for (size_t i = 0; r == 0 && ret->has_place && i < MIN(place.n, DIVERGE_CALLERS); i++)
                 r = locate_function(t, sides[1], &w[1], place.stack[1][place.n - 1 - i], &ret->open[ret->n_open++]);
-        if (ret->n_open > 0 && *ret->open[0].file)
-                ret->file = copy_prefix(ret->open[0].file, strcspn(ret->open[0].file, ":"));
+        if (ret->has_place)
+                ret->file = find_file(ret, place.entered);
         for (int i = 0; r == 0 && ret->has_place && i < 2; i++)
                 r = locate_step(t, sides[i], &w[i], place.next[i], &ret->next[i]);
         trail_window_done(&w[0]);
