@@ -2,23 +2,24 @@
  * its function (core/build/trail_runtime.c writes them, and has the form of its text).
  *
  * Two runs of deterministic programs take the same steps until control goes another way. The function it stands in then is where the change acts,
- * or where a value that was changed before is first decided by: the idea of relative debugging (Abramson, Sosic 1994) and of execution alignment (Xin,
- * Sumner, Zhang 2008), by names alone and in one pass each.
+ * or where a value that was changed before is first decided by. That is relative debugging (Abramson, Foster, Michalakes, Sosic 1996) of control in place of
+ * data; points of the two runs belong together by their order, and not by an index of each (Xin, Sumner, Zhang, "Efficient program execution indexing",
+ * 2008). Values are not followed back, as dual slicing does (Weeratunge, Zhang, Sumner, Jagannathan 2010): it would need every store and load.
  *
  * Steps come in chunks with a digest each, whose ends go by contents: behind a place where one side has steps more the chunks are the same again (as in
- * Muthitacharoen et al. 2001, LBFS). The trails are laid against each other anew at TRAIL_ALIKE equal chunks in a row. So partings that do no more than that
- * (a table that is longer, a message) are told from the one behind which the two go on in different ways. The steps of that one's chunk are then
- * compared one by one.
+ * LBFS, Muthitacharoen, Chen, Mazieres 2001; by a gear hash, as in FastCDC, Xia et al. 2016). The trails are laid against each other anew at TRAIL_ALIKE
+ * equal chunks in a row. So partings that do no more than that (a table that is longer, a message) are told from the one behind which the two go on in
+ * different ways. The steps of that one's chunk are then compared one by one.
  *
  * Pure; threads: one for each of the structures. */
 #pragma once
 
 #include "cache/base/util.h"
 
-#define TRAIL_ALIKE 6    /* chunks */
-#define TRAIL_AHEAD 4096 /* chunks that are looked through for those, on each side */
-#define TRAIL_STRETCH 4 /* what is alike again is so much longer at least than what was passed over, or it is chance */
-#define TRAIL_END   100  /* in the last hundredth statistics and times are printed: what parts there is no parting */
+#define TRAIL_ALIKE   6    /* chunks */
+#define TRAIL_AHEAD   4096 /* chunks that are looked through for those, on each side */
+#define TRAIL_STRETCH 4    /* what is alike again is so much longer at least than what was passed over, or it is chance */
+#define TRAIL_END     100  /* in the last hundredth statistics and times are printed: what parts there is no parting */
 
 /* Names of "names": those of the one program that the other does not have, a line each, sorted. */
 void trail_skip(const struct slice text[2], struct buffer *ret);
