@@ -1,8 +1,8 @@
 /* The subtrees: what the mount shows, a file for each.
  *
  * To add one, write a file fs/routes/route_NAME.c: the functions of its rows, the table of rows (fs/tree/route.h; each needs an unused number, with a
- * name if code refers to it; a test compares the numbers with `tests/tree/kinds`) and the struct subtree. Add it to the list in routes.c, and a line to docs/tree.md. The
- * mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
+ * name if code refers to it; a test compares the numbers with `tests/tree/kinds`) and the struct subtree. Add it to the list in routes.c, and a line
+ * to docs/tree.md. The mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
  *
  *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
  *     one that takes a while   DERIVED(f), which prints it with its time
