@@ -146,6 +146,8 @@ static inline bool recipe_takes(const struct recipe *r, enum format of_case)
 struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
 /* Further arguments, behind those that it has. */
 void recipe_add_arguments(struct recipe *r, const char *more);
+/* A copy that asks the program about itself, by these arguments, for so long at most; its case is empty, and on standard input. */
+struct recipe *recipe_for_question(const struct recipe *r, const char *arguments, uint64_t most_ns);
 /* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);

@@ -51,7 +51,7 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
                         command_refuse(STATUS_USAGE, "finding %u is of one version; give two: solverfs diverge %s %u A B", f->number,
                                        common.solver->recipe->name, info->id);
                 set_version(o, 0, f->reference);
-                set_version(o, 1, f->target);
+                set_version(o, 1, observation_target(f));
                 return info;
         }
         set_version(o, 0, full_sha(common.solver, c.first_parent).s);
@@ -64,7 +64,7 @@ static struct case_info *read_words(struct diverging *o, const struct words *wor
 {
         struct case_info *info;
 
-        if (command_must_usage(command_finding(words->list[1], &o->finding)) == 1 && words->n == 2)
+        if (command_must_usage(command_finding(words->list[1], true, &o->finding)) == 1 && words->n == 2)
                 return read_finding(o, o->finding);
         if (words->n != 4)
                 command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
@@ -101,7 +101,7 @@ static void print(const struct diverging *o, const struct diverge_result *r)
         else
                 diverge_print(r, o->rows, &text);
         output_write(&text);
-        if (o->finding) { /* its report has it from now on */
+        if (o->finding && observation_series(o->finding) == OF_CAMPAIGNS) { /* its report has it from now on */
                 cleanup_buffer struct buffer section = {0};
 
                 diverge_markdown(r, &section);
@@ -116,7 +116,7 @@ void cmd_diverge(int argc, char **argv)
         static const char doc[] =
                 "Show where the runs of two versions part: the first line of their traces that differs, the statistics that differ most, and what the "
                 "commit between them changed.\v"
-                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, which knows its case and versions. The programs are run with "
+                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, or an alarm as alarms/1, which knows its case and versions. The programs are run with "
                 "the arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then "
                 "is no difference of theirs, nor are times, amounts of memory and addresses.\n"
                 "A first line names the runs, and one for each stream where it parts. Then come rows, which begin with what they are: line and value "
@@ -167,7 +167,7 @@ void cmd_diverge(int argc, char **argv)
         if (r < 0)
                 command_worse(r == -ECANCELED ? STATUS_INTERRUPTED
                               : r == -ENODATA ? fail_as(STATUS_FAILED, r)
-                              : r == -ENOTSUP ? fail_as(STATUS_USAGE, r)
+                              : r == -EINVAL  ? fail_as(STATUS_USAGE, r)
                                               : fail(r));
         else
                 print(&o, &result);

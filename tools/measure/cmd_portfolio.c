@@ -28,13 +28,12 @@ void cmd_portfolio_add(int argc, char **argv)
                 "program of this machine: 'exec:/usr/bin/cvc5 --strings-exp'; or a name and a command, whose program may change: "
                 "'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}'";
-        const char *timeout = NULL, *memory = NULL, *selector = NULL, *seed = NULL, *settings[9];
+        const char *timeout = NULL, *memory = NULL, *seed = NULL, *settings[7];
         cleanup_portfolio struct portfolio *p = NULL;
         size_t n = 0;
         const struct command_option options[] = {
                 {"timeout", 't', "T", "Time for all arms of a case together; 20s unless told", .text = &timeout},
                 {"memory", 'm', "SIZE", "Memory for all arms of a case together; 4g unless told", .text = &memory},
-                {"selector", 's', "NAME", "Who chooses: survival unless told, or 10nn", .text = &selector},
                 {"seed", 'S', "N", "Of the learner; 1 unless told", .text = &seed},
                 {0}};
         struct words words = command_parse(argc, argv, "NAME ARM...", doc, options);

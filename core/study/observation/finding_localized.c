@@ -11,7 +11,7 @@ enum verdict finding_verdict(const struct observation *f, const char *version)
 
 bool finding_is_localizable(const struct solver *s, const struct observation *f)
 {
-        if (s->recipe->is_programs || !version_is_commit(f->reference) || !version_is_commit(f->target))
+        if (observation_series(f) == OF_WATCHES || s->recipe->is_programs || !version_is_commit(f->reference) || !version_is_commit(f->target))
                 return false;
         return f->kind == FINDING_SPR || finding_verdict(f, f->reference) != finding_verdict(f, f->target);
 }

@@ -279,6 +279,25 @@ int observation_get(struct workspace *w, enum observation_series series, uint32_
         return r < 0 ? r : get_in(t, series, solver, number, ret);
 }
 
+int observation_named(struct workspace *w, uint32_t solver, const char *word, struct observation **ret)
+{
+        enum observation_kind k = 0;
+        char folder[32];
+        unsigned number;
+        int end = 0, r;
+
+        if (sscanf(word, "%31[a-z-]/%9u%n", folder, &number, &end) != 2 || word[end] != '\0' || !strchr("123456789", strchr(word, '/')[1]))
+                return 0;
+        while (k < N_OBSERVATION_KINDS && strcmp(folder, observation_folder(k)) != 0)
+                k++;
+        if (k == N_OBSERVATION_KINDS)
+                return 0;
+        r = observation_get(w, k < N_FINDING_KINDS ? OF_CAMPAIGNS : OF_WATCHES, solver, number, ret);
+        if (r == 0 && strcmp(observation_folder((*ret)->kind), folder) != 0)
+                r = errorf(-ENOENT, "finding %u stands in %s/, not in %s/", number, observation_folder((*ret)->kind), folder);
+        return r < 0 ? r : 1;
+}
+
 int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
                      struct observation **ret)
 {
