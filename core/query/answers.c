@@ -329,14 +329,10 @@ int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user)
 
 /* -- a status that became known ---------------------------------------------------------------------------------- */
 
-static int renote_in(void *user, struct store_txn *t)
-{
-        return answers_note(t, user);
-}
-
 static int renote(struct workspace *w, const struct note *note)
 {
         cleanup_noted struct noted_cell n = {0};
+        struct store_update u = {.store = workspace_store(w)};
         uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
         struct commit commit;
         int r = noted_open(w, note, &n);
@@ -348,8 +344,9 @@ static int renote(struct workspace *w, const struct note *note)
         if (r < 0)
                 return r == -ENOENT || r == -ESTALE ? 0 : r;
         fact_key(run, &n.fact->limits, key);
-        return store_update(workspace_store(w), renote_in,
-                            &(struct noted_fact){.cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});
+        while (store_update_begins(&u))
+                u.r = answers_note(u.txn, &(struct noted_fact){.cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});
+        return u.r;
 }
 
 int answers_look_again(struct workspace *w, uint32_t info)

@@ -77,39 +77,39 @@ struct slice note_rest(const struct note *n)
         return n->value.size < CELL_SIZE ? SLICE("", 0) : SLICE(n->value.data + CELL_SIZE, n->value.size - CELL_SIZE);
 }
 
-static int take(void *user, struct slice key, struct slice value)
+static void take(const struct store_walk *at, struct note *ret)
 {
-        struct note *n = user;
-
-        if (key.size >= NOTE_KEY_SIZE)
-                return 0;
-        snprintf(n->key, sizeof(n->key), "%.*s", (int)key.size, (const char *)key.data);
-        n->value.size = 0;
-        buffer_add(&n->value, value.data, value.size);
-        return 1;
+        snprintf(ret->key, sizeof(ret->key), "%.*s", (int)at->key.size, (const char *)at->key.data);
+        ret->value.size = 0;
+        buffer_add(&ret->value, at->value.data, at->value.size);
 }
 
 int note_next(struct store_txn *t, const char *prefix, struct note *n)
 {
-        char from[NOTE_KEY_SIZE];
+        cleanup_free char *from = copy_string(n->key);
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_META, .prefix = slice_string(prefix), .from = slice_string(from)};
+        int r;
 
-        snprintf(from, sizeof(from), "%s", n->key);
-        return store_each(t, TABLE_META, slice_string(prefix), slice_string(from), true, take, n);
-}
-
-static int take_each(void *user, struct slice key, struct slice value)
-{
-        struct notes *list = user;
-
-        list_grow(list->list, list->n);
-        list->list[list->n] = (struct note){0};
-        take(&list->list[list->n++], key, value);
-        return 0;
+        while ((r = store_walk(&each)) > 0 && each.key.size >= NOTE_KEY_SIZE)
+                ;
+        if (r > 0)
+                take(&each, n);
+        return r;
 }
 
 int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
 {
-        return store_visit(workspace_store(w), TABLE_META, slice_string(prefix), true, take_each, ret);
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_META, .prefix = slice_string(prefix)};
+        int r;
+
+        while ((r = store_walk(&each)) > 0) {
+                if (each.key.size >= NOTE_KEY_SIZE)
+                        continue;
+                list_grow(ret->list, ret->n);
+                ret->list[ret->n] = (struct note){0};
+                take(&each, &ret->list[ret->n++]);
+        }
+        return r;
 }
 
 void notes_done(struct notes *n)

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 #include "core/study/base/version.h"
 #include "core/study/observation/finding.h"
 
@@ -135,52 +135,35 @@ struct override {
         uint8_t class, intent;
 };
 
+static void transfer_override(struct transfer *t, struct override *o)
+{
+        transfer_version(t, RECORD_VERSION);
+        transfer_u8(t, &o->class);
+        transfer_u8(t, &o->intent);
+        if ((o->class >= N_CLASSES && o->class != NOT_SET) || (o->intent >= N_INTENTS && o->intent != NOT_SET))
+                record_fail(&t->from);
+}
+
 static int get_override(struct store_txn *t, const uint8_t key[KEY_SIZE], struct override *ret)
 {
         cleanup_blob struct blob b = {0};
         int r = store_get(t, TABLE_FINDINGS, SLICE(key, KEY_SIZE), &b);
-        struct record record;
+        struct transfer from;
 
         *ret = (struct override){NOT_SET, NOT_SET};
-        if (r == -ENOENT)
-                return 0;
         if (r < 0)
-                return r;
-        record = record_of(SLICE(b.data, b.size));
-        record_version(&record, RECORD_VERSION);
-        ret->class = record_u8(&record);
-        ret->intent = record_u8(&record);
-        if ((ret->class >= N_CLASSES && ret->class != NOT_SET) || (ret->intent >= N_INTENTS && ret->intent != NOT_SET))
-                record_fail(&record);
-        return record_end(&record, "the class of a commit");
-}
-
-struct setting {
-        uint8_t key[KEY_SIZE];
-        const enum culprit_class *class;
-        const enum culprit_intent *intent;
-};
-
-static int set_in(void *user, struct store_txn *t)
-{
-        const struct setting *s = user;
-        cleanup_buffer struct buffer b = {0};
-        struct override o;
-        int r = get_override(t, s->key, &o);
-
-        if (r < 0)
-                return r;
-        record_put_u8(&b, RECORD_VERSION);
-        record_put_u8(&b, s->class ? (uint8_t)*s->class : o.class);
-        record_put_u8(&b, s->intent ? (uint8_t)*s->intent : o.intent);
-        return store_put(t, TABLE_FINDINGS, SLICE(s->key, KEY_SIZE), SLICE(b.data, b.size));
+                return r == -ENOENT ? 0 : r;
+        from = (struct transfer){.from = record_of(SLICE(b.data, b.size))};
+        transfer_override(&from, ret);
+        return record_end(&from.from, "the class of a commit");
 }
 
 int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
                 const enum culprit_intent *intent)
 {
         cleanup_culprits struct culprits all = {0};
-        struct setting setting = {.class = class, .intent = intent};
+        struct store_update u = {.store = workspace_store(w)};
+        uint8_t key[KEY_SIZE];
         bool is_there = false;
         int r = culprits_read(w, s, &all);
 
@@ -189,8 +172,21 @@ int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const en
         if (r == 0 && !is_there)
                 return errorf(-ENOENT, "no finding of %s is localized to that commit", s->recipe->name);
         if (r == 0)
-                r = key_of(s, commit, setting.key);
-        return r < 0 ? r : store_update(workspace_store(w), set_in, &setting);
+                r = key_of(s, commit, key);
+        u.r = r;
+        while (store_update_begins(&u)) {
+                cleanup_buffer struct buffer b = {0};
+                struct override o;
+
+                u.r = get_override(u.txn, key, &o);
+                if (class)
+                        o.class = (uint8_t)*class;
+                if (intent)
+                        o.intent = (uint8_t)*intent;
+                transfer_override(&(struct transfer){.to = &b}, &o);
+                u.r = u.r < 0 ? u.r : store_put(u.txn, TABLE_FINDINGS, SLICE(key, KEY_SIZE), SLICE(b.data, b.size));
+        }
+        return u.r;
 }
 
 /* -- all of them -- */
