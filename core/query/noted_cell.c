@@ -8,24 +8,14 @@
 
 /* -- writing ----------------------------------------------------------------------------------------------------- */
 
-void numbers_put(struct buffer *ret, const struct remeasured *c)
+void transfer_numbers(struct transfer *t, struct remeasured *c)
 {
-        record_put_u8(ret, NOTE_VERSION);
-        record_put_u32(ret, c->solver);
-        record_put_u32(ret, c->info);
-        record_put_u8(ret, c->has_seed);
-        record_put_u64(ret, c->seed);
-        record_put_u64(ret, c->wall_ns);
-}
-
-void numbers_take(struct record *r, struct remeasured *ret)
-{
-        record_version(r, NOTE_VERSION);
-        ret->solver = record_u32(r);
-        ret->info = record_u32(r);
-        ret->has_seed = record_bool(r);
-        ret->seed = record_u64(r);
-        ret->wall_ns = record_u64(r);
+        transfer_version(t, NOTE_VERSION);
+        transfer_u32(t, &c->solver);
+        transfer_u32(t, &c->info);
+        transfer_bool(t, &c->has_seed);
+        transfer_u64(t, &c->seed);
+        transfer_u64(t, &c->wall_ns);
 }
 
 struct remeasured numbers_of(const struct cell *cell)
@@ -40,7 +30,7 @@ int note_drop(struct store_txn *t, const char *row)
 
 int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest)
 {
-        const struct remeasured cell = numbers_of(f->cell);
+        struct remeasured cell = numbers_of(f->cell);
         cleanup_buffer struct buffer b = {0};
         char hex[DIGEST_HEX_SIZE], row[NOTE_KEY_SIZE];
         struct digest d;
@@ -50,7 +40,7 @@ int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f
         snprintf(row, sizeof(row), "%s%.32s", prefix, hex);
         if (!holds)
                 return note_drop(t, row);
-        numbers_put(&b, &cell);
+        transfer_numbers(&(struct transfer){.to = &b}, &cell);
         buffer_add(&b, f->commit.id, GIT_OID_RAWSZ);
         buffer_add(&b, rest.data, rest.size);
         return store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
@@ -129,16 +119,16 @@ void noted_done(struct noted_cell *n)
 
 int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret)
 {
-        struct record rec = record_of(SLICE(n->value.data, n->value.size));
-        struct remeasured c;
+        struct transfer t = {.from = record_of(SLICE(n->value.data, n->value.size))};
+        struct remeasured c = {0};
         git_oid oid = {0};
         int r;
 
         *ret = (struct noted_cell){0};
-        numbers_take(&rec, &c);
-        record_raw(&rec, oid.id, GIT_OID_RAWSZ);
-        record_slice(&rec, record_left(&rec));
-        if (record_end(&rec, "a note that names a cell") < 0)
+        transfer_numbers(&t, &c);
+        transfer_raw(&t, oid.id, GIT_OID_RAWSZ);
+        record_slice(&t.from, record_left(&t.from));
+        if (record_end(&t.from, "a note that names a cell") < 0)
                 return -ENOENT; /* damaged */
         ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns};
         r = workspace_solver_by_number(w, c.solver, &ret->cell.solver);

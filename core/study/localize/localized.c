@@ -121,14 +121,12 @@ void localized_free(struct value *value)
         free(l);
 }
 
-int culprits_each(const struct localized *l, culprit_fn fn, void *user)
+const struct localized_culprit *localized_slowdown(const struct localized *l, size_t *at)
 {
-        int r = 0;
-
-        for (size_t i = 0; i < l->n && r == 0; i++)
-                if (l->culprits[i].is_slowdown)
-                        r = fn(user, &l->culprits[i]);
-        return r;
+        while (*at < l->n)
+                if (l->culprits[(*at)++].is_slowdown)
+                        return &l->culprits[*at - 1];
+        return NULL;
 }
 
 int culprit_commit(const struct solver *s, const struct localized_culprit *c, uint32_t *ret)
@@ -301,14 +299,12 @@ static void add_row(const struct localized *l, const struct localized_culprit *c
 
 int localized_rows(const struct localized *l, struct buffer *to)
 {
-        size_t n = 0;
+        const struct localized_culprit *c;
+        bool any = false;
 
-        for (size_t i = 0; i < l->n; i++)
-                if (l->culprits[i].is_slowdown) {
-                        add_row(l, &l->culprits[i], to);
-                        n++;
-                }
-        if (n == 0) {
+        for (size_t at = 0; (c = localized_slowdown(l, &at)); any = true)
+                add_row(l, c, to);
+        if (!any) {
                 buffer_addf(to, "%u\t-\t", l->case_id);
                 add_value(to, l->measure, l->value_reference);
                 buffer_adds(to, "\t");

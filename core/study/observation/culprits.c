@@ -191,14 +191,6 @@ int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const en
 
 /* -- all of them -- */
 
-struct gathering {
-        struct workspace *workspace;
-        struct solver *solver;
-        struct culprits *culprits;
-        const struct observation *finding; /* at hand */
-        bool is_explained;             /* by a commit */
-};
-
 static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
 {
         for (size_t i = 0; i < c->n; i++)
@@ -216,44 +208,41 @@ static bool is_worse(const struct culprit *c, enum judge_measure m, double befor
         return !(judge_scale(m, after) - judge_scale(m, before) <= judge_scale(m, c->after) - judge_scale(m, c->before));
 }
 
-static int add_culprit(void *user, const struct localized_culprit *result)
+static void add_slowdown(const struct observation *f, const struct localized_culprit *l, uint32_t commit, struct culprits *ret)
 {
-        struct gathering *g = user;
-        double before = result->value_before, after = result->value_after;
-        struct culprit *c;
-        uint32_t commit;
+        struct culprit *c = culprit_of(ret, commit);
 
-        if (culprit_commit(g->solver, result, &commit) < 0)
-                return 0;
-        c = culprit_of(g->culprits, commit);
-        g->is_explained = true;
         list_grow(c->findings, c->n);
-        c->findings[c->n++] = g->finding->number;
-        if (is_worse(c, g->finding->measure, before, after)) {
-                c->worst = g->finding->number;
-                c->measure = g->finding->measure;
-                c->before = before;
-                c->after = after;
+        c->findings[c->n++] = f->number;
+        if (is_worse(c, f->measure, l->value_before, l->value_after)) {
+                c->worst = f->number;
+                c->measure = f->measure;
+                c->before = l->value_before;
+                c->after = l->value_after;
         }
-        if (g->finding->mark == MARK_CONFIRMED || g->finding->mark == MARK_FIXED)
+        if (f->mark == MARK_CONFIRMED || f->mark == MARK_FIXED)
                 c->intent = INTENT_BUG;
-        return 0;
 }
 
-static int add_finding(struct gathering *g, const struct observation *f)
+static int add_finding(struct workspace *w, struct solver *s, const struct observation *f, struct culprits *ret)
 {
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *l;
+        bool is_explained = false;
+        uint32_t commit;
         int r;
 
-        if (!finding_is_localizable(g->solver, f))
+        if (!finding_is_localizable(s, f))
                 return 0;
-        g->finding = f;
-        g->is_explained = false;
-        g->culprits->findings++;
-        r = finding_culprits(g->workspace, g->solver, f, add_culprit, g);
-        if (r == -ENOENT)
-                g->culprits->open++;
-        else if (r == 0 && !g->is_explained)
-                g->culprits->unexplained++;
+        ret->findings++;
+        r = finding_localized(w, s, f, &localized);
+        for (size_t at = 0; r == 0 && (l = localized_slowdown(localized, &at));)
+                if (culprit_commit(s, l, &commit) == 0) {
+                        is_explained = true;
+                        add_slowdown(f, l, commit, ret);
+                }
+        ret->open += r == -ENOENT;
+        ret->unexplained += r == 0 && !is_explained;
         return r == -ENOENT ? 0 : r;
 }
 
@@ -298,12 +287,11 @@ int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_observations struct observations all = {0};
-        struct gathering g = {.workspace = w, .solver = s, .culprits = ret};
         int r = observations_read(w, s->number, "spr", &all);
 
         *ret = (struct culprits){0};
         for (size_t i = 0; r == 0 && i < all.n; i++)
-                r = add_finding(&g, all.list[i]);
+                r = add_finding(w, s, all.list[i], ret);
         for (size_t i = 0; r == 0 && i < ret->n; i++)
                 r = classify(w, s, &ret->list[i]);
         if (r == 0)

@@ -18,8 +18,8 @@ int finding_localization_options(struct workspace *w, struct solver *s, const st
 int finding_query_localized(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret);
 /* The result of its localization, or how far that has come (localized_is_final()): a new reference. -ENOENT: there is none. */
 int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret);
-/* culprits_each() of its localization. -ENOENT: it is not localized yet. */
-int finding_culprits(struct workspace *w, struct solver *s, const struct observation *f, culprit_fn fn, void *user);
+/* The same, but -ENOENT while it is not final. */
+int finding_localized(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret);
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
 int finding_print_localized(const struct localized *result, struct buffer *ret);
 
