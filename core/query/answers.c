@@ -199,6 +199,16 @@ void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *re
                 buffer_adds(ret, verdict_name(info->status));
 }
 
+bool answer_line_is_about(const char *line, const char *solver)
+{
+        size_t n = strlen(solver);
+
+        for (const char *at = line; (at = strstr(at, solver)); at++)
+                if ((at == line || at[-1] == ' ') && at[n] == ' ' && strspn(at + n + 1, "0123456789abcdef") >= 12)
+                        return true;
+        return false;
+}
+
 /* The rows of a case; those of one group follow each other. */
 static int read_said(struct workspace *w, uint32_t info, struct notes *ret)
 {

@@ -104,12 +104,7 @@ static int scramble(struct workspace *w, const struct case_info *of, uint64_t se
         if (r < 0)
                 return r;
         r = (of->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), seed, ret);
-        if (r == -EINVAL) { /* for who asks it is the same */
-                cleanup_free char *why = copy_string(error_message(r));
-
-                return errorf(-ENOTSUP, "cannot scramble this: %s", why);
-        }
-        return r;
+        return r == -EINVAL ? errorf(-ENOTSUP, "cannot scramble this: %s", error_message(r)) : r; /* for whoever asks it is the same */
 }
 
 int scrambled_make(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)

@@ -8,6 +8,7 @@
 #include "cache/base/fault.h"
 #include "cache/base/hash.h"
 #include "core/study/campaign/campaign_journal.h"
+#include "core/study/import/import_log.h"
 
 #define FILE_SIZE (PATH_SIZE + 32) /* a file in a campaign's folder */
 
@@ -277,37 +278,6 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
 
 /* -- other files -- */
 
-/* The place of a finding's number in a line of the log; NULL: it has none. */
-static const char *find_number(const char *line)
-{
-        static const char *const verbs[] = {"found ", "localized ", "reduced ", "not reduced: "};
-        static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION};
-        const char *at = line + MIN(strlen(line), sizeof("2026-01-01 00:00:00"));
-
-        for (size_t v = 0; v < ARRAY_SIZE(verbs); v++)
-                for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
-                        const char *folder = observation_folder(kinds[k]);
-                        size_t n = strlen(verbs[v]), m = strlen(folder);
-
-                        if (strncmp(at, verbs[v], n) == 0 && strncmp(at + n, folder, m) == 0 && at[n + m] == '/')
-                                return at + n + m + 1;
-                }
-        return NULL;
-}
-
-static void add_log_line(const struct taking *t, const char *line, struct buffer *to)
-{
-        const char *at = find_number(line);
-        char *end = NULL;
-        uint32_t number = at ? number_here(t, strtoull(at, &end, 10)) : 0;
-
-        if (number == 0)
-                buffer_adds(to, line);
-        else
-                buffer_addf(to, "%.*s%u%s", (int)(at - line), line, number, end);
-        buffer_adds(to, "\n");
-}
-
 static int copy_file(const struct taking *t, const char *from, const char *to, bool is_log)
 {
         cleanup_buffer struct buffer text = {0};
@@ -323,7 +293,7 @@ static int copy_file(const struct taking *t, const char *from, const char *to, b
         if (is_log) {
                 rest = lines = copy_prefix(b.data, b.size);
                 for (char *line = strsep(&rest, "\n"); line && (rest || *line); line = strsep(&rest, "\n"))
-                        add_log_line(t, line, &text);
+                        log_line_import(line, t->numbers, t->n_numbers, &text);
         } else {
                 buffer_add(&text, b.data, b.size);
         }
