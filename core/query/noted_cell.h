@@ -19,8 +19,8 @@ struct noted_fact {              /* all borrowed */
         struct slice key; /* the fact's, in TABLE_FACTS */
         const struct fact *fact;
 };
-/* The rows of a fact, its setting's name among them, in the transaction that puts it; which the store is only written in, so that the commit is looked
- * up before. */
+/* The rows of a fact, and its setting's name, in the transaction that puts the fact. In that transaction nothing else can be read, so *f comes with the
+ * commit. */
 int fact_note(struct store_txn *t, const struct noted_fact *f);
 /* One row below a prefix, with `rest` behind its cell; `holds` false: it goes. */
 int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest);

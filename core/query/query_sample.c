@@ -259,7 +259,7 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
         struct keeping k = {.query = q, .fact = f, .is_again = is_again, .limits = q->resolved.limits};
         uint8_t run[RUN_KEY_SIZE];
         struct commit c;
-        int r = history_commit(q->cell.solver->history, q->cell.commit, &c); /* the store is only written in its transaction */
+        int r = history_commit(q->cell.solver->history, q->cell.commit, &c); /* before the transaction, in which nothing else can be read */
 
         if (r < 0)
                 return r;

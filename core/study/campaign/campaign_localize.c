@@ -128,7 +128,7 @@ static bool is_one_search(const struct observation *a, const struct observation 
                                            finding_verdict(a, a->target) == finding_verdict(b, b->target)));
 }
 
-/* Those of one search stand together from `at` on. */
+/* Moves the findings of one search next to the one at `at`. How many they are. */
 static size_t same_search(struct search *s, size_t at)
 {
         size_t n = at + 1;

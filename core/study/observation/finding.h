@@ -7,8 +7,8 @@
 
 /* -- finding_localized.c: the localizer (localization.h) asked of what the finding compares -- */
 
-/* Can it be localized? What differs between two commits of one history: a slowdown by its times, else by the answers. A version with arguments, or
- * a program of the machine, has no history. */
+/* Can its commits be looked for? Between two commits of one history: of a slowdown by its times, of others by their answers, which must differ. Versions with
+ * arguments and programs of the machine have no history. */
 bool finding_is_localizable(const struct solver *s, const struct observation *f);
 enum verdict finding_verdict(const struct observation *f, const char *version); /* its answer when the finding was made */
 /* The search for its commits; *info is its case, a reference, to which the options point. -ENODATA with a sentence where it has no history. */

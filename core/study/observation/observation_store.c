@@ -9,7 +9,7 @@
  *     'f' or 'a' solver(4) number(4) → record
  *     'x' solver(4) number(4) kind(1) → what explains it: text
  *     'n' solver(4)                  → the last number(4)
- * and by what it is known again → number(4); of findings
+ * and what makes it a known one → number(4); of findings
  *     'o' solver(4) kind(1) sha256                        these bytes
  *     'v' solver(4) kind(1) sha256 digest of the versions a further finding of these bytes
  * and of alarms
@@ -100,7 +100,7 @@ static int get_in(struct store_txn *t, enum observation_series series, uint32_t 
         return r < 0 ? r : observation_decode(series, solver, number, SLICE(b.data, b.size), ret);
 }
 
-/* -- by what a finding is known again -- */
+/* -- whether a finding is known already: its bytes -- */
 
 #define ORIGIN_SIZE   (6 + DIGEST_SIZE)
 #define VERSIONS_SIZE (ORIGIN_SIZE + DIGEST_SIZE)
@@ -147,7 +147,7 @@ static int find_origin(struct store_txn *t, const struct observation *f, const s
         return get_number(t, OF_CAMPAIGNS, *ret_key, ret);
 }
 
-/* -- by what an alarm is known again: its causes -- */
+/* -- whether an alarm is known already: its causes -- */
 
 /* The commit as the cause (case_id 0), or a case. */
 static struct slice cause_key(const struct observation *a, uint32_t case_id, struct buffer *key)
