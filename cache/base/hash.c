@@ -67,10 +67,8 @@ int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size)
 
         for (;;) {
                 char block[1 << 16];
-                ssize_t n = pread(fd, block, sizeof(block), (off_t)offset);
+                ssize_t n = TEMP_FAILURE_RETRY(pread(fd, block, sizeof(block), (off_t)offset));
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n < 0)
                         r = -errno;
                 if (n <= 0)
@@ -88,6 +86,14 @@ void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE])
 {
         base16_encode_update(ret, DIGEST_SIZE, d->bytes);
         ret[2 * DIGEST_SIZE] = '\0';
+}
+
+struct digest_text digest_text(const struct digest *d)
+{
+        struct digest_text ret;
+
+        digest_hex(d, ret.s);
+        return ret;
 }
 
 uint64_t hash_quick(const void *data, size_t size)

@@ -106,9 +106,9 @@ static inline void *find_in_list(const void *key, const void *list, size_t n, si
 }
 
 /* Room for one more behind the `n` of a list that only this makes longer (NULL: none yet). It doubles, at 0, 1, 3, 7, …, so that nobody
- * keeps its capacity. Returns 0. */
+ * keeps its capacity. */
 #define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
-int list_grow_sized(void *list, size_t n, size_t size);
+void list_grow_sized(void *list, size_t n, size_t size);
 
 /* -- bytes ------------------------------------------------------------------------------------------------------ */
 
