@@ -1,8 +1,6 @@
 /* Recipes back into git-config text: whole ones to read, and sections of the store's config. */
 #include "core/recipe/recipe.h"
 
-#include <limits.h>
-
 #include "cache/base/lock.h"
 #include "core/git/gitconfig.h"
 #include "core/recipe/recipe_keys.h"
@@ -247,39 +245,22 @@ static int rewrite_file(const char *path, struct edit e)
         return r;
 }
 
-/* The folder and the name of a path, links in it followed: what is replaced is the file, not a link to it. */
-static int resolve(const char *path, char dir[PATH_SIZE], const char **ret_name)
-{
-        char *slash;
-
-        if (!realpath(path, dir)) {
-                if (errno != ENOENT)
-                        return errorf(-errno, "cannot find %s: %s", path, strerror(errno));
-                if (snprintf(dir, PATH_SIZE, "%s%s", strchr(path, '/') ? "" : "./", path) >= PATH_SIZE)
-                        return errorf(-ENAMETOOLONG, "path too long: %s", path);
-        }
-        slash = strrchr(dir, '/');
-        *ret_name = slash + 1;
-        *slash = '\0';
-        return 0;
-}
-
+/* Links in the path are followed: what is replaced is the file, not a link to it. */
 static int edit_config(const char *path, const struct edit *e)
 {
-        char dir[PATH_SIZE], lock_name[NAME_MAX + 1], file[PATH_SIZE];
-        const char *name = NULL;
-        int lock, r = resolve(path, dir, &name);
+        cleanup_free char *file = realpath(path, NULL), *dir = NULL, *lock_name = NULL;
+        int lock, r;
 
-        if (r == 0 && snprintf(lock_name, sizeof(lock_name), ".%s.writing", name) >= (int)sizeof(lock_name))
-                r = errorf(-ENAMETOOLONG, "file name too long: %s", name);
-        if (r == 0)
-                r = path_join(file, dir, name);
-        if (r == 0)
-                r = lock_wait(*dir ? dir : "/", lock_name, false, &lock);
+        if (!file && errno != ENOENT)
+                return errorf(-errno, "cannot find %s: %s", path, strerror(errno));
+        file = file ?: format_string("%s%s", strchr(path, '/') ? "" : "./", path);
+        dir = copy_prefix(file, (size_t)(strrchr(file, '/') + 1 - file));
+        lock_name = format_string(".%s.writing", basename(file));
+        r = lock_wait(dir, lock_name, false, &lock);
         if (r < 0)
                 return r;
         r = rewrite_file(file, *e);
-        lock_release_unlink(*dir ? dir : "/", lock_name, lock);
+        lock_release_unlink(dir, lock_name, lock);
         return r;
 }
 

@@ -202,12 +202,11 @@ bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
 
 int recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote, struct runner **ret)
 {
-        char scratch[PATH_SIZE];
+        cleanup_free char *scratch = format_string("%s/scratch", workspace_dir(common.workspace));
         const struct runner_options options = {.recipe = recipe, .programs = list, .n_programs = n, .limits = recipe->limits, .scratch_parent = scratch,
                                                .sandbox = workspace_settings(common.workspace)->sandbox, .remote = remote};
-        int r = path_join(scratch, workspace_dir(common.workspace), "scratch");
 
-        return r == 0 ? runner_open(&options, ret) : r;
+        return runner_open(&options, ret);
 }
 
 /* Does the program start at all? Says so when it does not. */
