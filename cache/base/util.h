@@ -88,6 +88,11 @@ char *copy_string(const char *s);
 char *copy_prefix(const char *s, size_t most); /* the first bytes of it at most */
 char *format_string(const char *format, ...) printf_like(1, 2);
 
+/* A number, a date or the like as text, by value: printf("%s", format_size(n).s). */
+struct short_text {
+        char s[32];
+};
+
 /* -- lists ------------------------------------------------------------------------------------------------------ */
 
 int compare_u32(const void *a, const void *b);

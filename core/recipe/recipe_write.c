@@ -10,33 +10,28 @@ static void print_entry(struct buffer *b, const char *key, const char *value)
         gitconfig_line(b, "    ", key, value);
 }
 
-/* NULL: it has none. */
-static const char *value_of(const struct recipe_key *k, const void *field, char text[32])
-{
-        if (k->kind == KIND_RETIRED)
-                return NULL;
-        if (k->kind == KIND_FORMAT)
-                return format_name(*(const enum format *)field);
-        if (recipe_key_is_string(k))
-                return *(char *const *)field;
-        if (k->kind == KIND_DURATION)
-                format_duration(*(const uint64_t *)field, text);
-        else if (k->kind == KIND_SIZE)
-                format_size(*(const uint64_t *)field, text);
-        else
-                snprintf(text, 32, "%llu", *(const unsigned long long *)field);
-        return text;
-}
-
 static void print_value(struct buffer *b, const struct recipe_key *k, const void *field)
 {
-        char text[32];
-        const char *value = recipe_key_repeats(k) ? NULL : value_of(k, field, text);
+        cleanup_free char *number = NULL;
 
-        for (char *const *p = recipe_key_repeats(k) ? *(char *const *const *)field : NULL; p && *p; p++)
-                print_entry(b, k->name, *p);
-        if (value)
-                print_entry(b, k->name, value);
+        if (k->kind == KIND_RETIRED) /* it has none */
+                return;
+        if (recipe_key_repeats(k)) {
+                for (char *const *p = *(char *const *const *)field; p && *p; p++)
+                        print_entry(b, k->name, *p);
+        } else if (recipe_key_is_string(k)) {
+                if (*(char *const *)field)
+                        print_entry(b, k->name, *(char *const *)field);
+        } else if (k->kind == KIND_FORMAT) {
+                print_entry(b, k->name, format_name(*(const enum format *)field));
+        } else if (k->kind == KIND_DURATION) {
+                print_entry(b, k->name, format_duration(*(const uint64_t *)field).s);
+        } else if (k->kind == KIND_SIZE) {
+                print_entry(b, k->name, format_size(*(const uint64_t *)field).s);
+        } else {
+                number = format_string("%llu", *(const unsigned long long *)field);
+                print_entry(b, k->name, number);
+        }
 }
 
 /* Are both printed alike? */

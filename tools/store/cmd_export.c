@@ -3,7 +3,6 @@
 #include "core/query/resolved_cell.h"
 #include "core/report/export.h"
 #include "core/run/cell_file.h"
-#include "core/run/host.h"
 #include "version.h"
 #include "tools/words.h"
 

@@ -16,8 +16,7 @@ struct looking {
         struct host_check *c;
 };
 
-static void say(struct looking *l, enum check_state state, const char *format, ...) printf_like(3, 4);
-static void say(struct looking *l, enum check_state state, const char *format, ...)
+static printf_like(3, 4) void say(struct looking *l, enum check_state state, const char *format, ...)
 {
         va_list args;
 
