@@ -2,7 +2,6 @@
 #include "core/query/programs.h"
 #include "core/study/observation/finding.h"
 #include "core/why/options/restoring.h"
-#include "tools/ask.h"
 #include "tools/words.h"
 
 #define CULPRITS_MOST 8 /* commits of one set; of more nobody knows what matters */
