@@ -78,7 +78,8 @@ static enum verdict search(struct solver *v)
                 refuted |= v->roots.d[i] == v->b->t_false;
         if (refuted)
                 return VERDICT_UNSAT;
-        zed_init(&v->zed, v->b, v->stats, v->opt->deadline, v->opt->seed);
+        if (!zed_init(&v->zed, v->b, v->stats, v->opt->deadline, v->opt->seed))
+                return VERDICT_UNKNOWN;
         for (size_t i = 0; i < v->roots.n; i++)
                 zed_assert(&v->zed, v->roots.d[i]);
         assert_definitions(v);
