@@ -5,6 +5,7 @@
 
 #define LEAF_TRIES      4
 #define LEAF_MAX_LENGTH (1 << 22)
+#define LEAF_MAX_DIGITS 18 /* of numbers that go by their digits */
 
 struct picks {
         const struct ustr **val; /* by variable */
@@ -224,7 +225,7 @@ static void mend_replace_all(struct search *s, const struct link *l, size_t at, 
                 branch_fact(&with, lower_eq(s->lower, s->vars.d[c].len, one));
         }
         *next = (struct link){.app = l->app, .var = l->var, .arg = {word_var(s, y), t, u}, .result = word_var(s, r)};
-        with.link = next;
+        with.link[with.links++] = next;
         branch_eq(&with, w, word_join(s, word_var(s, x), word_join(s, t, word_var(s, y))));
         branch_eq(&with, l->result, word_join(s, word_var(s, x), word_join(s, u, word_var(s, r))));
         with.lack[0].l = word_join(s, word_var(s, x), stub);
@@ -238,6 +239,55 @@ static void mend_replace_all(struct search *s, const struct link *l, size_t at, 
         }
 }
 
+/* A link of its own for (op x), x a variable; the integer it stands for is that term itself. */
+static const struct link *link_of_var(struct search *s, enum op op, uint32_t x)
+{
+        struct link *l = arena_alloc(&s->scratch, sizeof(*l));
+        tid t = term_app(s->b, op, SORT_INT, &s->vars.d[x].var, 1);
+
+        *l = (struct link){.app = t, .var = t, .arg = {word_var(s, x)}};
+        return l;
+}
+
+/* k = to_int(w) by the last digit: w is no number and k = -1; or w is a digit; or w = x c, k = 10 to_int(x) + c. Where lengths are
+ * bounded this ends, and all that is left is arithmetic. (As in cvc5: A. Reynolds et al., Reductions for Strings and Regular
+ * Expressions Revisited, FMCAD 2020.) */
+static void mend_digits(struct search *s, const struct link *l, size_t at, struct split *out)
+{
+        struct re_bank *re = &s->auts->re;
+        rid digit = re_chars(re, '0', '9'), digits = re_concat(re, digit, re_star(re, digit));
+        struct aut *one = aut_from_re(s->auts, digit), *many = aut_from_re(s->auts, digits);
+        struct branch no = {.drop_link = (int)at + 1}, single = no, more = no;
+        uint32_t x = search_fresh(s), c = search_fresh(s);
+        const struct link *head = link_of_var(s, OP_TO_INT, x), *last = link_of_var(s, OP_TO_CODE, c);
+        tid value = lower_sum(s->lower, last->var, 1, term_num(s->b, -'0'));
+        const struct word *w = l->arg[0];
+        int64_t k = 0;
+
+        branch_mem(&no, w, aut_comp(s->auts, many));
+        branch_fact(&no, lower_eq(s->lower, l->var, term_num(s->b, -1)));
+        branch_eq(&single, w, word_var(s, c));
+        branch_mem(&single, word_var(s, c), one);
+        branch_fact(&single, lower_eq(s->lower, l->var, value));
+        single.link[single.links++] = last;
+        branch_eq(&more, w, word_join(s, word_var(s, x), word_var(s, c)));
+        branch_mem(&more, word_var(s, x), many);
+        branch_mem(&more, word_var(s, c), one);
+        branch_fact(&more, lower_le(s->lower, term_num(s->b, 0), head->var));
+        branch_fact(&more, lower_eq(s->lower, l->var, lower_sum(s->lower, value, 10, head->var)));
+        more.link[more.links++] = head;
+        more.link[more.links++] = last;
+        if (zed_value(s->zed, l->var, &k) && k == -1) {
+                vec_push(&out->way, no);
+                vec_push(&out->way, single);
+                vec_push(&out->way, more);
+        } else {
+                vec_push(&out->way, single);
+                vec_push(&out->way, more);
+                vec_push(&out->way, no);
+        }
+}
+
 static void mend_link(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
 {
         const struct link *l = &st->links.d[at];
@@ -247,6 +297,10 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
         int64_t k;
 
         out->why = l->why;
+        if (op == OP_TO_INT && instance(s, p, l->arg[0])->len <= LEAF_MAX_DIGITS) {
+                mend_digits(s, l, at, out);
+                return;
+        }
         if ((op == OP_TO_CODE || (op == OP_TO_INT && st->mends % 2 == 0)) && zed_value(s->zed, l->var, &k)) {
                 /* The integer leads: the text is what has that value. For to_int it alternates with the text,
                  * since either may be the one that is hard to meet. */

@@ -14,9 +14,9 @@ struct branch {
         struct {
                 const struct word *l, *r;
         } neq[2], lack[1];
-        const struct link *link; /* one more, or NULL */
+        const struct link *link[2]; /* more of these */
         tid fact[4];
-        uint32_t neqs, eqs, mems, facts, lacks;
+        uint32_t neqs, eqs, mems, facts, lacks, links;
         int drop_eq, drop_mem, drop_neq, drop_lack, drop_link; /* index + 1; 0: none */
         bool overlap;                                          /* unfolds a variable over itself */
 };

@@ -137,6 +137,10 @@ static Z3_ast translate(struct zed *z, tid t)
                         z3.solver_assert(c, z->master, z3.mk_ge(c, r, z3.mk_int64(c, 0, z->ints)));
                 z3.solver_assert(c, z->arith, z3.mk_ge(c, r, z3.mk_int64(c, 0, z->ints)));
                 break;
+        case OP_TO_CODE:
+        case OP_TO_INT:
+                r = z3.mk_fresh_const(c, "of", z->ints);
+                break;
         case OP_IN_RE:
         case OP_CONTAINS:
                 r = z3.mk_fresh_const(c, "in", z->bools);
