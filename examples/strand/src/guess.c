@@ -101,7 +101,7 @@ static void evaluate(struct guess *g, tid t)
         const struct term *x = term_get(g->b, t);
         struct aut *a = x->op == OP_IN_RE && g->val[x->args[0]].set ? guess_aut(g, x->args[1]) : NULL;
 
-        g->work++;
+        g->work += 1 + (g->val[t].set && x->sort == SORT_STR ? g->val[t].s->len / 4 : 0);
         if (a) { /* the referee's way is cubic */
                 const struct ustr *s = g->val[x->args[0]].s;
                 uint32_t q = 0;
@@ -229,7 +229,7 @@ bool guess_run(struct guess *g, uint64_t work, struct value *val, size_t nval)
 
                 if (g->b->arena.total > g->memory + GUESS_MEMORY)
                         return false;
-                g->work += 4;
+                g->work += 8;
                 if (i % GUESS_RESTART == 0) {
                         restart(g, false);
                         now = cost(g, &o);

@@ -239,6 +239,14 @@ static void mend_replace_all(struct search *s, const struct link *l, size_t at, 
         }
 }
 
+/* A code, or a number short enough to go by its digits: what mending it leaves is smaller. */
+static bool is_small(struct search *s, const struct link *l, const struct picks *p)
+{
+        enum op op = (enum op)term_get(s->b, l->app)->op;
+
+        return op == OP_TO_CODE || (op == OP_TO_INT && instance(s, p, l->arg[0])->len <= LEAF_MAX_DIGITS);
+}
+
 /* A link of its own for (op x), x a variable; the integer it stands for is that term itself. */
 static const struct link *link_of_var(struct search *s, enum op op, uint32_t x)
 {
@@ -297,11 +305,11 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
         int64_t k;
 
         out->why = l->why;
-        if (op == OP_TO_INT && instance(s, p, l->arg[0])->len <= LEAF_MAX_DIGITS) {
+        if (op == OP_TO_INT && is_small(s, l, p)) {
                 mend_digits(s, l, at, out);
                 return;
         }
-        if ((op == OP_TO_CODE || (op == OP_TO_INT && st->mends % 2 == 0)) && zed_value(s->zed, l->var, &k)) {
+        if ((op == OP_TO_CODE || (op == OP_TO_INT && st->mends / 4 % 2 == 0)) && zed_value(s->zed, l->var, &k)) {
                 /* The integer leads: the text is what has that value. For to_int it alternates with the text,
                  * since either may be the one that is hard to meet. */
                 struct branch is = {.drop_link = (int)at + 1}, less = {}, more = {};
@@ -412,7 +420,7 @@ enum outcome leaf_solve(struct search *s, struct state *st, struct split *out)
                 goto out;
         }
         r = OUT_UNSAT;
-        st->mends++;
+        st->mends += t.kind == TROUBLE_LINK && is_small(s, &st->links.d[t.at], &p) ? 1 : 4;
         if (t.kind == TROUBLE_NEQ)
                 mend_neq(s, st, t.at, &p, out);
         else if (t.kind == TROUBLE_LACK)

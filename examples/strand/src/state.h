@@ -67,7 +67,7 @@ struct state {
         VEC(struct fact) facts;
         VEC(struct solved) solved; /* var := w, in order; w has no earlier var */
         uint32_t nfacts_checked;
-        uint32_t mends;    /* times a leaf was mended on this path */
+        uint32_t mends;    /* what mending leaves has cost on this path: 1 for a digit or code, else 4 */
         uint32_t overlaps; /* times a variable that overlaps itself was unfolded on this path */
 };
 

@@ -49,7 +49,7 @@ static void assert_lengths(struct solver *v)
 }
 
 /* What local search may do before there is any other, and for each node of that: in evaluations of terms. */
-#define GUESS_FIRST    40000
+#define GUESS_FIRST    20000
 #define GUESS_PER_NODE 200
 
 bool solver_guess(struct solver *v)

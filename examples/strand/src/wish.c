@@ -1,7 +1,7 @@
 /* What a term must wish of one of its arguments to have a given value itself; the others keep theirs. */
 #include "guess.h"
 
-#define WISH_MAX_LENGTH 600
+#define WISH_MAX_LENGTH 300
 
 /* ---- strings in the making ---- */
 
