@@ -4,6 +4,7 @@
 #define AUT_MAX_STATES  20000
 #define AUT_MAX_CELLS   (8u << 20)
 #define AUT_MAX_LENGTHS 4096
+#define AUT_MAX_SETS    1000
 
 struct draft {
         VEC(uint32_t) step; /* n * nclasses */
@@ -453,6 +454,48 @@ struct aut *aut_between(struct aut_store *s, struct aut *a, uint32_t q, const ui
                 for (uint32_t i = 0; i < d.n; i++)
                         d.accept.d[i] = bit_get(target, i == 0 ? q : i == q ? 0 : i);
         return finish(s, &d);
+}
+
+struct aut *aut_reverse(struct aut_store *s, const struct aut *a, uint32_t q, const uint64_t *target, bool avoid)
+{
+        size_t words = ((size_t)a->n + 1 + 63) / 64; /* sets of states; state a->n is q as the one begun at */
+        uint32_t k = a->nclasses;
+        struct draft d = {};
+        VEC(uint64_t) sets = {};
+        struct aut *r = NULL;
+
+        for (uint32_t c = 0; c < k; c++)
+                vec_push(&d.first, a->first[c]);
+        for (size_t i = 0; i < words; i++)
+                vec_push(&sets, target[i]);
+        for (uint32_t i = 0; i < sets.n / words; i++) {
+                vec_push(&d.accept, bit_get(sets.d + i * words, a->n));
+                if (i == AUT_MAX_SETS || ((i & 63) == 63 && late(s)))
+                        goto out;
+                for (uint32_t c = 0; c < k; c++) {
+                        size_t at = sets.n, j = 0;
+
+                        for (size_t w = 0; w < words; w++)
+                                vec_push(&sets, 0);
+                        for (uint32_t p = 0; p <= a->n; p++) {
+                                uint32_t t = a->step[(p < a->n ? p : q) * k + c];
+
+                                if (t != AUT_DEAD && bit_get(sets.d + i * words, t) && !(avoid && a->accept[t]))
+                                        bit_set(sets.d + at, p);
+                        }
+                        while (memcmp(sets.d + j * words, sets.d + at, words * 8))
+                                j++;
+                        vec_push(&d.step, (uint32_t)j);
+                        if (j * words != at)
+                                sets.n = at; /* seen before */
+                }
+        }
+        d.n = (uint32_t)(sets.n / words);
+        r = finish(s, &d);
+out:
+        draft_free(&d);
+        vec_free(&sets);
+        return r;
 }
 
 void aut_store_init(struct aut_store *s, double deadline)

@@ -54,6 +54,10 @@ struct aut *aut_comp(struct aut_store *s, struct aut *a);
  * ones). */
 struct aut *aut_between(struct aut_store *s, struct aut *a, uint32_t q, const uint64_t *target);
 
+/* The words w for which w read backward leads from state q to a state of target; avoid: through no accepting state but q. target has
+ * one bit more, whether the empty word is among them. NULL: too many states. */
+struct aut *aut_reverse(struct aut_store *s, const struct aut *a, uint32_t q, const uint64_t *target, bool avoid);
+
 uint32_t aut_class(const struct aut *a, uint32_t c);
 uint32_t aut_step(const struct aut *a, uint32_t q, uint32_t c);
 /* All states that a word of d can lead to from the states in `from`; adds them to `to`. False: out of time.

@@ -102,7 +102,9 @@ static void evaluate(struct guess *g, tid t)
         struct aut *a = x->op == OP_IN_RE && g->val[x->args[0]].set ? guess_aut(g, x->args[1]) : NULL;
 
         g->work += 1 + (g->val[t].set && x->sort == SORT_STR ? g->val[t].s->len / 4 : 0);
-        if (a) { /* the referee's way is cubic */
+        if ((x->op == OP_REPLACE_RE || x->op == OP_REPLACE_RE_ALL) && g->val[x->args[0]].set)
+                g->work += (uint64_t)g->val[x->args[0]].s->len * g->val[x->args[0]].s->len; /* the referee's way is cubic */
+        if (a) {
                 const struct ustr *s = g->val[x->args[0]].s;
                 uint32_t q = 0;
 

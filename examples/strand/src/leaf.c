@@ -349,6 +349,10 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
                 mend_replace_all(s, l, at, out);
                 return;
         }
+        if (op == OP_REPLACE_RE || op == OP_REPLACE_RE_ALL) {
+                replace_split(s, l, at, out);
+                return;
+        }
         for (int i = 0; i < 3; i++)
                 if (l->arg[i] && !word_is_const(l->arg[i])) {
                         mend_value(s, l->arg[i], instance(s, p, l->arg[i]), out);

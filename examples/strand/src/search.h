@@ -48,6 +48,8 @@ bool arrange_split(struct search *s, struct state *st, struct split *out);
 /* member.c: splits on memberships of words with several variables */
 bool member_refute(struct search *s, struct state *st, dep **conflict);
 bool member_split(struct search *s, struct state *st, struct split *out);
+/* replace.c: a function that replaces what is in a regular language, by its leftmost match */
+void replace_split(struct search *s, const struct link *l, size_t at, struct split *out);
 /* leaf.c: all equations solved, each variable with its language */
 enum outcome leaf_solve(struct search *s, struct state *st, struct split *out);
 

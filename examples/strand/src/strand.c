@@ -61,7 +61,7 @@ bool solver_guess(struct solver *v)
         return r;
 }
 
-/* Lowers, tells Z3 the skeleton, and runs a front end. */
+/* Lowers, looks for a model, tells Z3 the skeleton, and runs a front end. */
 static enum verdict search(struct solver *v)
 {
         enum verdict r = VERDICT_UNKNOWN;
@@ -70,6 +70,8 @@ static enum verdict search(struct solver *v)
         lower_init(&v->lower, v->b);
         for (size_t i = 0; i < v->nasserts && !v->lower.fail; i++)
                 vec_push(&v->roots, lower_formula(&v->lower, v->asserts[i]));
+        if (v->lower.fail && solver_guess(v))
+                return VERDICT_SAT;
         if (v->lower.fail) {
                 fprintf(stderr, "strand: unknown, because of %s\n", v->lower.fail);
                 return VERDICT_UNKNOWN;
@@ -78,6 +80,8 @@ static enum verdict search(struct solver *v)
                 refuted |= v->roots.d[i] == v->b->t_false;
         if (refuted)
                 return VERDICT_UNSAT;
+        if (solver_guess(v))
+                return VERDICT_SAT;
         if (!zed_init(&v->zed, v->b, v->stats, v->opt->deadline, v->opt->seed))
                 return VERDICT_UNKNOWN;
         for (size_t i = 0; i < v->roots.n; i++)
@@ -99,7 +103,7 @@ enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const st
         v.nval = b->terms.n;
         aut_store_init(&v.auts, opt->deadline);
         guess_init(&v.guess, b, &v.auts, asserts, n, opt->seed);
-        verdict = solver_guess(&v) ? VERDICT_SAT : search(&v);
+        verdict = search(&v);
         guess_free(&v.guess);
         aut_store_free(&v.auts);
         lower_free(&v.lower);
