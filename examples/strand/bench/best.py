@@ -137,8 +137,10 @@ def measure(args, solvers):
                         open(case, "w").write(script(text, True))
                         model = values_of(run(command, case, args.limit)[2])
                         open(case, "w").write(with_model(script(text, False), model))
-                        checker = args.checkers[1 if name.startswith("cvc5") else 0]
-                        checked = {"sat": "yes", "unsat": "no"}.get(run(checker, case, args.limit)[0], "open")
+                        for checker in args.checkers if not name.startswith("cvc5") else args.checkers[::-1]:
+                            checked = {"sat": "yes", "unsat": "no"}.get(run(checker, case, args.limit)[0], "open")
+                            if checked != "open" or checker.startswith(name.split("-")[0]):
+                                break
                     print(fam, half, path, status, name, answer, "%.4f" % seconds, checked, sep="\t", file=out, flush=True)
 
 

@@ -112,9 +112,13 @@ static struct trouble check(struct search *s, const struct state *st, const stru
         for (size_t i = 0; i < st->lacks.n; i++)
                 if (occurs(instance(s, p, st->lacks.d[i].r), instance(s, p, st->lacks.d[i].l)))
                         return (struct trouble){TROUBLE_LACK, i};
-        for (size_t i = 0; i < st->links.n; i++)
-                if (!st->links.d[i].done && !link_holds(s, p, &st->links.d[i]))
-                        return (struct trouble){TROUBLE_LINK, i};
+        for (int codes = 0; codes < 2; codes++) /* last, as there are many, and numbers may turn out to be contradictory without them */
+                for (size_t i = 0; i < st->links.n; i++) {
+                        const struct link *l = &st->links.d[i];
+
+                        if ((term_get(s->b, l->app)->op == OP_TO_CODE) == codes && !l->done && !link_holds(s, p, l))
+                                return (struct trouble){TROUBLE_LINK, i};
+                }
         return (struct trouble){};
 }
 
