@@ -49,7 +49,7 @@ static void assert_lengths(struct solver *v)
 }
 
 /* What local search may do before there is any other, and for each node of that: in evaluations of terms. */
-#define GUESS_FIRST    20000
+#define GUESS_FIRST    6000
 #define GUESS_PER_NODE 200
 
 bool solver_guess(struct solver *v)
@@ -89,7 +89,8 @@ static enum verdict search(struct solver *v)
         assert_definitions(v);
         assert_lengths(v);
         r = v->opt->loop ? loop_run(v) : propagator_run(v);
-        zed_free(&v->zed);
+        if (!v->opt->ends)
+                zed_free(&v->zed);
         return r;
 }
 

@@ -16,6 +16,7 @@ struct strand_options {
         bool no_length;  /* do not consult the integer solver while searching */
         bool labels;     /* say on standard error which label sets there are and how they merge */
         bool loop;       /* a loop around Z3 instead of a user propagator */
+        bool ends;       /* the program does after this: what goes with it need not be freed */
         double deadline; /* on the monotonic clock; 0: none */
 };
 
