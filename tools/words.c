@@ -129,9 +129,12 @@ void parse_any_measure(void *to, const char *text)
         parse_measure_among(to, text, ~0U, "time, cpu, memory, effort or seconds-per-effort");
 }
 
-void seconds_text(double seconds, char ret[32])
+struct short_text seconds_text(double seconds)
 {
-        snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
+        struct short_text text;
+
+        snprintf(text.s, sizeof(text.s), isfinite(seconds) ? "%.6f" : "broken", seconds);
+        return text;
 }
 
 json_t *json_number(double number)
@@ -214,23 +217,17 @@ uint32_t command_commit(struct solver *s, const char *option, const char *word)
         return commit;
 }
 
-int command_finding(const char *word, struct observation **ret)
+int command_finding(const char *word, bool alarms, struct observation **ret)
 {
-        char folder[32];
-        unsigned number;
-        int end = 0, r;
+        int r = observation_named(common.workspace, common.solver->number, word, ret);
 
-        if (sscanf(word, "%31[a-z-]/%9u%n", folder, &number, &end) != 2 || word[end] != '\0' || !strchr("123456789", strchr(word, '/')[1]))
-                return 0;
-        for (enum observation_kind k = 0; k < N_FINDING_KINDS; k++) {
-                if (strcmp(folder, observation_folder(k)) != 0)
-                        continue;
-                r = observation_get(common.workspace, OF_CAMPAIGNS, common.solver->number, number, ret);
-                if (r == 0 && strcmp(observation_folder((*ret)->kind), folder) != 0)
-                        r = errorf(-ENOENT, "finding %u stands in %s/, not in %s/", number, observation_folder((*ret)->kind), folder);
-                return r < 0 ? r : 1;
-        }
-        return 0;
+        if (r != 1 || observation_series(*ret) == OF_CAMPAIGNS)
+                return r;
+        if (!alarms)
+                command_refuse(STATUS_USAGE, "%s is an alarm; name a finding, or the alarm's case and versions", word);
+        if ((*ret)->case_id == 0 || !*(*ret)->reference)
+                command_refuse(STATUS_USAGE, "%s is not of two versions on a case: name these", word);
+        return r;
 }
 
 void command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage)

@@ -31,8 +31,9 @@ void command_open_solver(int store_flags, const char *cluster, const char *name)
 void command_seed(const struct solver *s, uint32_t commit, bool is_asked);
 void command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 void command_cases(char *const *words, size_t n, struct case_selection *ret);
-/* "spr/3": a finding of common.solver. 1: it is one; 0: the word is none; -errno. */
-int command_finding(const char *word, struct observation **ret);
+/* "spr/3": a finding of common.solver, and with `alarms` also "alarms/1". 1: it is one; 0: the word is none; -errno. An alarm is refused where it is
+ * not of two versions on a case. */
+int command_finding(const char *word, bool alarms, struct observation **ret);
 /* Of an option --mark: opens the solver, and keeps what became of a finding or an alarm of it, as the words say: a mark, and perhaps where. `usage` is
  * for more words than these. */
 void command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage);
@@ -75,7 +76,7 @@ void command_note_passed_over(size_t n);
 
 bool is_folder(const char *path);
 
-void seconds_text(double seconds, char ret[32]); /* "broken" where there is no such number */
+struct short_text seconds_text(double seconds); /* "broken" where there is no such number */
 json_t *json_number(double number);              /* null where there is no such number */
 struct commit_label {
         char s[COMMIT_NAME_SIZE];

@@ -228,14 +228,14 @@ static void maximize(struct hardness *h, const struct gathered *sums)
         }
 }
 
-void hardness_fit(struct hardness *h, const struct past *p, const double *predicted, unsigned rounds)
+void hardness_fit(struct hardness *h, const struct attempt *seen, size_t n, const double *predicted, unsigned rounds)
 {
         cleanup_free struct gathered *sums = allocate(h->arms, sizeof(*sums));
 
         for (unsigned round = 0; round < rounds; round++) {
                 memset(sums, 0, h->arms * sizeof(*sums));
-                for (size_t i = 0; i < p->n; i++) {
-                        const struct attempt *attempts = past_attempts(p, i);
+                for (size_t i = 0; i < n; i++) {
+                        const struct attempt *attempts = &seen[i * h->arms];
                         double chance[HARDNESS_LEVELS];
 
                         find_levels(h, attempts, predicted[i], NULL, chance);

@@ -9,7 +9,7 @@
  * Times are in seconds, locations and hardness in natural logarithms of seconds. */
 #pragma once
 
-#include "core/portfolio/past.h"
+#include "core/portfolio/learner.h"
 
 #define HARDNESS_LEVELS         15
 #define HARDNESS_VARIANCE_LEAST .09 /* of a prediction */
@@ -43,5 +43,5 @@ struct residual {
 };
 struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
                                    struct residual *residuals);
-/* Fits to the attempts seen, from where the last fit ended. `predicted`: each query's mean before its attempts. */
-void hardness_fit(struct hardness *h, const struct past *p, const double *predicted, unsigned rounds);
+/* Fits to the attempts on n queries, one of each arm, from where the last fit ended. `predicted`: each query's mean before its attempts. */
+void hardness_fit(struct hardness *h, const struct attempt *seen, size_t n, const double *predicted, unsigned rounds);

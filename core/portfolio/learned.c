@@ -75,7 +75,7 @@ static int leave_out(struct workspace *w, const struct portfolio *p, struct lear
 
 static int make(const struct portfolio *p, size_t features, struct learned **ret)
 {
-        const struct learner_settings settings = {.method = p->method, .limit = (double)p->wall_ns / NSEC_PER_SEC, .seed = p->seed};
+        const struct learner_settings settings = {.limit = (double)p->wall_ns / NSEC_PER_SEC, .seed = p->seed};
         struct learned *l = allocate(1, sizeof(*l));
         int r = learner_new(&settings, p->n_arms, features, &l->learner);
 

@@ -41,15 +41,12 @@ enum {
         WITHOUT_GUARD = 16,   /* however far it is behind its best arm */
 };
 
-/* How a learner chooses (learner_internal.h). tests/bench/baselines.h has others, to compare with. */
+/* Another way to choose than the product's (learner_internal.h), to compare with: tests/bench/baselines.h. */
 struct method {
         const char *name;
         const struct selector *selector;
-        const void *parts; /* of those, what they are made of */
+        const void *parts; /* what it is made of */
 };
-extern const struct method learner_methods[]; /* the default first; a row without a name ends them */
-/* -EINVAL with the names there are. */
-int learner_method(const char *name, const struct method **ret);
 
 struct learner_settings {
         const struct method *method; /* NULL: the default; only learner_new() looks at it, and what it calls */

@@ -3,7 +3,6 @@
 
 #include "cache/base/random.h"
 #include "core/portfolio/learner.h"
-#include "core/portfolio/past.h"
 
 /* A method of choosing the next arm. Members but next() may be NULL. */
 struct selector {
@@ -23,26 +22,19 @@ struct selector {
 struct learner {
         struct learner_settings settings;
         size_t arms, features;
-        struct past past;
+        size_t n;             /* queries learned from */
+        struct attempt *seen; /* on each of them, one of each arm */
+        double *now;          /* the present query's features; NaN: not known */
         struct random random; /* seeded for each query, so that a query which does not end leaves no trace */
         const struct selector *selector;
         void *state;              /* the selector's */
-        double *score;            /* of each arm; scratch of a selector */
         bool *left_out;           /* arms that get no turn */
         struct attempt *attempts; /* scratch: these arms count as failed */
 };
 
-extern const struct selector selector_survival, selector_medley;
-/* Parts of the latter: puts the arms in the order in which they are tried; how long an arm may run that solved so many queries in so many seconds, if its
- * runtimes are exponential. */
-void medley_order(struct learner *l, uint32_t *ret);
-double exponential_share(const struct learner *l, double solved, double seconds);
+extern const struct selector selector_survival;
 
-static inline bool attempt_ran(const struct attempt *a)
+static inline const struct attempt *learner_seen(const struct learner *l, size_t i)
 {
-        return a->ending != ENDING_NONE;
+        return &l->seen[i * l->arms];
 }
-/* All arms by descending score; equal scores in random order. */
-void learner_rank(struct learner *l, const double *score, uint32_t *ret);
-/* The first place from `at` on of an arm that has not run; l->arms: none. */
-size_t learner_next_untried(const struct learner *l, const uint32_t *order, const struct attempt *attempts, size_t at);

@@ -213,11 +213,12 @@ static int take_setting(const char *path, const struct gitconfig_entry *e, struc
         } else if (strcmp(e->key, "seed") == 0) {
                 r = parse_seed(v, &p->seed);
         } else if (strcmp(e->key, "selector") == 0) {
-                r = learner_method(v, &p->method);
-                p->selector = p->method->name;
-                return r < 0 ? errorf(r, "%s:%u: [portfolio \"%s\"]: %s", path, e->line, p->name, error_message(r)) : 0;
+                if (strcmp(v, "survival") != 0)
+                        return errorf(-EINVAL, "%s:%u: [portfolio \"%s\"]: there is no selector '%s': take the line out", path, e->line, p->name, v);
+                p->selector = "survival";
+                return 0;
         } else {
-                return errorf(-EINVAL, "%s:%u: unknown key '%s' in [portfolio \"%s\"]; there are arm, timeout, memory, selector and seed", path, e->line,
+                return errorf(-EINVAL, "%s:%u: unknown key '%s' in [portfolio \"%s\"]; there are arm, timeout, memory and seed", path, e->line,
                               e->key, p->name);
         }
         return r < 0 ? errorf(r, "%s:%u: '%s' is no value for '%s'", path, e->line, v, e->key) : 0;
@@ -283,7 +284,7 @@ int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret
         int r;
 
         *p = (struct portfolio){
-                .refs = 1, .name = copy_string(name), .method = learner_methods, .wall_ns = 20 * NSEC_PER_SEC, .memory = UINT64_C(4) << 30, .seed = 1};
+                .refs = 1, .name = copy_string(name), .wall_ns = 20 * NSEC_PER_SEC, .memory = UINT64_C(4) << 30, .seed = 1};
         r = read_sections(w, path, &config);
         if (r == 0)
                 r = read_portfolio(w, path, &config, p);

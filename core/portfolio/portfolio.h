@@ -13,7 +13,7 @@
  *   arm                    repeated; in the order of listings
  *   timeout     20s        T: for all arms of a case together
  *   memory      4g         for all arms of a case together, stopped ones included
- *   selector    survival   or 10nn (learner.h)
+ *   selector               of older versions: `survival`, which is what every portfolio has now
  *   seed        1
  *
  * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and what every arm did. A learner is made
@@ -48,8 +48,7 @@ struct portfolio {
         struct arm *arms;
         size_t n_arms;
         uint64_t wall_ns, memory, seed;
-        const struct method *method;
-        const char *selector; /* its name, as configured; NULL: not */
+        const char *selector; /* as configured, which tells epochs apart; NULL: not */
         struct digest epoch;
 };
 struct portfolio *portfolio_ref(struct portfolio *p);

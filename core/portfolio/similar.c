@@ -48,6 +48,19 @@ static void add_distances(const struct similar_feature *f, double now, size_t n,
         }
 }
 
+/* Puts one more into an ordered list of `n` and keeps the `most` nearest. Returns how many there are now. */
+static size_t neighbour_insert(struct neighbour *list, size_t n, size_t most, struct neighbour more)
+{
+        size_t at;
+
+        if (n == most && (n == 0 || more.distance >= list[n - 1].distance))
+                return n;
+        for (at = n < most ? n : n - 1; at > 0 && more.distance < list[at - 1].distance; at--)
+                list[at] = list[at - 1];
+        list[at] = more;
+        return MIN(n + 1, most);
+}
+
 size_t similar_nearest(const struct similar *s, const double *features, size_t most, struct neighbour *ret)
 {
         cleanup_free similar_lanes *sums = allocate(s->n / LANES + 1, sizeof(*sums));

@@ -7,7 +7,7 @@
  * A search is a pass over all queries and all features that ever differed: about a millisecond for 10,000 queries with a hundred such features. */
 #pragma once
 
-#include "core/portfolio/past.h"
+#include "cache/base/util.h"
 
 /* Vectors of four floats, which every machine has. */
 #define SIMILAR_LANES 4
@@ -25,6 +25,12 @@ struct similar {
                 double log_sum, log_squares;
                 size_t log_known;
         } *of;
+};
+
+/* A query seen, and how far its features are from the present one's. */
+struct neighbour {
+        size_t index;
+        double distance;
 };
 
 void similar_init(struct similar *s, size_t features);

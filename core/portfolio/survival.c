@@ -198,7 +198,7 @@ static double known_cost(struct learner *l, const struct survival *s, const stru
 
 static double drawn_cost(struct learner *l, const struct survival *s, const struct charged *c)
 {
-        double limit = l->settings.limit, n = (double)c->ended, mean = (c->alone / (double)l->past.n * n + ALONE * limit) / (n + 1);
+        double limit = l->settings.limit, n = (double)c->ended, mean = (c->alone / (double)l->n * n + ALONE * limit) / (n + 1);
 
         return mean + ALONE_SPREAD * limit / sqrt(n + 1) * random_normal(&l->random);
 }
@@ -234,7 +234,7 @@ static void choose_only(struct learner *l, struct survival *s)
 
         s->only = l->arms;
         s->head = is_search ? SEARCH_HEAD : 0;
-        if (l->past.n > 0 && !(l->settings.without & WITHOUT_GUARD))
+        if (l->n > 0 && !(l->settings.without & WITHOUT_GUARD))
                 s->only = find_least(l, s, is_search || is_behind ? drawn_cost : neglected_time);
 }
 
@@ -246,13 +246,13 @@ static void find_similar(const struct learner *l, struct survival *s)
 
         s->n_near = 0;
         if (l->settings.without & WITHOUT_FEATURES) { /* the latest */
-                for (size_t i = l->past.n; i > 0 && s->n_near < NEAREST; i--) {
+                for (size_t i = l->n; i > 0 && s->n_near < NEAREST; i--) {
                         s->base[s->n_near] = 1;
                         s->near[s->n_near++] = (struct neighbour){i - 1, 0};
                 }
                 return;
         }
-        s->n_near = similar_nearest(&s->similar, l->past.now, NEAREST, s->near);
+        s->n_near = similar_nearest(&s->similar, l->now, NEAREST, s->near);
         width = s->n_near > 0 ? fmax(1e-3, s->near[MIN((size_t)BANDWIDTH, s->n_near) - 1].distance) : 1;
         for (size_t i = 0; i < s->n_near; i++) {
                 double d = s->near[i].distance / width;
@@ -353,7 +353,7 @@ static void count_similar(const struct learner *l, struct survival *s, const str
                 s->arms[a].near = (struct curve){0};
         for (size_t i = 0; i < s->n_near; i++) {
                 size_t index = s->near[i].index;
-                const struct attempt *seen = past_attempts(&l->past, index);
+                const struct attempt *seen = learner_seen(l, index);
                 double weight = s->base[i] * likeness(l, seen, now);
 
                 for (size_t a = 0; a < l->arms; a++)
@@ -479,7 +479,7 @@ static void add_curves(const struct learner *l, struct survival *s, const struct
                 struct curve *all = &s->arms[a].all;
                 unsigned char bin = last_bin(s, &attempts[a]);
 
-                s->bin[l->past.n * l->arms + a] = bin;
+                s->bin[l->n * l->arms + a] = bin;
                 if (bin == BINS)
                         continue;
                 for (int b = 0; b <= bin; b++)
@@ -492,7 +492,7 @@ static void add_curves(const struct learner *l, struct survival *s, const struct
 /* The hardness that was found, against the prediction: how far predictions can be trusted. */
 static void add_hardness(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
-        size_t i = l->past.n;
+        size_t i = l->n;
         struct hardness_seen seen = hardness_look(&s->hardness, attempts, s->mean, s->offset, &s->residuals[i * l->arms]);
         double miss = seen.mean - s->mean, n = fmin((double)i + 6, 200);
 
@@ -505,28 +505,28 @@ static void add_hardness(const struct learner *l, struct survival *s, const stru
 /* A fit goes over all queries seen. It is done again when there is a tenth more of them. */
 static void refit(const struct learner *l, struct survival *s)
 {
-        if ((double)l->past.n < 1.1 * (double)s->fitted + 1)
+        if ((double)l->n < 1.1 * (double)s->fitted + 1)
                 return;
-        s->fitted = l->past.n;
-        hardness_fit(&s->hardness, &l->past, s->predicted, 3);
-        for (size_t i = 0; i < l->past.n; i++)
-                s->level[i] = hardness_look(&s->hardness, past_attempts(&l->past, i), s->predicted[i], NULL, &s->residuals[i * l->arms]).mean;
+        s->fitted = l->n;
+        hardness_fit(&s->hardness, l->seen, l->n, s->predicted, 3);
+        for (size_t i = 0; i < l->n; i++)
+                s->level[i] = hardness_look(&s->hardness, learner_seen(l, i), s->predicted[i], NULL, &s->residuals[i * l->arms]).mean;
         s->cost = 0;
         for (size_t a = 0; a < l->arms; a++)
                 s->arms[a].charged = (struct charged){0};
-        for (size_t i = 0; i < l->past.n; i++)
-                charge(l, s, past_attempts(&l->past, i));
+        for (size_t i = 0; i < l->n; i++)
+                charge(l, s, learner_seen(l, i));
 }
 
 static void survival_learn(struct learner *l, void *state, const struct attempt *attempts)
 {
         struct survival *s = state;
 
-        list_grow(s->predicted, l->past.n);
-        list_grow(s->level, l->past.n);
-        list_grow_sized(&s->residuals, l->past.n, l->arms * sizeof(*s->residuals));
-        list_grow_sized(&s->bin, l->past.n, l->arms * sizeof(*s->bin));
-        similar_add(&s->similar, l->past.now);
+        list_grow(s->predicted, l->n);
+        list_grow(s->level, l->n);
+        list_grow_sized(&s->residuals, l->n, l->arms * sizeof(*s->residuals));
+        list_grow_sized(&s->bin, l->n, l->arms * sizeof(*s->bin));
+        similar_add(&s->similar, l->now);
         refit(l, s);
         add_curves(l, s, attempts);
         add_hardness(l, s, attempts);

@@ -94,11 +94,8 @@ static int check_word(const struct program *p, const char *word, bool *ret_is_ca
         static const char *const known[] = {"{case}", "{n}", "{seed}", "{timeout}", "{memory}", NULL};
         unsigned uses[ARRAY_SIZE(known)] = {0};
 
-        if (recipe_check_placeholders(word, known, uses) < 0) {
-                cleanup_free char *why = copy_string(error_message(-EINVAL));
-
-                return errorf(-EINVAL, "'%s': %s; known are {case}, {n}, {seed}, {timeout} and {memory}", p->text, why);
-        }
+        if (recipe_check_placeholders(word, known, uses) < 0)
+                return errorf(-EINVAL, "'%s': %s; known are {case}, {n}, {seed}, {timeout} and {memory}", p->text, error_message(-EINVAL));
         *ret_is_case |= uses[0] > 0;
         return 0;
 }
@@ -133,11 +130,8 @@ static int parse(struct program *p)
         const char *arguments = "";
         int r = split_path(p->text, &p->path, &arguments);
 
-        if (r == 0 && (r = recipe_split(arguments, &words)) < 0) {
-                cleanup_free char *why = copy_string(error_message(r));
-
-                r = errorf(r, "'%s': %s", p->text, why);
-        }
+        if (r == 0 && (r = recipe_split(arguments, &words)) < 0)
+                r = errorf(r, "'%s': %s", p->text, error_message(r));
         if (r == 0)
                 r = read_arguments(p, words);
         strings_free(words);
@@ -191,18 +185,14 @@ static int look_at(struct program *p)
 
 /* -- its name --------------------------------------------------------------------------------------------------- */
 
-static int run_version(struct workspace *w, struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
+static int run_version(struct workspace *w, const struct recipe *like, const struct run_program *list, size_t n, const cpu_set_t *cpus,
                        struct run_remote *remote, int cancel_fd, struct run_result *ret)
 {
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_question(like, "--version", VERSION_NS);
         cleanup(runner_closep) struct runner *runner = NULL;
         char scratch[PATH_SIZE];
         int r = path_join(scratch, w->dir, "scratch");
 
-        free(recipe->run);
-        free(recipe->arguments);
-        recipe->run = copy_string("{bin} --version");
-        recipe->arguments = NULL;
-        recipe->limits.wall_ns = recipe->limits.cpu_ns = VERSION_NS;
         if (r == 0)
                 r = runner_open(&(struct runner_options){.recipe = recipe,
                                                          .programs = list,
@@ -216,7 +206,7 @@ static int run_version(struct workspace *w, struct recipe *recipe, const struct 
         return r == 0 ? runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, cancel_fd, ret) : r;
 }
 
-int program_ask_version(struct workspace *w, struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
+int program_ask_version(struct workspace *w, const struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
                         struct run_remote *remote, int cancel_fd, int *ret_code, char ret_line[VERSION_LINE])
 {
         struct run_result result = {0};

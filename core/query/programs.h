@@ -27,12 +27,12 @@ int program_digest(const char *path, struct digest *ret);
  * name `programs`. */
 int program_commit(struct workspace *w, const char *text, struct solver **ret, uint32_t *ret_commit);
 
-/* Runs programs by the recipe (its own copy, which this changes) with --version for at most ten seconds, on a slot's cores or `remote`. *ret_line: the
+/* Runs programs by the recipe with --version for at most ten seconds, on a slot's cores or `remote`. *ret_line: the
  * first line on standard output; "" where it does not exit. -ENOEXEC with a sentence: it cannot be executed here. */
 #define VERSION_LINE 200
 struct recipe;
 struct run_remote;
-int program_ask_version(struct workspace *w, struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
+int program_ask_version(struct workspace *w, const struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,
                         struct run_remote *remote, int cancel_fd, int *ret_code, char ret_line[VERSION_LINE]);
 
 /* How people call a commit: of `programs` its name; else twelve digits. */

@@ -210,6 +210,18 @@ void recipe_add_arguments(struct recipe *r, const char *more)
         r->arguments = format_string("%s%s%s", before ?: "", before ? " " : "", more);
 }
 
+struct recipe *recipe_for_question(const struct recipe *r, const char *arguments, uint64_t most_ns)
+{
+        struct recipe *c = recipe_copy(r);
+
+        free(c->run);
+        free(steal_pointer(c->arguments));
+        free(steal_pointer(c->seed));
+        c->run = format_string("{bin} %s <{case}", arguments);
+        c->limits.wall_ns = c->limits.cpu_ns = most_ns;
+        return c;
+}
+
 void recipe_add_era(struct recipe *r, struct recipe *era)
 {
         size_t at = r->n_eras;

@@ -146,6 +146,8 @@ static inline bool recipe_takes(const struct recipe *r, enum format of_case)
 struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
 /* Further arguments, behind those that it has. */
 void recipe_add_arguments(struct recipe *r, const char *more);
+/* A copy that asks the program about itself, by these arguments, for so long at most; its case is empty, and on standard input. */
+struct recipe *recipe_for_question(const struct recipe *r, const char *arguments, uint64_t most_ns);
 /* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
@@ -158,5 +160,5 @@ bool strings_have(char *const *list, const char *s);
 /* "20s", "1.5h", "500ms" and "4g", "512m"; a bare number is seconds or bytes. -EINVAL with a sentence. */
 int parse_duration(const char *text, uint64_t *ret_ns);
 int parse_size(const char *text, uint64_t *ret_bytes);
-void format_duration(uint64_t ns, char ret[32]); /* shortest exact: "20s", "1500ms" */
-void format_size(uint64_t bytes, char ret[32]);
+struct short_text format_duration(uint64_t ns); /* shortest exact: "20s", "1500ms" */
+struct short_text format_size(uint64_t bytes);

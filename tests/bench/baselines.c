@@ -7,9 +7,98 @@ void baseline_done(void *state)
         free(*(void **)state);
 }
 
+/* -- the queries seen: their features, of which those that baselines look at are divided by their running means ---------- */
+
+struct neighbour {
+        size_t index;
+        double distance;
+};
+
+static struct seen {
+        size_t features;
+        double *values; /* of each query seen; NaN: not known */
+        double *sum;    /* of each feature's known values */
+        size_t *known;
+        double *inverse; /* of each feature's mean over the queries seen and the present one; 0: the feature does not count */
+} no_queries;
+static _Thread_local struct seen *seen = &no_queries; /* of the learner that is asked */
+
+static void seen_begin(struct seen *s, const struct learner *l)
+{
+        seen = s;
+        for (size_t j = 0; j < s->features; j++) {
+                bool now = !isnan(l->now[j]);
+                double n = (double)(s->known[j] + now), mean = n > 0 ? (s->sum[j] + (now ? l->now[j] : 0)) / n : 0;
+
+                s->inverse[j] = !now || mean == 0 ? 0 : 1 / mean;
+        }
+}
+
+static void seen_end(struct seen *s, const struct learner *l)
+{
+        list_grow_sized(&s->values, l->n, (s->features + 1) * sizeof(*s->values));
+        memcpy(&s->values[l->n * s->features], l->now, s->features * sizeof(*l->now));
+        for (size_t j = 0; j < s->features; j++)
+                if (!isnan(l->now[j])) {
+                        s->sum[j] += l->now[j];
+                        s->known[j]++;
+                }
+}
+
+/* The `most` nearest of those that `counts` accepts, nearest first. Returns how many there are. */
+static size_t nearest(const struct learner *l, size_t most, bool (*counts)(const struct learner *l, size_t i, uint32_t arm), uint32_t arm,
+                      struct neighbour *ret)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < l->n; i++) {
+                const double *other = &seen->values[i * seen->features];
+                double sum = 0;
+                size_t at;
+
+                if (!counts(l, i, arm))
+                        continue;
+                for (size_t j = 0; j < seen->features; j++)
+                        if (seen->inverse[j] != 0 && !isnan(other[j])) {
+                                double d = (other[j] - l->now[j]) * seen->inverse[j];
+
+                                sum += d * d;
+                        }
+                if (n == most && sqrt(sum) >= ret[n - 1].distance)
+                        continue;
+                for (at = n < most ? n++ : n - 1; at > 0 && sqrt(sum) < ret[at - 1].distance; at--)
+                        ret[at] = ret[at - 1];
+                ret[at] = (struct neighbour){i, sqrt(sum)};
+        }
+        return n;
+}
+
 double baseline_scaled(const struct learner *l, size_t feature)
 {
-        return l->past.inverse[feature] == 0 ? 1 : l->past.now[feature] * l->past.inverse[feature];
+        return seen->inverse[feature] == 0 ? 1 : l->now[feature] * seen->inverse[feature];
+}
+
+void baseline_rank(struct learner *l, const double *score, uint32_t *ret)
+{
+        for (uint32_t a = 0; a < l->arms; a++)
+                ret[a] = a;
+        random_shuffle(&l->random, ret, l->arms);
+        for (size_t i = 1; i < l->arms; i++) { /* insertion: it keeps the order of equals, and arms are few */
+                uint32_t arm = ret[i];
+                size_t at = i;
+
+                for (; at > 0 && score[arm] > score[ret[at - 1]]; at--)
+                        ret[at] = ret[at - 1];
+                ret[at] = arm;
+        }
+}
+
+/* The first place from `at` on of an arm that has not run; l->arms: none. */
+static size_t next_untried(const struct learner *l, const uint32_t *order, const struct attempt *attempts, size_t at)
+{
+        while (at < l->arms && attempts[order[at]].ending != ENDING_NONE)
+                at++;
+        return at;
 }
 
 void baseline_inputs(const struct learner *l, double *ret)
@@ -53,11 +142,12 @@ static void tallies_learn(struct learner *l, void *state, const struct attempt *
 /* The prior is uniform: alpha = beta = 1. */
 static void thompson_order(struct learner *l, void *state, uint32_t *ret)
 {
+        cleanup_free double *score = allocate(l->arms, sizeof(*score));
         const struct tallies *t = state;
 
         for (size_t a = 0; a < l->arms; a++)
-                l->score[a] = random_beta(&l->random, 1 + t->gained[a], 1 + t->runs[a] - t->gained[a]);
-        learner_rank(l, l->score, ret);
+                score[a] = random_beta(&l->random, 1 + t->gained[a], 1 + t->runs[a] - t->gained[a]);
+        baseline_rank(l, score, ret);
 }
 
 static const struct orderer orderer_thompson = {
@@ -75,12 +165,13 @@ static const struct orderer orderer_thompson = {
 /* An arm that never ran counts as one that always gains: each is tried. */
 static void epsilon_order(struct learner *l, void *state, uint32_t *ret)
 {
+        cleanup_free double *score = allocate(l->arms, sizeof(*score));
         const struct tallies *t = state;
         bool explore = random_uniform(&l->random) < EPSILON;
 
         for (size_t a = 0; a < l->arms; a++)
-                l->score[a] = explore ? 0 : t->runs[a] > 0 ? t->gained[a] / t->runs[a] : 1;
-        learner_rank(l, l->score, ret);
+                score[a] = explore ? 0 : t->runs[a] > 0 ? t->gained[a] / t->runs[a] : 1;
+        baseline_rank(l, score, ret);
 }
 
 static const struct orderer orderer_epsilon = {
@@ -124,11 +215,12 @@ static void exp3_begin(struct learner *l, void *state)
 /* The order is drawn one by one without putting back: the least of exponential variables, each divided by its arm's chance. */
 static void exp3_order(struct learner *l, void *state, uint32_t *ret)
 {
+        cleanup_free double *score = allocate(l->arms, sizeof(*score));
         const struct exp3 *e = state;
 
         for (size_t a = 0; a < l->arms; a++)
-                l->score[a] = log(1 - random_uniform(&l->random)) / e->chance[a];
-        learner_rank(l, l->score, ret);
+                score[a] = log(1 - random_uniform(&l->random)) / e->chance[a];
+        baseline_rank(l, score, ret);
 }
 
 static void exp3_learn(struct learner *l, void *state, const struct attempt *attempts)
@@ -164,30 +256,60 @@ static const struct orderer orderer_random = {.order = random_order}, orderer_fi
 
 /* -- the nearest neighbour: MedleySolver, section 4.3 ------------------------------------------------------------ */
 
-static bool was_solved_by(const struct past *p, size_t i, uint32_t arm)
+static bool was_solved_by(const struct learner *l, size_t i, uint32_t arm)
 {
-        return past_attempts(p, i)[arm].ending == ENDING_SOLVED;
+        return learner_seen(l, i)[arm].ending == ENDING_SOLVED;
 }
 
 /* The arm that solved the nearest neighbour, then the one of the nearest that another arm solved, and so on. */
 static void nearest_order(struct learner *l, void *state, uint32_t *ret)
 {
+        cleanup_free double *score = allocate(l->arms, sizeof(*score));
         for (uint32_t a = 0; a < l->arms; a++) {
-                struct neighbour nearest;
+                struct neighbour one;
 
-                l->score[a] = past_nearest(&l->past, 1, was_solved_by, a, &nearest) > 0 ? -nearest.distance : -INFINITY;
+                score[a] = nearest(l, 1, was_solved_by, a, &one) > 0 ? -one.distance : -INFINITY;
         }
-        learner_rank(l, l->score, ret);
+        baseline_rank(l, score, ret);
 }
 
 static const struct orderer orderer_1nn = {.order = nearest_order};
 
-static void nearest_ten_order(struct learner *l, void *state, uint32_t *ret)
+#define NEIGHBOURS    10
+#define EXPLORE_DECAY .95
+
+/* Unsolved queries are not in the data set: no arm is the best on them. */
+static bool was_solved(const struct learner *l, size_t i, uint32_t arm)
 {
-        medley_order(l, ret);
+        for (size_t a = 0; a < l->arms; a++)
+                if (learner_seen(l, i)[a].ending == ENDING_SOLVED)
+                        return true;
+        return false;
 }
 
-static const struct orderer orderer_10nn = {.order = nearest_ten_order}; /* with another allocation than the product's */
+/* As in the published code: the arm with the fastest answer on any of the ten nearest queries is tried first. (A count of how many each solved
+ * would favour the arm that comes first, as it gets all the runs.) Arms without an answer there come last, in random order. The first queries
+ * are mostly tried in random order. */
+static void nearest_ten_order(struct learner *l, void *state, uint32_t *ret)
+{
+        cleanup_free double *score = allocate(l->arms, sizeof(*score));
+        struct neighbour list[NEIGHBOURS];
+        bool explore = random_uniform(&l->random) < pow(EXPLORE_DECAY, (double)l->n + 1);
+        size_t n = explore ? 0 : nearest(l, NEIGHBOURS, was_solved, 0, list);
+
+        for (size_t a = 0; a < l->arms; a++) {
+                score[a] = -INFINITY;
+                for (size_t i = 0; i < n; i++) {
+                        const struct attempt *run = &learner_seen(l, list[i].index)[a];
+
+                        if (run->ending == ENDING_SOLVED)
+                                score[a] = fmax(score[a], -run->seconds);
+                }
+        }
+        baseline_rank(l, score, ret);
+}
+
+static const struct orderer orderer_10nn = {.order = nearest_ten_order}; /* what did best in that paper, with expo */
 
 /* -- LinUCB: Li, Chu, Langford and Schapire, "A contextual-bandit approach to personalized news article recommendation", 2010,
  *    algorithm 1, with one model an arm ------------------------------------------------------------------------- */
@@ -233,6 +355,7 @@ static double multiply(const struct linucb *u, size_t arm)
 
 static void linucb_order(struct learner *l, void *state, uint32_t *ret)
 {
+        cleanup_free double *score = allocate(l->arms, sizeof(*score));
         struct linucb *u = state;
 
         baseline_inputs(l, u->x);
@@ -241,9 +364,9 @@ static void linucb_order(struct learner *l, void *state, uint32_t *ret)
 
                 for (size_t j = 0; j < u->d; j++)
                         mean += u->product[j] * u->gained[a * u->d + j];
-                l->score[a] = mean + LINUCB_ALPHA * sqrt(fmax(0, spread));
+                score[a] = mean + LINUCB_ALPHA * sqrt(fmax(0, spread));
         }
-        learner_rank(l, l->score, ret);
+        baseline_rank(l, score, ret);
 }
 
 static void linucb_learn(struct learner *l, void *state, const struct attempt *attempts)
@@ -273,7 +396,19 @@ static const struct orderer orderer_linucb = {
         .learn = linucb_learn,
 };
 
-/* -- allocations: exponential distributions (MedleySolver, section 5), as the product has them for its own order ------ */
+/* -- allocations: exponential distributions (MedleySolver, section 5) ------------------------------------------------- */
+
+#define DELTA .05 /* how likely an arm may be to solve the query later */
+
+/* The least t with P(t < u < T) <= DELTA, where u is a runtime and T the limit. The rate is the most likely one: runs that solved something
+ * over the time of all runs, as the distribution has no memory. (The published code gives a stopped run its expected rest, which is the
+ * same.) A first rate, at which the arms in sequence take T, weighs as one run. */
+static double exponential_share(const struct learner *l, double solved, double seconds)
+{
+        double limit = l->settings.limit, first_rate = (double)l->arms / limit, rate = (solved + 1) / (seconds + 1 / first_rate);
+
+        return -log(DELTA + exp(-rate * limit)) / rate;
+}
 
 struct samples {
         double *solved; /* of each arm, and behind them: */
@@ -318,22 +453,22 @@ static const struct allocation allocation_expo = {
 
 #define NEAREST 40
 
-static bool was_run(const struct past *p, size_t i, uint32_t arm)
+static bool was_run(const struct learner *l, size_t i, uint32_t arm)
 {
-        return attempt_ran(&past_attempts(p, i)[arm]);
+        return attempt_ran(&learner_seen(l, i)[arm]);
 }
 
 static double nearest_share(struct learner *l, void *state, uint32_t arm)
 {
         struct neighbour list[NEAREST];
-        size_t n = past_nearest(&l->past, NEAREST, was_run, arm, list);
+        size_t n = nearest(l, NEAREST, was_run, arm, list);
         double solved = 0, seconds = 0;
 
         for (size_t i = 0; i < n; i++) {
-                const struct attempt *seen = &past_attempts(&l->past, list[i].index)[arm];
+                const struct attempt *run = &learner_seen(l, list[i].index)[arm];
 
-                solved += seen->ending == ENDING_SOLVED;
-                seconds += seen->seconds;
+                solved += run->ending == ENDING_SOLVED;
+                seconds += run->seconds;
         }
         return exponential_share(l, solved, seconds);
 }
@@ -430,6 +565,7 @@ struct parts {
 
 struct composed {
         const struct parts *parts;
+        struct seen seen;
         void *ordering, *allocating; /* their states */
         uint32_t *order;             /* of the present query, */
         size_t at;                   /* and the place in it */
@@ -441,6 +577,10 @@ static void composed_init(struct learner *l, void *state)
         struct composed *c = state;
         const struct parts *p = c->parts = l->settings.method->parts;
 
+        c->seen = (struct seen){.features = l->features,
+                                .sum = allocate(l->features, sizeof(double)),
+                                .known = allocate(l->features, sizeof(size_t)),
+                                .inverse = allocate(l->features, sizeof(double))};
         c->ordering = allocate(1, p->orderer->size + 1);
         if (p->orderer->init)
                 p->orderer->init(l, c->ordering);
@@ -458,6 +598,10 @@ static void composed_done(void *state)
                 c->parts->orderer->done(c->ordering);
         if (c->parts->allocation->done)
                 c->parts->allocation->done(c->allocating);
+        free(c->seen.values);
+        free(c->seen.sum);
+        free(c->seen.known);
+        free(c->seen.inverse);
         free(c->ordering);
         free(c->allocating);
         free(c->order);
@@ -469,6 +613,7 @@ static void composed_begin(struct learner *l, void *state)
 
         c->at = 0;
         c->has_order = false;
+        seen_begin(&c->seen, l);
         if (c->parts->orderer->begin)
                 c->parts->orderer->begin(l, c->ordering);
 }
@@ -477,14 +622,15 @@ static bool composed_next(struct learner *l, void *state, const struct attempt *
 {
         struct composed *c = state;
 
+        seen = &c->seen;
         for (uint32_t a = 0; a < l->arms && !c->has_order; a++)
                 c->order[a] = a;
         if (!c->has_order)
                 c->parts->orderer->order(l, c->ordering, c->order);
         c->has_order = true;
-        while ((c->at = learner_next_untried(l, c->order, attempts, c->at)) < l->arms) {
+        while ((c->at = next_untried(l, c->order, attempts, c->at)) < l->arms) {
                 uint32_t arm = c->order[c->at++];
-                bool is_last = learner_next_untried(l, c->order, attempts, c->at) == l->arms;
+                bool is_last = next_untried(l, c->order, attempts, c->at) == l->arms;
 
                 *ret = (struct step){arm, is_last ? left : fmin(left, c->parts->allocation->share(l, c->allocating, arm))};
                 if (ret->until > 0)
@@ -497,10 +643,12 @@ static void composed_learn(struct learner *l, void *state, const struct attempt 
 {
         struct composed *c = state;
 
+        seen = &c->seen;
         if (c->parts->orderer->learn)
                 c->parts->orderer->learn(l, c->ordering, attempts);
         if (c->parts->allocation->learn)
                 c->parts->allocation->learn(l, c->allocating, attempts);
+        seen_end(seen, l);
 }
 
 static const struct selector selector_composed = {
@@ -519,7 +667,7 @@ static const struct selector selector_composed = {
 const struct baseline_selector baseline_selectors[N_SELECTORS + 1] = {
         {"survival", NULL, &selector_survival, "schedule"},  /* the default */
         {"static", NULL, &selector_static, "schedule"},      /* one schedule for all queries, learned online */
-        {"10nn", &orderer_10nn, &selector_medley, "expo"},   /* the fastest of the arms that solved the 10 nearest queries */
+        {"10nn", &orderer_10nn},       /* MedleySolver: the fastest of the arms that solved the 10 nearest queries */
         {"1nn", &orderer_1nn},                               /* the arm that solved the nearest query, then the next nearest */
         {"thompson", &orderer_thompson},
         {"epsilon", &orderer_epsilon}, /* a tenth of the orders at random */

@@ -1,4 +1,5 @@
-/* What the default and MedleySolver's method are compared with: the paper's other selectors and allocations, and baselines. None is in the product. A method is
+/* What the product's learner is compared with: MedleySolver (Pimpalkhare, Mora, Polgreen, Seshia, SAT 2021), the paper's other selectors and allocations,
+ * and baselines. A method is
  * made here of a way to order the arms and one to say how long each may run; the product's learner takes it for a selector
  * (core/portfolio/learner_internal.h). */
 #pragma once
@@ -45,6 +46,12 @@ extern const struct orderer orderer_neural; /* files of their own */
 extern const struct selector selector_static;
 /* A state that begins with the pointer to its one allocation. */
 void baseline_done(void *state);
+static inline bool attempt_ran(const struct attempt *a)
+{
+        return a->ending != ENDING_NONE;
+}
+/* All arms by descending score; equal scores in random order. */
+void baseline_rank(struct learner *l, const double *score, uint32_t *ret);
 /* The feature divided by its running mean; 1 where it tells nothing. */
 double baseline_scaled(const struct learner *l, size_t feature);
 /* A constant and the features' logarithms: they are heavy-tailed, and a linear model of them as they are is one of the few largest queries. */

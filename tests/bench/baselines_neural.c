@@ -93,7 +93,7 @@ static void neural_order(struct learner *l, void *state, uint32_t *ret)
 
         baseline_inputs(l, m->x);
         forward(l, m, m->x);
-        learner_rank(l, m->chance, ret);
+        baseline_rank(l, m->chance, ret);
 }
 
 static void add_example(struct neural *m, uint32_t label)

@@ -68,8 +68,8 @@ static void count_hazards(const struct learner *l, struct static_schedule *s)
         for (size_t a = 0; a < l->arms; a++) {
                 double solved[BINS] = {0}, running[BINS] = {0};
 
-                for (size_t i = 0; i < l->past.n; i++) {
-                        const struct attempt *seen = &past_attempts(&l->past, i)[a];
+                for (size_t i = 0; i < l->n; i++) {
+                        const struct attempt *seen = &learner_seen(l, i)[a];
                         int end = seen->ending == ENDING_SOLVED ? bin_of(s, seen->seconds) + 1 : first_unknown(s, seen);
 
                         for (int b = 0; b < end; b++)
@@ -87,7 +87,7 @@ static void add_chances(const struct learner *l, const struct static_schedule *s
                         double ret[BINS])
 {
         static const struct attempt nothing = {ENDING_NONE, 0};
-        const struct attempt *seen = i < l->past.n ? &past_attempts(&l->past, i)[arm] : &nothing;
+        const struct attempt *seen = i < l->n ? &learner_seen(l, i)[arm] : &nothing;
         double alive = 1;
         int b = s->at[arm];
 
@@ -109,7 +109,7 @@ static double best_turn(const struct learner *l, const struct static_schedule *s
         for (uint32_t arm = 0; arm < l->arms; arm++) {
                 double chance[BINS] = {0};
 
-                for (size_t i = 0; i <= l->past.n; i++)
+                for (size_t i = 0; i <= l->n; i++)
                         if (s->uncovered[i] > 0)
                                 add_chances(l, s, arm, i, s->uncovered[i], chance);
                 for (int b = s->at[arm]; b < BINS; b++) {
@@ -127,11 +127,11 @@ static double best_turn(const struct learner *l, const struct static_schedule *s
 
 static void compute(struct learner *l, struct static_schedule *s)
 {
-        double used = 0, *uncovered = allocate(l->past.n + 1, sizeof(*uncovered));
+        double used = 0, *uncovered = allocate(l->n + 1, sizeof(*uncovered));
 
         free(s->uncovered);
         s->uncovered = uncovered;
-        for (size_t i = 0; i <= l->past.n; i++)
+        for (size_t i = 0; i <= l->n; i++)
                 uncovered[i] = 1;
         memset(s->at, 0, l->arms * sizeof(*s->at));
         count_hazards(l, s);
@@ -145,7 +145,7 @@ static void compute(struct learner *l, struct static_schedule *s)
                 list_grow(s->steps, s->n);
                 s->steps[s->n++] = (struct step){arm, s->edge[end]};
                 used += s->edge[end] - s->edge[s->at[arm]];
-                for (size_t i = 0; i <= l->past.n; i++) {
+                for (size_t i = 0; i <= l->n; i++) {
                         double chance[BINS] = {0};
 
                         add_chances(l, s, arm, i, 1, chance);
@@ -153,14 +153,14 @@ static void compute(struct learner *l, struct static_schedule *s)
                 }
                 s->at[arm] = end;
         }
-        s->computed = l->past.n;
+        s->computed = l->n;
 }
 
 static void static_begin(struct learner *l, void *state)
 {
         struct static_schedule *s = state;
 
-        if (s->n == 0 || (double)l->past.n >= 1.1 * (double)s->computed + 1)
+        if (s->n == 0 || (double)l->n >= 1.1 * (double)s->computed + 1)
                 compute(l, s);
 }
 

@@ -7,11 +7,14 @@ dir=$top/mnt && mkdir "$dir"
 clean_up() { mountpoint -q "$dir" && "$solverfs" unmount -q "$dir"; }
 
 make_script slow
-script_commit slow 1 '# fast'
-script_commit slow 2 'grep -q str.len "$case" && echo "lasts 1.5" >&2'
-script_commit slow 3 'grep -q str.len "$case" && echo "lasts 1.5" >&2 # as before'
+list() { echo "[ \$1 = --list ] && echo '  --go=bool  x [$1]' && exit"; }
+script_commit slow 1 "$(list false)"
+slow="$(list true)"'
+echo "$*" | grep -q go=false || { grep -q str.len "$case" && echo "lasts 1.5" >&2; }'
+script_commit slow 2 "$slow"
+script_commit slow 3 "$slow # as before"
 echo exit 7 >slow/build.sh && script_commit slow 4 '# cannot be built' && git -C slow reset -q --hard v3
-toy_recipe slow 'timeout = 2s' 'run = {bin} {seed} {case}' 'seed = --seed {n}'
+toy_recipe slow 'timeout = 2s' 'options = --list' 'run = {bin} {seed} {case}' 'seed = --seed {n}'
 printf '(set-logic QF_S)\n(check-sat)\n' >plain.smt2
 printf '(set-logic QF_S)\n(declare-const x String)\n(assert (= (str.len x) 3))\n(check-sat)\n' >length.smt2
 mkdir seeds && printf '(set-logic QF_S)\n(declare-const x String)\n(assert (= x "a"))\n(check-sat)\n' >seeds/a.smt2
@@ -62,6 +65,9 @@ for way in whole solver on; do
 	test_that "$way: localize" "away $way 0 localize slow length.smt2 --reference v1 --target v3 && has out '$(git -C slow rev-parse --short=12 v2)'"
 	test_that "$way: reduce" "away $way 0 reduce slow length.smt2 --reference v1 --target v2 --timeout 1700ms --for 3s && has out str.len"
 	test_that "$way: fuzz" "away $way 0 fuzz slow --reference v1 --target v2 --for 100s --threshold 700ms --timeout 1600ms --max-finds 1 --no-reduce --no-localize && has err 'found spr/1'"
+	test_that "$way: options" "away $way 0 options slow length.smt2 --reference v1 --target v2 --seeds 3 && has out '^--go=false restores it .*; 3 of 3 seeds'"
+	test_that "$way: diverge" "away $way 0 diverge slow length.smt2 v1 v2 && has out '^line	err	b	1	>	lasts 1.5'"
+	test_that "$way: case cut" "away $way 0 case cut length.smt2#1 --solver slow --at v2 && has out str.len && has err 'as slow alone: .* 1.5'"
 	test_that "$way: portfolio run" "away $way 0 portfolio run both all && [ \$(grep -c '	sat	' out) = 2 ]"
 	test_that "$way: portfolio run --alone" "away $way 0 portfolio run both all --alone && [ \$(grep -c '	sat	' out) = 4 ]"
 done
@@ -73,6 +79,7 @@ for way in whole solver; do
 		run 0 mount \"\$dir\" && timeout 100 cat \"\$dir\"/slow/spr/1/seeds.tsv >rows && [ \$(wc -l <rows) = 31 ] && [ -s launched ]; r=\$?; run 0 unmount \"\$dir\" && [ \$r = 0 ]"
 	test_that "$way: incompleteness" "away $way 0 incompleteness slow --at v1 --seeds seeds --iterations 2 --for 100s --no-reduce --no-localize"
 done
+test_that "a profile is taken here" 'new_store on && run 0 diverge slow plain.smt2 v1 v2 --profile --on lab && has err "add --on local"'
 test_that "a place that the config does not name is refused by each" '
 	for c in "history slow 1" "noise slow v1 1" "portfolio run both 1"; do run 2 $c --on nowhere && has err "no \[cluster .nowhere.\]" || exit 1; done'
 test_that "--on is for what is run" 'run 2 history slow 1 --machine lab --on lab && has err "exclude each other"'

@@ -108,6 +108,10 @@ test_that "a commit that takes more memory, and one that takes more time" '
 	grep -E "^2	" out | python3 -c "import sys; r = sys.stdin.read().split(\"\t\"); assert 19e6 < float(r[5]) < 35e6 and 59e6 < float(r[6]) < 80e6 and float(r[7]) > 1.5, r" &&
 	has err "alarm 2: memory at .*: case [0-9]* [0-9]* bytes, now [0-9]* bytes, [0-9.]* times" && run 0 alarms big 2 && has out "^reproduce solverfs compare big@.* --measure memory [0-9]+$" &&
 	run 0 alarms big --json && has out "\"memory\": *[2-6]" && run 0 watch big --once --set lean && empty out'
+test_that "an alarm has two versions and a case, of which others ask more" '
+	run 0 diverge big alarms/1 && has out "$(git -C big rev-parse --short=12 v5)" && has out "^changed	big.sh" &&
+	run 1 options big alarms/1 && has err "prints no list of options" && run 2 options big alarms/2 && has err "alarms/2 is by memory"'
+test_that "... but not all have" 'run 2 diverge toy alarms/2 && has err "alarms/2 is not of two versions on a case" && run 3 diverge toy alarms/99 && run 2 reduce toy alarms/1 && has err "is an alarm"'
 if command -v systemd-analyze >/dev/null; then
 	sed "s#^ExecStart=solverfs#ExecStart=\"${solverfs//%/%%}\"#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
 	test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'

@@ -122,7 +122,7 @@ _solverfs() {
 		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --keep --markdown --scatter --cactus --seed --timeout --json" ;;
 		steps) own="--from --to --seed --timeout --json" ;;
 		status) own="--watch --json" ;;
-		"portfolio add") own="--timeout --memory --selector --seed" ;;
+		"portfolio add") own="--timeout --memory --seed" ;;
 		"portfolio list") own="--json" ;;
 		"portfolio run") own="--alone --on --json" ;;
 		"portfolio features") own="--list" ;;

@@ -27,16 +27,6 @@ static void announce(void *user, const char *version)
         note("%s is built once more, to report its calls; --no-calls does without", version);
 }
 
-static int take_culprit(void *user, const struct localized_culprit *c)
-{
-        struct diverging *o = user;
-
-        if (!c->is_slowdown || c->n != 1 || o->options.has_culprit)
-                return 0;
-        o->options.has_culprit = history_resolve(common.solver->history, c->commits[0], &o->options.culprit) == 0;
-        return 0;
-}
-
 static void set_version(struct diverging *o, int side, const char *text)
 {
         o->options.version[side] = o->version[side] = command_version(text);
@@ -45,19 +35,23 @@ static void set_version(struct diverging *o, int side, const char *text)
 /* The versions of a finding: where its commit is known, the one before it, and it; else those it was found with. */
 static struct case_info *read_finding(struct diverging *o, const struct observation *f)
 {
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *culprit;
         struct case_info *info = NULL;
-        int r = finding_is_localizable(common.solver, f) ? finding_culprits(common.workspace, common.solver, f, take_culprit, o) : 0;
+        int r = finding_is_localizable(common.solver, f) ? finding_localized(common.workspace, common.solver, f, &localized) : -ENOENT;
         struct commit c;
 
-        if (r < 0 && r != -ENOENT)
+        if (r != -ENOENT)
                 command_must(r);
+        for (size_t at = 0; r == 0 && !o->options.has_culprit && (culprit = localized_slowdown(localized, &at));)
+                o->options.has_culprit = culprit->n == 1 && history_resolve(common.solver->history, culprit->commits[0], &o->options.culprit) == 0;
         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &info));
         if (!o->options.has_culprit || history_commit(common.solver->history, o->options.culprit, &c) < 0 || c.first_parent == COMMIT_NONE) {
                 if (!*f->reference)
                         command_refuse(STATUS_USAGE, "finding %u is of one version; give two: solverfs diverge %s %u A B", f->number,
                                        common.solver->recipe->name, info->id);
                 set_version(o, 0, f->reference);
-                set_version(o, 1, f->target);
+                set_version(o, 1, observation_target(f));
                 return info;
         }
         set_version(o, 0, full_sha(common.solver, c.first_parent).s);
@@ -70,7 +64,7 @@ static struct case_info *read_words(struct diverging *o, const struct words *wor
 {
         struct case_info *info;
 
-        if (command_must_usage(command_finding(words->list[1], &o->finding)) == 1 && words->n == 2)
+        if (command_must_usage(command_finding(words->list[1], true, &o->finding)) == 1 && words->n == 2)
                 return read_finding(o, o->finding);
         if (words->n != 4)
                 command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
@@ -107,7 +101,7 @@ static void print(const struct diverging *o, const struct diverge_result *r)
         else
                 diverge_print(r, o->rows, &text);
         output_write(&text);
-        if (o->finding) { /* its report has it from now on */
+        if (o->finding && observation_series(o->finding) == OF_CAMPAIGNS) { /* its report has it from now on */
                 cleanup_buffer struct buffer section = {0};
 
                 diverge_markdown(r, &section);
@@ -124,7 +118,7 @@ void cmd_diverge(int argc, char **argv)
         static const char doc[] =
                 "Show where the runs of two versions part: the file in which the change acts, the first line of their traces that differs, the statistics "
                 "that differ most, and what the commit between them changed.\v"
-                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, which knows its case and versions. The programs are run with "
+                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, or an alarm as alarms/1, which knows its case and versions. The programs are run with "
                 "the arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then "
                 "is no difference of theirs, nor are times, amounts of memory and addresses.\n"
                 "Both are then built once more, to report their calls and comparisons: where these part the change acts.\n"
@@ -179,7 +173,7 @@ void cmd_diverge(int argc, char **argv)
         if (r < 0)
                 command_worse(r == -ECANCELED ? STATUS_INTERRUPTED
                               : r == -ENODATA ? fail_as(STATUS_FAILED, r)
-                              : r == -ENOTSUP ? fail_as(STATUS_USAGE, r)
+                              : r == -EINVAL  ? fail_as(STATUS_USAGE, r)
                                               : fail(r));
         else
                 print(&o, &result);

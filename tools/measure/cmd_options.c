@@ -2,7 +2,6 @@
 #include "core/query/programs.h"
 #include "core/study/observation/finding.h"
 #include "core/why/options/restoring.h"
-#include "tools/ask.h"
 #include "tools/words.h"
 
 #define CULPRITS_MOST 8 /* commits of one set; of more nobody knows what matters */
@@ -16,32 +15,36 @@ struct options_command {
         struct restoring_question question;
 };
 
-static int add_culprit(void *user, const struct localized_culprit *c)
+/* The changes of the commits responsible for the finding. */
+static void read_patch(struct options_command *o, const struct observation *f)
 {
-        struct options_command *o = user;
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *c;
+        int r = finding_localized(common.workspace, common.solver, f, &localized);
         uint32_t commit;
 
-        for (size_t i = 0; i < c->n && c->n <= CULPRITS_MOST; i++)
-                if (history_resolve(common.solver->history, c->commits[i], &commit) == 0)
-                        command_must(restoring_read_change(common.solver, commit, &o->patch));
-        return 0;
+        for (size_t at = 0; r == 0 && (c = localized_slowdown(localized, &at));)
+                for (size_t i = 0; i < c->n && c->n <= CULPRITS_MOST; i++)
+                        if (history_resolve(common.solver->history, c->commits[i], &commit) == 0)
+                                command_must(restoring_read_change(common.solver, commit, &o->patch));
 }
 
 static void find_case(struct options_command *o, char *word)
 {
         cleanup_observation struct observation *f = NULL;
 
-        if (command_must(command_finding(word, &f)) == 1) {
-                if (f->measure != JUDGE_TIME)
-                        command_refuse(STATUS_USAGE, "options are sought for times, and finding %u is by %s", f->number, judge_measure_name(f->measure));
+        if (command_must(command_finding(word, true, &f)) == 1) {
+                if (f->measure != JUDGE_TIME || f->kind == ALARM_MEMORY)
+                        command_refuse(STATUS_USAGE, "options are sought for times, and %s is by %s", word,
+                                       f->kind == ALARM_MEMORY ? "memory" : judge_measure_name(f->measure));
                 command_must(cases_get(workspace_cases(common.workspace), f->case_id, &o->info));
                 o->versions[0] = o->versions[0] ?: copy_string(f->reference);
-                o->versions[1] = o->versions[1] ?: copy_string(f->target);
+                o->versions[1] = o->versions[1] ?: copy_string(observation_target(f));
                 o->question.is_cpu_time |= f->is_cpu_time;
                 if (o->question.timeout_ns == 0)
                         o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
                 if (!o->culprit)
-                        finding_culprits(common.workspace, common.solver, f, add_culprit, o);
+                        read_patch(o, f);
                 o->finding = steal_pointer(f);
                 return;
         }
@@ -90,7 +93,7 @@ static void keep(const struct options_command *o, const struct restoring_answer 
         buffer_adds(&text, "## Which options give it back\n\n");
         restoring_add_line(a, &text);
         buffer_adds(&text, "\n");
-        if (o->finding)
+        if (o->finding && observation_series(o->finding) == OF_CAMPAIGNS)
                 command_must(observation_explain(common.workspace, o->finding, EXPLAINED_OPTIONS, text.data));
 }
 
@@ -118,7 +121,7 @@ void cmd_options(int argc, char **argv)
         static const char doc[] =
                 "Find the smallest change of the target's options that gives the reference's speed back. Prints one line: the options, the time with "
                 "them, and under how many seeds they do.\v"
-                "CASE is one case; a FINDING such as spr/3 knows its versions and its culprit. VERSION is as in 'solverfs fuzz': no build is needed for "
+                "CASE is one case; a FINDING such as spr/3, or an alarm as alarms/1, knows its versions and its culprit. VERSION is as in 'solverfs fuzz': no build is needed for "
                 "other options. The options come from the list that each version prints (key 'options' of the recipe; else what it prints for --help or "
                 "-pd). First those whose default differs between the two are tried, then those that the culprit's change names, then all; many at once, "
                 "and halves of them. What breaks the run, or changes the answer, is dropped.\n"

@@ -1,8 +1,6 @@
 /* solverfs portfolio: add, list, show, run, reset, remove, features. */
 #include "tools/ask.h"
 #include "core/portfolio/portfolio.h"
-#include "core/query/programs.h"
-#include "core/run/cell_file.h"
 #include "core/smtlib/feature.h"
 #include "tools/words.h"
 
@@ -28,13 +26,12 @@ void cmd_portfolio_add(int argc, char **argv)
                 "program of this machine: 'exec:/usr/bin/cvc5 --strings-exp'; or a name and a command, whose program may change: "
                 "'cvc5: /usr/bin/cvc5 --strings-exp {case}'. It is written into the store's config as [portfolio \"NAME\"].\n\n"
                 "Example: solverfs portfolio add p z3@z3-4.8.9 z3@HEAD 'cvc5: cvc5 {case}'";
-        const char *timeout = NULL, *memory = NULL, *selector = NULL, *seed = NULL, *settings[9];
+        const char *timeout = NULL, *memory = NULL, *seed = NULL, *settings[7];
         cleanup_portfolio struct portfolio *p = NULL;
         size_t n = 0;
         const struct command_option options[] = {
                 {"timeout", 't', "T", "Time for all arms of a case together; 20s unless told", .text = &timeout},
                 {"memory", 'm', "SIZE", "Memory for all arms of a case together; 4g unless told", .text = &memory},
-                {"selector", 's', "NAME", "Who chooses: survival unless told, or 10nn", .text = &selector},
                 {"seed", 'S', "N", "Of the learner; 1 unless told", .text = &seed},
                 {0}};
         struct words words = command_parse(argc, argv, "NAME ARM...", doc, options);
@@ -87,7 +84,6 @@ static void list_one(const char *name)
         static const struct column columns[] = {{"PORTFOLIO", 20}, {"ARMS", 5, true}, {"TIMEOUT", 8, true}, {"LEARNED", 8, true}, {0}};
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
-        char timeout[32];
         int r = portfolio_open(common.workspace, name, &p);
 
         if (r == 0)
@@ -96,9 +92,8 @@ static void list_one(const char *name)
                 command_worse(fail_usage(r));
                 return;
         }
-        format_duration(p->wall_ns, timeout);
-        output_object(columns, json_pack("{ss sI ss sI}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout", timeout, "learned",
-                                         (json_int_t)trials.n));
+        output_object(columns, json_pack("{ss sI ss sI}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
+                                         format_duration(p->wall_ns).s, "learned", (json_int_t)trials.n));
 }
 
 void cmd_portfolio_list(int argc, char **argv)

@@ -195,7 +195,7 @@ static void choose_cases(const struct localizing *o, struct case_selection *ret)
                 cleanup_observation struct observation *f = NULL;
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
 
-                if (command_must(command_finding(o->words.list[i], &f)) == 1) {
+                if (command_must(command_finding(o->words.list[i], false, &f)) == 1) {
                         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &input));
                         add_case(ret, input);
                 } else

@@ -183,7 +183,7 @@ static struct query *make_query(struct reducing *o)
         cleanup_observation struct observation *f = NULL;
         const char *word = o->words.list[o->words.n - 1];
 
-        if (command_must_usage(command_finding(word, &f)) == 1)
+        if (command_must_usage(command_finding(word, false, &f)) == 1)
                 return query_of_finding(o, f);
         info = read_word(o, word);
         o->options.input = (struct reduction_input){info, SLICE(o->input.data, o->input.size)};

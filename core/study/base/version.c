@@ -208,8 +208,7 @@ int version_hold(struct workspace *w, const struct version *v, struct held *ret)
 int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_remote *remote,
                 int cancel_fd, char ret[VERSION_LINE])
 {
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_copy(v->solver->recipe);
-        int code, r = program_ask_version(w, recipe, programs->list, programs->n, cpus, remote, cancel_fd, &code, ret);
+        int code, r = program_ask_version(w, v->solver->recipe, programs->list, programs->n, cpus, remote, cancel_fd, &code, ret);
 
         if (!strpbrk(ret, "0123456789"))
                 *ret = '\0';

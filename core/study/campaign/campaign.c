@@ -205,6 +205,7 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
                 return errorf(-EINVAL, "a campaign runs --for a time that is greater than zero");
         pthread_mutex_init(&c.lock, NULL);
         pthread_cond_init(&c.changed, NULL);
+        snprintf(c.what, sizeof(c.what), "campaign %s of %s", settings->name, s->recipe->name);
         c.began_ns = now_ns();
         r = campaign_hold_versions(&c);
         if (r == 0) {

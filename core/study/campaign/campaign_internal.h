@@ -6,7 +6,7 @@
 
 #include "cache/base/transfer.h"
 #include "core/run/ending.h"
-#include "core/run/slot.h"
+#include "core/workspace/lease.h"
 #include "core/study/base/version.h"
 #include "core/study/campaign/campaign.h"
 #include "core/study/campaign/campaign_journal.h"
@@ -95,6 +95,7 @@ struct campaign {
         const struct campaign_watch *watch;
         int cancel_fd;
         char folder[PATH_SIZE];
+        char what[128]; /* for others who wait for its cores */
         struct version **versions;     /* owned: the references, the target, the oracles */
         size_t n_versions, n_compared; /* compared: without the oracles */
         enum dialect dialect;
@@ -165,8 +166,8 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
 int campaign_resume(struct campaign *c);
 /* Under the lock: from here on the journal is not needed any more. */
 int campaign_checkpoint(struct campaign *c);
-/* Completes *r by what the journal has of an unfinished input, from a cut-off session: the same event, id, step, version and kind. Takes and leaves the
- * lock. */
+/* Completes *r by what a session that was cut off has noted of an unfinished input: the record with its event, id, step, version and kind. Takes and leaves
+ * the lock. */
 bool campaign_recall(struct campaign *c, struct campaign_record *r);
 
 /* -- campaign_search.c -- */
@@ -186,22 +187,15 @@ int campaign_record_status(struct campaign *c, enum campaign_state state);
 
 /* -- campaign_worker.c -- */
 
-/* A worker's runners, one for each version, on one slot: of this machine, or of the cluster where the runs are done. */
+/* Runs the versions on a lease of its own, each by the runner of its number. */
 struct campaign_worker {
         struct campaign *campaign;
         bool is_first;
-        struct slot slot;
-        struct cluster_slot *remote; /* instead; NULL: none */
-        struct runner **runners; /* owned */
+        struct lease lease;
 };
-#define CAMPAIGN_WORKER(c) ((struct campaign_worker){.campaign = (c), .slot.lock = -1})
+struct campaign_worker campaign_worker(struct campaign *c);
 
 unsigned campaign_count_workers(const struct campaign *c);
-/* Waits for a slot. -ECANCELED: the campaign is over. */
-int worker_take_slot(struct campaign_worker *worker);
-void worker_leave_slot(struct campaign_worker *worker); /* nothing where it has none */
-/* Gives up the slot where somebody else waits for it, and waits for another one. */
-int worker_yield_slot(struct campaign_worker *worker);
 /* One run. Where its slot is lost on the way, it is repeated on another one. `seed`: the solver's own; 0: its default. */
 int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
              struct run_result *ret);

@@ -27,16 +27,16 @@ static int answers(struct campaign *c, enum format format, bool *ret)
 {
         static const char *const formulas[] = {[FORMAT_SMT2] = "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
                                                [FORMAT_CNF] = "p cnf 1 1\n1 0\n"};
-        struct campaign_worker worker = CAMPAIGN_WORKER(c);
+        struct campaign_worker worker = campaign_worker(c);
         enum verdict verdict;
         int r;
 
         c->format = format;
-        r = worker_take_slot(&worker);
+        r = lease_take(&worker.lease);
         if (r == 0)
                 r = run_probe(&worker, c->n_compared - 1, slice_string(formulas[format]), &verdict);
         *ret = r == 0 && verdict == VERDICT_SAT;
-        worker_leave_slot(&worker);
+        lease_leave(&worker.lease);
         return r;
 }
 
@@ -93,7 +93,7 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
 {
         cleanup_free char *path = format_string("%s/%s", c->folder, name);
         cleanup_blob struct blob kept = {0};
-        struct probe p = {.worker = CAMPAIGN_WORKER(c)};
+        struct probe p = {.worker = campaign_worker(c)};
         int r = read_file(path, SIZE_MAX, &kept);
 
         if (r == 0)
@@ -101,7 +101,7 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
         if (r != -ENOENT)
                 return r;
         p.left = allocate(c->n_compared, sizeof(*p.left));
-        r = worker_take_slot(&p.worker);
+        r = lease_take(&p.worker.lease);
         if (r == 0)
                 r = ask(&p, ret);
         if (r == 0)
@@ -111,7 +111,7 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
                         campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
                 buffer_done(&p.left[v]);
         }
-        worker_leave_slot(&p.worker);
+        lease_leave(&p.worker.lease);
         free(p.left);
         return r;
 }

@@ -48,7 +48,7 @@ static int make_room(struct campaign_worker *worker)
                         continue;
                 }
                 pthread_mutex_unlock(&c->lock);
-                worker_leave_slot(worker);
+                lease_leave(&worker->lease);
                 has_left = true;
                 pthread_mutex_lock(&c->lock);
                 c->turns.has_room = true;
@@ -57,13 +57,13 @@ static int make_room(struct campaign_worker *worker)
         c->turns.has_room &= !worker->is_first;
         is_over = c->is_over;
         pthread_mutex_unlock(&c->lock);
-        return has_left && !is_over ? worker_take_slot(worker) : 0;
+        return has_left && !is_over ? lease_take(&worker->lease) : 0;
 }
 
 static int work(struct campaign_worker *worker)
 {
         struct campaign *c = worker->campaign;
-        int r = worker_take_slot(worker);
+        int r = lease_take(&worker->lease);
 
         while (r == 0) {
                 struct strategy_input input;
@@ -83,7 +83,7 @@ static int work(struct campaign_worker *worker)
                 if (r == 0)
                         r = fault_at("campaign.input");
                 if (r == 0)
-                        r = worker_yield_slot(worker);
+                        r = lease_yield(&worker->lease);
         }
         return r;
 }
@@ -99,14 +99,14 @@ static void end_with(struct campaign *c, int r)
 static void *work_to_the_end(void *user)
 {
         struct campaign *c = user;
-        struct campaign_worker worker = CAMPAIGN_WORKER(c);
+        struct campaign_worker worker = campaign_worker(c);
         int r;
 
         pthread_mutex_lock(&c->lock);
         worker.is_first = c->n_begun++ == 0;
         pthread_mutex_unlock(&c->lock);
         r = work(&worker);
-        worker_leave_slot(&worker);
+        lease_leave(&worker.lease);
         pthread_mutex_lock(&c->lock);
         if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over))
                 end_with(c, r);

@@ -78,7 +78,7 @@ int campaign_hold_versions(struct campaign *c)
 
 int campaign_note_conditions(struct campaign *c)
 {
-        struct campaign_worker worker = CAMPAIGN_WORKER(c);
+        struct campaign_worker worker = campaign_worker(c);
         struct run_remote *remote;
         json_t *conditions = campaign_get_conditions(c->workspace, c->solver->recipe->name, c->settings->name), *versions;
         int r;
@@ -89,11 +89,11 @@ int campaign_note_conditions(struct campaign *c)
         }
         versions = json_object();
         conditions = json_pack("{so}", "versions", versions);
-        r = worker_take_slot(&worker);
-        remote = r == 0 && worker.remote ? cluster_slot_remote(worker.remote) : NULL;
+        r = lease_take(&worker.lease);
+        remote = r == 0 ? lease_remote(&worker.lease) : NULL;
         for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
                 char line[VERSION_LINE];
-                int k = version_ask(c->workspace, c->versions[i], &c->programs[i], remote ? NULL : &worker.slot.cpus, remote, c->cancel_fd, line);
+                int k = version_ask(c->workspace, c->versions[i], &c->programs[i], lease_cpus(&worker.lease), remote, c->cancel_fd, line);
 
                 if (k == 0 && *line)
                         json_object_set_new(versions, c->versions[i]->text, json_string(line));
@@ -101,7 +101,7 @@ int campaign_note_conditions(struct campaign *c)
         }
         if (r == 0)
                 json_object_set_new(conditions, "machine", remote && remote->facts ? json_deep_copy(remote->facts) : host_facts());
-        worker_leave_slot(&worker);
+        lease_leave(&worker.lease);
         if (r == 0)
                 r = campaign_put_conditions(c->workspace, c->solver->recipe->name, c->settings->name, conditions);
         json_decref(conditions);

@@ -22,99 +22,39 @@ unsigned campaign_count_workers(const struct campaign *c)
 
 static bool is_over(void *user)
 {
-        struct campaign *c = user;
-
-        return campaign_is_over(c) || fd_is_readable(c->cancel_fd);
+        return campaign_is_over(user);
 }
 
-static int open_runner(struct campaign_worker *worker, size_t version)
+struct campaign_worker campaign_worker(struct campaign *c)
 {
-        struct campaign *c = worker->campaign;
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(c->versions[version]->solver->recipe, c->format);
-        cleanup_free char *scratch = format_string("%s/scratch", workspace_dir(c->workspace));
+        const uint64_t longest = (uint64_t)(c->settings->timeout * (c->settings->cpu_time ? CPU_PATIENCE : 1) * 1e9);
 
-        return runner_open(&(struct runner_options){.recipe = recipe,
-                                                    .programs = c->programs[version].list,
-                                                    .n_programs = c->programs[version].n,
-                                                    .limits = recipe->limits,
-                                                    .scratch_parent = scratch,
-                                                    .sandbox = workspace_settings(c->workspace)->sandbox,
-                                                    .cpus = worker->remote ? NULL : &worker->slot.cpus,
-                                                    .slot = worker->remote ? 0 : (unsigned)worker->slot.cpu,
-                                                    .remote = worker->remote ? cluster_slot_remote(worker->remote) : NULL},
-                           &worker->runners[version]);
-}
-
-int worker_take_slot(struct campaign_worker *worker)
-{
-        struct campaign *c = worker->campaign;
-        uint64_t longest = (uint64_t)(c->settings->timeout * (c->settings->cpu_time ? CPU_PATIENCE : 1) * 1e9);
-        char what[128];
-        int r;
-
-        snprintf(what, sizeof(what), "campaign %s of %s", c->settings->name, c->solver->recipe->name);
-        r = c->cluster ? pool_lease(c->cluster, MAX(longest, PROBE_NS), is_over, c, &worker->remote)
-                     : slot_lease(workspace_dir(c->workspace), what, c->cancel_fd, &worker->slot);
-        if (r == 0)
-                worker->runners = allocate(c->n_versions, sizeof(*worker->runners));
-        for (size_t i = 0; r == 0 && i < c->n_versions; i++)
-                r = open_runner(worker, i);
-        return r;
-}
-
-void worker_leave_slot(struct campaign_worker *worker)
-{
-        for (size_t i = 0; worker->runners && i < worker->campaign->n_versions; i++)
-                runner_close(worker->runners[i]);
-        free(worker->runners);
-        worker->runners = NULL;
-        if (worker->remote)
-                pool_release(worker->campaign->cluster, worker->remote);
-        worker->remote = NULL;
-        if (worker->slot.lock >= 0)
-                slot_release(&worker->slot);
-        worker->slot.lock = -1;
-}
-
-static int change_slot(struct campaign_worker *worker)
-{
-        worker_leave_slot(worker);
-        return worker_take_slot(worker);
-}
-
-int worker_yield_slot(struct campaign_worker *worker)
-{
-        return !worker->remote && slot_is_wanted(&worker->slot) ? change_slot(worker) : 0;
+        return (struct campaign_worker){
+                .campaign = c,
+                .lease = {c->workspace, c->cluster, c->what, c->cancel_fd, is_over, c, MAX(longest, PROBE_NS), .slot.lock = -1},
+        };
 }
 
 int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
              struct run_result *ret)
 {
         struct campaign *c = worker->campaign;
-        struct run_input input = {.bytes = text, .questions = case_questions(c->format, text)};
-        struct run_tries tries = {0};
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(c->versions[version]->solver->recipe, c->format);
+        const struct runner_options options = {.recipe = recipe,
+                                               .programs = c->programs[version].list,
+                                               .n_programs = c->programs[version].n,
+                                               .limits = *limits,
+                                               .has_seed = seed > 0,
+                                               .seed = seed};
 
-        for (;;) {
-                enum run_again again;
-                int r;
-
-                runner_set_limits(worker->runners[version], limits);
-                runner_set_seed(worker->runners[version], seed > 0, seed);
-                r = runner_run(worker->runners[version], &input, c->cancel_fd, ret);
-                again = run_again(&tries, r);
-                if (again == RUN_IS_OVER)
-                        return r;
-                r = again == RUN_AGAIN_IN_ANOTHER_SLOT ? change_slot(worker) : 0;
-                if (r < 0)
-                        return r;
-        }
+        return lease_run(&worker->lease, version, &options, &(struct run_input){.bytes = text, .questions = case_questions(c->format, text)}, ret);
 }
 
 /* -- the machine -- */
 
 static int find_machine(struct campaign *c, char ret[PATH_SIZE])
 {
-        struct campaign_worker worker = CAMPAIGN_WORKER(c);
+        struct campaign_worker worker = campaign_worker(c);
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         int r;
@@ -124,8 +64,8 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
                 return 0;
         }
         campaign_say(c, "waits for a worker of %s", c->cluster->name);
-        r = worker_take_slot(&worker); /* a worker may wait in a queue for hours; the campaign's time begins once it is there */
-        worker_leave_slot(&worker);
+        r = lease_take(&worker.lease); /* a worker may wait in a queue for hours; the campaign's time begins once it is there */
+        lease_leave(&worker.lease);
         if (r == 0)
                 r = query_machine(c->cluster, &q);
         if (r == 0)

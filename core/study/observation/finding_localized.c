@@ -11,7 +11,7 @@ enum verdict finding_verdict(const struct observation *f, const char *version)
 
 bool finding_is_localizable(const struct solver *s, const struct observation *f)
 {
-        if (s->recipe->is_programs || !version_is_commit(f->reference) || !version_is_commit(f->target))
+        if (observation_series(f) == OF_WATCHES || s->recipe->is_programs || !version_is_commit(f->reference) || !version_is_commit(f->target))
                 return false;
         return f->kind == FINDING_SPR || finding_verdict(f, f->reference) != finding_verdict(f, f->target);
 }
@@ -56,14 +56,14 @@ int finding_localization(struct workspace *w, struct solver *s, const struct obs
         return r < 0 ? r : localized_get(w, &q->key, ret);
 }
 
-int finding_culprits(struct workspace *w, struct solver *s, const struct observation *f, culprit_fn fn, void *user)
+int finding_localized(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret)
 {
-        cleanup_localized struct localized *localization = NULL;
-        int r = finding_localization(w, s, f, &localization);
+        int r = finding_localization(w, s, f, ret);
 
-        if (r == 0)
-                r = localized_is_final(localization) ? culprits_each(localization, fn, user) : -ENOENT;
-        return r;
+        if (r < 0 || localized_is_final(*ret))
+                return r;
+        *ret = localized_unref(*ret);
+        return -ENOENT;
 }
 
 int finding_print_localized(const struct localized *result, struct buffer *ret)

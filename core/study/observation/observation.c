@@ -166,6 +166,13 @@ double alarm_factor(const struct observed_runs c[2])
         return divides ? c[1].seconds[0] / c[0].seconds[0] : NAN;
 }
 
+const char *observation_target(const struct observation *o)
+{
+        const char *dots = strstr(o->target, "..");
+
+        return dots && observation_series(o) == OF_WATCHES ? dots + 2 : o->target;
+}
+
 bool alarm_is_localized(const struct observation *a)
 {
         return *a->reference && !strstr(a->target, "..");

@@ -84,7 +84,7 @@ struct observation {
         /* Why the target does not know, in its own words (get-info :reason-unknown); of an alarm a sentence more, printable: why it cannot be built, who
          * contradicts whom. May be empty. */
         char *reason;
-        /* By what it is known again: kind, logic, last rule and direction, operators that this brought in, reason; separated by tabs. "" where
+        /* Equal for findings of one cause: kind, version, logic, last rule and direction, operators that this brought in, reason; separated by tabs. "" where
          * every input is a finding of its own. */
         char *signature;
         char *subject; /* of an alarm: first line of the commit's message, printable */
@@ -117,6 +117,8 @@ bool alarm_is_growth(enum observation_kind k);
 double alarm_factor(const struct observed_runs c[2]);
 /* True when the target is a single commit, no range. */
 bool alarm_is_localized(const struct observation *a);
+/* The target; of a range its last commit. */
+const char *observation_target(const struct observation *o);
 
 /* -- in the store --------------------------------------------------------------------------------------------------- */
 
@@ -139,6 +141,8 @@ int observation_explained(struct workspace *w, const struct observation *o, enum
 /* The finding that these bytes are, as this kind and by this measure. -ENOENT. */
 int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
                      struct observation **ret);
+/* "spr/3", "alarms/1": 1, and it. 0: the word names none. -ENOENT with a sentence. */
+int observation_named(struct workspace *w, uint32_t solver, const char *word, struct observation **ret);
 int observation_get(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret);
 /* Of its input; FORMAT_SMT2 where that is lost. */
 enum format observation_format(struct workspace *w, const struct observation *o);

@@ -4,29 +4,21 @@
 #include <pthread.h>
 
 #include "core/cases/cases.h"
-#include "core/workspace/worker_pool.h"
+#include "core/workspace/lease.h"
 #include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
 #include "core/weaken/weaken.h"
 
 #define SLACK        1.25 /* the reference may take so many times as long as on the last text that was taken, before the target is asked again */
 #define NOISE        2.0  /* and so many times as long as on the input: the CPU times of a busy machine vary by half */
-#define WALL_FACTOR  4.0  /* times the limit of CPU time, and */
-#define WALL_MORE    2.0  /* seconds: when a run is cut off though it computes nothing */
+#define ANSWER_MORE  2.0  /* seconds that an answer may come later than on the input */
 #define IMPLIED_MOST 64   /* applications of a rule that are tried on one formula; of more, those at the first places */
 
 /* -- workers ------------------------------------------------------------------------------------------------------- */
 
-/* Runs of the two versions, by a number of workers, each with a core and with runners of its own; a worker is one thread's at a time. The first has the
- * core of the job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any. Where the
- * solver's runs are done on a cluster (core/workspace/worker_pool.h), every worker has a slot there, the first one the job's, and no core here. */
-struct worker {
-        bool has_core; /* or the slot `remote` in its place */
-        struct cluster_slot *remote;
-        unsigned slot;
-        cpu_set_t cpus;
-        struct runner *runners[N_SIDES]; /* while it has a core */
-};
+/* Runs of the two versions, by a number of workers, each with a lease of its own; a worker is one thread's at a time. The first is lent the slot of the
+ * job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any, or at a cluster further
+ * slots. */
 
 /* The cost of runs on one side, and the number of candidates they refuted; both decide which side runs first. */
 struct record {
@@ -40,10 +32,8 @@ struct reduce_versions {
         bool has_clock, is_cpu_time; /* has_clock: the input's slow run has shown which clock counts */
         double fast_most;            /* the reference may take no longer */
         struct job *job;
-        struct worker_pool *cluster; /* where the runs are done; NULL: here */
         struct held programs[N_SIDES];
-        char scratch[PATH_SIZE];
-        struct worker *workers; /* owned */
+        struct lease *workers; /* owned */
         unsigned n_workers;
         enum format format;       /* of the input */
         struct weaken *weaken;    /* owned; of an implication */
@@ -52,7 +42,6 @@ struct reduce_versions {
         int cancel_fd;
         pthread_mutex_t lock;
         /* under lock */
-        uint64_t wall_ns; /* the longest that a run was allowed */
         struct record records[N_SIDES];
         double fast;        /* of the reference, on what was last interesting */
         struct buffer last; /* the step that was of interest last, as a line of rules.tsv */
@@ -66,141 +55,82 @@ struct testing {
         int cancel_fd;
 };
 
-static void close_runners(struct worker *w)
+static void lend_core(struct lease *l, unsigned cpu, const cpu_set_t *cpus)
 {
-        for (int side = 0; side < N_SIDES; side++)
-                w->runners[side] = runner_close(w->runners[side]);
-}
-
-/* It has a core, or a slot of the cluster. */
-static int open_runners(struct reduce_versions *v, struct worker *w)
-{
-        const struct reduction_options *o = &v->options;
-        int k = 0;
-
-        w->has_core = true;
-        for (int side = 0; k == 0 && side < N_SIDES; side++) {
-                cleanup(recipe_unrefp) struct recipe *recipe = NULL;
-
-                if (!v->versions[side])
-                        continue;
-                recipe = recipe_for_format(v->versions[side]->solver->recipe, v->format);
-                k = runner_open(&(struct runner_options){.recipe = recipe,
-                                                         .programs = v->programs[side].list,
-                                                         .n_programs = v->programs[side].n,
-                                                         .limits = recipe->limits,
-                                                         .scratch_parent = v->scratch,
-                                                         .has_seed = o->has_seed,
-                                                         .seed = o->seed,
-                                                         .sandbox = workspace_settings(o->workspace)->sandbox,
-                                                         .cpus = w->remote ? NULL : &w->cpus,
-                                                         .slot = w->remote ? 0 : w->slot,
-                                                         .remote = w->remote ? cluster_slot_remote(w->remote) : NULL},
-                                &w->runners[side]);
-        }
-        return k;
-}
-
-static bool is_cancelled(void *user)
-{
-        return fd_is_readable(job_cancel_fd(user));
-}
-
-/* The longest of the runs so far, and of this one: the next one needs a slot that does not end before that. */
-static uint64_t longest_run(struct reduce_versions *v, uint64_t wall_ns)
-{
-        pthread_mutex_lock(&v->lock);
-        wall_ns = v->wall_ns = MAX(v->wall_ns, wall_ns);
-        pthread_mutex_unlock(&v->lock);
-        return wall_ns;
-}
-
-static int lease_remote(struct reduce_versions *v, struct worker *w)
-{
-        int k = pool_lease(v->cluster, longest_run(v, 0), is_cancelled, v->job, &w->remote);
-
-        return k < 0 ? k : open_runners(v, w);
+        l->slot = (struct slot){.cpu = (int)cpu, .lock = -1, .cpus = *cpus};
+        l->has_slot = true;
 }
 
 /* The first worker takes the job's own core, or its slot of the cluster. */
-static int take_job_core(struct reduce_versions *v)
+static int take_job_slot(struct reduce_versions *v)
 {
-        struct worker *w = &v->workers[0];
+        struct lease *l = &v->workers[0];
 
-        w->remote = v->options.solver->pool ? job_take_remote(v->job) : NULL;
-        if (v->cluster && !w->remote)
-                return lease_remote(v, w);
-        if (!w->remote) {
-                w->cpus = *job_cpus(v->job);
-                w->slot = job_slot(v->job);
-        }
-        return open_runners(v, w);
+        if (!l->pool)
+                lend_core(l, job_slot(v->job), job_cpus(v->job));
+        else if (v->options.solver->pool && (l->remote = job_take_remote(v->job)))
+                l->has_slot = true;
+        return lease_take(l);
 }
 
 /* Before a test by the first worker: 0 when it has its core. */
 static int first_begin(struct reduce_versions *v)
 {
-        int k = v->cluster ? 0 : job_give_way(v->job);
+        int k = v->workers[0].pool ? 0 : job_give_way(v->job);
 
         if (k <= 0)
                 return k;
-        close_runners(&v->workers[0]);
-        return take_job_core(v);
+        lease_leave(&v->workers[0]);
+        return take_job_slot(v);
 }
 
-static void leave_core(struct reduce_versions *v, struct worker *w)
+static void leave_core(struct reduce_versions *v, struct lease *l)
 {
-        close_runners(w);
-        if (w->remote)
-                pool_release(v->cluster, w->remote);
-        else if (w != v->workers) /* the first one's is the job's */
-                job_drop_slot(v->job, w->slot);
-        w->remote = NULL;
-        w->has_core = false;
+        const bool is_lent = l->has_slot && !l->pool && l != v->workers; /* the first one's is the job's */
+
+        lease_leave(l);
+        if (is_lent)
+                job_drop_slot(v->job, (unsigned)l->slot.cpu);
 }
 
 /* Of another worker. 1: it has a core, which it takes when `has_work`; 0: none now. */
 static int worker_ready(void *user, unsigned number, bool has_work)
 {
         struct reduce_versions *v = user;
-        struct worker *w = &v->workers[number];
+        struct lease *l = &v->workers[number];
+        cpu_set_t cpus;
+        unsigned cpu;
         int k;
 
-        if (w->has_core && !v->cluster && job_is_pressed(v->job))
-                leave_core(v, w);
-        if (w->has_core || !has_work)
-                return w->has_core;
-        k = v->cluster ? pool_try(v->cluster, longest_run(v, 0), &w->remote) : job_add_slot(v->job, &w->slot, &w->cpus);
-        if (k < 0)
-                return k == -EAGAIN ? 0 : k;
-        k = open_runners(v, w);
-        return k < 0 ? k : 1;
+        if (l->has_slot && !l->pool && job_is_pressed(v->job))
+                leave_core(v, l);
+        if (l->has_slot || !has_work)
+                return l->has_slot;
+        k = l->pool ? pool_try(l->pool, l->most_ns, &l->remote) : job_add_slot(v->job, &cpu, &cpus);
+        if (k == 0 && l->pool)
+                l->has_slot = true;
+        else if (k == 0)
+                lend_core(l, cpu, &cpus);
+        return k < 0 ? k == -EAGAIN ? 0 : k : 1;
 }
 
 /* `cpu`, `wall`: seconds. 0: however it ended. */
 static int run_on(const struct testing *t, int side, double cpu, double wall, struct run_result *ret)
 {
         struct reduce_versions *v = t->versions;
-        struct run_input input = {.bytes = t->text, .questions = case_questions(v->format, t->text)};
-        struct recipe_limits limits = v->versions[side]->solver->recipe->limits;
-        struct worker *w = &v->workers[t->worker];
-        struct run_tries tries = {0};
-        enum run_again again;
-        int k;
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(v->versions[side]->solver->recipe, v->format);
+        struct runner_options options = {.recipe = recipe,
+                                         .programs = v->programs[side].list,
+                                         .n_programs = v->programs[side].n,
+                                         .limits = recipe->limits,
+                                         .has_seed = v->options.has_seed,
+                                         .seed = v->options.seed};
 
-        limits.cpu_ns = (uint64_t)(cpu * 1e9);
-        limits.wall_ns = (uint64_t)(wall * 1e9);
-        longest_run(v, limits.wall_ns);
-        do {
-                runner_set_limits(w->runners[side], &limits);
-                k = runner_run(w->runners[side], &input, t->cancel_fd, ret);
-                again = run_again(&tries, k);
-                if (again == RUN_AGAIN_IN_ANOTHER_SLOT) {
-                        leave_core(v, w);
-                        k = lease_remote(v, w);
-                }
-        } while (again == RUN_AGAIN_HERE || (again == RUN_AGAIN_IN_ANOTHER_SLOT && k == 0));
-        return k;
+        options.limits.cpu_ns = (uint64_t)(cpu * 1e9);
+        options.limits.wall_ns = (uint64_t)(wall * 1e9);
+        v->workers[t->worker].cancel_fd = t->cancel_fd;
+        return lease_run(&v->workers[t->worker], (size_t)side, &options,
+                         &(struct run_input){.bytes = t->text, .questions = case_questions(v->format, t->text)}, ret);
 }
 
 /* -- versions ----------------------------------------------------------------------------------------------------- */
@@ -231,7 +161,7 @@ static int ask_side(const struct testing *t, int side, double limit, struct vers
 {
         struct reduce_versions *v = t->versions;
         bool is_time = v->options.measure == JUDGE_TIME;
-        double cpu = is_time ? limit : v->options.timeout, wall = is_time && v->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : cpu;
+        double cpu = is_time ? limit : v->options.timeout, wall = is_time && v->is_cpu_time ? lease_wall(limit) : cpu;
         struct run_result result = {0};
         int r = run_on(t, side, cpu, wall, &result);
 
@@ -337,7 +267,7 @@ static int test_slow(const struct testing *t)
 static int is_as_before(const struct testing *t, int side, struct version_answer *ret)
 {
         const struct reduce_versions *v = t->versions;
-        int r = ask_side(t, side, fmin(v->options.timeout, 2 * v->before[side].seconds + WALL_MORE), ret);
+        int r = ask_side(t, side, fmin(v->options.timeout, 2 * v->before[side].seconds + ANSWER_MORE), ret);
 
         return r < 0 ? r : ret->verdict == v->before[side].verdict;
 }
@@ -562,8 +492,7 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
                 return NULL;
         reduce_pool_close(v->pool);
         for (unsigned i = 0; i < v->n_workers; i++)
-                if (v->workers[i].has_core)
-                        leave_core(v, &v->workers[i]);
+                leave_core(v, &v->workers[i]);
         for (int side = 0; side < N_SIDES; side++)
                 held_done(&v->programs[side]);
         free(v->workers);
@@ -578,23 +507,25 @@ struct reduce_versions *reduce_versions_close(struct reduce_versions *v)
 static int open_workers(struct reduce_versions *v)
 {
         const struct reduction_options *o = &v->options;
+        struct worker_pool *pool = o->solver->pool;
         struct engine_counters counters;
         unsigned most;
-        int r = path_join(v->scratch, workspace_dir(o->workspace), "scratch");
+        int r = 0;
 
         engine_counters(job_engine(v->job), &counters);
         v->format = o->input.info ? o->input.info->format : case_format("", o->input.bytes);
-        v->cluster = o->solver->pool;
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
                 if (!v->versions[side])
                         continue;
-                v->cluster = v->cluster ?: v->versions[side]->solver->pool;
+                pool = pool ?: v->versions[side]->solver->pool;
                 r = version_hold(o->workspace, v->versions[side], &v->programs[side]);
         }
-        most = v->cluster ? v->cluster->workers : counters.slots;
+        most = pool ? pool->workers : counters.slots;
         v->n_workers = o->jobs > 0 ? MIN(o->jobs, most) : most;
         v->workers = allocate(v->n_workers, sizeof(*v->workers));
-        return r == 0 ? take_job_core(v) : r;
+        for (unsigned i = 0; i < v->n_workers; i++)
+                v->workers[i] = (struct lease){o->workspace, pool, NULL, v->cancel_fd, .slot.lock = -1};
+        return r == 0 ? take_job_slot(v) : r;
 }
 
 int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],

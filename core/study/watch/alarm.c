@@ -26,27 +26,19 @@ void alarm_print_factor(const struct observation *a, const struct observed_runs 
                 buffer_addf(ret, factor < 10 ? "%.2f" : "%.1f", factor);
 }
 
-/* The last commit of the range A..B, or the one commit. */
-static const char *last_commit(const struct observation *a)
-{
-        const char *dots = strstr(a->target, "..");
-
-        return dots ? dots + 2 : a->target;
-}
-
 void alarm_print_reproduce(const struct solver *s, const struct observation *a, struct buffer *ret)
 {
         const char *name = s->recipe->name;
 
         if (a->kind == ALARM_UNBUILDABLE)
-                buffer_addf(ret, "solverfs build --log %s %.12s", name, last_commit(a));
+                buffer_addf(ret, "solverfs build --log %s %.12s", name, observation_target(a));
         else if (*a->reference && (alarm_is_growth(a->kind) || a->kind == ALARM_LOST))
-                buffer_addf(ret, "solverfs compare %s@%.12s %s@%.12s%s", name, a->reference, name, last_commit(a),
+                buffer_addf(ret, "solverfs compare %s@%.12s %s@%.12s%s", name, a->reference, name, observation_target(a),
                             a->kind == ALARM_MEMORY ? " --measure memory" : "");
         else if (*a->reference)
-                buffer_addf(ret, "solverfs run %s %.12s %.12s", name, a->reference, last_commit(a));
+                buffer_addf(ret, "solverfs run %s %.12s %.12s", name, a->reference, observation_target(a));
         else
-                buffer_addf(ret, "solverfs run %s %.12s", name, last_commit(a));
+                buffer_addf(ret, "solverfs run %s %.12s", name, observation_target(a));
         for (size_t i = 0; i < 10 && alarm_case(a, i); i++)
                 buffer_addf(ret, " %" PRIu32, alarm_case(a, i)->case_id);
 }
@@ -57,7 +49,7 @@ void alarm_print_line(const struct solver *s, const struct observation *a, struc
         const char *unit = a->kind == ALARM_SLOWER ? " s" : a->kind == ALARM_MEMORY ? " bytes" : "";
 
         buffer_addf(ret, "%s alarm %" PRIu32 ": %s at %.12s%s (%s)", s->recipe->name, a->number, observation_kind_name(a->kind),
-                    last_commit(a), alarm_is_localized(a) || !*a->reference ? "" : ", or one of the commits before it", a->subject);
+                    observation_target(a), alarm_is_localized(a) || !*a->reference ? "" : ", or one of the commits before it", a->subject);
         if (c) {
                 buffer_addf(ret, ": case %" PRIu32 " ", c->case_id);
                 alarm_print_side(a, &c[0], ret);

@@ -2,9 +2,8 @@
 
 #include <math.h>
 
-#include "core/run/slot.h"
 #include "core/study/base/stat.h"
-#include "core/workspace/worker_pool.h"
+#include "core/workspace/lease.h"
 
 #define LEAST 1e-4      /* seconds: less counts as this in logarithms */
 #define ODDS  999.0     /* to one: a set is run until they are for or against its being slow */
@@ -20,10 +19,7 @@ struct measuring {
         const struct recipe *recipe;
         struct recipe_limits limits;
         struct held programs;
-        char scratch[PATH_SIZE];
-        struct slot slot;
-        struct cluster_slot *remote;
-        struct runner *runner; /* NULL: it has no core */
+        struct lease lease;
         const char *stage;
         struct judge_pair *pairs; /* owned: alone, and another cut */
         size_t n_pairs;
@@ -32,69 +28,27 @@ struct measuring {
         struct predecessors *ret;
 };
 
-/* -- a core -- */
-
-static void leave_slot(struct measuring *m)
-{
-        m->runner = runner_close(m->runner);
-        if (m->remote)
-                pool_release(m->options->version->solver->pool, m->remote);
-        else if (m->slot.lock >= 0)
-                slot_release(&m->slot);
-        m->remote = NULL;
-        m->slot.lock = -1;
-}
-
 static void measuring_done(struct measuring *m)
 {
-        leave_slot(m);
+        lease_leave(&m->lease);
         held_done(&m->programs);
         free(m->pairs);
-}
-
-static bool is_cancelled(void *user)
-{
-        return fd_is_readable(((struct measuring *)user)->options->cancel_fd);
-}
-
-static int take_slot(struct measuring *m)
-{
-        const struct predecessors_options *o = m->options;
-        struct worker_pool *pool = o->version->solver->pool;
-        int r = pool ? pool_lease(pool, m->limits.wall_ns, is_cancelled, m, &m->remote)
-                     : slot_lease(workspace_dir(o->workspace), "case cut", o->cancel_fd, &m->slot);
-        const struct runner_options options = {.recipe = m->recipe,
-                                               .programs = m->programs.list,
-                                               .n_programs = m->programs.n,
-                                               .limits = m->limits,
-                                               .scratch_parent = m->scratch,
-                                               .sandbox = workspace_settings(o->workspace)->sandbox,
-                                               .cpus = m->remote ? NULL : &m->slot.cpus,
-                                               .slot = m->remote ? 0 : (unsigned)m->slot.cpu,
-                                               .remote = m->remote ? cluster_slot_remote(m->remote) : NULL};
-
-        return r < 0 ? r : runner_open(&options, &m->runner);
 }
 
 /* -- one run -- */
 
 static int run_text(struct measuring *m, struct slice text, size_t questions, size_t seed, struct run_result *ret)
 {
-        const struct run_input input = {.bytes = text, .questions = questions};
-        struct run_tries tries = {0};
-        enum run_again again = m->runner && !m->remote && slot_is_wanted(&m->slot) ? RUN_AGAIN_IN_ANOTHER_SLOT : RUN_AGAIN_HERE;
-        int r;
+        const struct runner_options options = {.recipe = m->recipe,
+                                               .programs = m->programs.list,
+                                               .n_programs = m->programs.n,
+                                               .limits = m->limits,
+                                               .has_seed = m->recipe->seed && seed > 0,
+                                               .seed = seed};
+        int r = lease_yield(&m->lease);
 
-        do {
-                if (again == RUN_AGAIN_IN_ANOTHER_SLOT)
-                        leave_slot(m);
-                r = m->runner ? 0 : take_slot(m);
-                if (r < 0)
-                        return r;
-                runner_set_seed(m->runner, m->recipe->seed && seed > 0, seed);
-                r = runner_run(m->runner, &input, m->options->cancel_fd, ret);
-                again = run_again(&tries, r);
-        } while (again != RUN_IS_OVER);
+        if (r == 0)
+                r = lease_run(&m->lease, 0, &options, &(struct run_input){.bytes = text, .questions = questions}, ret);
         m->ret->runs++;
         return r;
 }
@@ -286,7 +240,13 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
 {
         const struct cell cell = {.solver = options->version->solver, .commit = options->version->commit, .wall_ns = options->timeout_ns};
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(cell.solver->recipe, FORMAT_SMT2);
-        cleanup(measuring_done) struct measuring m = {.cut = c, .options = options, .recipe = recipe, .slot.lock = -1, .ret = ret};
+        cleanup(measuring_done) struct measuring m = {
+                .cut = c,
+                .options = options,
+                .recipe = recipe,
+                .ret = ret,
+                .lease = {options->workspace, cell.solver->pool, "case cut", options->cancel_fd, .slot.lock = -1},
+        };
         struct query_time times[2] = {0};
         size_t n = c->query - 1;
         int r = version_hold(options->workspace, options->version, &m.programs);
@@ -294,8 +254,6 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
         *ret = (struct predecessors){.has_seeds = recipe->seed, .is_kept = allocate(c->query, sizeof(*ret->is_kept))};
         cell_limits(&cell, &m.limits);
         memset(ret->is_kept, true, n);
-        if (r == 0)
-                r = path_join(m.scratch, workspace_dir(options->workspace), "scratch");
         if (r == 0)
                 r = compare(&m, "case cut: alone and in the script", CUT_WHOLE, times, &ret->change);
         if (r < 0)

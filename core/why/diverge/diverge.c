@@ -27,9 +27,9 @@ int diverge_file(const char *folder)
         return fd;
 }
 
-static int spool_open(struct spool *s, const char *folder, uint64_t keep)
+static int spool_open(struct spool *s, const char *folder)
 {
-        s->left = keep;
+        s->left = DIVERGE_TRACE;
         s->fd = diverge_file(folder);
         s->file = s->fd >= 0 ? gzdopen(dup(s->fd), "wb1") : NULL;
         return s->file ? 0 : MIN(s->fd, -ENOMEM);
@@ -95,34 +95,18 @@ struct recipe_limits diverge_limits(const struct diverging *d, const struct reci
         return l;
 }
 
-int diverge_run(const struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits,
-                const struct held *programs, const struct listener *listeners, const struct run_input *input,
-                struct run_result *ret)
+int diverge_run(struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
+                const struct listener *listeners, const struct run_input *input, struct run_result *ret)
 {
-        const struct diverge_options *o = d->options;
-        cleanup(runner_closep) struct runner *r = NULL;
-        struct run_tries tries = {0};
-        int k;
-
-        k = runner_open(&(struct runner_options){.recipe = recipe,
-                                                 .programs = programs->list,
-                                                 .n_programs = programs->n,
-                                                 .limits = *limits,
-                                                 .has_seed = o->has_seed,
-                                                 .seed = o->seed,
-                                                 .scratch_parent = d->scratch,
-                                                 .cpus = &d->slot.cpus,
-                                                 .sandbox = workspace_settings(o->workspace)->sandbox,
-                                                 .slot = (unsigned)d->slot.cpu,
-                                                 .listeners = listeners},
-                        &r);
-        while (k == 0) {
-                k = runner_run(r, input, o->cancel_fd, ret);
-                if (listeners || run_again(&tries, k) != RUN_AGAIN_HERE) /* what was heard cannot be taken back */
-                        return k;
-                k = 0;
-        }
-        return k;
+        return lease_run(&d->lease, LEASE_ONCE,
+                         &(struct runner_options){.recipe = recipe,
+                                                  .programs = programs->list,
+                                                  .n_programs = programs->n,
+                                                  .limits = *limits,
+                                                  .has_seed = d->options->has_seed,
+                                                  .seed = d->options->seed,
+                                                  .listeners = listeners},
+                         input, ret);
 }
 
 static struct run_input empty_input(const struct case_info *info, char text[128])
@@ -159,6 +143,7 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
         cleanup(recipe_unrefp) struct recipe *recipe =
                 diverge_recipe(d, side, o->trace ?: o->version[side]->solver->recipe->trace);
         struct recipe_limits limits = diverge_limits(d, recipe);
+        const bool is_here = !d->lease.pool;
         struct run_result result = {0};
         char text[128];
         struct run_input input =
@@ -167,11 +152,17 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
                         : (struct run_input){.path = d->case_path, .id = o->info->sha256, .questions = o->info->n_expected};
         int k = 0;
 
+        if (!is_here)
+                limits.output = DIVERGE_TRACE;
         for (int i = 0; k == 0 && i < N_DIVERGE_STREAMS; i++)
-                k = spool_open(&s[i], d->scratch, o->keep ?: DIVERGE_TRACE);
+                k = spool_open(&s[i], d->scratch);
         diverge_say(d, doing[number], side);
         if (k == 0)
-                k = diverge_run(d, recipe, &limits, &d->programs[side], listeners, &input, &result);
+                k = diverge_run(d, recipe, &limits, &d->programs[side], is_here ? listeners : NULL, &input, &result);
+        if (k == 0 && !is_here) {
+                hear(&s[DIVERGE_OUT], SLICE(result.run.out.data, result.run.out.size));
+                hear(&s[DIVERGE_ERR], SLICE(result.run.err.data, result.run.err.size));
+        }
         for (int i = 0; k == 0 && i < N_DIVERGE_STREAMS; i++) {
                 s[i].is_cut |= result.run.end != END_EXIT && result.run.end != END_SIGNAL;
                 k = spool_turn(&s[i]);
@@ -269,16 +260,11 @@ static int begin(struct diverging *d)
 {
         const struct diverge_options *o = d->options;
         cleanup_close int fd = -1;
-        int r = 0;
+        int r = lease_place(o->version[0]->solver, o->version[1]->solver, &d->lease.pool);
 
         for (int side = 0; r == 0 && side < 2; side++) {
                 const struct version *v = o->version[side];
 
-                if (v->solver->pool)
-                        return errorf(
-                                -ENOTSUP,
-                                "traces are compared of runs on this machine, and those of %s are done at %s: add --on local",
-                                v->solver->recipe->name, v->solver->pool->name);
                 diverge_say(d, "its build", side);
                 r = version_build(o->engine, o->workspace, v, PRIORITY_PERSON, o->cancel_fd);
                 if (r == 0)
@@ -288,7 +274,7 @@ static int begin(struct diverging *d)
                 r = path_join(d->scratch, workspace_dir(o->workspace), "scratch");
         if (r == 0)
                 r = cases_open_bytes(workspace_cases(o->workspace), o->info, &fd, d->case_path);
-        return r < 0 ? r : slot_lease(workspace_dir(o->workspace), "diverge", o->cancel_fd, &d->slot);
+        return r;
 }
 
 static void end(struct diverging *d)
@@ -302,13 +288,12 @@ static void end(struct diverging *d)
         }
         for (int side = 0; side < 2; side++)
                 held_done(&d->programs[side]);
-        if (d->slot.lock >= 0)
-                slot_release(&d->slot);
+        lease_leave(&d->lease);
 }
 
 int diverge(const struct diverge_options *o, struct diverge_result *ret)
 {
-        struct diverging d = {.options = o, .slot.lock = -1};
+        struct diverging d = {.options = o, .lease = {o->workspace, NULL, "diverge", o->cancel_fd, .slot.lock = -1}};
         const struct solver *s = o->version[1]->solver;
         const char *by;
         int r;

@@ -6,8 +6,8 @@
  *
  * Each version is run twice on the case, and once on an input that asks nothing, for what differs by itself and whatever the input. Traces are kept
  * compressed, in the store's scratch folder, in files without a name; of each stream the first DIVERGE_TRACE bytes, and the end of it for the
- * statistics. All runs are on one core of this machine, leased. The profile's are in the same sandbox, under a tracer (sample_helper.c), with the plain
- * arguments.
+ * statistics. All runs are on one leased core of this machine, or done at the solver's cluster, where a run ends that prints more than is kept. The
+ * profile's are in the same sandbox, under a tracer (sample_helper.c), with the plain arguments, and of this machine alone.
  *
  * Threads: one for each call. */
 #pragma once
@@ -40,7 +40,6 @@ struct diverge_options {
         bool has_seed;     /* the same on both sides */
         uint64_t seed;
         uint64_t timeout_ns; /* 0: the recipes' */
-        uint64_t keep;       /* bytes of each stream; 0: DIVERGE_TRACE */
         bool has_profile;
         bool has_calls; /* both are built once more, to report their calls */
         void (*announce)(void *user, const char *version); /* before such a build; NULL: nobody */
@@ -97,7 +96,7 @@ struct diverge_result {
         char *no_profile; /* why there is none, or not all of one; NULL; owned */
         struct changed_functions functions;
 };
-/* 0; -ECANCELED; -ENODATA with a sentence: one cannot be built; -ENOTSUP: runs are done elsewhere; or it could not be done. */
+/* 0; -ECANCELED; -ENODATA with a sentence: one cannot be built; -EINVAL: runs of the two are done at two places; or it could not be done. */
 int diverge(const struct diverge_options *o, struct diverge_result *ret);
 void diverge_result_done(struct diverge_result *r);
 #define cleanup_diverge_result cleanup(diverge_result_done)

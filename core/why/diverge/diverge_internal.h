@@ -1,8 +1,8 @@
 /* Shared by diverge.c, profiling.c and trailing.c. */
 #pragma once
 
-#include "core/run/slot.h"
 #include "core/why/diverge/diverge.h"
+#include "core/workspace/lease.h"
 
 enum { /* the traced runs of each side */
         RUN_FIRST,
@@ -23,7 +23,7 @@ struct spool {
 struct diverging {
         const struct diverge_options *options;
         struct held programs[2];
-        struct slot slot;
+        struct lease lease;
         char scratch[PATH_SIZE], case_path[PATH_SIZE];
         struct spool spools[2][N_RUNS][N_DIVERGE_STREAMS];
 };
@@ -34,12 +34,12 @@ int diverge_file(const char *folder); /* for reading and writing, without a name
 struct recipe *diverge_recipe(const struct diverging *d, int side, const char *arguments);
 struct recipe_limits diverge_limits(const struct diverging *d, const struct recipe *r);
 /* One run. `listeners`: as in runner.h. 0: however it ended. */
-int diverge_run(const struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
+int diverge_run(struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
                 const struct listener *listeners, const struct run_input *input, struct run_result *ret);
 /* Samples both and fills in ret->profile; where it cannot, ret->no_profile. */
-int diverge_profile(const struct diverging *d, struct diverge_result *ret);
+int diverge_profile(struct diverging *d, struct diverge_result *ret);
 /* Runs both up to where their calls part and fills in ret->calls; where it cannot, ret->no_calls. */
-int diverge_calls(const struct diverging *d, struct diverge_result *ret);
+int diverge_calls(struct diverging *d, struct diverge_result *ret);
 
 /* What addr2line -a -f -i -C says of a line for each address. 0: or it was cancelled; a status of the command; -errno. */
 int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret);

@@ -24,7 +24,7 @@ enum { /* runs that report chunks */
 };
 
 struct trailing {
-        const struct diverging *d;
+        struct diverging *d;
         struct held programs[2];
         char folder[PATH_SIZE], skip[PATH_SIZE]; /* scratch of ours, and the list in it; "": none yet */
         char **ret_why;
@@ -107,7 +107,7 @@ static int build_side(struct trailing *t, int side, bool *ret_built)
 /* Runs a side's program and takes what its runtime prints, which is its standard output then. The program's own goes nowhere. */
 static int run(const struct trailing *t, int side, const char *mode, const char *doing, struct run_result *ret)
 {
-        const struct diverging *d = t->d;
+        struct diverging *d = t->d;
         const struct run_input input = {.path = d->case_path, .id = d->options->info->sha256};
         cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, NULL);
         cleanup_free char *plain = recipe->run, *variable = format_string("SOLVERFS_TRAIL=%s", mode);
@@ -295,13 +295,15 @@ static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS
         return ret->is_parted ? find_place(t, both, &p, ret) : 0;
 }
 
-int diverge_calls(const struct diverging *d, struct diverge_result *ret)
+int diverge_calls(struct diverging *d, struct diverge_result *ret)
 {
         struct trailing t = {.d = d, .ret_why = &ret->no_calls};
         struct trail trails[N_TRAILS] = {0};
         bool ok = true;
         int r = 0;
 
+        if (d->lease.pool)
+                ok = cannot(&t, "they are reported on this machine, and runs are done at %s: add --on local", d->lease.pool->name);
         for (int side = 0; r == 0 && ok && side < 2; side++)
                 r = build_side(&t, side, &ok);
         if (r == 0 && ok)

@@ -4,9 +4,9 @@
 
 #include "core/cases/cases.h"
 #include "core/recipe/recipe_keys.h"
-#include "core/run/slot.h"
 #include "core/why/options/option_list.h"
 #include "core/why/options/option_search.h"
+#include "core/workspace/lease.h"
 
 #define INPUT_MOST    ((size_t)1 << 30)
 #define LIST_NS       (10 * NSEC_PER_SEC) /* for printing a list */
@@ -16,8 +16,6 @@
 #define SLOW_ODDS     16.0                /* a miss one of many groups, */
 #define CAREFUL_ODDS  500.0               /* or a flip that is not needed in the result */
 #define MIRRORED_MOST 3
-#define WALL_FACTOR   4.0 /* times the limit of CPU time, and */
-#define WALL_MORE     2.0 /* seconds: when a run is cut off though it computes nothing */
 
 struct candidate {
         const struct option *option, *reference; /* reference: the other version's, or NULL */
@@ -27,9 +25,8 @@ struct candidate {
 struct restoring {
         const struct restoring_question *question;
         struct restoring_answer *answer;
-        struct slot slot;
+        struct lease lease;
         struct held programs[2];
-        char *scratch; /* owned */
         struct blob input;
         size_t questions; /* of the input */
         struct option_list lists[2];
@@ -46,37 +43,18 @@ struct restoring {
 
 /* -- one run ------------------------------------------------------------------------------------------------------ */
 
-static int run_program(struct restoring *s, int side, struct recipe *recipe, struct slice input, int64_t seed, struct run_result *ret)
+static int run_program(struct restoring *s, int side, const struct recipe *recipe, struct slice input, uint64_t seed, struct run_result *ret)
 {
-        const struct restoring_question *q = s->question;
-        cleanup(runner_closep) struct runner *runner = NULL;
-        const struct run_input in = {.bytes = input, .questions = input.size > 0 ? s->questions : 0};
-        struct run_tries tries = {0};
-        int r = 0;
+        const struct runner_options options = {.recipe = recipe,
+                                               .programs = s->programs[side].list,
+                                               .n_programs = s->programs[side].n,
+                                               .limits = recipe->limits,
+                                               .has_seed = seed > 0,
+                                               .seed = seed};
+        int r = lease_yield(&s->lease);
 
-        if (slot_is_wanted(&s->slot)) {
-                slot_release(&s->slot);
-                s->slot.lock = -1;
-                r = slot_lease(workspace_dir(q->workspace), "options", q->cancel_fd, &s->slot);
-        }
-        if (r < 0)
-                return r;
-        r = runner_open(&(struct runner_options){.recipe = recipe,
-                                                 .programs = s->programs[side].list,
-                                                 .n_programs = s->programs[side].n,
-                                                 .limits = recipe->limits,
-                                                 .has_seed = seed > 0,
-                                                 .seed = (uint64_t)seed,
-                                                 .scratch_parent = s->scratch,
-                                                 .sandbox = workspace_settings(q->workspace)->sandbox,
-                                                 .cpus = &s->slot.cpus,
-                                                 .slot = (unsigned)s->slot.cpu},
-                        &runner);
-        if (r < 0)
-                return r;
-        do
-                r = runner_run(runner, &in, q->cancel_fd, ret);
-        while (run_again(&tries, r) == RUN_AGAIN_HERE);
+        if (r == 0)
+                r = lease_run(&s->lease, LEASE_ONCE, &options, &(struct run_input){.bytes = input, .questions = input.size > 0 ? s->questions : 0}, ret);
         return r;
 }
 
@@ -94,7 +72,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         recipe->limits.wall_ns = q->timeout_ns ?: recipe->limits.wall_ns;
         if (limit == 0)
                 limit = (double)recipe->limits.wall_ns / 1e9;
-        recipe->limits.wall_ns = (uint64_t)((q->is_cpu_time ? limit * WALL_FACTOR + WALL_MORE : limit) * 1e9);
+        recipe->limits.wall_ns = (uint64_t)((q->is_cpu_time ? lease_wall(limit) : limit) * 1e9);
         if (q->is_cpu_time)
                 recipe->limits.cpu_ns = (uint64_t)(limit * 1e9);
         snprintf(what, sizeof(what), "options: %ju runs", (uintmax_t)s->answer->runs);
@@ -116,15 +94,10 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
 
 static int print_options(struct restoring *s, int side, const char *arguments, struct buffer *ret)
 {
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_copy(s->question->version[side]->solver->recipe);
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_question(s->question->version[side]->solver->recipe, arguments, LIST_NS);
         struct run_result result = {0};
         int r;
 
-        free(recipe->run);
-        free(recipe->arguments);
-        recipe->run = format_string("{bin} %s", arguments);
-        recipe->arguments = NULL;
-        recipe->limits.wall_ns = recipe->limits.cpu_ns = LIST_NS;
         ret->size = 0;
         r = run_program(s, side, recipe, SLICE("", 0), 0, &result);
         if (r == 0)
@@ -502,36 +475,29 @@ static void restoring_done(struct restoring *s)
                 option_list_done(&s->lists[side]);
                 held_done(&s->programs[side]);
         }
-        if (s->slot.lock >= 0)
-                slot_release(&s->slot);
+        lease_leave(&s->lease);
         blob_done(&s->input);
         free(s->pairs);
         free(s->shown);
         free(s->cut);
-        free(s->scratch);
 }
 
 int restoring_run(const struct restoring_question *q, struct restoring_answer *ret)
 {
-        cleanup(restoring_done) struct restoring s = {.question = q, .answer = ret, .slot = {.lock = -1}};
-        int r = 0;
+        cleanup(restoring_done) struct restoring s = {
+                .question = q, .answer = ret, .lease = {q->workspace, NULL, "options", q->cancel_fd, .slot.lock = -1}};
+        int r = lease_place(q->version[0]->solver, q->version[1]->solver, &s.lease.pool);
 
         *ret = (struct restoring_answer){.has_seeds = true};
         s.pairs = allocate(q->seeds, sizeof(*s.pairs));
         s.shown = allocate(q->seeds, sizeof(*s.shown));
         s.cut = allocate(q->seeds, sizeof(*s.cut));
-        s.scratch = format_string("%s/scratch", workspace_dir(q->workspace));
         for (int side = 0; r == 0 && side < 2; side++) {
                 ret->has_seeds &= q->version[side]->solver->recipe->seed != NULL;
-                if (q->version[side]->solver->pool)
-                        return errorf(-EINVAL, "the runs of %s are done on a cluster, and options are tried on this machine: add '--on local'",
-                                      q->version[side]->solver->recipe->name);
                 r = version_hold(q->workspace, q->version[side], &s.programs[side]);
         }
         if (r == 0)
                 r = cases_read_bytes(workspace_cases(q->workspace), q->info, INPUT_MOST, &s.input);
-        if (r == 0)
-                r = slot_lease(workspace_dir(q->workspace), "options", q->cancel_fd, &s.slot);
         s.questions = case_questions(q->info->format, SLICE(s.input.data, s.input.size));
         if (r == 0)
                 r = find_candidates(&s);
