@@ -1,8 +1,8 @@
 /* solverfs-shim: takes the place of compilers and of `date` inside a build. A static program; its name says which part it plays (build_tools.c makes the
  * links).
  *
- * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself. Where $SOLVERFS_BUILD_TRAIL names
- * trail_runtime.c's archive the objects report their calls and comparisons, and programs are linked with it.
+ * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself. Where $SOLVERFS_BUILD_TRAIL
+ * names trail_runtime.c's archive the objects report their calls and comparisons, and programs are linked with it.
  *
  * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and the compiler sees more than that: columns, for debug
  * information and sanitizers; comments, for -Wimplicit-fallthrough; files that the assembler includes. So the text is replaced by a digest of

@@ -1,13 +1,13 @@
 /* solverfs-trail.a: what a program calls that is built for its trail (solverfs-shim adds it to links). A trail is the sequence of a run's calls, returns
  * and comparisons, as GCC and Clang report them by -finstrument-functions and -fsanitize-coverage=trace-cmp; of the main thread alone.
  *
- * A step is the name of its function, and of a comparison how it came out: by names, and not by addresses or values, the trails of two versions
- * can be laid against each other. Names are of the program's symbol table, without what a compiler adds (".isra.0"). A function in the list of
- * $SOLVERFS_TRAIL_SKIP, which the other version does not have, makes no steps; what it calls does. Two addresses are the same or not, which is all that may be
- * said of them: where the heap lies differs between runs.
+ * A step is the name of its function, and of a comparison how it came out: by names, and not by addresses or values, the trails of two versions can be
+ * laid against each other. Names are of the program's symbol table, without what a compiler adds (".isra.0"). A function in the list of
+ * $SOLVERFS_TRAIL_SKIP, which the other version does not have, makes no steps; what it calls does. Two addresses are the same or not, which is all that
+ * may be said of them: where the heap lies differs between runs.
  *
- * Steps are gathered in chunks, whose ends go by the last steps alone (as in LBFS and FastCDC), so that chunks are the same again behind something that was
- * put in. $SOLVERFS_TRAIL says what is printed, on descriptor TRAIL_FD; numbers are hexadecimal:
+ * Steps are gathered in chunks, whose ends go by the last steps alone (as in LBFS and FastCDC), so that chunks are the same again behind something that
+ * was put in. $SOLVERFS_TRAIL says what is printed, on descriptor TRAIL_FD; numbers are hexadecimal:
  *
  *     names              N NAME                each function, and the program ends before main()
  *     chunks             K STEPS HASH          a chunk; at once, so that what is killed has told of all but its last one

@@ -118,7 +118,8 @@ void cmd_diverge(int argc, char **argv)
         static const char doc[] =
                 "Show where the runs of two versions part: the file in which the change acts, the first line of their traces that differs, the statistics "
                 "that differ most, and what the commit between them changed.\v"
-                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, or an alarm as alarms/1, which knows its case and versions. The programs are run with "
+                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, or an alarm as alarms/1, which knows its case and versions. "
+                "The programs are run with "
                 "the arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then "
                 "is no difference of theirs, nor are times, amounts of memory and addresses.\n"
                 "Both are then built once more, to report their calls and comparisons: where these part the change acts.\n"

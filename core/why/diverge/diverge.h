@@ -1,5 +1,6 @@
 /* Where the runs of two versions of a solver part on a case: both are run with the recipe's `trace` arguments, or others, and compared by what they print
- * (divergence.h), their statistics (statistics.h), their calls and comparisons (trail.h) and, if it is asked for, by where they spend their time (profile.h).
+ * (divergence.h), their statistics (statistics.h), their calls and comparisons (trail.h) and, if it is asked for, by where they spend their time
+ * (profile.h).
  *
  * The file in which the change acts is that of the function where the trails part, unless they go on alike behind it; else that of the profile's place;
  * else that of a part that goes on alike; else the one that a statistic has the name of.

@@ -1,10 +1,11 @@
 /* Where the trails of two runs part. A trail is the sequence of a run's steps: calls, returns, and comparisons with how they came out, each by the name of
  * its function (core/build/trail_runtime.c writes them, and has the form of its text).
  *
- * Two runs of deterministic programs take the same steps until control goes another way. The function it stands in then is where the change acts,
- * or where a value that was changed before is first decided by. That is relative debugging (Abramson, Foster, Michalakes, Sosic 1996) of control in place of
- * data; points of the two runs belong together by their order, and not by an index of each (Xin, Sumner, Zhang, "Efficient program execution indexing",
- * 2008). Values are not followed back, as dual slicing does (Weeratunge, Zhang, Sumner, Jagannathan 2010): it would need every store and load.
+ * Two runs of deterministic programs take the same steps until control goes another way. The function it stands in then is where the change acts, or
+ * where a value that was changed before is first decided by. That is relative debugging (Abramson, Foster, Michalakes, Sosic 1996) of control in place
+ * of data; points of the two runs belong together by their order, and not by an index of each (Xin, Sumner, Zhang, "Efficient program execution
+ * indexing", 2008). Values are not followed back, as dual slicing does (Weeratunge, Zhang, Sumner, Jagannathan 2010): it would need every store and
+ * load.
  *
  * Steps come in chunks with a digest each, whose ends go by contents: behind a place where one side has steps more the chunks are the same again (as in
  * LBFS, Muthitacharoen, Chen, Mazieres 2001; by a gear hash, as in FastCDC, Xia et al. 2016). The trails are laid against each other anew at TRAIL_ALIKE
@@ -76,10 +77,10 @@ struct trail_place {
         size_t next[2];  /* the first that differs, in .steps; n_steps: the run has ended */
         unsigned *stack[2]; /* owned; the functions open then that both have, the outermost first; the last one is the place */
         size_t n;
-        /* How many of those were entered by the last steps, one after the other, where both sides then compare in the same function: what is compared first
-         * was given to them, or read from memory. */
+        /* How many of those were entered by the last steps, one after the other, where both sides then compare in the same function: what is compared
+         * first was given to them, or read from memory. */
         size_t entered;
 };
-/* Takes functions that stand in `skip` (of trail_skip()) for none; their calls are written in small letters. */
+/* Calls and returns in small letters, of functions that one side alone has, are no steps. */
 void trail_find_place(const struct trail_window w[2], struct trail_place *ret);
 void trail_place_done(struct trail_place *p);

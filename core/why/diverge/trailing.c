@@ -171,7 +171,8 @@ static int read_trail(const struct trailing *t, int side, const char *doing, str
         if (r == 0)
                 trail_read(heard(&result), ret);
         if (r == 0 && ret->n == 0)
-                *ret_ok = cannot(t, "%s, so built, reports nothing: it ends at once, or before its first steps are told", t->d->options->version[side]->name);
+                *ret_ok = cannot(t, "%s, so built, reports nothing: it ends at once, or before its first steps are told",
+                                 t->d->options->version[side]->name);
         run_result_done(&result);
         return r;
 }
