@@ -10,7 +10,7 @@ wall-clock time), so that a busy machine changes little. An answer is wrong if i
 is unknown, the answer of two other solvers.
 
 A sat counts as checked when another solver finds the formula with the model's values in place of its variables sat: z3 of cvc5's
-models, cvc5 of all others' (--checkers). A model so refuted is wrong as well. 
+models, cvc5 of all others' (--checkers). A model so refuted is wrong as well.
 --like OLD.tsv runs the cases of results that are there: results of more solvers may be put behind each other in one file.
 --report makes the tables of such a file.
 """
@@ -209,7 +209,7 @@ def main():
     p.add_argument("--checkers", nargs=2, default=["cvc5 --strings-exp", "z3"])
     p.add_argument("--like", help="run the cases of these results")
     p.add_argument("--report", action="store_true")
-    args = p.parse_args()
+    args = p.parse_intermixed_args()
     args.solvers = [tuple(f.split("=", 1)) for f in args.folders if "=" in f]
     args.folders = [f for f in args.folders if "=" not in f]
     if not args.report:
