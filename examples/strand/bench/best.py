@@ -10,7 +10,9 @@ wall-clock time), so that a busy machine changes little. An answer is wrong if i
 is unknown, the answer of two other solvers.
 
 A sat counts as checked when another solver finds the formula with the model's values in place of its variables sat: z3 of cvc5's
-models, cvc5 of all others' (--checkers). A model so refuted is wrong as well. --report makes the tables of an OUT.tsv that is there.
+models, cvc5 of all others' (--checkers). A model so refuted is wrong as well.
+--like OLD.tsv runs the cases of results that are there: results of more solvers may be put behind each other in one file.
+--report makes the tables of such a file.
 """
 import argparse, collections, os, re, resource, statistics, subprocess, sys, tempfile, time
 
@@ -112,36 +114,48 @@ def script(text, models):
     return "(set-option :produce-models true)\n" + body + "\n(get-model)\n"
 
 
-def measure(args, solvers):
+def cases_of(args):
+    """(family, half, path, status) of the cases to run: those of the results --like, or some of the folders'."""
+    if args.like:
+        yield from dict.fromkeys(tuple(line.split("\t")[:4]) for line in open(args.like))
+        return
     picked = collections.defaultdict(list)
     for folder in args.folders:
         for root, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
-                if not name.endswith(".smt2"):
-                    continue
-                path = os.path.join(root, name)
-                text = open(path, encoding="utf-8", errors="replace").read()
-                half = sum(name.encode()) % 2
-                picked[family(path, text), half, status_of(path, text)].append((path, text))
+                if name.endswith(".smt2"):
+                    path = os.path.join(root, name)
+                    text = open(path, encoding="utf-8", errors="replace").read()
+                    picked[family(path, text), sum(name.encode()) % 2, status_of(path, text)].append(path)
+    for (fam, half, status), paths in sorted(picked.items()):
+        step = max(1, len(paths) / args.at_most) if args.at_most else 1
+        for i in range(int(len(paths) / step)):
+            yield fam, half, paths[int(i * step)], status
+
+
+def check(args, name, path, text):
+    """Is the solver's model one? Asked of the others in turn until one can say."""
+    open(path, "w").write(script(text, True))
+    command = dict(args.solvers)[name]
+    model = values_of(run(command, path, args.limit)[2])
+    open(path, "w").write(with_model(script(text, False), model))
+    for checker in args.checkers if not name.startswith("cvc5") else args.checkers[::-1]:
+        answer = run(checker, path, args.limit)[0]
+        if answer in ("sat", "unsat"):
+            return "yes" if answer == "sat" else "no"
+    return "open"
+
+
+def measure(args):
     with open(args.out, "w") as out, tempfile.TemporaryDirectory() as tmp:
         case = os.path.join(tmp, "case.smt2")
-        for (fam, half, status), cases in sorted(picked.items()):
-            step = max(1, len(cases) / args.at_most) if args.at_most else 1
-            for i in range(int(len(cases) / step)):
-                path, text = cases[int(i * step)]
-                for name, command in solvers:
-                    open(case, "w").write(script(text, False))
-                    answer, seconds, _ = run(command, case, args.limit)
-                    checked = "-"
-                    if answer == "sat":
-                        open(case, "w").write(script(text, True))
-                        model = values_of(run(command, case, args.limit)[2])
-                        open(case, "w").write(with_model(script(text, False), model))
-                        for checker in args.checkers if not name.startswith("cvc5") else args.checkers[::-1]:
-                            checked = {"sat": "yes", "unsat": "no"}.get(run(checker, case, args.limit)[0], "open")
-                            if checked != "open" or checker.startswith(name.split("-")[0]):
-                                break
-                    print(fam, half, path, status, name, answer, "%.4f" % seconds, checked, sep="\t", file=out, flush=True)
+        for fam, half, path, status in cases_of(args):
+            text = open(path, encoding="utf-8", errors="replace").read()
+            for name, command in args.solvers:
+                open(case, "w").write(script(text, False))
+                answer, seconds, _ = run(command, case, args.limit)
+                checked = check(args, name, case, text) if answer == "sat" else "-"
+                print(fam, half, path, status, name, answer, "%.4f" % seconds, checked, sep="\t", file=out, flush=True)
 
 
 def report(args):
@@ -193,12 +207,13 @@ def main():
     p.add_argument("--limit", type=float, default=10)
     p.add_argument("--at-most", type=int, default=0)
     p.add_argument("--checkers", nargs=2, default=["cvc5 --strings-exp", "z3"])
+    p.add_argument("--like", help="run the cases of these results")
     p.add_argument("--report", action="store_true")
-    args = p.parse_args()
-    solvers = [tuple(f.split("=", 1)) for f in args.folders if "=" in f]
+    args = p.parse_intermixed_args()
+    args.solvers = [tuple(f.split("=", 1)) for f in args.folders if "=" in f]
     args.folders = [f for f in args.folders if "=" not in f]
     if not args.report:
-        measure(args, solvers)
+        measure(args)
     report(args)
 
 

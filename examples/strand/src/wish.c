@@ -16,6 +16,17 @@ static struct value number(int64_t i)
         return (struct value){.sort = SORT_INT, .set = true, .i = i};
 }
 
+/* What is too large wraps: it is only a wish. */
+static int64_t plus(int64_t a, int64_t b)
+{
+        return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+        return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 static struct value truth(bool b)
 {
         return (struct value){.sort = SORT_BOOL, .set = true, .b = b};
@@ -103,7 +114,7 @@ struct value wish_other(struct guess *g, struct value v)
         if (v.sort == SORT_BOOL)
                 return truth(!v.b);
         if (v.sort == SORT_INT)
-                return number(guess_random(g, 3) ? v.i + (guess_random(g, 2) ? 1 : -1) * (1 + (int64_t)guess_random(g, 3))
+                return number(guess_random(g, 3) ? plus(v.i, (guess_random(g, 2) ? 1 : -1) * (1 + (int64_t)guess_random(g, 3)))
                                                  : (int64_t)guess_random(g, 12) - 2);
         x = text(g, (uint32_t[]){some_char(g)}, 1);
         switch (guess_random(g, 6)) {
@@ -242,8 +253,8 @@ static bool step_order(struct step *p, enum op op, bool want)
         if (!arg(p, a)->set || !arg(p, b)->set)
                 return false;
         if (is_fixed(p, b) || (!is_fixed(p, a) && guess_random(p->g, 2)))
-                return !is_fixed(p, a) && ask(p, a, number(arg(p, b)->i + slack - more));
-        return ask(p, b, number(arg(p, a)->i - slack + more));
+                return !is_fixed(p, a) && ask(p, a, number(plus(arg(p, b)->i, slack - more)));
+        return ask(p, b, number(plus(arg(p, a)->i, more - slack)));
 }
 
 static bool step_text_order(struct step *p, bool want)
@@ -396,32 +407,32 @@ static bool step_int(struct step *p)
         switch ((enum op)p->x->op) {
         case OP_ADD:
                 for (uint32_t k = 0; k < p->x->nargs; k++)
-                        rest += k == i ? 0 : arg(p, k)->i;
-                return ask(p, i, number(v - rest));
+                        rest = plus(rest, k == i ? 0 : arg(p, k)->i);
+                return ask(p, i, number(minus(v, rest)));
         case OP_SUB:
                 if (p->x->nargs == 1)
-                        return ask(p, 0, number(-v));
+                        return ask(p, 0, number(minus(0, v)));
                 for (uint32_t k = 1; k < p->x->nargs; k++)
-                        rest += k == i ? 0 : arg(p, k)->i;
-                return ask(p, i, number(i ? arg(p, 0)->i - rest - v : v + rest));
+                        rest = plus(rest, k == i ? 0 : arg(p, k)->i);
+                return ask(p, i, number(i ? minus(minus(arg(p, 0)->i, rest), v) : plus(v, rest)));
         case OP_MUL:
                 rest = 1;
                 for (uint32_t k = 0; k < p->x->nargs; k++)
                         if (k != i && __builtin_mul_overflow(rest, arg(p, k)->i, &rest))
                                 return false;
-                return rest != 0 && ask(p, i, number(v / rest));
+                return rest != 0 && ask(p, i, number(rest == -1 ? minus(0, v) : v / rest));
         case OP_DIV:
         case OP_MOD:
                 d = arg(p, 1)->i;
-                if (is_fixed(p, 0) || !d || p->x->nargs > 2)
+                if (is_fixed(p, 0) || !d || d == -1 || p->x->nargs > 2)
                         return !is_fixed(p, 1) && ask(p, 1, wish_other(p->g, *arg(p, 1)));
                 rest = arg(p, 0)->i % d;
                 rest = rest < 0 ? rest + (d < 0 ? -d : d) : rest;
                 if (p->x->op == OP_MOD)
-                        return ask(p, 0, number(arg(p, 0)->i - rest + v));
-                return !__builtin_mul_overflow(v, d, &v) && ask(p, 0, number(v + rest));
+                        return ask(p, 0, number(plus(minus(arg(p, 0)->i, rest), v)));
+                return !__builtin_mul_overflow(v, d, &v) && ask(p, 0, number(plus(v, rest)));
         case OP_ABS:
-                return ask(p, 0, number(guess_random(p->g, 2) ? v : -v));
+                return ask(p, 0, number(guess_random(p->g, 2) ? v : minus(0, v)));
         case OP_LEN:
                 return v >= 0 && v <= WISH_MAX_LENGTH && ask(p, 0, resized(p->g, arg(p, 0)->s, v));
         case OP_INDEXOF:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <z3_version.h>
 
 struct z3 z3;
 
@@ -34,23 +35,35 @@ static void make_room(void)
                 madvise((void *)from, ((uintptr_t)sbrk(0) - from) & ~(page - 1), MADV_HUGEPAGE);
 }
 
-bool z3_load(void)
+/* libz3 and its functions; NULL: not there, or not all of them. */
+static void *bind(const char *name)
 {
-        void *library, **slot = (void **)&z3;
+        void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL), **slot = (void **)&z3;
 
-        if (z3.mk_context)
-                return true;
-        library = dlopen("libz3.so.4", RTLD_LAZY | RTLD_LOCAL);
-        if (!library)
-                library = dlopen("libz3.so", RTLD_LAZY | RTLD_LOCAL);
         for (size_t i = 0; library && i < sizeof(names) / sizeof(*names); i++)
                 if (!(slot[i] = dlsym(library, names[i])))
                         library = NULL;
-        if (!library) {
+        return library;
+}
+
+bool z3_load(void)
+{
+        static bool loaded;
+        unsigned major, minor, build, revision;
+
+        if (loaded)
+                return true;
+        if (!bind("libz3.so.4") && !bind("libz3.so")) {
                 fprintf(stderr, "strand: cannot load Z3: %s; install libz3\n", dlerror());
-                z3.mk_context = NULL;
+                return false;
+        }
+        z3.get_version(&major, &minor, &build, &revision);
+        if (major != Z3_MAJOR_VERSION || minor != Z3_MINOR_VERSION) { /* types of its callbacks have changed between these */
+                fprintf(stderr, "strand: cannot use Z3 %u.%u: built for %u.%u; build strand again\n", major, minor, Z3_MAJOR_VERSION,
+                        Z3_MINOR_VERSION);
                 return false;
         }
         make_room();
+        loaded = true;
         return true;
 }

@@ -1,6 +1,6 @@
 ; expect: sat
 ; options: --timeout 10
-; The search alone does not find a model in any time: random functions of random functions.
+; Random functions of random functions, as a fuzzer writes them.
 (declare-const a String)
 (declare-const b String)
 (declare-const c String)
