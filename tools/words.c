@@ -129,9 +129,12 @@ void parse_any_measure(void *to, const char *text)
         parse_measure_among(to, text, ~0U, "time, cpu, memory, effort or seconds-per-effort");
 }
 
-void seconds_text(double seconds, char ret[32])
+struct short_text seconds_text(double seconds)
 {
-        snprintf(ret, 32, isfinite(seconds) ? "%.6f" : "broken", seconds);
+        struct short_text text;
+
+        snprintf(text.s, sizeof(text.s), isfinite(seconds) ? "%.6f" : "broken", seconds);
+        return text;
 }
 
 json_t *json_number(double number)

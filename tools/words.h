@@ -76,7 +76,7 @@ void command_note_passed_over(size_t n);
 
 bool is_folder(const char *path);
 
-void seconds_text(double seconds, char ret[32]); /* "broken" where there is no such number */
+struct short_text seconds_text(double seconds); /* "broken" where there is no such number */
 json_t *json_number(double number);              /* null where there is no such number */
 struct commit_label {
         char s[COMMIT_NAME_SIZE];

@@ -1,5 +1,6 @@
 #include "cache/base/hash.h"
 
+#include <nettle/base16.h>
 #include <nettle/sha2.h>
 #include <xxhash.h>
 
@@ -66,10 +67,8 @@ int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size)
 
         for (;;) {
                 char block[1 << 16];
-                ssize_t n = pread(fd, block, sizeof(block), (off_t)offset);
+                ssize_t n = TEMP_FAILURE_RETRY(pread(fd, block, sizeof(block), (off_t)offset));
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n < 0)
                         r = -errno;
                 if (n <= 0)
@@ -85,27 +84,21 @@ int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size)
 
 void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE])
 {
-        static const char digits[] = "0123456789abcdef";
-
-        for (unsigned i = 0; i < DIGEST_SIZE; i++) {
-                ret[2 * i] = digits[d->bytes[i] >> 4];
-                ret[2 * i + 1] = digits[d->bytes[i] & 15];
-        }
+        base16_encode_update(ret, DIGEST_SIZE, d->bytes);
         ret[2 * DIGEST_SIZE] = '\0';
+}
+
+struct digest_text digest_text(const struct digest *d)
+{
+        struct digest_text ret;
+
+        digest_hex(d, ret.s);
+        return ret;
 }
 
 uint64_t hash_quick(const void *data, size_t size)
 {
         return XXH3_64bits(data, size);
-}
-
-static int hex_value(char c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        if (c >= 'a' && c <= 'f')
-                return c - 'a' + 10;
-        return -1;
 }
 
 int digest_compare(const void *a, const void *b)
@@ -115,16 +108,13 @@ int digest_compare(const void *a, const void *b)
 
 int digest_parse(const char *hex, struct digest *ret)
 {
-        if (strlen(hex) != 2 * DIGEST_SIZE)
-                return -EINVAL;
-        for (unsigned i = 0; i < DIGEST_SIZE; i++) {
-                int high = hex_value(hex[2 * i]), low = hex_value(hex[2 * i + 1]);
+        struct base16_decode_ctx context;
+        size_t size = DIGEST_SIZE;
 
-                if (high < 0 || low < 0)
-                        return -EINVAL;
-                ret->bytes[i] = (uint8_t)(high << 4 | low);
-        }
-        return 0;
+        if (strlen(hex) != 2 * DIGEST_SIZE || strspn(hex, "0123456789abcdef") != 2 * DIGEST_SIZE) /* a digest is written in one way */
+                return -EINVAL;
+        base16_decode_init(&context);
+        return base16_decode_update(&context, &size, ret->bytes, 2 * DIGEST_SIZE, hex) ? 0 : -EINVAL;
 }
 
 void digest_list_add(struct digest_list *l, const void *bytes)

@@ -23,6 +23,10 @@ void hasher_finish(struct hasher *h, struct digest *ret); /* frees h */
 void digest_of(const void *data, size_t size, struct digest *ret);
 int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size); /* from offset 0 to the end, by pread */
 void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE]);
+struct digest_text {
+        char s[DIGEST_HEX_SIZE];
+};
+struct digest_text digest_text(const struct digest *d); /* the same, for a sentence or a path: digest_text(&d).s */
 int digest_compare(const void *a, const void *b); /* of digests, or of what begins with one: for sort_list() */
 int digest_parse(const char *hex, struct digest *ret); /* exactly 64 hex digits, else -EINVAL */
 /* Digests to be looked for among others. It is in order as it was added, or once it is sorted. */

@@ -23,12 +23,8 @@ static int open_lock(const char *path, bool shared, int *ret_fd)
 static int set_lock(int fd, short type, bool wait)
 {
         struct flock region = {.l_type = type, .l_whence = SEEK_SET}; /* l_pid must be 0 for these locks */
-        int r;
 
-        do
-                r = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &region);
-        while (r < 0 && errno == EINTR);
-        if (r < 0)
+        if (TEMP_FAILURE_RETRY(fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &region)) < 0)
                 return errno == EACCES ? -EAGAIN : -errno;
         return 0;
 }

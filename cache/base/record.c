@@ -46,11 +46,6 @@ uint64_t record_number(struct record *r, size_t size)
         return be64toh(n);
 }
 
-uint8_t record_u8(struct record *r)
-{
-        return (uint8_t)record_number(r, 1);
-}
-
 void record_version(struct record *r, uint8_t known)
 {
         r->version = record_u8(r);
@@ -66,21 +61,6 @@ bool record_bool(struct record *r)
         if (n > 1)
                 record_fail(r);
         return n == 1;
-}
-
-uint16_t record_u16(struct record *r)
-{
-        return (uint16_t)record_number(r, 2);
-}
-
-uint32_t record_u32(struct record *r)
-{
-        return (uint32_t)record_number(r, 4);
-}
-
-uint64_t record_u64(struct record *r)
-{
-        return record_number(r, 8);
 }
 
 double record_real(struct record *r)
@@ -142,26 +122,6 @@ void record_put_number(struct buffer *b, uint64_t n, size_t size)
 {
         n = htobe64(n);
         buffer_add(b, (const char *)&n + sizeof(n) - size, size);
-}
-
-void record_put_u8(struct buffer *b, uint8_t n)
-{
-        record_put_number(b, n, 1);
-}
-
-void record_put_u16(struct buffer *b, uint16_t n)
-{
-        record_put_number(b, n, 2);
-}
-
-void record_put_u32(struct buffer *b, uint32_t n)
-{
-        record_put_number(b, n, 4);
-}
-
-void record_put_u64(struct buffer *b, uint64_t n)
-{
-        record_put_number(b, n, 8);
 }
 
 void record_put_real(struct buffer *b, double x)

@@ -24,11 +24,23 @@ struct record {
 struct record record_of(struct slice bytes);
 void record_version(struct record *r, uint8_t known); /* a byte: another one is -EBADMSG */
 uint64_t record_number(struct record *r, size_t size); /* of 1, 2, 4 or 8 bytes */
-uint8_t record_u8(struct record *r);
+static inline uint8_t record_u8(struct record *r)
+{
+        return (uint8_t)record_number(r, 1);
+}
+static inline uint16_t record_u16(struct record *r)
+{
+        return (uint16_t)record_number(r, 2);
+}
+static inline uint32_t record_u32(struct record *r)
+{
+        return (uint32_t)record_number(r, 4);
+}
+static inline uint64_t record_u64(struct record *r)
+{
+        return record_number(r, 8);
+}
 bool record_bool(struct record *r); /* a byte: other than 0 and 1 is -EBADMSG */
-uint16_t record_u16(struct record *r);
-uint32_t record_u32(struct record *r);
-uint64_t record_u64(struct record *r);
 double record_real(struct record *r); /* IEEE 754, as a u64 */
 uint64_t record_u64_le(struct record *r);
 void record_raw(struct record *r, void *to, size_t size);            /* *to is left alone when it is not there */
@@ -41,9 +53,21 @@ void record_fail(struct record *r); /* what was read makes no sense: -EBADMSG */
 int record_end(struct record *r, const char *what);
 
 void record_put_number(struct buffer *b, uint64_t n, size_t size);
-void record_put_u8(struct buffer *b, uint8_t n);
-void record_put_u16(struct buffer *b, uint16_t n);
-void record_put_u32(struct buffer *b, uint32_t n);
-void record_put_u64(struct buffer *b, uint64_t n);
+static inline void record_put_u8(struct buffer *b, uint8_t n)
+{
+        record_put_number(b, n, 1);
+}
+static inline void record_put_u16(struct buffer *b, uint16_t n)
+{
+        record_put_number(b, n, 2);
+}
+static inline void record_put_u32(struct buffer *b, uint32_t n)
+{
+        record_put_number(b, n, 4);
+}
+static inline void record_put_u64(struct buffer *b, uint64_t n)
+{
+        record_put_number(b, n, 8);
+}
 void record_put_real(struct buffer *b, double x);
 void record_put_u64_le(struct buffer *b, uint64_t n);

@@ -1,7 +1,10 @@
 #include "cache/base/spawn.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 /* Default signals and an empty mask, whatever the caller's are. With numbers that are right, none of these fails. */
 static void set_attributes(posix_spawnattr_t *a, bool own_group)
@@ -57,4 +60,30 @@ int spawn_shell(const char *command, const int fds[3], char *const *environment,
                                              .environment = environment,
                                              .own_group = true},
                      ret);
+}
+
+int spawn_wait(pid_t pid, uint64_t most_ns, bool kills_rest, int cancel_fd, int *ret_status)
+{
+        cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
+        struct pollfd fds[] = {{.fd = process, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
+        uint64_t end = now_ns() + most_ns;
+        int r = process < 0 ? errorf(-errno, "cannot watch a process: %s", strerror(errno)) : 1;
+
+        while (r == 1) {
+                uint64_t now = now_ns();
+
+                if (now >= end)
+                        r = -ETIME;
+                else if (poll(fds, 2, (int)MIN((end - now) / NSEC_PER_MSEC + 1, (uint64_t)INT32_MAX)) < 0)
+                        r = errno == EINTR ? 1 : -errno;
+                else if (fds[0].revents != 0)
+                        r = 0;
+                else if (fds[1].revents != 0)
+                        r = -ECANCELED;
+        }
+        if (r < 0 || kills_rest)
+                kill(-pid, SIGKILL);
+        while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+                ;
+        return r;
 }

@@ -15,3 +15,6 @@ struct spawn_request {
 int spawn(const struct spawn_request *q, pid_t *ret);
 /* A command for /bin/sh, in a group of its own. */
 int spawn_shell(const char *command, const int fds[3], char *const *environment, pid_t *ret);
+/* Waits for its end. *ret_status: as waitpid() has it. -ETIME: it took longer than `most_ns`. -ECANCELED: cancel_fd became readable before; -1: there is
+ * none. Its group is killed after an error and, with `kills_rest`, in any case: what it has left behind. */
+int spawn_wait(pid_t pid, uint64_t most_ns, bool kills_rest, int cancel_fd, int *ret_status);

@@ -1,7 +1,6 @@
 #include "cache/base/transfer.h"
 
-/* A number in so many bytes: the one given, or the one read. */
-static uint64_t number(struct transfer *t, uint64_t n, size_t size)
+uint64_t transfer_number(struct transfer *t, uint64_t n, size_t size)
 {
         if (!t->to)
                 return record_number(&t->from, size);
@@ -24,30 +23,10 @@ void transfer_bool(struct transfer *t, bool *x)
 
 unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n)
 {
-        x = (unsigned)number(t, x, 1);
+        x = (unsigned)transfer_number(t, x, 1);
         if (x >= n)
                 record_fail(&t->from);
         return x < n ? x : 0;
-}
-
-void transfer_u8(struct transfer *t, uint8_t *n)
-{
-        *n = (uint8_t)number(t, *n, 1);
-}
-
-void transfer_u16(struct transfer *t, uint16_t *n)
-{
-        *n = (uint16_t)number(t, *n, 2);
-}
-
-void transfer_u32(struct transfer *t, uint32_t *n)
-{
-        *n = (uint32_t)number(t, *n, 4);
-}
-
-void transfer_u64(struct transfer *t, uint64_t *n)
-{
-        *n = number(t, *n, 8);
 }
 
 void transfer_real(struct transfer *t, double *x)
@@ -74,7 +53,7 @@ void transfer_raw(struct transfer *t, void *bytes, size_t size)
 
 static void count(struct transfer *t, size_t *n, size_t size, size_t least)
 {
-        *n = number(t, *n, size);
+        *n = transfer_number(t, *n, size);
         if (transfer_reads(t) && *n > record_left(&t->from) / least)
                 record_fail(&t->from);
         if (transfer_reads(t) && t->from.error < 0)
@@ -93,7 +72,7 @@ void transfer_count_u32(struct transfer *t, size_t *n, size_t least)
 
 void transfer_same(struct transfer *t, uint64_t n)
 {
-        if (number(t, n, 8) != n)
+        if (transfer_number(t, n, 8) != n)
                 record_fail(&t->from);
 }
 

@@ -31,10 +31,23 @@ void transfer_version(struct transfer *t, uint8_t version); /* the first byte; a
 void transfer_bool(struct transfer *t, bool *x);
 /* A byte below `n`, which is returned; another one is damage, and 0. */
 unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n);
-void transfer_u8(struct transfer *t, uint8_t *n);
-void transfer_u16(struct transfer *t, uint16_t *n);
-void transfer_u32(struct transfer *t, uint32_t *n);
-void transfer_u64(struct transfer *t, uint64_t *n);
+uint64_t transfer_number(struct transfer *t, uint64_t n, size_t size); /* in so many bytes: the one given, or the one read */
+static inline void transfer_u8(struct transfer *t, uint8_t *n)
+{
+        *n = (uint8_t)transfer_number(t, *n, 1);
+}
+static inline void transfer_u16(struct transfer *t, uint16_t *n)
+{
+        *n = (uint16_t)transfer_number(t, *n, 2);
+}
+static inline void transfer_u32(struct transfer *t, uint32_t *n)
+{
+        *n = (uint32_t)transfer_number(t, *n, 4);
+}
+static inline void transfer_u64(struct transfer *t, uint64_t *n)
+{
+        *n = transfer_number(t, *n, 8);
+}
 void transfer_real(struct transfer *t, double *x);
 void transfer_reals(struct transfer *t, double *list, size_t n);
 void transfer_raw(struct transfer *t, void *bytes, size_t size); /* of a size that both sides know */

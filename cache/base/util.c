@@ -72,16 +72,15 @@ int compare_doubles(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-int list_grow_sized(void *list, size_t n, size_t size)
+void list_grow_sized(void *list, size_t n, size_t size)
 {
         void *grown;
 
         if ((n & (n + 1)) != 0)
-                return 0;
+                return;
         memcpy(&grown, list, sizeof(grown)); /* a pointer of any type */
         grown = there(reallocarray(grown, 2 * n + 2, size));
         memcpy(list, &grown, sizeof(grown));
-        return 0;
 }
 
 /* -- bytes -- */
@@ -401,9 +400,7 @@ int read_fd(int fd, size_t most, struct blob *ret)
                                 return -ENOMEM;
                         data = grown;
                 }
-                n = read(fd, data + size, capacity - size);
-                if (n < 0 && errno == EINTR)
-                        continue;
+                n = TEMP_FAILURE_RETRY(read(fd, data + size, capacity - size));
                 if (n < 0)
                         return -errno;
                 if (n == 0)
@@ -435,10 +432,8 @@ int write_all(int fd, const void *data, size_t size)
         const char *p = data;
 
         while (size > 0) {
-                ssize_t n = write(fd, p, size);
+                ssize_t n = TEMP_FAILURE_RETRY(write(fd, p, size));
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n < 0)
                         return -errno;
                 p += n;
@@ -496,10 +491,8 @@ int write_file_atomic(const char *path, const void *data, size_t size, mode_t mo
 int copy_fd(int from, int to)
 {
         for (;;) {
-                ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+                ssize_t n = TEMP_FAILURE_RETRY(copy_file_range(from, NULL, to, NULL, 1 << 30, 0));
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n == 0)
                         return 0;
                 if (n < 0)
@@ -507,11 +500,9 @@ int copy_fd(int from, int to)
         }
         for (;;) {
                 char block[1 << 16];
-                ssize_t n = read(from, block, sizeof(block));
+                ssize_t n = TEMP_FAILURE_RETRY(read(from, block, sizeof(block)));
                 int r;
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n <= 0)
                         return n < 0 ? -errno : 0;
                 r = write_all(to, block, (size_t)n);

@@ -88,6 +88,11 @@ char *copy_string(const char *s);
 char *copy_prefix(const char *s, size_t most); /* the first bytes of it at most */
 char *format_string(const char *format, ...) printf_like(1, 2);
 
+/* A number, a date or the like as text, by value: printf("%s", format_size(n).s). */
+struct short_text {
+        char s[32];
+};
+
 /* -- lists ------------------------------------------------------------------------------------------------------ */
 
 int compare_u32(const void *a, const void *b);
@@ -106,9 +111,9 @@ static inline void *find_in_list(const void *key, const void *list, size_t n, si
 }
 
 /* Room for one more behind the `n` of a list that only this makes longer (NULL: none yet). It doubles, at 0, 1, 3, 7, …, so that nobody
- * keeps its capacity. Returns 0. */
+ * keeps its capacity. */
 #define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
-int list_grow_sized(void *list, size_t n, size_t size);
+void list_grow_sized(void *list, size_t n, size_t size);
 
 /* -- bytes ------------------------------------------------------------------------------------------------------ */
 

@@ -310,10 +310,8 @@ void journal_add_commit(struct buffer *group, struct journal_position start, uin
 static int write_at(int fd, uint64_t offset, struct slice bytes)
 {
         while (bytes.size > 0) {
-                ssize_t n = pwrite(fd, bytes.data, bytes.size, (off_t)offset);
+                ssize_t n = TEMP_FAILURE_RETRY(pwrite(fd, bytes.data, bytes.size, (off_t)offset));
 
-                if (n < 0 && errno == EINTR)
-                        continue;
                 if (n < 0)
                         return -errno;
                 bytes = SLICE((const char *)bytes.data + n, bytes.size - (size_t)n);

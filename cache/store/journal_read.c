@@ -49,9 +49,7 @@ static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n)
                         r->error = -ENOMEM;
                         return NULL;
                 }
-                do
-                        got = pread(r->fd, r->bytes.data + had, want, (off_t)from);
-                while (got < 0 && errno == EINTR);
+                got = TEMP_FAILURE_RETRY(pread(r->fd, r->bytes.data + had, want, (off_t)from));
                 if (got < 0)
                         r->error = segment_error(r->journal, -errno, "read", r->segment);
                 if (got <= 0) {

@@ -1,6 +1,5 @@
 #include "cache/store/pages.h"
 
-#include <endian.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 
@@ -25,13 +24,13 @@ enum {
         NODE_SUB = 0x02, /* the value is a tree */
 };
 
-/* The file's structures are little end first, like every machine LMDB's files are moved between. */
+/* Numbers have the machine's order of bytes, as LMDB writes them. */
 static uint16_t get16(const uint8_t *p)
 {
         uint16_t n;
 
         memcpy(&n, p, sizeof(n));
-        return le16toh(n);
+        return n;
 }
 
 static uint32_t get32(const uint8_t *p)
@@ -39,7 +38,7 @@ static uint32_t get32(const uint8_t *p)
         uint32_t n;
 
         memcpy(&n, p, sizeof(n));
-        return le32toh(n);
+        return n;
 }
 
 static uint64_t get64(const uint8_t *p)
@@ -47,34 +46,23 @@ static uint64_t get64(const uint8_t *p)
         uint64_t n;
 
         memcpy(&n, p, sizeof(n));
-        return le64toh(n);
+        return n;
 }
 
+/* As they stand in the file: a tree, and a meta page. */
 struct tree {
+        uint32_t page_size; /* the free list's alone says it */
         uint16_t flags, depth;
         uint64_t branches, leaves, overflows, entries, root;
 };
-#define TREE_SIZE 48
-
-static void tree_read(const uint8_t *p, struct tree *ret)
-{
-        *ret = (struct tree){
-                .flags = get16(p + 4),
-                .depth = get16(p + 6),
-                .branches = get64(p + 8),
-                .leaves = get64(p + 16),
-                .overflows = get64(p + 24),
-                .entries = get64(p + 32),
-                .root = get64(p + 40),
-        };
-}
-
 struct meta {
-        bool valid;
-        uint32_t page_size;
-        uint64_t last, txn; /* number of the last page; of the transaction */
+        uint8_t header[HEADER];
+        uint32_t magic, version;
+        uint64_t address, map_size;
         struct tree free, main;
+        uint64_t last, txn; /* number of the last page; of the transaction */
 };
+_Static_assert(sizeof(struct tree) == 48 && sizeof(struct meta) == HEADER + 136, "without gaps");
 
 #define TABLE_NAME_MOST 64
 
@@ -91,6 +79,7 @@ struct pages {
         int fd;
         const char *name;
         struct meta meta;
+        size_t page_size;
         uint8_t *seen;    /* a bit for each page that was met */
         uint8_t *checked; /* a bit for each page whose content was looked at */
         uint8_t *room;    /* a byte for each of a page's: taken by a node */
@@ -117,23 +106,14 @@ static bool tree_is_possible(const struct tree *t, uint16_t flags, uint64_t last
         return t->root == NO_ROOT ? t->entries == 0 : t->root >= 2 && t->root <= last && t->depth <= DEPTH_MOST;
 }
 
-static void meta_read(int fd, off_t offset, struct meta *ret)
+/* False: there is none that could be one. */
+static bool meta_read(int fd, off_t offset, struct meta *ret)
 {
-        uint8_t p[HEADER + 24 + 2 * TREE_SIZE + 16];
+        const uint32_t *size = &ret->free.page_size;
 
-        *ret = (struct meta){0};
-        if (pread(fd, p, sizeof(p), offset) != sizeof(p))
-                return;
-        if (get16(p + 10) != PAGE_META || get32(p + HEADER) != META_MAGIC || get32(p + HEADER + 4) != META_VERSION)
-                return;
-        tree_read(p + HEADER + 24, &ret->free);
-        tree_read(p + HEADER + 24 + TREE_SIZE, &ret->main);
-        ret->page_size = get32(p + HEADER + 24); /* the free list's first field */
-        ret->last = get64(p + HEADER + 24 + 2 * TREE_SIZE);
-        ret->txn = get64(p + HEADER + 24 + 2 * TREE_SIZE + 8);
-        ret->valid = ret->page_size >= 256 && ret->page_size <= 32768 && (ret->page_size & (ret->page_size - 1)) == 0 &&
-                     ret->last >= 1 && ret->last < UINT64_C(1) << 47 && tree_is_possible(&ret->free, FREE_FLAGS, ret->last) &&
-                     tree_is_possible(&ret->main, 0, ret->last);
+        return pread(fd, ret, sizeof(*ret), offset) == sizeof(*ret) && get16(ret->header + 10) == PAGE_META && ret->magic == META_MAGIC &&
+               ret->version == META_VERSION && *size >= 256 && *size <= 32768 && (*size & (*size - 1)) == 0 && ret->last >= 1 &&
+               ret->last < UINT64_C(1) << 47 && tree_is_possible(&ret->free, FREE_FLAGS, ret->last) && tree_is_possible(&ret->main, 0, ret->last);
 }
 
 /* Another LMDB's, as both meta pages say; one alone is damaged. */
@@ -163,18 +143,16 @@ static int choose_meta(int fd, const char *name, uint64_t txn, struct meta *ret)
         struct meta metas[2], *newest;
         struct stat st;
 
-        meta_read(fd, 0, &metas[0]);
-        if (!metas[0].valid)
+        if (!meta_read(fd, 0, &metas[0]))
                 return errorf(-EIO, "%s is damaged: its first meta page is not one", name);
-        meta_read(fd, metas[0].page_size, &metas[1]);
-        if (!metas[1].valid || metas[1].page_size != metas[0].page_size)
+        if (!meta_read(fd, metas[0].free.page_size, &metas[1]) || metas[1].free.page_size != metas[0].free.page_size)
                 return errorf(-EIO, "%s is damaged: its second meta page is not one", name);
         newest = &metas[metas[1].txn > metas[0].txn];
         if (fstat(fd, &st) < 0) /* only now: beside a writer the file grows before a meta page says so */
                 return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
-        if ((newest->last + 1) * newest->page_size > (uint64_t)st.st_size)
+        if ((newest->last + 1) * newest->free.page_size > (uint64_t)st.st_size)
                 return errorf(-EIO, "%s is damaged: it has %" PRIu64 " bytes where its meta page claims %" PRIu64, name,
-                              (uint64_t)st.st_size, (newest->last + 1) * newest->page_size);
+                              (uint64_t)st.st_size, (newest->last + 1) * newest->free.page_size);
         /* Each transaction's number is its page's, and the file never shrinks. */
         if ((metas[0].txn & 1) != 0 || ((metas[1].txn & 1) != 1 && metas[1].txn != 0) || metas[newest == metas].last > newest->last)
                 return errorf(-EIO, "%s is damaged: its meta pages contradict each other", name);
@@ -217,7 +195,7 @@ static int see(struct pages *c, uint64_t page)
 
 static int read_at(struct pages *c, uint64_t page, uint64_t offset, void *to, size_t size)
 {
-        ssize_t n = pread(c->fd, to, size, (off_t)(page * c->meta.page_size + offset));
+        ssize_t n = pread(c->fd, to, size, (off_t)(page * c->page_size + offset));
 
         if (n < 0)
                 return errorf(-EIO, "cannot read %s: %s", c->name, strerror(errno));
@@ -226,7 +204,7 @@ static int read_at(struct pages *c, uint64_t page, uint64_t offset, void *to, si
 
 static int read_page(struct pages *c, uint64_t page, uint8_t *to)
 {
-        int r = read_at(c, page, 0, to, c->meta.page_size);
+        int r = read_at(c, page, 0, to, c->page_size);
 
         return r == 0 && get64(to) != page ? damaged(c, page, "it has another number") : r;
 }
@@ -235,7 +213,7 @@ static int read_page(struct pages *c, uint64_t page, uint8_t *to)
  * transaction. A path may come by twice. */
 static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool again, uint64_t *ret_pages)
 {
-        uint64_t n = (HEADER - 1 + size) / c->meta.page_size + 1;
+        uint64_t n = (HEADER - 1 + size) / c->page_size + 1;
         uint8_t header[HEADER];
         int r;
 
@@ -293,7 +271,7 @@ static int node_read(struct walk *w, const uint8_t *page, unsigned index, bool b
         const uint8_t *p = page + at;
         uint64_t size;
 
-        if (at < lower || at + NODE_HEADER > c->meta.page_size)
+        if (at < lower || at + NODE_HEADER > c->page_size)
                 return damaged(c, get64(page), "a node lies outside of it");
         *ret = (struct node){
                 .key = p + NODE_HEADER,
@@ -308,7 +286,7 @@ static int node_read(struct walk *w, const uint8_t *page, unsigned index, bool b
                 size += ret->flags & NODE_BIG ? sizeof(uint64_t) : ret->value_size;
                 ret->value = ret->key + ret->key_size;
         }
-        if (at + size > c->meta.page_size)
+        if (at + size > c->page_size)
                 return damaged(c, get64(page), "a node reaches out of it");
         ret->size = size;
         if (ret->key_size > KEY_MOST || (ret->key_size == 0 && !(branch && index == 0)))
@@ -326,7 +304,7 @@ static int node_takes_room(struct pages *c, const uint8_t *page, const struct no
 {
         size_t at = (size_t)(n->key - NODE_HEADER - page), size = (n->size + 1) & ~(size_t)1;
 
-        if (at < get16(page + 14) || at + size > c->meta.page_size || memchr(c->room + at, 1, size))
+        if (at < get16(page + 14) || at + size > c->page_size || memchr(c->room + at, 1, size))
                 return damaged(c, get64(page), "its nodes lie over each other");
         memset(c->room + at, 1, size);
         return 0;
@@ -339,13 +317,13 @@ static int nodes_fill_room(struct walk *w, const uint8_t *page, unsigned n, bool
         struct node node = {0};
         int r = 0;
 
-        memset(c->room, 0, c->meta.page_size);
+        memset(c->room, 0, c->page_size);
         for (unsigned i = 0; r == 0 && i < n; i++) {
                 r = node_read(w, page, i, branch, &node);
                 if (r == 0)
                         r = node_takes_room(c, page, &node);
         }
-        if (r == 0 && memchr(c->room + upper, 0, c->meta.page_size - upper))
+        if (r == 0 && memchr(c->room + upper, 0, c->page_size - upper))
                 r = damaged(c, get64(page), "there are gaps between its nodes");
         return r;
 }
@@ -413,13 +391,13 @@ static int subtree(struct pages *c, uint64_t page, const struct node *n)
 {
         struct table *t;
 
-        if (n->value_size != TREE_SIZE || n->flags != NODE_SUB || n->key_size > TABLE_NAME_MOST)
+        if (n->value_size != sizeof(t->tree) || n->flags != NODE_SUB || n->key_size > TABLE_NAME_MOST)
                 return damaged(c, page, "a table is not described as one");
         list_grow(c->tables, c->n_tables);
         t = &c->tables[c->n_tables++];
         *t = (struct table){0};
         memcpy(t->name, n->key, n->key_size);
-        tree_read(n->value, &t->tree);
+        memcpy(&t->tree, n->value, sizeof(t->tree));
         if (!tree_is_possible(&t->tree, 0, c->meta.last))
                 return damaged(c, page, "a table is described as none can be");
         return c->deep ? walk_tree(c, TREE_TABLE, &t->tree) : 0;
@@ -458,7 +436,7 @@ static int check_page(struct walk *w, const uint8_t *page, bool branch)
 
         if (get16(page + 10) != (branch ? PAGE_BRANCH : PAGE_LEAF))
                 return damaged(c, get64(page), "it is of another kind than its place");
-        if (lower < HEADER || lower % 2 != 0 || lower > upper || upper > c->meta.page_size)
+        if (lower < HEADER || lower % 2 != 0 || lower > upper || upper > c->page_size)
                 return damaged(c, get64(page), "its bounds are impossible");
         if (lower < HEADER + (branch ? 2 * 2 : 2))
                 return damaged(c, get64(page), "it has too few nodes");
@@ -468,7 +446,7 @@ static int check_page(struct walk *w, const uint8_t *page, bool branch)
 static int walk_page(struct walk *w, uint64_t number, unsigned depth)
 {
         struct pages *c = w->pages;
-        uint8_t *page = w->levels + (size_t)depth * c->meta.page_size;
+        uint8_t *page = w->levels + (size_t)depth * c->page_size;
         bool branch = depth + 1 < w->tree->depth;
         int r = see(c, number);
 
@@ -506,7 +484,7 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 
         if (tree.root == NO_ROOT)
                 return 0;
-        w.levels = allocate(tree.depth, c->meta.page_size);
+        w.levels = allocate(tree.depth, c->page_size);
         r = walk_page(&w, tree.root, 0);
         if (r < 0)
                 return r;
@@ -546,7 +524,7 @@ static int path_page(struct walk *w, uint64_t number, bool branch, const uint8_t
                 if (number < 2 || number > p->meta.last)
                         return damaged(p, number, "there is no such page");
                 k->number = 0;
-                k->page = k->page ?: allocate(1, p->meta.page_size);
+                k->page = k->page ?: allocate(1, p->page_size);
                 r = read_page(p, number, k->page);
                 if (r == 0)
                         r = check_page(w, k->page, branch);
@@ -664,10 +642,11 @@ static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages
         r = choose_meta(fd, name, txn, &p->meta);
         if (r < 0)
                 return r;
+        p->page_size = p->meta.free.page_size;
         bits = p->meta.last / 8 + 1;
         p->seen = allocate(1, bits);
         p->checked = allocate(1, bits);
-        p->room = allocate(1, p->meta.page_size);
+        p->room = allocate(1, p->page_size);
         /* The free list first: writing into a page that is in use is the worst that can happen. */
         r = walk_tree(p, TREE_FREE, &p->meta.free);
         if (r == 0)

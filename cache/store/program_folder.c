@@ -39,15 +39,11 @@ static int open_materialized(struct program_folder *f, const char *path, uint64_
         for (;;) {
                 cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
                 struct stat st;
-                int r;
 
                 if (fd < 0)
                         return errno == ENOENT || errno == ELOOP ? -ENOENT
                                                                  : errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-                do
-                        r = flock(fd, LOCK_SH);
-                while (r < 0 && errno == EINTR);
-                if (r < 0 || fstat(fd, &st) < 0)
+                if (TEMP_FAILURE_RETRY(flock(fd, LOCK_SH)) < 0 || fstat(fd, &st) < 0)
                         return errorf(-errno, "cannot hold %s: %s", path, strerror(errno));
                 if (st.st_nlink == 0)
                         continue; /* evicted between our open and our lock */
@@ -274,10 +270,7 @@ int program_folder_get(struct program_folder *f, const struct digest *id, uint64
 
 void program_folder_remove(struct program_folder *f, const struct digest *id)
 {
-        cleanup_free char *path = NULL;
-        char hex[DIGEST_HEX_SIZE];
+        cleanup_free char *path = format_string("%s/%s", f->dir, digest_text(id).s);
 
-        digest_hex(id, hex);
-        path = format_string("%s/%s", f->dir, hex);
         take_away(path);
 }

@@ -43,18 +43,12 @@ struct programs {
 
 static int absent(const struct digest *id)
 {
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(id, hex);
-        return errorf(-ENOENT, "the program %.12s is not in the store; it has to be built again", hex);
+        return errorf(-ENOENT, "the program %.12s is not in the store; it has to be built again", digest_text(id).s);
 }
 
 static char *path_of(const struct programs *p, const struct digest *id)
 {
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(id, hex);
-        return format_string("%s/%s", p->folder, hex);
+        return format_string("%s/%s", p->folder, digest_text(id).s);
 }
 
 static int take_lock(const struct programs *p, int *ret_fd)
@@ -256,11 +250,9 @@ static int drop(struct programs *p, const struct digest *id)
 {
         cleanup(links_done) struct links all = {0};
         cleanup_digests struct digest_list gone = {0};
-        char hex[DIGEST_HEX_SIZE];
         int r = list_links(p, &all);
 
-        digest_hex(id, hex);
-        log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", hex, p->dir);
+        log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", digest_text(id).s, p->dir);
         digest_list_add(&gone, id->bytes);
         for (size_t k = 0; r == 0 && k < gone.n; k++) {
                 for (size_t i = 0; i < all.n; i++)

@@ -324,21 +324,31 @@ int store_commit(struct store_txn *t)
         return r;
 }
 
+bool store_update_begins(struct store_update *u)
+{
+        if (u->tries == 0 && u->r != 0)
+                return false;
+        if (u->txn && u->r == 0)
+                u->r = store_commit(u->txn);
+        else
+                store_end(u->txn);
+        u->txn = NULL;
+        while (u->tries == 0 || (u->tries == 1 && u->r == -EIO)) {
+                u->tries++;
+                u->r = store_write(u->store, &u->txn);
+                if (u->r == 0)
+                        return true;
+        }
+        return false;
+}
+
 int store_update(struct store *s, store_update_fn fn, void *user)
 {
-        for (bool again = true;; again = false) {
-                struct store_txn *t;
-                int r = store_write(s, &t);
+        struct store_update u = {.store = s};
 
-                if (r == 0)
-                        r = fn(user, t);
-                if (r == 0)
-                        r = store_commit(t);
-                else
-                        store_end(t);
-                if (r != -EIO || !again)
-                        return r;
-        }
+        while (store_update_begins(&u))
+                u.r = fn(user, u.txn);
+        return u.r;
 }
 
 struct store_txn *store_end(struct store_txn *t)
@@ -481,21 +491,13 @@ int store_fetch(struct store *s, size_t table, struct slice key, struct blob *re
         return r < 0 ? r : store_get(t, table, key, ret);
 }
 
-struct set {
-        size_t table;
-        struct slice key, value;
-};
-
-static int set_value(void *user, struct store_txn *t)
-{
-        struct set *v = user;
-
-        return store_put(t, v->table, v->key, v->value);
-}
-
 int store_set(struct store *s, size_t table, struct slice key, struct slice value)
 {
-        return store_update(s, set_value, &(struct set){table, key, value});
+        struct store_update u = {.store = s};
+
+        while (store_update_begins(&u))
+                u.r = store_put(u.txn, table, key, value);
+        return u.r;
 }
 
 int store_visit(struct store *s, size_t table, struct slice prefix, bool values, store_each_fn fn, void *user)

@@ -64,15 +64,51 @@ bool store_has(struct store_txn *t, size_t table, struct slice key); /* without 
 int store_put(struct store_txn *t, size_t table, struct slice key, struct slice value);
 int store_delete(struct store_txn *t, size_t table, struct slice key); /* -ENOENT when absent */
 
-/* Calls fn for each key that begins with `prefix` and is not below `from` (both may be empty), in byte order, until fn returns
- * non-zero, which is then returned (else 0). `values` false passes empty values and decodes nothing. Key and value are valid until fn
- * returns, which may get, put and delete in the same transaction. */
+/* A walk over the keys that begin with `prefix` and are not below `from` (both may be empty), in byte order:
+ *
+ *     cleanup_walk struct store_walk w = {.store = s, .table = TABLE, .prefix = prefix};
+ *     while ((r = store_walk(&w)) > 0)
+ *             … w.key, w.value …
+ *
+ * `store`: in a read transaction of its own, which ends with the last key; `txn` instead: in the caller's, which may get, put and delete on the way. */
+struct store_walk {
+        struct store *store;
+        struct store_txn *txn;
+        size_t table;
+        struct slice prefix, from;
+        bool keys_only; /* values stay empty, and nothing is decoded */
+
+        struct slice key, value; /* until the next call */
+        struct walk *at;         /* ours, as is what follows */
+        struct blob decoded;
+};
+int store_walk(struct store_walk *w); /* 1; 0: there are no more; -errno */
+void store_walk_done(struct store_walk *w);
+#define cleanup_walk cleanup(store_walk_done)
+
+/* A walk that calls fn with each key and value, until it returns non-zero, which is then returned (else 0). */
 typedef int (*store_each_fn)(void *user, struct slice key, struct slice value);
 int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
                void *user);
 
-/* Runs fn in a write transaction and commits it unless fn fails; once more when the index turned out to be damaged on the way and was made
- * anew. So fn may be run twice, and what it does besides must bear that. For all that took long to work out. */
+/* A write transaction as a loop, whose body leaves in `r` what it came to. It is committed unless that is other than 0; and runs once more when the index
+ * turned out to be damaged on the way and was made anew. So the body may run twice, and what it does besides must bear that. The loop ends by itself: no
+ * break, no return. Nothing begins where `r` says before that there is nothing to do.
+ *
+ *     struct store_update u = {.store = s};
+ *     while (store_update_begins(&u))
+ *             u.r = store_put(u.txn, …);
+ *     return u.r;
+ *
+ * For all that took long to work out. */
+struct store_update {
+        struct store *store;
+        struct store_txn *txn;
+        int r;
+        unsigned tries; /* ours */
+};
+bool store_update_begins(struct store_update *u);
+/* The same of a function. */
 typedef int (*store_update_fn)(void *user, struct store_txn *t);
 int store_update(struct store *s, store_update_fn fn, void *user);
 

@@ -138,9 +138,7 @@ static void check_done(struct check *c)
         free(c->known);
 }
 
-static void tell(struct check *c, const char *format, ...) printf_like(2, 3);
-
-static void tell(struct check *c, const char *format, ...)
+static printf_like(2, 3) void tell(struct check *c, const char *format, ...)
 {
         char line[512];
         va_list args;

@@ -64,37 +64,81 @@ int walk_next(struct walk *w, bool frames)
         return walk_step(w, MDB_NEXT, frames);
 }
 
+/* 1: at the first key. */
+static int begin(struct store_walk *w, struct slice first)
+{
+        struct store_txn *t = w->txn;
+        int r;
+
+        if (!txn_has(t, w->table) || first.size > STORE_KEY_MAX)
+                return -ENOENT;
+        if (!t->txn)
+                return t->error ?: -ENOENT;
+        w->at = allocate(1, sizeof(*w->at));
+        r = walk_first(w->at, t->index->db, t->txn, txn_dbi(t, w->table), first, !w->keys_only);
+        if (r < 0 && r != -ENOENT) {
+                walk_done(w->at); /* its cursor is the old transaction's */
+                *w->at = (struct walk){0};
+                if (txn_begin_anew(t, r))
+                        r = walk_first(w->at, t->index->db, t->txn, txn_dbi(t, w->table), first, !w->keys_only);
+        }
+        t->was_read = true;
+        return r;
+}
+
+static bool has_prefix(const struct store_walk *w)
+{
+        return w->at->key_size >= w->prefix.size && compare_keys(w->at->key, w->prefix.size, w->prefix.data, w->prefix.size) == 0;
+}
+
+static int step(struct store_walk *w)
+{
+        struct slice first = compare_keys(w->prefix.data, w->prefix.size, w->from.data, w->from.size) > 0 ? w->prefix : w->from;
+        int r;
+
+        do {
+                blob_done(&w->decoded);
+                r = w->at ? walk_next(w->at, !w->keys_only) : begin(w, first);
+                if (r < 0 || !has_prefix(w))
+                        return r == -ENOENT ? 0 : r;
+                w->key = SLICE(w->at->key, w->at->key_size);
+                if (!w->keys_only)
+                        r = txn_open_frame(w->txn, w->table, w->key, SLICE(w->at->frame, w->at->frame_size), &w->decoded);
+        } while (r == -ENOENT); /* damaged: passed over */
+        w->value = SLICE(w->decoded.data, w->decoded.size);
+        return r < 0 ? r : 1;
+}
+
+int store_walk(struct store_walk *w)
+{
+        int r = w->txn ? 0 : store_read(w->store, &w->txn);
+
+        r = r == 0 ? step(w) : r;
+        if (r <= 0)
+                store_walk_done(w);
+        return r;
+}
+
+void store_walk_done(struct store_walk *w)
+{
+        if (w->at)
+                walk_done(w->at);
+        free(steal_pointer(w->at));
+        blob_done(&w->decoded);
+        if (w->store)
+                w->txn = store_end(w->txn);
+}
+
 int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
                void *user)
 {
-        cleanup(walk_done) struct walk w = {0};
-        struct slice first = compare_keys(prefix.data, prefix.size, from.data, from.size) > 0 ? prefix : from;
+        cleanup_walk struct store_walk w = {.txn = t, .table = table, .prefix = prefix, .from = from, .keys_only = !values};
         int r;
 
-        if (!txn_has(t, table) || first.size > STORE_KEY_MAX)
-                return 0;
-        if (!t->txn)
-                return t->error;
-        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, table), first, values);
-        if (r < 0 && r != -ENOENT) {
-                walk_done(&w); /* its cursor is the old transaction's */
-                w = (struct walk){0};
-                if (txn_begin_anew(t, r))
-                        r = walk_first(&w, t->index->db, t->txn, txn_dbi(t, table), first, values);
-        }
-        t->was_read = true;
-        for (; r == 0 && w.key_size >= prefix.size && compare_keys(w.key, prefix.size, prefix.data, prefix.size) == 0; r = walk_next(&w, values)) {
-                cleanup_blob struct blob value = {0};
-                struct slice key = SLICE(w.key, w.key_size);
-
-                if (values)
-                        r = txn_open_frame(t, table, key, SLICE(w.frame, w.frame_size), &value);
-                if (r == -ENOENT) /* damaged: passed over */
-                        continue;
-                if (r == 0)
-                        r = fn(user, key, SLICE(value.data, value.size));
+        while ((r = store_walk(&w)) > 0) {
+                r = fn(user, w.key, w.value);
                 if (r != 0)
                         return r;
         }
-        return r == -ENOENT ? 0 : r;
+        return r;
 }

@@ -50,7 +50,6 @@ int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record
 /* ccache looks at the compiler's driver only. Other build tools are none of its business: an object stays known when one of them comes or goes. */
 static int name_space(struct attempt *a)
 {
-        char hex[DIGEST_HEX_SIZE];
         struct digest d;
         struct hasher *h = hasher_new();
         int r = 0;
@@ -62,8 +61,7 @@ static int name_space(struct attempt *a)
                 hasher_add(h, d.bytes, DIGEST_SIZE);
         }
         hasher_finish(h, &d);
-        digest_hex(&d, hex);
-        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", hex);
+        snprintf(a->namespace, sizeof(a->namespace), "CCACHE_NAMESPACE=%s", digest_text(&d).s);
         return r;
 }
 

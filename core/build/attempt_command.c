@@ -86,15 +86,14 @@ static int bind_dependencies(const struct build_request *q, struct sight *s)
 static int bind_downloads(const struct build_request *q, struct sight *s)
 {
         for (char *const *p = q->recipe->downloads; *p; p++) {
-                char hex[DIGEST_HEX_SIZE], source[PATH_SIZE], target[256];
+                char source[PATH_SIZE], target[256];
                 struct digest d;
                 struct slice name;
                 size_t n = s->paths ? strings_count(s->paths) : 0;
 
                 recipe_download(*p, &d, &name);
-                digest_hex(&d, hex);
                 snprintf(target, sizeof(target), DOWNLOADS "/%.*s", (int)name.size, (const char *)name.data);
-                if (!q->downloads_dir || path_join(source, q->downloads_dir, hex) < 0 || access(source, R_OK) < 0)
+                if (!q->downloads_dir || path_join(source, q->downloads_dir, digest_text(&d).s) < 0 || access(source, R_OK) < 0)
                         return errorf(
                                 -EIO,
                                 "%.*s, which the recipe of %s downloads, is not in the store: 'solverfs solver update' gets it",

@@ -79,7 +79,7 @@ static const char *hint(const struct attempt *a, const struct execute_result *x)
 static int name_reason(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
 {
         const struct recipe_limits *limits = &a->request->recipe->build_limits;
-        char command[COMMAND_MAX + 64], limit[32];
+        char command[COMMAND_MAX + 64];
 
         snprintf(command, sizeof(command), "command %zu (%.*s%s)", number + 1, COMMAND_MAX, text,
                  strlen(text) > COMMAND_MAX ? "…" : "");
@@ -89,17 +89,14 @@ static int name_reason(struct attempt *a, size_t number, const char *text, const
         case END_SIGNAL:
                 return attempt_fail(a, "%s was killed by signal %d (%s)", command, x->code, strsignal(x->code));
         case END_TIMEOUT:
-                format_duration(limits->wall_ns, limit);
-                return attempt_fail(a, "timed out after %s, in %s", limit, command);
+                return attempt_fail(a, "timed out after %s, in %s", format_duration(limits->wall_ns).s, command);
         case END_MEMORY:
-                format_size(limits->memory, limit);
-                return attempt_fail(a, "%s needs more than the %s of memory it may use (build-memory)", command, limit);
+                return attempt_fail(a, "%s needs more than the %s of memory it may use (build-memory)", command, format_size(limits->memory).s);
         case END_PROCESSES:
                 return attempt_fail(a, "%s needs more than the %llu processes it may have (build-processes)", command,
                                     (unsigned long long)limits->processes);
         case END_OUTPUT:
-                format_size(FILE_MAX, limit);
-                return attempt_fail(a, "%s wrote more than %s of temporary files", command, limit);
+                return attempt_fail(a, "%s wrote more than %s of temporary files", command, format_size(FILE_MAX).s);
         case END_CANCELLED:
                 return errorf(-ECANCELED, "the build was cancelled");
         case END_NOEXEC:

@@ -7,11 +7,8 @@
 static int use_default_configuration(git_repository *git)
 {
         cleanup_git_config git_config *config = NULL;
-        char path[PATH_SIZE];
-        int r = path_join(path, git_repository_path(git), "config");
+        cleanup_free char *path = format_string("%s/config", git_repository_path(git));
 
-        if (r < 0)
-                return r;
         if (git_config_new(&config) < 0 || git_config_add_file_ondisk(config, path, GIT_CONFIG_LEVEL_LOCAL, git, 0) < 0 ||
             git_repository_set_config(git, config) < 0)
                 return errorf(-EIO, "cannot read %s: %s", path, git_error_text());

@@ -132,14 +132,13 @@ static int take_members(struct taking *t, int fd)
 
 static int open_file(const struct build_request *q, const struct recipe *era, int *ret)
 {
-        char path[PATH_SIZE];
-        cleanup_close int fd = -1;
+        cleanup_free char *path = format_string("%s/%s", q->downloads_dir ?: "", era->sha256);
+        cleanup_close int fd = q->downloads_dir ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
         struct digest d, expected;
         uint64_t size;
-        int r = q->downloads_dir ? path_join(path, q->downloads_dir, era->sha256) : -ENOENT;
+        int r;
 
         digest_parse(era->sha256, &expected);
-        fd = r < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0)
                 return errorf(-EIO, "%s, the released binary of %s at %s, is not in the store: 'solverfs solver update' gets it", era->file,
                               era->name, era->range);

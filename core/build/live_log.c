@@ -72,9 +72,8 @@ void live_log_begin(struct live_log *l, const char *store_dir, const struct dige
 
         *l = (struct live_log){.listener = {.hear = hear, .user = l}, .fd = -1, .left = LIVE_LOG_MOST};
         digest_hex(build, l->name);
-        r = path_join(l->dir, store_dir, FOLDER);
-        if (r == 0)
-                r = make_dirs(l->dir, 0700);
+        l->dir = format_string("%s/" FOLDER, store_dir);
+        r = make_dirs(l->dir, 0700);
         if (r == 0)
                 r = take_new(l);
         if (r < 0 && r != -EAGAIN)
@@ -94,6 +93,7 @@ void live_log_end(struct live_log *l)
 {
         if (l->fd >= 0)
                 lock_release_unlink(l->dir, l->name, steal_fd(&l->fd));
+        free(steal_pointer(l->dir));
 }
 
 bool live_log_goes_on(int fd)
@@ -105,16 +105,9 @@ bool live_log_goes_on(int fd)
 
 int live_log_open(const char *store_dir, const struct digest *build, int *ret_fd)
 {
-        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE], path[PATH_SIZE];
-        cleanup_close int fd = -1;
-        int r = path_join(dir, store_dir, FOLDER);
+        cleanup_free char *path = format_string("%s/" FOLDER "/%s", store_dir, digest_text(build).s);
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
 
-        digest_hex(build, name);
-        if (r == 0)
-                r = path_join(path, dir, name);
-        if (r < 0)
-                return r;
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
         if (fd < 0)
                 return -errno;
         if (!live_log_goes_on(fd))

@@ -18,7 +18,8 @@
 
 struct live_log {
         struct listener listener; /* first; for build_request */
-        char dir[PATH_SIZE], name[DIGEST_HEX_SIZE];
+        char *dir; /* owned */
+        char name[DIGEST_HEX_SIZE];
         int fd; /* -1: there is none */
         uint64_t left;
 };

@@ -28,13 +28,10 @@ static void read_state(struct worktree *w)
 static int write_state(const struct worktree *w, const struct digest_list *programs)
 {
         cleanup_buffer struct buffer text = {0};
-        char hex[DIGEST_HEX_SIZE];
 
         buffer_add(&text, "", 0);
-        for (size_t i = 0; i < programs->n; i++) {
-                digest_hex(&programs->list[i], hex);
-                buffer_addf(&text, "%s\n", hex);
-        }
+        for (size_t i = 0; i < programs->n; i++)
+                buffer_addf(&text, "%s\n", digest_text(&programs->list[i]).s);
         return write_file_atomic(w->state, text.data, text.size, 0600);
 }
 

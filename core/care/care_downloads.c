@@ -51,13 +51,9 @@ static int check_file(void *user, const struct recipe_file *f)
 {
         struct looking *l = user;
         struct checking *c = l->checking;
-        cleanup_free char *path = NULL;
-        char hex[DIGEST_HEX_SIZE];
-        int r;
+        cleanup_free char *path = format_string("%s/downloads/%s", workspace_dir(c->workspace), digest_text(&f->digest).s);
+        int r = look_at_file(path, &f->digest);
 
-        digest_hex(&f->digest, hex);
-        path = format_string("%s/downloads/%s", workspace_dir(c->workspace), hex);
-        r = look_at_file(path, &f->digest);
         if (r == 0)
                 care_say(c->watch, "downloads", CARE_NOTE, "%.*s, which the recipe of %s names, is not in the store; 'solverfs solver update %s' gets it",
                            (int)f->name.size, (const char *)f->name.data, l->recipe->name, l->recipe->name);

@@ -230,15 +230,14 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
 {
         const struct import_request *q = i->request;
         const struct benchexec_results *b = i->results;
-        char sha256[DIGEST_HEX_SIZE], date[32];
+        char date[32];
         struct commit c = {0};
         json_t *j;
 
         history_commit(q->solver->history, q->commit, &c);
-        digest_hex(&info->sha256, sha256);
         format_date(f->measured, date);
         j = json_pack("{ss ss ss s{si so ss} ss sb}", "solver", q->solver->recipe->name, "repository", q->solver->repository, "commit",
-                      git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name", printable_json(info->name), "sha256", sha256, "verdict",
+                      git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name", printable_json(info->name), "sha256", digest_text(&info->sha256).s, "verdict",
                       verdict_name(f->verdict), "disturbed", (int)f->disturbed);
         json_object_set_new(j, "time", json_seconds(f->wall_ns));
         json_object_set_new(j, "cputime", json_seconds(f->cpu_ns));

@@ -39,8 +39,7 @@ static unsigned long line_number(const struct reading *d)
 
 /* -- errors -------------------------------------------------------------------------------------------------------- */
 
-static void refuse(struct reading *d, const char *format, ...) printf_like(2, 3);
-static void refuse(struct reading *d, const char *format, ...)
+static printf_like(2, 3) void refuse(struct reading *d, const char *format, ...)
 {
         cleanup_buffer struct buffer text = {0};
         char line[1024];

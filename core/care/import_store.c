@@ -39,19 +39,16 @@ static void import_done(struct import *i)
 /* Under another name, which its bytes give: the same at the next import. */
 static int add_renamed(const struct import *i, const struct case_info *info, int fd, uint32_t *ret_id)
 {
-        cleanup_free char *name = NULL;
+        const struct digest_text sha = digest_text(&info->sha256);
+        cleanup_free char *name = format_string("%s~%.8s", info->name, sha.s);
         cleanup_buffer struct buffer shown = {0};
-        char sha[DIGEST_HEX_SIZE];
         bool is_new;
-        int r;
+        int r = cases_add(workspace_cases(i->source->here), name, fd, ret_id, &is_new);
 
-        digest_hex(&info->sha256, sha);
-        name = format_string("%s~%.8s", info->name, sha);
-        r = cases_add(workspace_cases(i->source->here), name, fd, ret_id, &is_new);
         buffer_add_printable(&shown, info->name);
         if (r == 0)
                 source_say(i->source, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s~%.8s", info->id,
-                           shown.data, *ret_id, shown.data, sha);
+                           shown.data, *ret_id, shown.data, sha.s);
         return r;
 }
 

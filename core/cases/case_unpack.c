@@ -56,6 +56,12 @@ static bool begins_as_smt2(struct slice head)
         return token_next(&t, &token) == TOKEN_OPEN || token.kind == TOKEN_END;
 }
 
+/* Z3_open_log() numbers the functions of Z3's interface, and each release numbers them anew; a replay prints no answers either. */
+static bool begins_as_z3_log(struct slice head)
+{
+        return head.size > 3 && memcmp(head.data, "V \"", 3) == 0;
+}
+
 #define HEAD_MOST (1 << 20)
 
 int case_check_head(const char *name, struct slice head)
@@ -65,7 +71,10 @@ int case_check_head(const char *name, struct slice head)
         if (head.size == 0 || case_unpacker(head) || (format == FORMAT_CNF ? cnf_begins(head) : begins_as_smt2(head)))
                 return 0; /* an empty file, or another compression, is refused elsewhere with its own message */
         return errorf(-EINVAL, "'%s' is no case: %s", name,
-                      format == FORMAT_CNF
+                      begins_as_z3_log(head)
+                              ? "it is a log of Z3's API, which only the release that wrote it can replay; let the program write SMT-LIB instead, by "
+                                "Z3's parameter solver.smtlib2_log=FILE"
+                      : format == FORMAT_CNF
                               ? "DIMACS has a line 'p cnf VARIABLES CLAUSES' behind its comments"
                               : "it is neither SMT-LIB, which begins with a parenthesis or a comment, nor DIMACS ('p cnf')");
 }

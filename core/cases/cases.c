@@ -463,32 +463,28 @@ int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uin
         return add(c, name, -1, bytes, false, SHOWN_DERIVED, ret_id, &(enum entered){0});
 }
 
-struct asking {
-        struct cases *cases;
-        struct case_info *info; /* a new one, with its id once it is there */
-};
-
-static int enter_query(void *user, struct store_txn *t)
+/* Enters a question that is new, or takes the id of the one that is there. */
+static int enter_query(struct cases *c, struct store_txn *t, struct case_info *i)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
-        const struct asking *a = user;
-        const struct digest d = case_identity(a->info);
+        const struct digest d = case_identity(i);
         struct head h;
-        int r = find_digest(a->cases, t, &d, &old);
+        int r = find_digest(c, t, &d, &old);
 
         if (r != -ENOENT) {
-                a->info->id = r == 0 ? old->id : 0;
+                i->id = r == 0 ? old->id : 0;
                 return r;
         }
-        r = head_get(a->cases, t, &h);
+        r = head_get(c, t, &h);
         if (r == 0)
-                r = enter_new(a->cases, t, &h, a->info);
-        return r < 0 ? r : head_put(a->cases, t, &h);
+                r = enter_new(c, t, &h, i);
+        return r < 0 ? r : head_put(c, t, &h);
 }
 
 int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, struct case_info **ret)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
+        struct store_update u = {.store = c->store};
         struct digest d;
         int r;
 
@@ -499,30 +495,22 @@ int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, 
         r = cases_find_digest(c, &d, ret);
         if (r != -ENOENT)
                 return r;
-        r = store_update(c->store, enter_query, &(struct asking){c, i});
-        if (r == 0)
+        while (store_update_begins(&u))
+                u.r = enter_query(c, u.txn, i);
+        if (u.r == 0)
                 *ret = steal_pointer(i);
-        return r;
+        return u.r;
 }
 
-struct change {
-        struct cases *cases;
-        uint32_t id;
-        enum verdict status;
-        bool changed;
-};
-
-static int remove_in(void *user, struct store_txn *t)
+static int remove_in(struct cases *c, struct store_txn *t, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
-        const struct change *change = user;
-        struct cases *c = change->cases;
-        int r = record_get(c, t, change->id, &i);
+        int r = record_get(c, t, id, &i);
 
         if (r < 0)
                 return r;
         if (i->removed)
-                return errorf(-ENOENT, "case %u was removed already", i->id);
+                return errorf(-ENOENT, "case %u was removed already", id);
         i->removed = true;
         r = record_put(c, t, i);
         if (r == 0)
@@ -532,35 +520,38 @@ static int remove_in(void *user, struct store_txn *t)
 
 int cases_remove(struct cases *c, uint32_t id)
 {
-        return store_update(c->store, remove_in, &(struct change){.cases = c, .id = id});
+        struct store_update u = {.store = c->store};
+
+        while (store_update_begins(&u))
+                u.r = remove_in(c, u.txn, id);
+        return u.r;
 }
 
-static int set_status_in(void *user, struct store_txn *t)
+static int set_status_in(struct cases *c, struct store_txn *t, uint32_t id, enum verdict status, bool *ret_changed)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
-        struct change *s = user;
-        int r = record_get(s->cases, t, s->id, &old);
+        int r = record_get(c, t, id, &old);
 
-        s->changed = false;
-        if (r < 0 || old->status == s->status)
+        *ret_changed = r == 0 && old->status != status;
+        if (!*ret_changed)
                 return r;
         if (old->n_expected > 1)
-                return errorf(-EINVAL, "case %u has %zu check-sat: which of them is %s cannot be said", s->id, old->n_expected,
-                              verdict_name(s->status));
+                return errorf(-EINVAL, "case %u has %zu check-sat: which of them is %s cannot be said", id, old->n_expected, verdict_name(status));
         if (old->status != VERDICT_UNKNOWN)
-                return errorf(-EEXIST, "the status of case %u is %s already", s->id, verdict_name(old->status));
-        i = case_info_with_status(old, s->status);
-        s->changed = true;
-        r = record_put(s->cases, t, i);
-        return r < 0 ? r : note_change(s->cases, t);
+                return errorf(-EEXIST, "the status of case %u is %s already", id, verdict_name(old->status));
+        i = case_info_with_status(old, status);
+        r = record_put(c, t, i);
+        return r < 0 ? r : note_change(c, t);
 }
 
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
 {
-        struct change s = {.cases = c, .id = id, .status = status};
-        int r = status == VERDICT_UNKNOWN ? 0 : store_update(c->store, set_status_in, &s);
+        struct store_update u = {.store = c->store};
+        bool has_changed = false;
 
-        return r < 0 ? r : s.changed;
+        while (status != VERDICT_UNKNOWN && store_update_begins(&u))
+                u.r = set_status_in(c, u.txn, id, status, &has_changed);
+        return u.r < 0 ? u.r : has_changed;
 }
 
 int cases_rename(struct cases *c, uint32_t id, const char *name)
@@ -650,31 +641,21 @@ int cases_find_same(struct cases *c, const struct case_info *there, struct case_
         return 0;
 }
 
-struct listing {
-        uint32_t *ids; /* malloc'd */
-        size_t n;
-        bool with_removed;
-};
-
-static int list_one(void *user, struct slice key, struct slice value)
-{
-        struct listing *l = user;
-        uint32_t id = key.size == 4 ? key_get_u32(key.data) : 0;
-
-        if (id == 0 || (!l->with_removed && case_record_is_removed(value)))
-                return 0;
-        list_grow(l->ids, l->n);
-        l->ids[l->n++] = id;
-        return 0;
-}
-
 static int list_ids(struct cases *c, bool with_removed, uint32_t **ret_ids, size_t *ret_n)
 {
-        struct listing l = {.with_removed = with_removed};
-        int r = store_visit(c->store, c->tables.cases, SLICE("", 0), true, list_one, &l);
+        cleanup_walk struct store_walk w = {.store = c->store, .table = c->tables.cases};
+        int r;
 
-        *ret_ids = l.ids;
-        *ret_n = l.n;
+        *ret_ids = NULL;
+        *ret_n = 0;
+        while ((r = store_walk(&w)) > 0) {
+                uint32_t id = w.key.size == 4 ? key_get_u32(w.key.data) : 0;
+
+                if (id == 0 || (!with_removed && case_record_is_removed(w.value)))
+                        continue;
+                list_grow(*ret_ids, *ret_n);
+                (*ret_ids)[(*ret_n)++] = id;
+        }
         return r;
 }
 
@@ -756,29 +737,24 @@ int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_by
 
 /* -- derived ones that nobody has a use for ------------------------------------------------------------------------------ */
 
-struct forgetting {
-        struct cases *cases;
-        const struct case_info *info;
-};
-
-static int forget_in(void *user, struct store_txn *t)
+static int forget_in(struct cases *c, struct store_txn *t, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *now = NULL;
-        const struct forgetting *f = user;
         uint8_t key[4];
-        int r = record_get(f->cases, t, f->info->id, &now);
+        int r = record_get(c, t, id, &now);
 
         if (r < 0 || !now->derived) /* somebody has added it meanwhile */
                 return r < 0 ? r : -EBUSY;
-        key_u32(key, now->id);
-        r = store_delete(t, f->cases->tables.cases, SLICE(key, sizeof(key)));
-        return r < 0 ? r : store_delete(t, f->cases->tables.digests, SLICE(now->sha256.bytes, DIGEST_SIZE));
+        key_u32(key, id);
+        r = store_delete(t, c->tables.cases, SLICE(key, sizeof(key)));
+        return r < 0 ? r : store_delete(t, c->tables.digests, SLICE(now->sha256.bytes, DIGEST_SIZE));
 }
 
 /* 1: it is gone, or would be. */
 static int sweep_derived(struct cases *c, uint32_t id, const struct derived_sweep *sweep, uint64_t *ret_bytes)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct store_update u = {.store = c->store};
         int64_t placed = 0;
         int r = cases_get(c, id, &info);
 
@@ -788,11 +764,11 @@ static int sweep_derived(struct cases *c, uint32_t id, const struct derived_swee
                 return r == -ENOENT ? 0 : MIN(r, 0);
         if (sweep->dry_run)
                 return 1;
-        r = sweep->forget(sweep->user, info);
-        if (r == 0)
-                r = store_update(c->store, forget_in, &(struct forgetting){c, info});
-        if (r < 0)
-                return r == -EBUSY || r == -ENOENT ? 0 : r;
+        u.r = sweep->forget(sweep->user, info);
+        while (store_update_begins(&u))
+                u.r = forget_in(c, u.txn, id);
+        if (u.r < 0)
+                return u.r == -EBUSY || u.r == -ENOENT ? 0 : u.r;
         displace(c, &info->sha256);
         return 1;
 }

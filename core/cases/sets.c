@@ -102,57 +102,48 @@ static int set_put(struct sets *s, struct store_txn *t, const char *name, const 
 
 /* -- changes -- */
 
-struct change {
-        struct sets *sets;
-        const char *name;
-        uint32_t *ids; /* sorted */
-        size_t n;
-        bool add;
-        size_t changed;
-};
-
-/* With `add` those of either, else those of the set that are not in the change; how many. */
-static size_t merge(const struct case_set *set, struct change *c, uint32_t *ret)
+/* The ids of the set and, with `add`, of the change; else those of the set that are not in it. How many. */
+static size_t merge(const struct case_set *set, const uint32_t *ids, size_t n_ids, bool add, uint32_t *ret)
 {
-        size_t n = 0, had = set ? set->n : 0;
+        size_t n = 0;
 
-        for (size_t i = 0; i < had; i++)
-                if (c->add || !find_in_list(&set->ids[i], c->ids, c->n, sizeof(*c->ids), compare_u32))
+        for (size_t i = 0; set && i < set->n; i++)
+                if (add || !find_in_list(&set->ids[i], ids, n_ids, sizeof(*ids), compare_u32))
                         ret[n++] = set->ids[i];
-        if (c->add) {
-                memcpy(ret + n, c->ids, c->n * sizeof(*c->ids));
-                n = sort_numbers(ret, n + c->n);
-        }
-        c->changed = c->add ? n - had : had - n;
-        return n;
+        if (!add)
+                return n;
+        memcpy(ret + n, ids, n_ids * sizeof(*ids));
+        return sort_numbers(ret, n + n_ids);
 }
 
-static int change_in(void *user, struct store_txn *t)
+/* `ids` are sorted. */
+static int change_in(struct sets *s, struct store_txn *t, const char *name, const uint32_t *ids, size_t n_ids, bool add, size_t *ret_changed)
 {
-        struct change *c = user;
         cleanup(case_set_unrefp) struct case_set *set = NULL;
         cleanup_free uint32_t *merged = NULL;
-        size_t n;
-        int r = set_get_in(c->sets, t, c->name, &set);
+        size_t n, had;
+        int r = set_get_in(s, t, name, &set);
 
-        if (r < 0 && !(r == -ENOENT && c->add))
+        if (r < 0 && !(r == -ENOENT && add))
                 return r;
-        merged = allocate((set ? set->n : 0) + c->n + 1, sizeof(*merged));
-        n = merge(set, c, merged);
-        return set && c->changed == 0 ? 0 : set_put(c->sets, t, c->name, merged, n);
+        had = set ? set->n : 0;
+        merged = allocate(had + n_ids + 1, sizeof(*merged));
+        n = merge(set, ids, n_ids, add, merged);
+        *ret_changed = add ? n - had : had - n;
+        return set && n == had ? 0 : set_put(s, t, name, merged, n);
 }
 
 static int change(struct sets *s, const char *name, const uint32_t *ids, size_t n, bool add, size_t *ret_changed)
 {
         cleanup_free uint32_t *sorted = allocate(n + 1, sizeof(*sorted));
-        struct change c = {.sets = s, .name = name, .ids = sorted, .n = n, .add = add};
-        int r;
+        struct store_update u = {.store = s->store};
 
+        *ret_changed = 0;
         memcpy(sorted, ids, n * sizeof(*ids));
         sort_list(sorted, n, sizeof(*sorted), compare_u32);
-        r = store_update(s->store, change_in, &c);
-        *ret_changed = c.changed;
-        return r;
+        while (store_update_begins(&u))
+                u.r = change_in(s, u.txn, name, sorted, n, add, ret_changed);
+        return u.r;
 }
 
 int sets_add(struct sets *s, const char *name, const uint32_t *ids, size_t n, size_t *ret_added)
@@ -167,17 +158,13 @@ int sets_take(struct sets *s, const char *name, const uint32_t *ids, size_t n, s
         return change(s, name, ids, n, false, ret_taken);
 }
 
-static int remove_in(void *user, struct store_txn *t)
-{
-        const struct change *c = user;
-        int r = set_name_check(c->name) < 0 ? -ENOENT : store_delete(t, c->sets->table, slice_string(c->name));
-
-        return r == -ENOENT ? errorf(r, "there is no set '%.100s'; see 'solverfs set list'", c->name) : r;
-}
-
 int sets_remove(struct sets *s, const char *name)
 {
-        return store_update(s->store, remove_in, &(struct change){.sets = s, .name = name});
+        struct store_update u = {.store = s->store, .r = set_name_check(name) < 0 ? -ENOENT : 0};
+
+        while (store_update_begins(&u))
+                u.r = store_delete(u.txn, s->table, slice_string(name));
+        return u.r == -ENOENT ? errorf(u.r, "there is no set '%.100s'; see 'solverfs set list'", name) : u.r;
 }
 
 /* -- looking -- */
@@ -190,19 +177,17 @@ int sets_get(struct sets *s, const char *name, struct case_set **ret)
         return r < 0 ? r : set_get_in(s, t, name, ret);
 }
 
-static int add_name(void *user, struct slice key, struct slice)
-{
-        cleanup_free char *name = copy_prefix(key.data, key.size);
-
-        return strings_add(user, name);
-}
-
 int sets_names(struct sets *s, char ***ret, size_t *ret_n)
 {
-        char **names = allocate(1, sizeof(*names));
-        int r = store_visit(s->store, s->table, SLICE("", 0), false, add_name, &names);
+        cleanup_walk struct store_walk w = {.store = s->store, .table = s->table, .keys_only = true};
+        int r;
 
-        *ret = names;
-        *ret_n = strings_count(names);
+        *ret = allocate(1, sizeof(**ret));
+        while ((r = store_walk(&w)) > 0) {
+                cleanup_free char *name = copy_prefix(w.key.data, w.key.size);
+
+                strings_add(ret, name);
+        }
+        *ret_n = strings_count(*ret);
         return r;
 }

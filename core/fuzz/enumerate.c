@@ -328,11 +328,6 @@ int enumeration_skip(struct enumeration *e, uint64_t n)
         return r;
 }
 
-unsigned enumeration_size(const struct enumeration *e)
-{
-        return e->cursor.size;
-}
-
 struct enumeration *enumeration_new(const struct enumerate_options *options)
 {
         struct enumeration *e = allocate(1, sizeof(*e));

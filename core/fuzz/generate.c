@@ -467,17 +467,6 @@ static const struct sort *sort_among(struct generator *g, const struct vocabular
         return t ? t->sort : NULL;
 }
 
-enum sort_kind place_kind(enum place_sort place)
-{
-        static const enum sort_kind kinds[] = {
-                [PLACE_BOOL] = SORT_BOOL,     [PLACE_INT] = SORT_INT,       [PLACE_REAL] = SORT_REAL,   [PLACE_STRING] = SORT_STRING,
-                [PLACE_REGLAN] = SORT_REGLAN, [PLACE_BITVEC] = SORT_BITVEC, [PLACE_FLOAT] = SORT_FLOAT, [PLACE_ARRAY] = SORT_ARRAY,
-                [PLACE_ROUNDING_MODE] = SORT_ROUNDING_MODE,
-        };
-
-        return place < ARRAY_SIZE(kinds) ? kinds[place] : SORT_UNKNOWN;
-}
-
 /* An array sort with that element. */
 static const struct sort *array_of(struct generator *g, const struct vocabulary *v, const struct sort *element)
 {

@@ -62,9 +62,6 @@ static inline const char *logic_of_strings(enum dialect d)
 struct script *new_formula(enum dialect d, const char *logic);
 const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort);
 
-/* The one kind of sort that a place takes; SORT_UNKNOWN: it takes several, or its sort follows from other places. */
-enum sort_kind place_kind(enum place_sort place);
-
 /* Terms over the constants and functions of a script; the script's bank must live as long as the vocabulary. */
 struct vocabulary {
         struct bank *bank; /* borrowed */
@@ -130,7 +127,6 @@ DEFINE_CLEANUP(struct enumeration *, enumeration_free)
 int enumeration_next(struct enumeration *e, struct script **ret);
 uint64_t enumeration_position(const struct enumeration *e); /* formulas so far */
 int enumeration_skip(struct enumeration *e, uint64_t n);     /* n formulas, which are not made; errors as above */
-unsigned enumeration_size(const struct enumeration *e); /* of the last formula */
 
 /* -- mutate.c: changes one formula into another: by replacing an operator (BanditFuzz, section 3.2, but always the chosen one), or by the transformers of
  * StringFuzz (Blotsky et al., CAV 2018, section 4).

@@ -58,12 +58,11 @@ static int parse_header(struct object *o)
 
 static int object_open(const char *objects, const git_oid *oid, struct object *o)
 {
-        char path[PATH_SIZE];
+        cleanup_free char *path = NULL;
         int r, n;
 
         git_oid_tostr(o->name, sizeof(o->name), oid);
-        if (snprintf(path, sizeof(path), "%s/%.2s/%s", objects, o->name, o->name + 2) >= (int)sizeof(path))
-                return -ENAMETOOLONG;
+        path = format_string("%s/%.2s/%s", objects, o->name, o->name + 2);
         r = read_file(path, UINT32_MAX, &o->file); /* zlib counts its input so */
         if (r < 0)
                 return r;
@@ -198,13 +197,11 @@ static int add_loose(git_odb *odb, const char *objects)
 int object_reader_install(git_repository *git)
 {
         cleanup_git_odb git_odb *odb = NULL;
-        char objects[PATH_SIZE], alternates[PATH_SIZE];
-        int r = path_join(objects, git_repository_commondir(git), "objects");
+        cleanup_free char *objects = format_string("%s/objects", git_repository_commondir(git));
+        cleanup_free char *alternates = format_string("%s/info/alternates", objects);
 
-        if (r == 0)
-                r = path_join(alternates, objects, "info/alternates");
-        if (r < 0 || access(alternates, F_OK) == 0)
-                return r;
+        if (access(alternates, F_OK) == 0)
+                return 0;
         if (git_repository_odb(&odb, git) < 0)
                 return errorf(-EIO, "cannot read objects in %s: %s", objects, git_error_text());
         return add_loose(odb, objects);

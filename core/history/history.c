@@ -234,34 +234,19 @@ int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, 
         return 0;
 }
 
-struct oids {
-        git_oid *list;
-        uint32_t from, n, most;
-};
-
-static int add_oid(void *user, struct slice key, struct slice value)
-{
-        struct oids *o = user;
-
-        if (value.size < COMMIT_FIXED || key_get_u32((const uint8_t *)key.data + 4) != o->from + o->n)
-                return -EIO; /* numbers are dense: a hole is damage */
-        git_oid_fromraw(&o->list[o->n++], value.data);
-        return o->n == o->most; /* enough */
-}
-
 int history_oids(struct history *h, uint32_t from, uint32_t n, git_oid *ret)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct index_key all = index_key(h, NULL, 0), first = index_key_number(h, from);
-        struct oids o = {.list = ret, .from = from, .most = n};
-        int r = n > 0 ? store_read(h->store, &t) : 0;
+        cleanup_walk struct store_walk w = {.store = h->store, .table = h->tables.commits, .prefix = index_slice(&all), .from = index_slice(&first)};
+        uint32_t i = 0;
+        int r = 0;
 
-        if (r == 0 && n > 0)
-                r = store_each(t, h->tables.commits, index_slice(&all), index_slice(&first), true, add_oid, &o);
-        if (r == -EIO)
-                return errorf(r, "the index of %s is damaged at commit number %u; 'solverfs fsck' repairs it", h->name,
-                              from + o.n);
-        return r < 0 ? r : (int)o.n;
+        while (i < n && (r = store_walk(&w)) > 0) {
+                if (w.value.size < COMMIT_FIXED || key_get_u32((const uint8_t *)w.key.data + 4) != from + i) /* numbers are dense: a hole is damage */
+                        return errorf(-EIO, "the index of %s is damaged at commit number %u; 'solverfs fsck' repairs it", h->name, from + i);
+                git_oid_fromraw(&ret[i++], w.value.data);
+        }
+        return r < 0 ? r : (int)i;
 }
 
 int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t *ret_n)

@@ -7,7 +7,6 @@ struct parents {
         uint32_t *begin; /* owned; n + 1: where a commit's begin in list */
         uint32_t *list;  /* owned */
         size_t n_list;
-        const struct history *history;
 };
 
 static void parents_done(struct parents *p)
@@ -16,27 +15,28 @@ static void parents_done(struct parents *p)
         free(p->list);
 }
 
-static int parents_add(void *user, struct slice key, struct slice value)
+static int parents_read(struct history *h, struct store_txn *t, struct parents *p)
 {
-        struct parents *p = user;
-        uint32_t number;
+        struct index_key all = index_key(h, NULL, 0);
+        cleanup_walk struct store_walk w = {.txn = t, .table = h->tables.commits, .prefix = index_slice(&all)};
+        int r;
 
-        if (key.size != 8)
-                return 0;
-        number = key_get_u32((const uint8_t *)key.data + 4);
-        if (number != p->n)
-                return errorf(-EIO, "%s has no commit number %u", p->history->name, p->n);
-        for (size_t i = 0; i < record_n_parents(value); i++) {
-                uint32_t parent = record_parent(value, i);
+        p->begin = allocate(1, sizeof(*p->begin));
+        while ((r = store_walk(&w)) > 0) {
+                if (w.key.size != 8 || key_get_u32((const uint8_t *)w.key.data + 4) != p->n)
+                        return errorf(-EIO, "%s has no commit number %u", h->name, p->n);
+                for (size_t i = 0; i < record_n_parents(w.value); i++) {
+                        uint32_t parent = record_parent(w.value, i);
 
-                if (parent >= number)
-                        return errorf(-EIO, "commit number %u of %s is damaged in the index", number, p->history->name);
-                list_grow(p->list, p->n_list);
-                p->list[p->n_list++] = parent;
+                        if (parent >= p->n)
+                                return errorf(-EIO, "commit number %u of %s is damaged in the index", p->n, h->name);
+                        list_grow(p->list, p->n_list);
+                        p->list[p->n_list++] = parent;
+                }
+                list_grow(p->begin, p->n + 1);
+                p->begin[++p->n] = (uint32_t)p->n_list;
         }
-        list_grow(p->begin, p->n + 1);
-        p->begin[++p->n] = (uint32_t)p->n_list;
-        return 0;
+        return r;
 }
 
 /* Gives `place` to a commit and to all before it that have none. `stack` has room for all commits. */
@@ -99,16 +99,13 @@ struct commit_order *commit_order_unref(struct commit_order *o)
         return NULL;
 }
 
-static int order_make(struct history *h, struct store_txn *t, uint64_t generation, struct commit_order **ret)
+/* `head`: the tip of the line that it is along. */
+static int order_make(struct history *h, struct store_txn *t, uint64_t generation, uint32_t head, struct commit_order **ret)
 {
-        cleanup(parents_done) struct parents p = {.history = h, .begin = allocate(1, sizeof(*p.begin))};
+        cleanup(parents_done) struct parents p = {0};
         cleanup_free uint32_t *places = NULL;
-        cleanup_refs struct ref_list *refs = NULL;
-        struct index_key all = index_key(h, NULL, 0);
-        int r = store_each(t, h->tables.commits, index_slice(&all), SLICE("", 0), true, parents_add, &p);
+        int r = parents_read(h, t, &p);
 
-        if (r == 0)
-                r = history_refs_in(h, t, &refs);
         if (r < 0)
                 return r;
         places = allocate((size_t)p.n + 1, sizeof(*places));
@@ -118,7 +115,7 @@ static int order_make(struct history *h, struct store_txn *t, uint64_t generatio
                                       .n = p.n,
                                       .list = allocate((size_t)p.n + 1, sizeof(uint32_t)),
                                       .place = allocate((size_t)p.n + 1, sizeof(uint32_t))};
-        find_places(&p, refs->head, places);
+        find_places(&p, head, places);
         sort_by_place(places, p.n, (*ret)->list);
         for (uint32_t i = 0; i < p.n; i++)
                 (*ret)->place[(*ret)->list[i]] = i;
@@ -128,57 +125,46 @@ static int order_make(struct history *h, struct store_txn *t, uint64_t generatio
 int history_order(struct history *h, struct commit_order **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        struct commit_order *old;
-        struct index_count count;
+        cleanup_refs struct ref_list *refs = NULL;
         int r = store_read(h->store, &t);
 
         if (r == 0)
-                r = index_get_count(h, t, &count);
+                r = history_refs_in(h, t, &refs);
         if (r < 0)
                 return r;
         pthread_mutex_lock(&h->lock);
-        *ret = h->order && h->order->generation == count.generation ? commit_order_ref(h->order) : NULL;
+        if (!h->order || h->order->generation != refs->generation) {
+                h->order = commit_order_unref(h->order);
+                r = order_make(h, t, refs->generation, refs->head, &h->order);
+        }
+        if (r == 0)
+                *ret = commit_order_ref(h->order);
         pthread_mutex_unlock(&h->lock);
-        if (*ret)
-                return 0;
-        r = order_make(h, t, count.generation, ret);
-        if (r < 0)
-                return r;
-        pthread_mutex_lock(&h->lock);
-        old = h->order;
-        h->order = commit_order_ref(*ret);
-        pthread_mutex_unlock(&h->lock);
-        commit_order_unref(old);
-        return 0;
+        return r;
 }
 
 /* -- descendants: a commit's number is above its parents', so one pass over the index in the order of numbers finds them -- */
 
-static int look_at_parents(void *user, struct slice key, struct slice value)
-{
-        struct descendants *d = user;
-        bool has;
-
-        if (key.size != 8 || key_get_u32((const uint8_t *)key.data + 4) != d->n)
-                return errorf(-EIO, "the index has no commit number %u; 'solverfs fsck' repairs it", d->n);
-        has = d->n == d->of;
-        for (size_t i = 0; i < record_n_parents(value) && !has; i++) {
-                uint32_t parent = record_parent(value, i);
-
-                has = parent < d->n && d->has[parent];
-        }
-        list_grow(d->has, d->n);
-        d->has[d->n++] = has;
-        return 0;
-}
-
 static int look_further(struct history *h, struct descendants *d)
 {
-        cleanup_txn struct store_txn *t = NULL;
         struct index_key all = index_key(h, NULL, 0), from = index_key_number(h, d->n);
-        int r = store_read(h->store, &t);
+        cleanup_walk struct store_walk w = {.store = h->store, .table = h->tables.commits, .prefix = index_slice(&all), .from = index_slice(&from)};
+        int r;
 
-        return r < 0 ? r : store_each(t, h->tables.commits, index_slice(&all), index_slice(&from), true, look_at_parents, d);
+        while ((r = store_walk(&w)) > 0) {
+                bool has = d->n == d->of;
+
+                if (w.key.size != 8 || key_get_u32((const uint8_t *)w.key.data + 4) != d->n)
+                        return errorf(-EIO, "the index has no commit number %u; 'solverfs fsck' repairs it", d->n);
+                for (size_t i = 0; i < record_n_parents(w.value) && !has; i++) {
+                        uint32_t parent = record_parent(w.value, i);
+
+                        has = parent < d->n && d->has[parent];
+                }
+                list_grow(d->has, d->n);
+                d->has[d->n++] = has;
+        }
+        return r;
 }
 
 static struct descendants *find_descendants(struct history *h, uint32_t of)

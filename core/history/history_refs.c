@@ -124,26 +124,21 @@ int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
 int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **ret)
 {
         struct index_count count;
-        struct ref_list *old;
         int r = index_get_count(h, t, &count);
 
         if (r < 0)
                 return r;
         pthread_mutex_lock(&h->lock);
-        *ret = h->listed && h->listed->generation == count.generation ? ref_list_ref(h->listed) : NULL;
+        if (!h->listed || h->listed->generation != count.generation) {
+                h->listed = ref_list_unref(h->listed);
+                r = ref_list_read(h, t, &h->listed);
+        }
+        if (r == 0) {
+                h->listed->generation = count.generation;
+                *ret = ref_list_ref(h->listed);
+        }
         pthread_mutex_unlock(&h->lock);
-        if (*ret)
-                return 0;
-        r = ref_list_read(h, t, ret);
-        if (r < 0)
-                return r;
-        (*ret)->generation = count.generation;
-        pthread_mutex_lock(&h->lock);
-        old = h->listed;
-        h->listed = ref_list_ref(*ret);
-        pthread_mutex_unlock(&h->lock);
-        ref_list_unref(old);
-        return 0;
+        return r;
 }
 
 int history_refs(struct history *h, struct ref_list **ret)

@@ -10,42 +10,30 @@ static bool is_hex(const char *s, size_t n)
         return strspn(s, "0123456789abcdefABCDEF") >= n;
 }
 
-struct prefix {
-        git_oid oid; /* the rest is zero */
-        size_t digits;
-        unsigned found;
-        uint32_t number;
-};
-
-static int match_prefix(void *user, struct slice key, struct slice value)
-{
-        struct prefix *p = user;
-        git_oid oid;
-
-        if (key.size != 4 + GIT_OID_RAWSZ || value.size != 4)
-                return -EIO;
-        git_oid_fromraw(&oid, (const unsigned char *)key.data + 4);
-        if (git_oid_ncmp(&oid, &p->oid, p->digits) != 0)
-                return 1; /* past it */
-        p->number = key_get_u32(value.data);
-        return ++p->found > 1;
-}
-
 /* -ENOENT when no commit begins so. */
 static int resolve_prefix(struct history *h, struct store_txn *t, const char *hex, size_t digits, uint32_t *ret)
 {
-        struct prefix p = {.digits = digits};
+        cleanup_walk struct store_walk w = {.txn = t, .table = h->tables.oids};
         struct index_key prefix, from;
+        git_oid like, oid; /* `like`: the rest is zero */
+        unsigned found = 0;
         int r;
 
-        git_oid_fromstrn(&p.oid, hex, digits);
-        prefix = index_key(h, p.oid.id, digits / 2);
-        from = index_key(h, p.oid.id, (digits + 1) / 2);
-        r = store_each(t, h->tables.oids, index_slice(&prefix), index_slice(&from), true, match_prefix, &p);
+        git_oid_fromstrn(&like, hex, digits);
+        prefix = index_key(h, like.id, digits / 2);
+        from = index_key(h, like.id, (digits + 1) / 2);
+        w.prefix = index_slice(&prefix);
+        w.from = index_slice(&from);
+        while (found < 2 && (r = store_walk(&w)) > 0) {
+                git_oid_fromraw(&oid, (const unsigned char *)w.key.data + 4);
+                if (git_oid_ncmp(&oid, &like, digits) != 0)
+                        break; /* past it */
+                *ret = key_get_u32(w.value.data);
+                found++;
+        }
         if (r < 0)
                 return errorf(r, "the index of %s is damaged; 'solverfs fsck' repairs it", h->name);
-        *ret = p.number;
-        return p.found == 0 ? -ENOENT : p.found > 1 ? -ENOTUNIQ : 0;
+        return found == 0 ? -ENOENT : found > 1 ? -ENOTUNIQ : 0;
 }
 
 static bool is_head(const char *name)

@@ -184,7 +184,7 @@ static void find_parent(git_repository *from, git_repository *to, git_commit **r
                         ;
 }
 
-/* Is there a snapshot of this name that was taken of the same? */
+/* Does a snapshot of this name have the same tree and the same parent? */
 static bool was_taken(git_repository *to, const char *name, const git_oid *tree, const git_commit *parent, git_oid *ret)
 {
         cleanup_git_commit git_commit *c = NULL;

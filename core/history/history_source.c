@@ -155,21 +155,6 @@ int history_has_path(struct history *h, uint32_t number, const char *path, bool 
         return r;
 }
 
-struct sources {
-        struct digest *list; /* zero: not known */
-        uint32_t n;
-};
-
-static int add_source(void *user, struct slice key, struct slice value)
-{
-        struct sources *s = user;
-        uint32_t number = key_get_u32((const uint8_t *)key.data + 4 + DIGEST_SIZE);
-
-        if (number < s->n && value.size == DIGEST_SIZE)
-                memcpy(s->list[number].bytes, value.data, DIGEST_SIZE);
-        return 0;
-}
-
 /* A digest that cannot be stored (the disk is full, say) is worked out again the next time. */
 static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
                         size_t n)
@@ -189,37 +174,38 @@ static bool try_to_keep(struct history *h, const struct digest *of_paths, const 
         return r == 0;
 }
 
-static int fill_gaps(struct history *h, char *const *paths, const struct digest *of_paths, struct sources *s)
+/* Works out those that are not known: zero in the list. */
+static int fill_gaps(struct history *h, char *const *paths, const struct digest *of_paths, struct digest *list, uint32_t n_list)
 {
         cleanup_git_repository git_repository *git = NULL; /* ours alone, and no handle for others: it grows by all it has read */
         bool keep = !store_read_only(h->store);
         uint32_t fresh[BATCH];
         size_t n = 0;
 
-        for (uint32_t i = 0; i < s->n; i++) {
+        for (uint32_t i = 0; i < n_list; i++) {
                 int r;
 
-                if (!digest_is_zero(&s->list[i]))
+                if (!digest_is_zero(&list[i]))
                         continue;
                 r = git ? 0 : history_repository(h, &git);
                 if (r < 0)
                         return r;
-                r = work_out(h, git, i, paths, &s->list[i]);
+                r = work_out(h, git, i, paths, &list[i]);
                 if (r == -ESTALE || r == -EIO) { /* one lost commit is no reason to know nothing of the others */
-                        s->list[i] = (struct digest){0};
+                        list[i] = (struct digest){0};
                         continue;
                 }
                 if (r < 0)
                         return r;
                 fresh[n++] = i;
                 if (n == BATCH) {
-                        keep = keep && try_to_keep(h, of_paths, s->list, fresh, n);
+                        keep = keep && try_to_keep(h, of_paths, list, fresh, n);
                         n = 0;
                         git_repository_free(steal_pointer(git));
                 }
         }
         if (keep)
-                try_to_keep(h, of_paths, s->list, fresh, n);
+                try_to_keep(h, of_paths, list, fresh, n);
         return 0;
 }
 
@@ -227,16 +213,22 @@ int history_sources(struct history *h, char *const *paths, struct digest **ret, 
 {
         uint32_t n = history_count(h);
         cleanup_free struct digest *list = allocate((size_t)n + 1, sizeof(*list));
-        struct sources s = {.list = list, .n = n};
+        cleanup_walk struct store_walk w = {.store = h->store, .table = h->tables.sources};
         struct index_key prefix;
         struct digest of_paths;
         int r;
 
         digest_of_paths(paths, &of_paths);
         prefix = index_key(h, of_paths.bytes, DIGEST_SIZE);
-        r = store_visit(h->store, h->tables.sources, index_slice(&prefix), true, add_source, &s);
+        w.prefix = index_slice(&prefix);
+        while ((r = store_walk(&w)) > 0) {
+                uint32_t number = key_get_u32((const uint8_t *)w.key.data + 4 + DIGEST_SIZE);
+
+                if (number < n && w.value.size == DIGEST_SIZE)
+                        memcpy(list[number].bytes, w.value.data, DIGEST_SIZE);
+        }
         if (r == 0)
-                r = fill_gaps(h, paths, &of_paths, &s);
+                r = fill_gaps(h, paths, &of_paths, list, n);
         if (r < 0)
                 return r;
         *ret = steal_pointer(list);

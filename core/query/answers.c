@@ -199,6 +199,16 @@ void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *re
                 buffer_adds(ret, verdict_name(info->status));
 }
 
+bool answer_line_is_about(const char *line, const char *solver)
+{
+        size_t n = strlen(solver);
+
+        for (const char *at = line; (at = strstr(at, solver)); at++)
+                if ((at == line || at[-1] == ' ') && at[n] == ' ' && strspn(at + n + 1, "0123456789abcdef") >= 12)
+                        return true;
+        return false;
+}
+
 /* The rows of a case; those of one group follow each other. */
 static int read_said(struct workspace *w, uint32_t info, struct notes *ret)
 {
@@ -329,14 +339,10 @@ int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user)
 
 /* -- a status that became known ---------------------------------------------------------------------------------- */
 
-static int renote_in(void *user, struct store_txn *t)
-{
-        return answers_note(t, user);
-}
-
 static int renote(struct workspace *w, const struct note *note)
 {
         cleanup_noted struct noted_cell n = {0};
+        struct store_update u = {.store = workspace_store(w)};
         uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
         struct commit commit;
         int r = noted_open(w, note, &n);
@@ -348,8 +354,9 @@ static int renote(struct workspace *w, const struct note *note)
         if (r < 0)
                 return r == -ENOENT || r == -ESTALE ? 0 : r;
         fact_key(run, &n.fact->limits, key);
-        return store_update(workspace_store(w), renote_in,
-                            &(struct noted_fact){.cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});
+        while (store_update_begins(&u))
+                u.r = answers_note(u.txn, &(struct noted_fact){.cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});
+        return u.r;
 }
 
 int answers_look_again(struct workspace *w, uint32_t info)

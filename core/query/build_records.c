@@ -67,55 +67,45 @@ bool build_query_estimate(const struct query *query, struct cost *ret)
         return ret->mean_ns > 0;
 }
 
-struct record_to_put {
-        const struct build_query *query;
-        const struct build_record *record;
-        struct slice encoded;
-        const struct recipe *era;
-        struct digest source;
-        bool has_source;
-};
-
-static int record_put_in(void *user, struct store_txn *t)
+static int put_in(struct store_txn *t, const struct build_query *q, const struct build_record *record, struct slice encoded)
 {
-        struct record_to_put *p = user;
-        const struct solver *s = p->query->solver;
-        const struct slice key = SLICE(p->query->build_key.bytes, DIGEST_SIZE);
-        const struct blob *list = &p->record->used;
+        const struct solver *s = q->solver;
+        const struct slice key = SLICE(q->build_key.bytes, DIGEST_SIZE);
         bool known = store_has(t, TABLE_BUILDS, key);
-        int r = store_put(t, TABLE_BUILDS, key, p->encoded);
+        int r = store_put(t, TABLE_BUILDS, key, encoded);
         struct digest used = {0};
         char duration[128];
         uint64_t before;
 
-        if (r == 0 && list->size > 0)
-                r = build_used_put(t, SLICE(list->data, list->size), &used);
+        if (r == 0 && record->used.size > 0)
+                r = build_used_put(t, SLICE(record->used.data, record->used.size), &used);
         if (r == 0)
-                r = build_program_put(t, &p->query->build_key, p->record, &used);
+                r = build_program_put(t, &q->build_key, record, &used);
         if (r == 0 && known)
                 replaced_note(t, s);
-        if (r == 0 && p->has_source)
-                r = history_keep_source(s->history, t, p->query->commit, p->era->sources, &p->source);
-        if (r == 0 && p->record->ok) { /* how soon one fails says nothing of those that do not */
+        if (r == 0 && record->ok) { /* how soon one fails says nothing of those that do not */
                 duration_key(s, duration);
                 before = meta_number_in(t, duration);
-                meta_number_put(t, duration, before > 0 ? (before * 3 + p->record->duration_ns) / 4 : p->record->duration_ns);
+                meta_number_put(t, duration, before > 0 ? (before * 3 + record->duration_ns) / 4 : record->duration_ns);
         }
         return r;
 }
 
 int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record)
 {
-        struct record_to_put p = {.query = q, .record = record};
+        const struct recipe *era = era_or_solver(q->solver->history, q->solver->recipe, q->commit);
+        struct store_update u = {.store = workspace_store(w)};
         cleanup_buffer struct buffer b = {0};
-        int r = build_record_encode(record, &b);
+        struct digest source;
+        bool has_source = history_source(q->solver->history, q->commit, era->sources, &source) == 0;
 
-        if (r < 0)
-                return r;
-        p.encoded = SLICE(b.data, b.size);
-        p.era = era_or_solver(q->solver->history, q->solver->recipe, q->commit);
-        p.has_source = history_source(q->solver->history, q->commit, p.era->sources, &p.source) == 0;
-        return store_update(workspace_store(w), record_put_in, &p);
+        u.r = build_record_encode(record, &b);
+        while (store_update_begins(&u)) {
+                u.r = put_in(u.txn, q, record, SLICE(b.data, b.size));
+                if (u.r == 0 && has_source)
+                        u.r = history_keep_source(q->solver->history, u.txn, q->commit, era->sources, &source);
+        }
+        return u.r;
 }
 
 /* Takes over which programs earlier builds of this key have made, and says where this one differs from theirs. */
@@ -202,23 +192,6 @@ struct made { /* a row */
         struct digest build, program;
 };
 
-struct rows {
-        struct made *list; /* by build key, as LMDB has them */
-        size_t n;
-};
-
-static int add_row(void *user, struct slice key, struct slice value)
-{
-        struct rows *rows = user;
-
-        if (key.size != DIGEST_SIZE || (value.size != DIGEST_SIZE && value.size != 2 * DIGEST_SIZE))
-                return 0;
-        list_grow(rows->list, rows->n);
-        memcpy(rows->list[rows->n].build.bytes, key.data, DIGEST_SIZE);
-        memcpy(rows->list[rows->n++].program.bytes, value.data, DIGEST_SIZE);
-        return 0;
-}
-
 static int by_build(const void *a, const void *b)
 {
         return memcmp(a, b, DIGEST_SIZE);
@@ -227,18 +200,26 @@ static int by_build(const void *a, const void *b)
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n)
 {
         cleanup_free struct digest *keys = NULL;
-        struct rows rows = {0};
+        cleanup_free struct made *rows = NULL; /* by build key, as LMDB has them */
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_BUILD_PROGRAMS};
+        size_t n_rows = 0;
         uint32_t n = 0;
-        int r = store_visit(workspace_store(w), TABLE_BUILD_PROGRAMS, SLICE("", 0), true, add_row, &rows);
+        int r;
 
+        while ((r = store_walk(&each)) > 0) {
+                if (each.key.size != DIGEST_SIZE || (each.value.size != DIGEST_SIZE && each.value.size != 2 * DIGEST_SIZE))
+                        continue;
+                list_grow(rows, n_rows);
+                memcpy(rows[n_rows].build.bytes, each.key.data, DIGEST_SIZE);
+                memcpy(rows[n_rows++].program.bytes, each.value.data, DIGEST_SIZE);
+        }
         if (r == 0)
                 r = build_keys(s->history, s->recipe, &keys, &n);
         for (uint32_t i = 0; r == 0 && i < n; i++) {
-                const struct made *m = find_in_list(&keys[i], rows.list, rows.n, sizeof(*rows.list), by_build);
+                const struct made *m = find_in_list(&keys[i], rows, n_rows, sizeof(*rows), by_build);
 
                 keys[i] = m ? m->program : (struct digest){0};
         }
-        free(rows.list);
         if (r < 0)
                 return r;
         *ret = steal_pointer(keys);

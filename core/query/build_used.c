@@ -136,42 +136,32 @@ int commit_sources_used(struct workspace *w, struct solver *s, uint32_t commit, 
 
 /* -- lists of no build ------------------------------------------------------------------------------------------- */
 
-struct sweep {
-        struct store_txn *txn;
-        struct digest_list used;
-};
-
-static int note_used(void *user, struct slice, struct slice value)
+static int sweep_in(struct store_txn *t)
 {
-        if (value.size == 2 * DIGEST_SIZE)
-                digest_list_add(user, (const char *)value.data + DIGEST_SIZE);
-        return 0;
-}
+        cleanup_walk struct store_walk made = {.txn = t, .table = TABLE_BUILD_PROGRAMS};
+        cleanup_walk struct store_walk lists = {.txn = t, .table = TABLE_META, .prefix = slice_string(BUILD_USED_KEY), .keys_only = true};
+        cleanup_digests struct digest_list used = {0};
+        int r;
 
-static int drop_unused(void *user, struct slice key, struct slice)
-{
-        const size_t prefix = strlen(BUILD_USED_KEY);
-        struct sweep *s = user;
-        char hex[DIGEST_HEX_SIZE];
-        struct digest d;
+        while ((r = store_walk(&made)) > 0)
+                if (made.value.size == 2 * DIGEST_SIZE)
+                        digest_list_add(&used, (const char *)made.value.data + DIGEST_SIZE);
+        digest_list_sort(&used);
+        while (r >= 0 && (r = store_walk(&lists)) > 0) {
+                cleanup_free char *hex = copy_prefix((const char *)lists.key.data + lists.prefix.size, lists.key.size - lists.prefix.size);
+                struct digest d;
 
-        snprintf(hex, sizeof(hex), "%.*s", (int)(key.size - prefix), (const char *)key.data + prefix);
-        return digest_parse(hex, &d) < 0 || digest_list_find(&s->used, &d) ? 0 : store_delete(s->txn, TABLE_META, key);
-}
-
-static int sweep_in(void *, struct store_txn *t)
-{
-        struct sweep s = {.txn = t};
-        int r = store_each(t, TABLE_BUILD_PROGRAMS, SLICE("", 0), SLICE("", 0), true, note_used, &s.used);
-
-        digest_list_sort(&s.used);
-        if (r == 0)
-                r = store_each(t, TABLE_META, slice_string(BUILD_USED_KEY), SLICE("", 0), false, drop_unused, &s);
-        digest_list_done(&s.used);
+                if (digest_parse(hex, &d) == 0 && !digest_list_find(&used, &d))
+                        r = store_delete(t, TABLE_META, lists.key);
+        }
         return r;
 }
 
 int build_used_sweep(struct workspace *w)
 {
-        return store_update(workspace_store(w), sweep_in, NULL);
+        struct store_update u = {.store = workspace_store(w)};
+
+        while (store_update_begins(&u))
+                u.r = sweep_in(u.txn);
+        return u.r;
 }

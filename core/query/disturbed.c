@@ -52,31 +52,25 @@ int disturbed_count(struct workspace *w, size_t *ret)
         return look(w, &all, ret, &next);
 }
 
-struct change {
-        const char *row;
-        uint8_t tries; /* 0: the row goes */
-};
-
-static int change_in(void *user, struct store_txn *t)
-{
-        const struct change *c = user;
-        cleanup_blob struct blob b = {0};
-        cleanup_buffer struct buffer value = {0};
-        int r;
-
-        if (c->tries == 0)
-                return note_drop(t, c->row);
-        r = store_get(t, TABLE_META, slice_string(c->row), &b);
-        if (r < 0 || b.size == 0)
-                return r == -ENOENT ? 0 : r; /* measured by somebody else meanwhile */
-        buffer_add(&value, b.data, b.size);
-        value.data[b.size - 1] = (char)c->tries;
-        return store_put(t, TABLE_META, slice_string(c->row), SLICE(value.data, value.size));
-}
-
+/* `tries` 0: the row goes. */
 static int change(struct workspace *w, const char *row, uint8_t tries)
 {
-        return store_update(workspace_store(w), change_in, &(struct change){row, tries});
+        struct store_update u = {.store = workspace_store(w)};
+
+        while (store_update_begins(&u)) {
+                cleanup_blob struct blob b = {0};
+                cleanup_buffer struct buffer value = {0};
+
+                u.r = tries == 0 ? note_drop(u.txn, row) : store_get(u.txn, TABLE_META, slice_string(row), &b);
+                if (u.r == 0 && b.size > 0) {
+                        buffer_add(&value, b.data, b.size);
+                        value.data[b.size - 1] = (char)tries;
+                        u.r = store_put(u.txn, TABLE_META, slice_string(row), SLICE(value.data, value.size));
+                } else if (u.r == -ENOENT) {
+                        u.r = 0; /* measured by somebody else meanwhile */
+                }
+        }
+        return u.r;
 }
 
 /* -- the query --------------------------------------------------------------------------------------------------- */

@@ -35,24 +35,12 @@ static int add_name(char ***names, const void *name, size_t size)
         return strings_add(names, copy);
 }
 
-static int add_imported(void *user, struct slice key, struct slice)
-{
-        const size_t prefix = strlen(NAME_KEY);
-
-        return add_name(user, (const char *)key.data + prefix, key.size - prefix);
-}
-
 /* The store has two rows of a cluster: its machine, and its toolchain, whose key goes on with a '/'. */
 static bool is_machine_of_cluster(struct slice key)
 {
         const size_t prefix = strlen(CLUSTER_KEY);
 
         return !memchr((const char *)key.data + prefix, '/', key.size - prefix);
-}
-
-static int add_cluster(void *user, struct slice key, struct slice value)
-{
-        return is_machine_of_cluster(key) ? add_name(user, value.data, value.size) : 0;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -63,13 +51,16 @@ static int compare_names(const void *a, const void *b)
 /* Their names, sorted, this one's too: strings_free(). */
 static int machines_list(struct workspace *w, char ***ret)
 {
+        cleanup_walk struct store_walk imported = {.store = workspace_store(w), .table = TABLE_META, .prefix = slice_string(NAME_KEY), .keys_only = true};
+        cleanup_walk struct store_walk clusters = {.store = workspace_store(w), .table = TABLE_META, .prefix = slice_string(CLUSTER_KEY)};
         int r;
 
         *ret = allocate(1, sizeof(**ret));
         add_name(ret, host_machine(), strlen(host_machine()));
-        r = store_visit(workspace_store(w), TABLE_META, slice_string(NAME_KEY), false, add_imported, ret);
-        if (r == 0)
-                r = store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, add_cluster, ret);
+        while ((r = store_walk(&imported)) > 0)
+                add_name(ret, (const char *)imported.key.data + imported.prefix.size, imported.key.size - imported.prefix.size);
+        while (r == 0 && (r = store_walk(&clusters)) > 0)
+                r = is_machine_of_cluster(clusters.key) ? add_name(ret, clusters.value.data, clusters.value.size) : 0;
         sort_list(*ret, strings_count(*ret), sizeof(**ret), compare_names);
         return r;
 }
@@ -207,27 +198,22 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
 
 /* -- commits ------------------------------------------------------------------------------------------------------- */
 
-static int add_source(void *user, struct slice key, struct slice)
-{
-        char hex[DIGEST_HEX_SIZE];
-        struct digest d;
-
-        if (key.size != KEY_SIZE - 2) /* two zeros: each DIGEST_HEX_SIZE has one, and so has the prefix; a slash is between */
-                return 0;
-        snprintf(hex, sizeof(hex), "%.*s", DIGEST_HEX_SIZE - 1, (const char *)key.data + key.size - (DIGEST_HEX_SIZE - 1));
-        if (digest_parse(hex, &d) == 0)
-                digest_list_add(user, d.bytes);
-        return 0;
-}
-
 /* Imports of the solver from the machine: the sources, in the order of the table, and those of every commit. */
 static int imported_of(struct workspace *w, struct solver *s, const char *machine, struct digest_list *ret, struct digest **ret_sources, uint32_t *ret_n)
 {
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_META, .keys_only = true};
         char key[KEY_SIZE];
         int r;
 
         programs_key(machine, NULL, key);
-        r = store_visit(workspace_store(w), TABLE_META, slice_string(key), false, add_source, ret);
+        each.prefix = slice_string(key);
+        while ((r = store_walk(&each)) > 0) {
+                cleanup_free char *hex = copy_prefix((const char *)each.key.data + each.prefix.size, each.key.size - each.prefix.size);
+                struct digest d;
+
+                if (digest_parse(hex, &d) == 0)
+                        digest_list_add(ret, d.bytes);
+        }
         if (r == 0 && ret->n > 0)
                 r = history_sources(s->history, s->recipe->sources, ret_sources, ret_n);
         for (uint32_t i = 0; r == 0 && i < *ret_n; i++)
@@ -235,31 +221,26 @@ static int imported_of(struct workspace *w, struct solver *s, const char *machin
         return r;
 }
 
-static int is_its_machine(void *machine, struct slice key, struct slice value)
-{
-        return is_machine_of_cluster(key) && value.size == strlen(machine) && memcmp(value.data, machine, value.size) == 0;
-}
-
 /* Are results of the machine measured for this store? */
 static int is_measured_for_us(struct workspace *w, const char *machine)
 {
-        return strcmp(machine, host_machine()) == 0
-                       ? 1
-                       : store_visit(workspace_store(w), TABLE_META, slice_string(CLUSTER_KEY), true, is_its_machine, (char *)machine);
-}
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_META, .prefix = slice_string(CLUSTER_KEY)};
+        int r = strcmp(machine, host_machine()) == 0, k;
 
-static int add_build(void *user, struct slice key, struct slice)
-{
-        if (key.size == DIGEST_SIZE)
-                digest_list_add(user, key.data);
-        return 0;
+        while (r == 0 && (k = store_walk(&each)) != 0)
+                r = k < 0 ? k : is_machine_of_cluster(each.key) && each.value.size == strlen(machine) && memcmp(each.value.data, machine, each.value.size) == 0;
+        return r;
 }
 
 /* The builds that are kept, failed ones included, in the order of the table, and those of every commit. */
 static int built_of(struct workspace *w, struct solver *s, struct digest_list *ret, struct digest **ret_builds, uint32_t *ret_n)
 {
-        int r = store_visit(workspace_store(w), TABLE_BUILDS, SLICE("", 0), false, add_build, ret);
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_BUILDS, .keys_only = true};
+        int r;
 
+        while ((r = store_walk(&each)) > 0)
+                if (each.key.size == DIGEST_SIZE)
+                        digest_list_add(ret, each.key.data);
         return r == 0 && ret->n > 0 ? build_keys(s->history, s->recipe, ret_builds, ret_n) : r;
 }
 

@@ -8,24 +8,14 @@
 
 /* -- writing ----------------------------------------------------------------------------------------------------- */
 
-void numbers_put(struct buffer *ret, const struct remeasured *c)
+void transfer_numbers(struct transfer *t, struct remeasured *c)
 {
-        record_put_u8(ret, NOTE_VERSION);
-        record_put_u32(ret, c->solver);
-        record_put_u32(ret, c->info);
-        record_put_u8(ret, c->has_seed);
-        record_put_u64(ret, c->seed);
-        record_put_u64(ret, c->wall_ns);
-}
-
-void numbers_take(struct record *r, struct remeasured *ret)
-{
-        record_version(r, NOTE_VERSION);
-        ret->solver = record_u32(r);
-        ret->info = record_u32(r);
-        ret->has_seed = record_bool(r);
-        ret->seed = record_u64(r);
-        ret->wall_ns = record_u64(r);
+        transfer_version(t, NOTE_VERSION);
+        transfer_u32(t, &c->solver);
+        transfer_u32(t, &c->info);
+        transfer_bool(t, &c->has_seed);
+        transfer_u64(t, &c->seed);
+        transfer_u64(t, &c->wall_ns);
 }
 
 struct remeasured numbers_of(const struct cell *cell)
@@ -40,7 +30,7 @@ int note_drop(struct store_txn *t, const char *row)
 
 int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest)
 {
-        const struct remeasured cell = numbers_of(f->cell);
+        struct remeasured cell = numbers_of(f->cell);
         cleanup_buffer struct buffer b = {0};
         char hex[DIGEST_HEX_SIZE], row[NOTE_KEY_SIZE];
         struct digest d;
@@ -50,7 +40,7 @@ int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f
         snprintf(row, sizeof(row), "%s%.32s", prefix, hex);
         if (!holds)
                 return note_drop(t, row);
-        numbers_put(&b, &cell);
+        transfer_numbers(&(struct transfer){.to = &b}, &cell);
         buffer_add(&b, f->commit.id, GIT_OID_RAWSZ);
         buffer_add(&b, rest.data, rest.size);
         return store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
@@ -77,39 +67,39 @@ struct slice note_rest(const struct note *n)
         return n->value.size < CELL_SIZE ? SLICE("", 0) : SLICE(n->value.data + CELL_SIZE, n->value.size - CELL_SIZE);
 }
 
-static int take(void *user, struct slice key, struct slice value)
+static void take(const struct store_walk *at, struct note *ret)
 {
-        struct note *n = user;
-
-        if (key.size >= NOTE_KEY_SIZE)
-                return 0;
-        snprintf(n->key, sizeof(n->key), "%.*s", (int)key.size, (const char *)key.data);
-        n->value.size = 0;
-        buffer_add(&n->value, value.data, value.size);
-        return 1;
+        snprintf(ret->key, sizeof(ret->key), "%.*s", (int)at->key.size, (const char *)at->key.data);
+        ret->value.size = 0;
+        buffer_add(&ret->value, at->value.data, at->value.size);
 }
 
 int note_next(struct store_txn *t, const char *prefix, struct note *n)
 {
-        char from[NOTE_KEY_SIZE];
+        cleanup_free char *from = copy_string(n->key);
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_META, .prefix = slice_string(prefix), .from = slice_string(from)};
+        int r;
 
-        snprintf(from, sizeof(from), "%s", n->key);
-        return store_each(t, TABLE_META, slice_string(prefix), slice_string(from), true, take, n);
-}
-
-static int take_each(void *user, struct slice key, struct slice value)
-{
-        struct notes *list = user;
-
-        list_grow(list->list, list->n);
-        list->list[list->n] = (struct note){0};
-        take(&list->list[list->n++], key, value);
-        return 0;
+        while ((r = store_walk(&each)) > 0 && each.key.size >= NOTE_KEY_SIZE)
+                ;
+        if (r > 0)
+                take(&each, n);
+        return r;
 }
 
 int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
 {
-        return store_visit(workspace_store(w), TABLE_META, slice_string(prefix), true, take_each, ret);
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_META, .prefix = slice_string(prefix)};
+        int r;
+
+        while ((r = store_walk(&each)) > 0) {
+                if (each.key.size >= NOTE_KEY_SIZE)
+                        continue;
+                list_grow(ret->list, ret->n);
+                ret->list[ret->n] = (struct note){0};
+                take(&each, &ret->list[ret->n++]);
+        }
+        return r;
 }
 
 void notes_done(struct notes *n)
@@ -129,16 +119,16 @@ void noted_done(struct noted_cell *n)
 
 int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret)
 {
-        struct record rec = record_of(SLICE(n->value.data, n->value.size));
-        struct remeasured c;
+        struct transfer t = {.from = record_of(SLICE(n->value.data, n->value.size))};
+        struct remeasured c = {0};
         git_oid oid = {0};
         int r;
 
         *ret = (struct noted_cell){0};
-        numbers_take(&rec, &c);
-        record_raw(&rec, oid.id, GIT_OID_RAWSZ);
-        record_slice(&rec, record_left(&rec));
-        if (record_end(&rec, "a note that names a cell") < 0)
+        transfer_numbers(&t, &c);
+        transfer_raw(&t, oid.id, GIT_OID_RAWSZ);
+        record_slice(&t.from, record_left(&t.from));
+        if (record_end(&t.from, "a note that names a cell") < 0)
                 return -ENOENT; /* damaged */
         ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns};
         r = workspace_solver_by_number(w, c.solver, &ret->cell.solver);

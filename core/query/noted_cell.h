@@ -10,7 +10,7 @@
  * fact_note() is called by everything that puts a fact, so the rows follow the facts; an import notes what it brings. */
 #pragma once
 
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 #include "core/query/query_internal.h"
 
 struct noted_fact {              /* all borrowed */
@@ -19,15 +19,14 @@ struct noted_fact {              /* all borrowed */
         struct slice key; /* the fact's, in TABLE_FACTS */
         const struct fact *fact;
 };
-/* The rows of a fact, its setting's name among them, in the transaction that puts it; which the store is only written in, so that the commit is looked
- * up before. */
+/* The rows of a fact, and its setting's name, in the transaction that puts the fact. In that transaction nothing else can be read, so *f comes with the
+ * commit. */
 int fact_note(struct store_txn *t, const struct noted_fact *f);
 /* One row below a prefix, with `rest` behind its cell; `holds` false: it goes. */
 int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest);
 int note_drop(struct store_txn *t, const char *row);
 /* A cell by its numbers, with which the values of these rows and of those of re-measurements begin; without `program`. */
-void numbers_put(struct buffer *ret, const struct remeasured *c);
-void numbers_take(struct record *r, struct remeasured *ret);
+void transfer_numbers(struct transfer *t, struct remeasured *c);
 struct remeasured numbers_of(const struct cell *cell);
 
 #define NOTE_KEY_SIZE 128

@@ -94,11 +94,8 @@ static int check_word(const struct program *p, const char *word, bool *ret_is_ca
         static const char *const known[] = {"{case}", "{n}", "{seed}", "{timeout}", "{memory}", NULL};
         unsigned uses[ARRAY_SIZE(known)] = {0};
 
-        if (recipe_check_placeholders(word, known, uses) < 0) {
-                cleanup_free char *why = copy_string(error_message(-EINVAL));
-
-                return errorf(-EINVAL, "'%s': %s; known are {case}, {n}, {seed}, {timeout} and {memory}", p->text, why);
-        }
+        if (recipe_check_placeholders(word, known, uses) < 0)
+                return errorf(-EINVAL, "'%s': %s; known are {case}, {n}, {seed}, {timeout} and {memory}", p->text, error_message(-EINVAL));
         *ret_is_case |= uses[0] > 0;
         return 0;
 }
@@ -133,11 +130,8 @@ static int parse(struct program *p)
         const char *arguments = "";
         int r = split_path(p->text, &p->path, &arguments);
 
-        if (r == 0 && (r = recipe_split(arguments, &words)) < 0) {
-                cleanup_free char *why = copy_string(error_message(r));
-
-                r = errorf(r, "'%s': %s", p->text, why);
-        }
+        if (r == 0 && (r = recipe_split(arguments, &words)) < 0)
+                r = errorf(r, "'%s': %s", p->text, error_message(r));
         if (r == 0)
                 r = read_arguments(p, words);
         strings_free(words);

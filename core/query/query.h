@@ -127,6 +127,8 @@ enum answer_alarm {
 const char *answer_alarm_name(enum answer_alarm a); /* "WRONG ANSWER" */
 typedef int (*wrong_answer_fn)(void *user, enum answer_alarm a, const char *line);
 int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user);
+/* Is such a line about this solver? It names solvers as "NAME sha", at its beginning or behind a space. */
+bool answer_line_is_about(const char *line, const char *solver);
 /* The same line, for a fact that is wrong. */
 void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret);
 /* 1 and the line when there are cells that contradict each other on the case, 0 when not. */

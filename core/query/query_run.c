@@ -309,7 +309,7 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
 void run_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct run_query *q = (const struct run_query *)query;
-        char name[COMMIT_NAME_SIZE], text[32];
+        char name[COMMIT_NAME_SIZE];
 
         program_name_at(q->cell.solver, q->cell.commit, name);
         buffer_addf(ret, "run %s %s case %u", q->cell.solver->recipe->name, name, q->cell.info->id);
@@ -322,9 +322,8 @@ void run_query_describe(const struct query *query, struct buffer *ret)
         for (int is_cpu = 0; is_cpu <= 1; is_cpu++) {
                 const uint64_t limit = is_cpu ? q->cell.cpu_ns : q->cell.wall_ns;
 
-                format_duration(limit, text);
                 if (limit > 0)
-                        buffer_addf(ret, is_cpu ? " CPU time %s" : " timeout %s", text);
+                        buffer_addf(ret, is_cpu ? " CPU time %s" : " timeout %s", format_duration(limit).s);
         }
 }
 

@@ -44,16 +44,21 @@ static void add_measurement(struct measurements *m, uint32_t number, struct fact
         m->n++;
 }
 
-static int take(void *user, struct slice key, struct slice value)
+/* Those that are kept under a prefix, by their numbers. */
+static int read_kept(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], struct measurements *ret)
 {
-        struct measurements *m = user;
-        struct fact *f;
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_SAMPLES, .prefix = SLICE(prefix, FACT_KEY_SIZE)};
+        int r;
 
-        if (key.size != SAMPLE_KEY_SIZE || fact_decode(value, m->brief, &f) < 0) /* what cannot be read is measured again */
-                return 0;
-        if (!m->info || fact_for_case(&f, m->info) == 0)
-                add_measurement(m, key_get_u32((const uint8_t *)key.data + FACT_KEY_SIZE), f);
-        return 0;
+        while ((r = store_walk(&each)) > 0) {
+                struct fact *f;
+
+                if (each.key.size != SAMPLE_KEY_SIZE || fact_decode(each.value, ret->brief, &f) < 0) /* what cannot be read is measured again */
+                        continue;
+                if (!ret->info || fact_for_case(&f, ret->info) == 0)
+                        add_measurement(ret, key_get_u32((const uint8_t *)each.key.data + FACT_KEY_SIZE), f);
+        }
+        return r;
 }
 
 /* All that are kept, also where the first stands alone: it is number 0, and so is one under other limits that answers for these. */
@@ -65,7 +70,7 @@ static int read_measurements(struct store_txn *t, const struct resolved_cell *re
 
         samples_prefix(resolved, info, prefix);
         ret->info = info;
-        r = store_each(t, TABLE_SAMPLES, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, take, ret);
+        r = read_kept(t, prefix, ret);
         if (r < 0 || (ret->n > 0 && ret->list[0].number == 0))
                 return r;
         r = resolved_find_in(t, resolved, info, ret->brief, &value);
@@ -91,12 +96,13 @@ int sample_find(const struct run_query *q, const struct resolved_cell *resolved,
 bool samples_are_kept(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info)
 {
         cleanup_measurements struct measurements all = {.brief = true};
+        cleanup_txn struct store_txn *t = NULL;
         uint8_t prefix[FACT_KEY_SIZE];
 
-        if (resolved->n_programs == 0)
+        if (resolved->n_programs == 0 || store_read(workspace_store(w), &t) < 0)
                 return false;
         samples_prefix(resolved, info, prefix);
-        return store_visit(workspace_store(w), TABLE_SAMPLES, SLICE(prefix, sizeof(prefix)), true, take, &all) == 0 && all.n > 0;
+        return read_kept(t, prefix, &all) == 0 && all.n > 0;
 }
 
 int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user)
@@ -229,7 +235,7 @@ static int keep_in(void *user, struct store_txn *t)
 
         k->value = fact_unref(k->value); /* it may be run twice */
         samples_prefix(&q->resolved, q->cell.info, prefix);
-        r = store_each(t, TABLE_SAMPLES, SLICE(prefix, sizeof(prefix)), SLICE("", 0), true, take, &all);
+        r = read_kept(t, prefix, &all);
         if (r == 0)
                 r = resolved_find_in(t, &q->resolved, q->cell.info, false, &former);
         if (r == -ENOENT && all.n == 0 && q->sample == 0) {
@@ -253,7 +259,7 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
         struct keeping k = {.query = q, .fact = f, .is_again = is_again, .limits = q->resolved.limits};
         uint8_t run[RUN_KEY_SIZE];
         struct commit c;
-        int r = history_commit(q->cell.solver->history, q->cell.commit, &c); /* the store is only written in its transaction */
+        int r = history_commit(q->cell.solver->history, q->cell.commit, &c); /* before the transaction, in which nothing else can be read */
 
         if (r < 0)
                 return r;

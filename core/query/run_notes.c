@@ -24,14 +24,19 @@ int setting_note(struct store_txn *t, const struct cell *cell)
         return names_intern_in(t, NAMES_SETTING, name, &number);
 }
 
-static void note_put(struct store_txn *t, const struct remeasured *entry)
+static void transfer_remeasured(struct transfer *t, struct remeasured *entry)
+{
+        transfer_numbers(t, entry);
+        transfer_raw(t, entry->program.bytes, DIGEST_SIZE);
+}
+
+static void note_put(struct store_txn *t, struct remeasured *entry)
 {
         uint64_t number = meta_number_in(t, REMEASURED_KEY) + 1;
         cleanup_buffer struct buffer b = {0};
         char key[64];
 
-        numbers_put(&b, entry);
-        buffer_add(&b, entry->program.bytes, DIGEST_SIZE);
+        transfer_remeasured(&(struct transfer){.to = &b}, entry);
         meta_number_put(t, REMEASURED_KEY, number);
         remeasured_key(number, key);
         store_put(t, TABLE_META, slice_string(key), SLICE(b.data, b.size));
@@ -61,7 +66,7 @@ int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *
         for (uint64_t i = MAX(since, last > REMEASURED_KEPT ? last - REMEASURED_KEPT : 0) + 1; i <= last; i++) {
                 cleanup_blob struct blob b = {0};
                 struct remeasured entry = {0};
-                struct record rec;
+                struct transfer rec;
                 char key[64];
                 int r;
 
@@ -69,10 +74,9 @@ int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *
                 r = store_fetch(workspace_store(w), TABLE_META, slice_string(key), &b);
                 if (r < 0 && r != -ENOENT)
                         return r;
-                rec = record_of(SLICE(b.data, b.size));
-                numbers_take(&rec, &entry);
-                record_raw(&rec, entry.program.bytes, DIGEST_SIZE);
-                if (r == 0 && record_end(&rec, "the note of a re-measurement") == 0)
+                rec = (struct transfer){.from = record_of(SLICE(b.data, b.size))};
+                transfer_remeasured(&rec, &entry);
+                if (r == 0 && record_end(&rec.from, "the note of a re-measurement") == 0)
                         fn(user, &entry);
         }
         return 0;

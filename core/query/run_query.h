@@ -12,8 +12,8 @@ struct run_query {
         uint32_t sample;   /* number of the measurement */
         bool is_value;     /* the cell's value is asked for (cell_value.h); where nothing is known, measurement 0 makes it */
         bool is_scrambled; /* cell.info is the case as it is, and the run is one on what cell.scramble makes of it */
-        /* It is not known yet which program the commit has, which machine its cluster has, or which bytes it is run on; or cell.info is a question of a script.
-         * The query needs that, and then the run of the program on those bytes, which others may be asking for, too. */
+        /* What is run is not known yet: the commit's program, its cluster's machine, or the bytes; or the case is one question of a script. The query then needs
+         * what is missing, and after it a run of the program on those bytes, which others may be asking for, too. */
         bool is_open;
 };
 

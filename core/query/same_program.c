@@ -50,25 +50,6 @@ int program_others(struct store_txn *t, const struct digest *first, struct diges
 
 /* -- joining ----------------------------------------------------------------------------------------------------- */
 
-struct move {
-        struct store_txn *txn;
-        const struct digest *from, *to;
-        bool was_used; /* some build's results stood under `from` */
-};
-
-static int move_row(void *user, struct slice key, struct slice value)
-{
-        struct move *m = user;
-
-        struct digest row[2] = {*m->to};
-
-        if ((value.size != DIGEST_SIZE && value.size != sizeof(row)) || memcmp(value.data, m->from->bytes, DIGEST_SIZE) != 0)
-                return 0;
-        m->was_used = true;
-        memcpy(row + 1, (const char *)value.data + DIGEST_SIZE, value.size - DIGEST_SIZE);
-        return store_put(m->txn, TABLE_BUILD_PROGRAMS, key, SLICE(row, value.size));
-}
-
 /* `from` and what was looked for there come behind the others of `to`. */
 static int add_others(struct store_txn *t, const struct digest *from, const struct digest *to, bool was_used)
 {
@@ -94,12 +75,24 @@ static int add_others(struct store_txn *t, const struct digest *from, const stru
 /* Both are first digests. */
 static int join_classes(struct store_txn *t, const struct digest *from, const struct digest *to)
 {
-        struct move m = {.txn = t, .from = from, .to = to};
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_BUILD_PROGRAMS};
+        bool was_used = false; /* some build's results stood under `from` */
         char key[KEY_SIZE];
-        int r = store_each(t, TABLE_BUILD_PROGRAMS, SLICE("", 0), SLICE("", 0), true, move_row, &m);
+        int r;
 
+        while ((r = store_walk(&each)) > 0) {
+                struct digest row[2] = {*to};
+
+                if ((each.value.size != DIGEST_SIZE && each.value.size != sizeof(row)) || memcmp(each.value.data, from->bytes, DIGEST_SIZE) != 0)
+                        continue;
+                was_used = true;
+                memcpy(row + 1, (const char *)each.value.data + DIGEST_SIZE, each.value.size - DIGEST_SIZE);
+                r = store_put(t, TABLE_BUILD_PROGRAMS, each.key, SLICE(row, each.value.size));
+                if (r < 0)
+                        return r;
+        }
         if (r == 0)
-                r = add_others(t, from, to, m.was_used);
+                r = add_others(t, from, to, was_used);
         make_key(CLASS_KEY, from, key);
         return r < 0 ? r : store_put(t, TABLE_META, slice_string(key), SLICE(to->bytes, DIGEST_SIZE));
 }

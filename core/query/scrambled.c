@@ -19,34 +19,24 @@ static void row_key(const struct digest *of, uint64_t seed, uint8_t ret[ROW_KEY_
         key_u64(ret + DIGEST_SIZE, seed);
 }
 
-struct reading {
-        struct scrambled_input *list;
-        size_t n;
-};
-
-static int read_row(void *user, struct slice key, struct slice value)
-{
-        struct reading *r = user;
-        struct scrambled_input *at;
-
-        if (key.size != ROW_KEY_SIZE || value.size != DIGEST_SIZE)
-                return 0; /* what cannot be read is made again */
-        list_grow(r->list, r->n);
-        at = &r->list[r->n++];
-        memcpy(at->of.bytes, key.data, DIGEST_SIZE);
-        memcpy(at->sha256.bytes, value.data, DIGEST_SIZE);
-        at->seed = key_get_u64((const uint8_t *)key.data + DIGEST_SIZE);
-        return 0;
-}
-
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n)
 {
-        const struct slice prefix = of ? SLICE(of->bytes, DIGEST_SIZE) : SLICE("", 0);
-        struct reading reading = {0};
-        int r = store_visit(workspace_store(w), TABLE_SCRAMBLED, prefix, true, read_row, &reading);
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_SCRAMBLED, .prefix = of ? SLICE(of->bytes, DIGEST_SIZE) : SLICE("", 0)};
+        int r;
 
-        *ret = reading.list;
-        *ret_n = reading.n;
+        *ret = NULL;
+        *ret_n = 0;
+        while ((r = store_walk(&each)) > 0) {
+                struct scrambled_input *at;
+
+                if (each.key.size != ROW_KEY_SIZE || each.value.size != DIGEST_SIZE)
+                        continue; /* what cannot be read is made again */
+                list_grow(*ret, *ret_n);
+                at = &(*ret)[(*ret_n)++];
+                memcpy(at->of.bytes, each.key.data, DIGEST_SIZE);
+                memcpy(at->sha256.bytes, each.value.data, DIGEST_SIZE);
+                at->seed = key_get_u64((const uint8_t *)each.key.data + DIGEST_SIZE);
+        }
         return r;
 }
 
@@ -114,12 +104,7 @@ static int scramble(struct workspace *w, const struct case_info *of, uint64_t se
         if (r < 0)
                 return r;
         r = (of->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), seed, ret);
-        if (r == -EINVAL) { /* for who asks it is the same */
-                cleanup_free char *why = copy_string(error_message(r));
-
-                return errorf(-ENOTSUP, "cannot scramble this: %s", why);
-        }
-        return r;
+        return r == -EINVAL ? errorf(-ENOTSUP, "cannot scramble this: %s", error_message(r)) : r; /* for whoever asks it is the same */
 }
 
 int scrambled_make(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
@@ -182,36 +167,34 @@ struct sweep {
         size_t n_made;
 };
 
-/* The input of a fact, or of a sample, by its key. */
-static int note_use(void *user, struct slice key, struct slice)
-{
-        struct sweep *s = user;
-        const uint8_t *sha256 = (const uint8_t *)key.data + DIGEST_SIZE;
-
-        if (key.size >= RUN_KEY_SIZE && (s->used.n == 0 || memcmp(s->used.list[s->used.n - 1].bytes, sha256, DIGEST_SIZE) != 0))
-                digest_list_add(&s->used, sha256);
-        return 0;
-}
-
-static int drop_row_in(void *user, struct store_txn *t)
-{
-        const struct scrambled_input *row = user;
-        uint8_t key[ROW_KEY_SIZE];
-        int r;
-
-        row_key(&row->of, row->seed, key);
-        r = store_delete(t, TABLE_SCRAMBLED, SLICE(key, sizeof(key)));
-        return r == -ENOENT ? 0 : r;
-}
-
 static int drop_rows(void *user, const struct case_info *info)
 {
         const struct sweep *s = user;
-        int r = 0;
+        struct store_update u = {.store = workspace_store(s->workspace)};
 
-        for (size_t i = 0; r == 0 && i < s->n_made; i++)
-                if (digest_equal(&s->made[i].sha256, &info->sha256))
-                        r = store_update(workspace_store(s->workspace), drop_row_in, &s->made[i]);
+        while (store_update_begins(&u))
+                for (size_t i = 0; u.r == 0 && i < s->n_made; i++) {
+                        uint8_t key[ROW_KEY_SIZE];
+
+                        row_key(&s->made[i].of, s->made[i].seed, key);
+                        if (digest_equal(&s->made[i].sha256, &info->sha256) && store_has(u.txn, TABLE_SCRAMBLED, SLICE(key, sizeof(key))))
+                                u.r = store_delete(u.txn, TABLE_SCRAMBLED, SLICE(key, sizeof(key)));
+                }
+        return u.r;
+}
+
+/* The inputs of a table of facts or of samples, by its keys. */
+static int note_uses(struct sweep *s, size_t table)
+{
+        cleanup_walk struct store_walk each = {.store = workspace_store(s->workspace), .table = table, .keys_only = true};
+        int r;
+
+        while ((r = store_walk(&each)) > 0) {
+                const uint8_t *sha256 = (const uint8_t *)each.key.data + DIGEST_SIZE;
+
+                if (each.key.size >= RUN_KEY_SIZE && (s->used.n == 0 || memcmp(s->used.list[s->used.n - 1].bytes, sha256, DIGEST_SIZE) != 0))
+                        digest_list_add(&s->used, sha256);
+        }
         return r;
 }
 
@@ -220,9 +203,9 @@ static int find_used(struct sweep *s)
         int r = scrambled_list(s->workspace, NULL, &s->made, &s->n_made);
 
         if (r == 0)
-                r = store_visit(workspace_store(s->workspace), TABLE_FACTS, SLICE("", 0), false, note_use, s);
+                r = note_uses(s, TABLE_FACTS);
         if (r == 0)
-                r = store_visit(workspace_store(s->workspace), TABLE_SAMPLES, SLICE("", 0), false, note_use, s);
+                r = note_uses(s, TABLE_SAMPLES);
         digest_list_sort(&s->used);
         return r;
 }

@@ -160,5 +160,5 @@ bool strings_have(char *const *list, const char *s);
 /* "20s", "1.5h", "500ms" and "4g", "512m"; a bare number is seconds or bytes. -EINVAL with a sentence. */
 int parse_duration(const char *text, uint64_t *ret_ns);
 int parse_size(const char *text, uint64_t *ret_bytes);
-void format_duration(uint64_t ns, char ret[32]); /* shortest exact: "20s", "1500ms" */
-void format_size(uint64_t bytes, char ret[32]);
+struct short_text format_duration(uint64_t ns); /* shortest exact: "20s", "1500ms" */
+struct short_text format_size(uint64_t bytes);

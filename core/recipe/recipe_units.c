@@ -71,31 +71,33 @@ int parse_size(const char *text, uint64_t *ret_bytes)
                             : 0;
 }
 
-void format_duration(uint64_t ns, char ret[32])
+struct short_text format_duration(uint64_t ns)
 {
+        struct short_text ret = {"0s"};
         size_t i = 0;
 
-        if (ns == 0) {
-                memcpy(ret, "0s", 3);
-                return;
-        }
+        if (ns == 0)
+                return ret;
         while (i < ARRAY_SIZE(durations) && ns % durations[i].factor != 0)
                 i++;
         if (i < ARRAY_SIZE(durations)) {
-                snprintf(ret, 32, "%llu%s", (unsigned long long)(ns / durations[i].factor), durations[i].name);
-                return;
+                snprintf(ret.s, sizeof(ret.s), "%llu%s", (unsigned long long)(ns / durations[i].factor), durations[i].name);
+                return ret;
         }
-        snprintf(ret, 32, "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_MSEC), (unsigned long long)(ns % NSEC_PER_MSEC));
-        for (i = strlen(ret); ret[i - 1] == '0'; i--)
-                ret[i - 1] = '\0';
-        memcpy(ret + i, "ms", 3);
+        snprintf(ret.s, sizeof(ret.s), "%llu.%06llu", (unsigned long long)(ns / NSEC_PER_MSEC), (unsigned long long)(ns % NSEC_PER_MSEC));
+        for (i = strlen(ret.s); ret.s[i - 1] == '0';)
+                i--;
+        memcpy(ret.s + i, "ms", 3);
+        return ret;
 }
 
-void format_size(uint64_t bytes, char ret[32])
+struct short_text format_size(uint64_t bytes)
 {
+        struct short_text ret;
         size_t i = 0;
 
         while (bytes % sizes[i].factor != 0 || (bytes == 0 && sizes[i].factor > 1))
                 i++;
-        snprintf(ret, 32, "%llu%s", (unsigned long long)(bytes / sizes[i].factor), sizes[i].name);
+        snprintf(ret.s, sizeof(ret.s), "%llu%s", (unsigned long long)(bytes / sizes[i].factor), sizes[i].name);
+        return ret;
 }

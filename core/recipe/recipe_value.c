@@ -199,12 +199,9 @@ static int set_quantity(const struct recipe_key *k, const char *text, uint64_t *
                                          : read_count(text, &value);
 
         if (r == 0 && (value < k->least || value > k->most)) {
-                char least[32], most[32];
-                void (*format)(uint64_t, char[32]) = k->kind == KIND_DURATION ? format_duration : format_size;
+                struct short_text (*format)(uint64_t) = k->kind == KIND_DURATION ? format_duration : format_size;
 
-                format(k->least, least);
-                format(k->most, most);
-                r = errorf(-EINVAL, "%s is not between %s and %s", text, least, most);
+                r = errorf(-EINVAL, "%s is not between %s and %s", text, format(k->least).s, format(k->most).s);
         }
         if (r == 0)
                 *field = value;

@@ -1,8 +1,6 @@
 /* Recipes back into git-config text: whole ones to read, and sections of the store's config. */
 #include "core/recipe/recipe.h"
 
-#include <limits.h>
-
 #include "cache/base/lock.h"
 #include "core/git/gitconfig.h"
 #include "core/recipe/recipe_keys.h"
@@ -12,33 +10,28 @@ static void print_entry(struct buffer *b, const char *key, const char *value)
         gitconfig_line(b, "    ", key, value);
 }
 
-/* NULL: it has none. */
-static const char *value_of(const struct recipe_key *k, const void *field, char text[32])
-{
-        if (k->kind == KIND_RETIRED)
-                return NULL;
-        if (k->kind == KIND_FORMAT)
-                return format_name(*(const enum format *)field);
-        if (recipe_key_is_string(k))
-                return *(char *const *)field;
-        if (k->kind == KIND_DURATION)
-                format_duration(*(const uint64_t *)field, text);
-        else if (k->kind == KIND_SIZE)
-                format_size(*(const uint64_t *)field, text);
-        else
-                snprintf(text, 32, "%llu", *(const unsigned long long *)field);
-        return text;
-}
-
 static void print_value(struct buffer *b, const struct recipe_key *k, const void *field)
 {
-        char text[32];
-        const char *value = recipe_key_repeats(k) ? NULL : value_of(k, field, text);
+        cleanup_free char *number = NULL;
 
-        for (char *const *p = recipe_key_repeats(k) ? *(char *const *const *)field : NULL; p && *p; p++)
-                print_entry(b, k->name, *p);
-        if (value)
-                print_entry(b, k->name, value);
+        if (k->kind == KIND_RETIRED) /* it has none */
+                return;
+        if (recipe_key_repeats(k)) {
+                for (char *const *p = *(char *const *const *)field; p && *p; p++)
+                        print_entry(b, k->name, *p);
+        } else if (recipe_key_is_string(k)) {
+                if (*(char *const *)field)
+                        print_entry(b, k->name, *(char *const *)field);
+        } else if (k->kind == KIND_FORMAT) {
+                print_entry(b, k->name, format_name(*(const enum format *)field));
+        } else if (k->kind == KIND_DURATION) {
+                print_entry(b, k->name, format_duration(*(const uint64_t *)field).s);
+        } else if (k->kind == KIND_SIZE) {
+                print_entry(b, k->name, format_size(*(const uint64_t *)field).s);
+        } else {
+                number = format_string("%llu", *(const unsigned long long *)field);
+                print_entry(b, k->name, number);
+        }
 }
 
 /* Are both printed alike? */
@@ -247,39 +240,22 @@ static int rewrite_file(const char *path, struct edit e)
         return r;
 }
 
-/* The folder and the name of a path, links in it followed: what is replaced is the file, not a link to it. */
-static int resolve(const char *path, char dir[PATH_SIZE], const char **ret_name)
-{
-        char *slash;
-
-        if (!realpath(path, dir)) {
-                if (errno != ENOENT)
-                        return errorf(-errno, "cannot find %s: %s", path, strerror(errno));
-                if (snprintf(dir, PATH_SIZE, "%s%s", strchr(path, '/') ? "" : "./", path) >= PATH_SIZE)
-                        return errorf(-ENAMETOOLONG, "path too long: %s", path);
-        }
-        slash = strrchr(dir, '/');
-        *ret_name = slash + 1;
-        *slash = '\0';
-        return 0;
-}
-
+/* Links in the path are followed: what is replaced is the file, not a link to it. */
 static int edit_config(const char *path, const struct edit *e)
 {
-        char dir[PATH_SIZE], lock_name[NAME_MAX + 1], file[PATH_SIZE];
-        const char *name = NULL;
-        int lock, r = resolve(path, dir, &name);
+        cleanup_free char *file = realpath(path, NULL), *dir = NULL, *lock_name = NULL;
+        int lock, r;
 
-        if (r == 0 && snprintf(lock_name, sizeof(lock_name), ".%s.writing", name) >= (int)sizeof(lock_name))
-                r = errorf(-ENAMETOOLONG, "file name too long: %s", name);
-        if (r == 0)
-                r = path_join(file, dir, name);
-        if (r == 0)
-                r = lock_wait(*dir ? dir : "/", lock_name, false, &lock);
+        if (!file && errno != ENOENT)
+                return errorf(-errno, "cannot find %s: %s", path, strerror(errno));
+        file = file ?: format_string("%s%s", strchr(path, '/') ? "" : "./", path);
+        dir = copy_prefix(file, (size_t)(strrchr(file, '/') + 1 - file));
+        lock_name = format_string(".%s.writing", basename(file));
+        r = lock_wait(dir, lock_name, false, &lock);
         if (r < 0)
                 return r;
         r = rewrite_file(file, *e);
-        lock_release_unlink(*dir ? dir : "/", lock_name, lock);
+        lock_release_unlink(dir, lock_name, lock);
         return r;
 }
 

@@ -174,16 +174,12 @@ static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
 
 static int cannot_be_had(struct cluster *c, uint64_t most_ns)
 {
-        char limit[32], whole[32];
-
         if (cluster_count(c, NODE_PRESENT) == 0 && c->failures >= CLUSTER_FAILURES)
                 return errorf(-EIO, "no worker of the cluster %s can be had: %s", c->settings.name, c->why);
         if (c->fits_ns == 0 || c->fits_ns == UINT64_MAX || most_ns + 10 * NSEC_PER_SEC < c->fits_ns)
                 return -EAGAIN;
-        format_duration(most_ns, limit);
-        format_duration(c->fits_ns / NSEC_PER_SEC * NSEC_PER_SEC, whole);
-        return errorf(-EIO, "a run of up to %s fits into no worker of the cluster %s, which has %s: raise the time in its 'launch'", limit,
-                      c->settings.name, whole);
+        return errorf(-EIO, "a run of up to %s fits into no worker of the cluster %s, which has %s: raise the time in its 'launch'",
+                      format_duration(most_ns).s, c->settings.name, format_duration(c->fits_ns / NSEC_PER_SEC * NSEC_PER_SEC).s);
 }
 
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret)

@@ -80,13 +80,11 @@ static void look_idle(struct node *n, uint64_t now, uint64_t *when)
 static void look_silent(struct node *n, uint64_t now, uint64_t *when)
 {
         const uint64_t patience = n->cluster->settings.patience_ns;
-        char text[32];
 
         if (n->state != NODE_PRESENT)
                 return;
         if (n->pinged > 0 && now - n->pinged >= patience) {
-                format_duration(patience, text);
-                node_lose(n, "was not heard of for %s, though it was asked", text);
+                node_lose(n, "was not heard of for %s, though it was asked", format_duration(patience).s);
         } else if (n->pinged > 0) {
                 sooner(when, n->pinged + patience);
         } else if (now - n->heard >= patience / 3) {

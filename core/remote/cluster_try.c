@@ -10,16 +10,13 @@ static void describe(const struct cluster_slot *s, struct buffer *ret)
         const struct node *n = s->node;
         const struct remote_hello *h = &n->hello;
         cleanup_buffer struct buffer text = {0};
-        char after[32], left[32];
+        const uint64_t after = (now_ns() - n->launched) / NSEC_PER_MSEC * NSEC_PER_MSEC;
 
-        format_duration((now_ns() - n->launched) / NSEC_PER_MSEC * NSEC_PER_MSEC, after);
         buffer_addf(&text, "%s: %s, %u core%s, %s, C library %s, solverfs %s, %u slot%s", h->host, h->cpu, h->cores,
                     h->cores == 1 ? "" : "s", h->kernel, h->libc, h->version, h->slots, h->slots == 1 ? "" : "s");
-        if (h->left_ns != UINT64_MAX) {
-                format_duration(h->left_ns / NSEC_PER_SEC * NSEC_PER_SEC, left);
-                buffer_addf(&text, ", until its job ends in %s", left);
-        }
-        buffer_addf(&text, "; it was there after %s", after);
+        if (h->left_ns != UINT64_MAX)
+                buffer_addf(&text, ", until its job ends in %s", format_duration(h->left_ns / NSEC_PER_SEC * NSEC_PER_SEC).s);
+        buffer_addf(&text, "; it was there after %s", format_duration(after).s);
         buffer_add_printable(ret, text.data ? text.data : "");
 }
 

@@ -26,6 +26,11 @@ struct list {
         size_t n;
 };
 
+static void list_done(struct list *l)
+{
+        free(l->items);
+}
+
 /* -- /proc -- */
 
 /* The names in a folder that are numbers: processes, or the threads of one. */
@@ -142,35 +147,40 @@ static void mark_descendants(struct list *l)
         }
 }
 
-static int list_read(bool inside, struct list *ret)
+/* An error leaves the list empty. */
+static int list_read(bool inside, struct list *l)
 {
         cleanup(numbers_done) struct numbers pids = numbers_in("/proc");
         const pid_t self = getpid();
-        struct list l = {0};
 
+        *l = (struct list){0};
         if (pids.n < 0)
                 return -errno;
-        l.items = calloc((size_t)pids.n + 1, sizeof(*l.items));
-        if (!l.items)
+        l->items = calloc((size_t)pids.n + 1, sizeof(*l->items));
+        if (!l->items)
                 return -ENOMEM;
         for (int i = 0; i < pids.n; i++) {
-                struct process *p = &l.items[l.n];
+                struct process *p = &l->items[l->n];
 
                 p->ours = inside;
-                l.n += number(&pids, i) != self && read_stat(number(&pids, i), p);
+                l->n += number(&pids, i) != self && read_stat(number(&pids, i), p);
         }
         if (!inside)
-                mark_descendants(&l);
-        for (size_t i = 0; i < l.n; i++)
-                if (l.items[i].ours && is_headless(&l.items[i]))
-                        find_thread(&l.items[i]);
-        *ret = l;
+                mark_descendants(l);
+        for (size_t i = 0; i < l->n; i++)
+                if (l->items[i].ours && is_headless(&l->items[i]))
+                        find_thread(&l->items[i]);
         return 0;
 }
 
 static bool is_alive(const struct process *p)
 {
         return p->ours && ((p->state != 'Z' && p->state != 'X') || is_headless(p));
+}
+
+static bool goes_on(const struct process *p)
+{
+        return is_alive(p) && p->state != 'T' && p->state != 't';
 }
 
 /* -- what is asked of it -- */
@@ -189,7 +199,7 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
         static long page, tick;
         uint64_t pages = 0, most_shared = 0;
         struct tree t = {0};
-        struct list l;
+        cleanup(list_done) struct list l;
         int r = list_read(inside, &l);
 
         if (r < 0)
@@ -218,7 +228,6 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
                 pages += p->resident - shared;
                 most_shared = MAX(most_shared, shared);
         }
-        free(l.items);
         t.memory = (pages + most_shared) * (uint64_t)page;
         *ret = t;
         return 0;
@@ -227,7 +236,7 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
 /* Sums the fair shares (PSS) of what is still alive. -EACCES: the kernel does not tell. */
 static int read_fair_memory(bool inside, uint64_t *ret)
 {
-        struct list l = {0};
+        cleanup(list_done) struct list l;
         int r = list_read(inside, &l);
 
         *ret = 0;
@@ -245,7 +254,6 @@ static int read_fair_memory(bool inside, uint64_t *ret)
                 if (pss) /* else it has gone meanwhile */
                         *ret += strtoull(pss + 5, NULL, 10) * 1024;
         }
-        free(l.items);
         return r;
 }
 
@@ -262,18 +270,13 @@ uint64_t tree_checked_memory(bool inside, const struct tree *t, uint64_t limit)
 
 static bool signal_all(int sig)
 {
+        cleanup(list_done) struct list l;
         bool some = false;
-        struct list l;
 
-        if (list_read(false, &l) < 0)
-                return false;
-        for (size_t i = 0; i < l.n; i++) {
-                const struct process *p = &l.items[i];
-
-                if (is_alive(p) && !(sig == SIGSTOP && (p->state == 'T' || p->state == 't')) && kill(p->pid, sig) == 0)
-                        some = true;
-        }
-        free(l.items);
+        list_read(false, &l);
+        for (size_t i = 0; i < l.n; i++)
+                if (sig == SIGSTOP ? goes_on(&l.items[i]) : is_alive(&l.items[i]))
+                        some |= kill(l.items[i].pid, sig) == 0;
         return some;
 }
 
@@ -305,14 +308,12 @@ void tree_continue(bool inside)
 
 bool tree_goes_on(bool inside)
 {
+        cleanup(list_done) struct list l;
         bool some = false;
-        struct list l;
 
-        if (list_read(inside, &l) < 0)
-                return false;
+        list_read(inside, &l);
         for (size_t i = 0; i < l.n; i++)
-                some |= is_alive(&l.items[i]) && l.items[i].state != 'T' && l.items[i].state != 't';
-        free(l.items);
+                some |= goes_on(&l.items[i]);
         return some;
 }
 
@@ -334,15 +335,13 @@ void tree_bind(bool inside, const cpu_set_t *cpus)
         bool some = true;
 
         for (int i = 0; i < 50 && some; i++) {
-                struct list l;
+                cleanup(list_done) struct list l;
 
-                if (list_read(inside, &l) < 0)
-                        return;
+                list_read(inside, &l);
                 some = false;
                 for (size_t k = 0; k < l.n; k++)
                         if (is_alive(&l.items[k]))
                                 some |= bind_threads(l.items[k].pid, cpus);
-                free(l.items);
         }
 }
 

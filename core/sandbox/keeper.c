@@ -127,8 +127,7 @@ static void end(struct keeper *k, bool by_force)
         closep(&k->control);
         if (by_force || k->process < 0 || poll(&fd, 1, END_GRACE / NSEC_PER_MSEC) == 0)
                 kill(k->pid, SIGKILL); /* a process not yet waited for keeps its number */
-        while (waitpid(k->pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        TEMP_FAILURE_RETRY(waitpid(k->pid, &status, 0));
         k->pid = 0;
         k->empty = status == 0;
         if (k->inside && !k->empty)

@@ -307,14 +307,12 @@ static void add_parents(char ***a, const char *target)
 int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret)
 {
         const char *bwrap = bwrap_path();
-        char cases[PATH_SIZE] = "";
+        cleanup_free char *cases = format_string("%s/case", runs ?: "");
         char **a = NULL;
 
         if (!bwrap)
                 return errorf(-ENOENT, "there is no bubblewrap (bwrap) on this machine to run programs in; install the package "
                                        "'bubblewrap', or set 'sandbox = none' in the store's config to trust every solver");
-        if (runs && path_join(cases, runs, "case") < 0)
-                return -ENAMETOOLONG;
         ADD(&a, bwrap, "--unshare-pid", "--as-pid-1", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "solverfs",
             "--new-session");
         if (!runs)

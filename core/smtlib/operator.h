@@ -98,5 +98,7 @@ int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n
 size_t operators_of(struct bank *b, const struct term *const *args, size_t n, const struct sort *result, enum op *ret);
 /* Can an operator give `sort` when its result is declared as `place`, for some arguments? */
 bool place_can_hold(enum place_sort place, const struct sort *sort);
+/* The one kind of sort that a place takes; SORT_UNKNOWN: it takes several, or its sort follows from other places. */
+enum sort_kind place_kind(enum place_sort place);
 /* Operators whose result can be this sort, whatever the arguments; for generators. Likewise, but of all kinds. */
 size_t operators_to(const struct sort *result, enum op *ret);

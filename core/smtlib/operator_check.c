@@ -248,6 +248,11 @@ bool place_can_hold(enum place_sort place, const struct sort *sort)
                (sort->kind != SORT_UNKNOWN && (place_rows[place].kind == sort->kind || place_rows[place].result_kind == sort->kind));
 }
 
+enum sort_kind place_kind(enum place_sort place)
+{
+        return place_rows[place].kind ?: place_rows[place].result_kind;
+}
+
 size_t operators_to(const struct sort *result, enum op *ret)
 {
         size_t n = 0;

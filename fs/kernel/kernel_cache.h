@@ -1,10 +1,10 @@
-/* Records what the kernel was told about files and folders, where later answers depend on it. Threads: any.
+/* What the kernel has cached of files and folders, as far as later answers depend on it. Threads: any.
  *
- * Sizes. The kernel learns a file's size at lookup, long before a value that is not worked out yet has a size. So a computed file that
- * is not ready has a placeholder size (not 0: GNU tar would not even open it) and an attribute timeout of 0. open() waits until the value is
- * there; just before its reply the kernel is told to forget the attributes, so that whatever comes next (fstat, mmap, read, exec) asks again and
- * gets the real size. From then on attributes and pages may be kept for good. Whether a placeholder was ever given out for a file is remembered in
- * a bitmap of hashes, so that opening what was ready all along costs no notification; a collision costs one that was not needed. */
+ * Sizes. The kernel learns a file's size at lookup, before a value that is not computed yet has a size. So a computed file that is not ready has a
+ * placeholder size (not 0: GNU tar would not even open it) and an attribute timeout of 0. open() waits until the value is there. Just before its
+ * reply it invalidates the attributes, so that the next fstat, mmap, read or exec asks again and gets the real size. From then on the kernel may keep
+ * attributes and pages for good. A bitmap of hashes has the files for which a placeholder was ever given out, so that opening any other file costs no
+ * notification; a collision costs an unneeded one. */
 #pragma once
 
 #include <fuse_lowlevel.h>
@@ -19,8 +19,8 @@ void kernel_cache_free(struct kernel_cache *k);
 void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino); /* its size was given as one */
 bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino);
 
-/* Listings. The kernel may keep a listing unless parts of another generation were sent since its pages were last dropped: two readers may list at
- * once, and the reply to the slower one comes after the pages went. */
+/* Listings. The kernel may keep a listing unless parts of another generation were sent since its pages were last dropped. (Of two readers that list at
+ * once, the slower one may get its reply after the drop.) */
 bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generation); /* false: drop the pages now */
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first);
 
@@ -36,7 +36,7 @@ bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token);
 void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page,
                             size_t n);
 
-/* The same, for a file whose value has become another: its pages go, too. Call it between kernel_cache_telling() and kernel_cache_told(), which keep
+/* The same, for a file whose value has changed: its pages are dropped, too. Call it between kernel_cache_telling() and kernel_cache_told(), which keep
  * other opens waiting: the next open must not be answered before the old pages are gone. The file must not be open anywhere, or a read that holds
  * one of its pages could wait for the opens that wait here. */
 void kernel_cache_telling(struct kernel_cache *k);

@@ -1,9 +1,9 @@
 /* A case being written by `cp query.smt2 <mount>/cases/`.
  *
- * cp returns 0 before RELEASE is handled, so the case is made at FLUSH (close), where an error still reaches it; when that returns 0
- * it is on disk. A shell's `> file` closes a duplicate before it has written anything: nothing written yet is therefore refused at FLUSH
- * (EINVAL, which shells ignore and cp reports) without giving up the file; and what was written after a FLUSH makes the case anew, in
- * place of the one from before. Threads: FUSE may call for one file from several at once. */
+ * cp may return before RELEASE is handled, so FLUSH (close) makes the case: its error still reaches cp, and when it returns 0 the case is on disk.
+ * A shell's `> file` closes a duplicate before it has written anything. So a FLUSH of an empty file is refused (EINVAL, which shells ignore and cp
+ * reports), but the file stays open; and a FLUSH after further writes makes the case anew, in place of the earlier one. Threads: FUSE may call for
+ * one file from several at once. */
 #pragma once
 
 #include <pthread.h>

@@ -287,13 +287,13 @@ static void notify_free(struct notify *n)
 
 static int watch(struct notify *n, const char *store)
 {
-        char path[PATH_SIZE];
-        int r = path_join(path, store, "lmdb");
+        cleanup_free char *path = format_string("%s/lmdb", store);
+        int r = 0;
 
         n->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
         n->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (r == 0 && (n->watch < 0 || n->asked < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
-                       inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0))
+        if (n->watch < 0 || n->asked < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
+            inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
                 r = -errno;
         if (r == 0)
                 r = -pthread_create(&n->thread, NULL, notify_thread, n);

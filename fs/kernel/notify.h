@@ -1,6 +1,6 @@
-/* Tells the kernel what other processes changed. A cell that `solverfs run --again` measured anew has another mtime and size, and the kernel may
- * hold the old ones for good. After an edited recipe or a repeated build this is true of everything below the solver. A thread waits for writes to
- * the store's database and its config (inotify), and looks for such changes. */
+/* Tells the kernel what other processes changed. A cell that `solverfs run --again` measured anew has another mtime and size, but the kernel may
+ * keep the old ones for good. After an edited recipe or a repeated build this holds for everything below the solver. A thread waits for writes to the
+ * store's database and its config (inotify), and looks for such changes. */
 #pragma once
 
 #include <fuse_lowlevel.h>

@@ -1,4 +1,4 @@
-/* Identifies a reader by what /proc says of the thread that called. Threads: any. */
+/* Identifies a reader by /proc of the calling thread. Threads: any. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 /* Readers parked in open().
  *
- * A cold open (and, where there are no opens, the first read of a program: session_cached.c) is answered later: its request waits here,
- * and the engine's answer takes it out. A reader can be interrupted meanwhile; the kernel says so once per request (FUSE_INTERRUPT) and
- * not why. Without an answer even SIGKILL leaves the reader in uninterruptible sleep; if every interrupt is answered, a Go program's
- * SIGURG or a shell's SIGCHLD breaks its open. So the callback only sets a flag, and a thread looks at the reader's pending signals in
- * /proc: one that ends it (SIGKILL, which is how a fatal signal shows, or one that dumps core and is not caught, or INT, TERM, HUP, QUIT)
- * is answered with EINTR, anything else lets it wait on, to be looked at again every quarter of a second.
+ * A cold open (in a cached mount, which has no opens, the first read of a program: session_cached.c) is answered later: its request waits here until
+ * the engine's answer. A reader can be interrupted meanwhile; the kernel says so once per request (FUSE_INTERRUPT), but not why. Without an answer
+ * even SIGKILL leaves the reader in uninterruptible sleep; if every interrupt is answered, a Go program's SIGURG or a shell's SIGCHLD breaks its
+ * open. So the callback only sets a flag, and a thread looks at the reader's pending signals in /proc: one that ends it (SIGKILL, which is how a
+ * fatal signal shows, or one that dumps core and is not caught, or INT, TERM, HUP, QUIT) is answered with EINTR. After any other signal the reader
+ * waits on, and the thread looks again every quarter of a second.
  *
  * Locks: the callback may run inside fuse_req_interrupt_func() with the request's own lock held, so nothing here holds a lock of ours
  * while calling into libfuse, and the callback takes none. Threads: any. */

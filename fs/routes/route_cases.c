@@ -61,15 +61,13 @@ int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
 static int case_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        char sha[DIGEST_HEX_SIZE];
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
         if (r < 0)
                 return r;
-        digest_hex(&info->sha256, sha);
         buffer_addf(ret, "%s\n",
                     n->route->kind == KIND_CASE_NAME     ? info->name
-                    : n->route->kind == KIND_CASE_SHA256 ? sha
+                    : n->route->kind == KIND_CASE_SHA256 ? digest_text(&info->sha256).s
                     : n->route->kind == KIND_CASE_LOGIC  ? info->logic
                                                          : verdict_name(info->status));
         return 0;

@@ -570,12 +570,9 @@ static enum setting setting_of(unsigned kind)
 /* A limit is one folder, under its shortest name; every other way to write it (60s for 1m) is a link to that. */
 static bool timeout_parse(const char *name, bool is_alias, uint64_t *ret_ns)
 {
-        char shortest[32];
-
         if (name[0] < '0' || name[0] > '9' || name[strlen(name) - 1] < 'a' || parse_duration(name, ret_ns) < 0 || *ret_ns == 0)
                 return false;
-        format_duration(*ret_ns, shortest);
-        return (strcmp(name, shortest) != 0) == is_alias;
+        return (strcmp(name, format_duration(*ret_ns).s) != 0) == is_alias;
 }
 
 static int named_setting_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -593,10 +590,7 @@ static int named_setting_match(struct tree *t, const struct node *dir, const cha
 
 static int timeout_alias_target(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        char shortest[32];
-
-        format_duration(n->view.n, shortest);
-        buffer_adds(ret, shortest);
+        buffer_adds(ret, format_duration(n->view.n).s);
         return 0;
 }
 
@@ -610,7 +604,7 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
         for (uint64_t i = from; r == 0 && tree_setting_at(t, (uint32_t)i, &v) == 0; i++) {
                 struct inode inode = inode_below(dir, row);
                 struct node found = {0};
-                char name[32];
+                struct short_text name = format_duration(v.n);
 
                 if (v.solver != dir->solver->number || v.cached || v.setting != setting_of(row->kind))
                         continue;
@@ -619,11 +613,9 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
                         continue;
                 inode.view = found.inode.view;
                 inode.setting = found.inode.setting;
-                if (v.setting == SETTING_TIMEOUT)
-                        format_duration(v.n, name);
-                else
-                        snprintf(name, sizeof(name), "%" PRIu64, v.n);
-                r = tree_emit(row, name, inode, i, fn, user);
+                if (v.setting != SETTING_TIMEOUT)
+                        snprintf(name.s, sizeof(name.s), "%" PRIu64, v.n);
+                r = tree_emit(row, name.s, inode, i, fn, user);
         }
         return r;
 }

@@ -285,29 +285,24 @@ static int found_content(struct tree *t, const struct node *n, struct buffer *re
 /* -- culprits/ and by-commit/: of the findings that are localized -- */
 
 struct commits {
-        const struct solver *solver;
         uint32_t *list; /* owned; ascending, each once */
         size_t n;
 };
 
-static int add_culprit(void *user, const struct localized_culprit *culprit)
-{
-        struct commits *c = user;
-        uint32_t commit;
-
-        if (culprit_commit(c->solver, culprit, &commit) >= 0) {
-                list_grow(c->list, c->n);
-                c->list[c->n++] = commit;
-        }
-        return 0;
-}
-
 /* The commits that made it slow: none where it is not localized, or where several commits cannot be told apart. */
 static struct commits culprits_of(struct tree *t, const struct node *dir, const struct observation *f)
 {
-        struct commits c = {.solver = dir->solver};
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *culprit;
+        struct commits c = {0};
+        uint32_t commit;
+        int r = finding_localized(tree_workspace(t), dir->solver, f, &localized);
 
-        finding_culprits(tree_workspace(t), dir->solver, f, add_culprit, &c);
+        for (size_t at = 0; r == 0 && (culprit = localized_slowdown(localized, &at));)
+                if (culprit_commit(dir->solver, culprit, &commit) == 0) {
+                        list_grow(c.list, c.n);
+                        c.list[c.n++] = commit;
+                }
         c.n = sort_numbers(c.list, c.n);
         return c;
 }

@@ -52,15 +52,13 @@ static int solver_config(struct tree *t, const struct node *n, struct buffer *re
 /* A recipe is as new as the file it stands in. */
 static int config_mtime(struct tree *t, const struct node *, int64_t *ret)
 {
-        char path[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/config", workspace_dir(tree_workspace(t)));
         struct stat st;
-        int r = path_join(path, workspace_dir(tree_workspace(t)), "config");
 
-        if (r == 0 && stat(path, &st) < 0)
-                r = -errno;
-        if (r == 0)
-                *ret = st.st_mtime;
-        return r;
+        if (stat(path, &st) < 0)
+                return -errno;
+        *ret = st.st_mtime;
+        return 0;
 }
 
 uint64_t history_listing(struct tree *, const struct node *n)

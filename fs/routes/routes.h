@@ -1,20 +1,20 @@
 /* The subtrees: what the mount shows, a file for each.
  *
- * To add one, write a file fs/routes/route_NAME.c: the functions of its rows, the table of rows (fs/tree/route.h; each has an unused number, with a name
- * where it is spoken of; a test compares them with `tests/tree/kinds`) and the struct subtree. Add it to the list in routes.c, and a line to docs/tree.md. The
- * mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
+ * To add one, write a file fs/routes/route_NAME.c: the functions of its rows, the table of rows (fs/tree/route.h; each needs an unused number, with a
+ * name if code refers to it; a test compares the numbers with `tests/tree/kinds`) and the struct subtree. Add it to the list in routes.c, and a line
+ * to docs/tree.md. The mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
  *
  *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
  *     one that takes a while   DERIVED(f), which prints it with its time
- *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content says what is known already
+ *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content gives a stored value
  *     names that are numbers   .has and .numbers
  *     names of a list          .names, and .space: a name space of its own in core/workspace/names.h
  *     one name, that varies    .named
  *     names that vary          .match and .list
  *     its inodes               commit and item (20 bits each) are the rows' own: compare/<a>..<b> has a in one and b in the other, a finding the
  *                              number of its name in `item` and a culprit's commit in `commit`, a portfolio's cell the portfolio's number in
- *                              `commit` and the case in `item`; inode_set_number() takes both for 32 bits. Anything wider goes into `more`
- *                              and costs a place in a table while the kernel knows it. A folder's parts are where its entries' begin.
+ *                              `commit` and the case in `item`; inode_set_number() uses both for a number of 32 bits. Anything wider goes into
+ *                              `more` and costs a place in a table while the kernel knows the inode. An entry starts with its folder's parts.
  *     what it may keep         .moves, .rewritten, .absent, .listed, .generation
  *     its time                 .mtime
  */

@@ -19,7 +19,7 @@
  *     [0  1][   1023    ][                  hash                     ]     what fits nowhere else
  *
  *     63      56 55                                                  0
- *     [  >=248  ][              counted by this mount                ]     nodes without a row: a case being written, a file with another node
+ *     [  >=248  ][              counted by this mount                ]     nodes without a row: a case being written, a file of node_map.h
  *
  * The third form: any setting can be looked up by name, and a lookup must leave no trace in the store. There are few kinds of nodes below a setting
  * (their rows have a `place`), which leaves bits for the setting itself: `base` is the number of the view without it.

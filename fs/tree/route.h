@@ -1,8 +1,8 @@
-/* Rows: what the tree is made of.
+/* Rows: the tree's definition.
  *
- * A row describes one kind of folder, link or file: where it is, which names it has, what the kernel may keep of it, whose time it has, whether it
- * can be written, and what its content is or which query computes it. A subtree is a table of rows, in a file of fs/routes/ (routes.h says how to
- * add one). Nothing else in fs/ knows any kind.
+ * A row describes one kind of folder, link or file: its folders, its names, its time, whether it can be written, what the kernel may keep of it, and
+ * its content or the query that computes it. A subtree is a table of rows, in a file of fs/routes/ (routes.h says how to add one). Nothing else in fs/
+ * knows any kind.
  *
  * The functions of a row may be called by any thread. They look into the store, and start no work. */
 #pragma once

@@ -1,5 +1,5 @@
 /* Shared by tree.c (nodes, listings, attributes), tree_names.c (numbers of names and views), tree_cases.c (names of cases), tree_lookup_cache.c
- * (what was found a moment ago) and tree_held.c (nodes whose numbers are hashes). */
+ * (recent lookups) and tree_held.c (nodes whose numbers are hashes). */
 #pragma once
 
 #include "fs/tree/lock.h"

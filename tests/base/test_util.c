@@ -77,7 +77,7 @@ START_TEST(test_lists_grow)
         cleanup_free unsigned *list = NULL;
 
         for (unsigned n = 0; n < 1000; n++) {
-                assert_ok(list_grow(list, n));
+                list_grow(list, n);
                 list[n] = n;
         }
         for (unsigned n = 0; n < 1000; n++)

@@ -53,11 +53,9 @@ static uint64_t path_down(uint64_t path, uint32_t argument, enum op op)
 
 static int add_path(struct parts *p, uint64_t path)
 {
-        int r = list_grow(p->paths, p->n);
-
-        if (r == 0)
-                p->paths[p->n++] = path;
-        return r;
+        list_grow(p->paths, p->n);
+        p->paths[p->n++] = path;
+        return 0;
 }
 
 static int add_paths(struct parts *p, const struct term *t)
@@ -131,9 +129,8 @@ static int note_links(struct links *l, const struct term *t)
 
                 if (a->kind != TERM_FUNCTION || a->n_args > 0)
                         continue;
-                r = list_grow(l->list, l->n);
-                if (r == 0)
-                        l->list[l->n++] = (struct link){a, (uint32_t)t->op << 3 | MIN(i, 7u)};
+                list_grow(l->list, l->n);
+                l->list[l->n++] = (struct link){a, (uint32_t)t->op << 3 | MIN(i, 7u)};
         }
         return r;
 }

@@ -172,9 +172,9 @@ static void go_on(struct campaign *c, uint64_t until, uint64_t every, volatile u
                 *ret_inputs = c->inputs;
                 if (c->inputs % every != 0)
                         continue;
-                printf("%lu inputs\t%lu finds\t%.3f ms of CPU time an input\tjournal %lu\tcheckpoint %lu\tmemory %lu kB, peak %lu kB\n",
+                printf("%lu inputs\t%lu finds\t%.3f ms of CPU time an input\tjournal %lu\tmemory %lu kB, peak %lu kB\n",
                        (unsigned long)c->inputs, (unsigned long)c->finds, 1e3 * (cpu_seconds() - c->began) / (double)(c->inputs - from),
-                       (unsigned long)file_size("journal"), (unsigned long)file_size("journal.state"), (unsigned long)memory_kb("VmRSS"),
+                       (unsigned long)file_size("journal"), (unsigned long)memory_kb("VmRSS"),
                        (unsigned long)memory_kb("VmHWM"));
                 fflush(stdout);
         }

@@ -1,4 +1,4 @@
-/* Adding cases through the mount (TREE.md, 9); everything else is read-only. */
+/* Adding cases through the mount (docs/tree.md, 8); everything else is read-only. */
 #include "tests/support/mount.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Errors of open(), row by row of the table in TREE.md; EINTR is in test_mount_wait.c, EROFS in test_mount_cases.c. */
+/* Errors of open(), row by row of the table in docs/tree.md; EINTR is in test_mount_wait.c, EROFS in test_mount_cases.c. */
 #include "tests/support/mount.h"
 
 #include <sched.h>

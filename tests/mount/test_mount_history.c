@@ -1,4 +1,4 @@
-/* Revisions (TREE.md, 5), builds that commits share, updates and snapshots under a living mount. */
+/* Revisions (docs/tree.md, 5), builds that commits share, updates and snapshots under a living mount. */
 #include "tests/support/mount.h"
 
 static void assert_revision(const char *name, const char *revision)

@@ -1,4 +1,4 @@
-/* Reading: metadata is free, sizes are right, times and identities stand still (TREE.md, 1, 2, 7, 8), and what the plain files say. */
+/* Reading: metadata is free, sizes are right, times and identities stand still (docs/tree.md, 1, 2, 6, 7), and what the plain files say. */
 #include "tests/support/mount.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What a cell says: limits, answers, seeds, time limits and the facts that answer them, measuring again (TREE.md, 3, 10, 11). */
+/* What a cell says: limits, answers, seeds, time limits and the facts that answer them, measuring again (docs/tree.md, 3, 9, 10). */
 #include "tests/support/faults.h"
 #include "tests/support/mount.h"
 

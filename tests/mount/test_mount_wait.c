@@ -1,4 +1,4 @@
-/* Waiting: one computation however many ask, and a reader that is interrupted goes at once (TREE.md, 3 and 4).
+/* Waiting: one computation however many ask, and a reader that is interrupted goes at once (docs/tree.md, 3 and 4).
  *
  * Solvers wait at a gate, a file, so that a test decides when they end; that takes a world without a sandbox. */
 #include "tests/support/mount.h"

@@ -1084,22 +1084,22 @@ START_TEST(test_quantities)
                      {"0", 0, "0"},
                      {"2048g", UINT64_C(2) << 40, "2t"},
                      {"18446744073709551615", UINT64_MAX, "18446744073709551615"}};
-        char text[32];
+        struct short_text text;
         uint64_t n;
 
         for (size_t i = 0; i < ARRAY_SIZE(durations); i++) {
                 assert_ok(parse_duration(durations[i].text, &n));
                 ck_assert_uint_eq(n, durations[i].ns);
-                format_duration(n, text);
-                ck_assert_str_eq(text, durations[i].printed);
-                assert_ok(parse_duration(text, &n));
+                text = format_duration(n);
+                ck_assert_str_eq(text.s, durations[i].printed);
+                assert_ok(parse_duration(text.s, &n));
                 ck_assert_uint_eq(n, durations[i].ns);
         }
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
                 assert_ok(parse_size(sizes[i].text, &n));
                 ck_assert_uint_eq(n, sizes[i].bytes);
-                format_size(n, text);
-                ck_assert_str_eq(text, sizes[i].printed);
+                text = format_size(n);
+                ck_assert_str_eq(text.s, sizes[i].printed);
         }
         assert_error(parse_duration("", &n), EINVAL);
         assert_error(parse_duration("1.s", &n), EINVAL);

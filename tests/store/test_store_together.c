@@ -341,7 +341,7 @@ START_TEST(test_kill_while_writing)
                         write_until_killed(round << 16, pipes[1]);
                 close(pipes[1]);
                 while (read(pipes[0], &number, 4) == 4) {
-                        ck_assert_int_eq(list_grow(acknowledged, n), 0);
+                        list_grow(acknowledged, n);
                         acknowledged[n++] = number;
                         if (n == wanted)
                                 kill(pid, SIGKILL);

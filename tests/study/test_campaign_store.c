@@ -244,6 +244,8 @@ static const struct campaign_record records[] = {
          .verdict = VERDICT_UNSAT},
 };
 
+#define HEAD 28 /* bytes: the format, and the size of the checkpoint */
+
 static void write_journal(void)
 {
         struct seen none = {0};
@@ -317,7 +319,7 @@ START_TEST(test_the_journal_damaged)
 
         write_journal();
         assert_ok(read_file("journal", SIZE_MAX, &whole));
-        for (size_t at = 20; at < whole.size; at++) {
+        for (size_t at = HEAD; at < whole.size; at++) {
                 cleanup_free char *bytes = malloc(whole.size);
                 struct seen seen = {0};
 
@@ -345,7 +347,6 @@ static struct campaign_journal *journal_under_way(void)
         struct campaign_journal *j = NULL;
 
         unlink("journal");
-        unlink("journal.state");
         assert_ok(campaign_journal_open("journal", NULL, NULL, &j));
         assert_ok(campaign_journal_add(j, &(struct campaign_record){.event = EVENT_NEXT, .id = 2}));
         for (size_t i = 0; i < ARRAY_SIZE(records); i++)
@@ -404,22 +405,21 @@ START_TEST(test_a_checkpoint_stands_for_what_was_before)
 }
 END_TEST
 
-/* The two files as they are at each moment of a checkpoint, and the journal behind it cut at each byte: nothing is told twice, and nothing is lost. */
+/* The journal behind a checkpoint, cut at each byte: nothing is told twice, and nothing is lost. The checkpoint itself is there as a whole, or not at all. */
 START_TEST(test_a_checkpoint_cut_anywhere)
 {
         struct campaign_journal *j = journal_under_way();
-        cleanup_blob struct blob before = {0}, after = {0};
+        cleanup_blob struct blob checkpoint = {0}, after = {0};
 
-        assert_ok(read_file("journal", SIZE_MAX, &before));
         assert_ok(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)));
+        assert_ok(read_file("journal", SIZE_MAX, &checkpoint));
         assert_ok(campaign_journal_add(j, &records[5]));
         campaign_journal_close(j);
         assert_ok(read_file("journal", SIZE_MAX, &after));
-        for (size_t cut = 0; cut <= after.size; cut++) {
-                bool is_first = cut == 0;
+        for (size_t cut = checkpoint.size; cut <= after.size; cut++) {
                 struct seen seen = {0}, again = {0};
 
-                assert_ok(write_file_atomic("journal", is_first ? before.data : after.data, is_first ? before.size : cut, 0600));
+                assert_ok(write_file_atomic("journal", after.data, cut, 0600));
                 assert_ok(campaign_journal_open("journal", see, &seen, &j));
                 ck_assert_uint_eq(seen.n, cut == after.size ? 6 : 5);
                 assert_checkpoint(&seen, "all of it");
@@ -435,26 +435,40 @@ END_TEST
 START_TEST(test_a_damaged_checkpoint)
 {
         struct campaign_journal *j = journal_under_way();
-        cleanup_blob struct blob state = {0};
+        cleanup_blob struct blob whole = {0};
 
         assert_ok(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)));
         campaign_journal_close(j);
-        assert_ok(read_file("journal.state", SIZE_MAX, &state));
-        for (size_t at = 0; at < state.size; at++) {
-                cleanup_free char *bytes = allocate(state.size, 1);
+        assert_ok(read_file("journal", SIZE_MAX, &whole));
+        for (size_t at = 0; at < whole.size; at++) {
+                cleanup_free char *bytes = allocate(whole.size, 1);
                 struct seen seen = {0};
 
-                memcpy(bytes, state.data, state.size);
+                memcpy(bytes, whole.data, whole.size);
                 bytes[at] ^= 0x20;
-                assert_ok(write_file_atomic("journal.state", bytes, state.size, 0600));
-                ck_assert_int_lt(campaign_journal_read("journal", see, &seen), 0);
-                assert_ok(write_file_atomic("journal.state", state.data, at, 0600));
-                ck_assert_int_lt(campaign_journal_read("journal", see, &seen), 0);
+                assert_ok(write_file_atomic("bad", bytes, whole.size, 0600));
+                ck_assert_int_lt(campaign_journal_read("bad", see, &seen), 0);
+                assert_ok(write_file_atomic("bad", whole.data, at, 0600));
+                ck_assert_msg((campaign_journal_read("bad", see, &seen) < 0) == (at >= HEAD), "cut at %zu", at);
                 ck_assert_uint_eq(seen.n, 0);
         }
-        unlink("journal.state");
-        assert_error(campaign_journal_read("journal", see, &(struct seen){0}), ESTALE);
-        assert_error(campaign_journal_open("journal", see, &(struct seen){0}, &j), ESTALE);
+}
+END_TEST
+
+/* What a checkpoint that failed has left is in nobody's way. */
+START_TEST(test_a_checkpoint_that_fails)
+{
+        struct campaign_journal *j = journal_under_way();
+        struct seen seen = {0};
+
+        assert_ok(mkdir("journal.new", 0700));
+        ck_assert_int_lt(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)), 0);
+        assert_ok(rmdir("journal.new"));
+        assert_ok(campaign_journal_add(j, &records[5]));
+        campaign_journal_close(j);
+        assert_ok(campaign_journal_read("journal", see, &seen));
+        ck_assert_uint_eq(seen.n, ARRAY_SIZE(records) + 2);
+        assert_record(&seen.list[seen.n - 1], &records[5]);
 }
 END_TEST
 
@@ -478,6 +492,8 @@ START_TEST(test_one_writer)
 
         assert_ok(campaign_journal_open("journal", see, &seen, &one));
         assert_error(campaign_journal_open("journal", see, &seen, &other), EBUSY);
+        assert_ok(campaign_journal_checkpoint(one, 1, slice_string("state"), NULL, 0)); /* of the file that takes its place, too */
+        assert_error(campaign_journal_open("journal", see, &seen, &other), EBUSY);
         campaign_journal_close(one);
         assert_ok(campaign_journal_open("journal", see, &seen, &other));
         campaign_journal_close(other);
@@ -488,4 +504,4 @@ SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_w
       test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once,
       test_a_finding_by_another_measure, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
       test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_checkpoint_stands_for_what_was_before, test_a_checkpoint_cut_anywhere,
-      test_a_damaged_checkpoint, test_a_journal_of_another_format, test_one_writer)
+      test_a_damaged_checkpoint, test_a_checkpoint_that_fails, test_a_journal_of_another_format, test_one_writer)

@@ -92,6 +92,8 @@ test_that "an empty set says so" 'run 0 set remove one 4 && run 3 case list one 
 test_that "a set cannot have the name of something else" 'for name in all 3 2-3 "a/b" "x*" .; do run 2 set add "$name" 1 && has err "set" || exit 1; done; run 3 set add fine nothere && run 3 set list fine'
 test_that "no such case is status 3" 'run 3 case list 99 && has err "no case .99." && empty out'
 test_that "case add goes on behind what failed, and ends with 1" 'echo "(check-sat);m" >m.smt2; run 1 case add missing.smt2 m.smt2 && has err "missing.smt2" && has out "new	m.smt2"'
+test_that "a log of Z3's API is no case, and it says what to write instead" \
+	'printf "V \"4.8.12.0\"\nR\nC 3\n" >api.log; run 1 case add api.log && has err "smtlib2_log=FILE"'
 test_that "an empty file is no case, as in the mount" ': >empty.smt2; run 1 case add empty.smt2 && has err "empty.smt2.*is empty" && empty out'
 test_that "a pipe is no case" 'mkfifo fifo; run 1 case add fifo && has err "not a file"'
 test_that "case remove takes it out, its id is not used again" \

@@ -135,10 +135,9 @@ void draft_fetch_submodules(struct draft *d)
 static void take_made(struct draft *d, const git_tree *tree, const struct build_record *record, struct made_list *ret)
 {
         cleanup_held struct held held = {0};
-        char folder[PATH_SIZE];
+        cleanup_free char *folder = format_string("%s/draft", workspace_dir(common.workspace));
 
         command_must(held_build(common.workspace, record, &held));
-        command_must(path_join(folder, workspace_dir(common.workspace), "draft"));
         command_must(remove_tree(folder));
         command_must(make_dirs(folder, 0755));
         made_list_read(held.list[0].path, tree, folder, ret);

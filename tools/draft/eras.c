@@ -1,6 +1,5 @@
 /* Eras: where along the first parents the tree was built in another way. */
 #include "draft.h"
-#include "tools/words.h"
 
 #define ERAS_MAX  12 /* that are written; the latest */
 #define TRIES_MAX 8  /* commits in which a way is looked for, where one ends */

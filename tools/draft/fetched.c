@@ -3,7 +3,6 @@
 #include <ctype.h>
 
 #include "draft.h"
-#include "tools/words.h"
 
 /* A line of cmake_declared(). */
 struct declared {

@@ -1,7 +1,6 @@
 /* The draft as text. */
 #include "core/git/gitconfig.h"
 #include "draft.h"
-#include "tools/words.h"
 
 #define WIDTH 110
 

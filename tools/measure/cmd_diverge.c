@@ -21,16 +21,6 @@ static void tell(void *user, const char *doing)
         progress_show(doing, 0, 0, 0, 0);
 }
 
-static int take_culprit(void *user, const struct localized_culprit *c)
-{
-        struct diverging *o = user;
-
-        if (!c->is_slowdown || c->n != 1 || o->options.has_culprit)
-                return 0;
-        o->options.has_culprit = history_resolve(common.solver->history, c->commits[0], &o->options.culprit) == 0;
-        return 0;
-}
-
 static void set_version(struct diverging *o, int side, const char *text)
 {
         o->options.version[side] = o->version[side] = command_version(text);
@@ -39,12 +29,16 @@ static void set_version(struct diverging *o, int side, const char *text)
 /* The versions of a finding: where its commit is known, the one before it, and it; else those it was found with. */
 static struct case_info *read_finding(struct diverging *o, const struct observation *f)
 {
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *culprit;
         struct case_info *info = NULL;
-        int r = finding_is_localizable(common.solver, f) ? finding_culprits(common.workspace, common.solver, f, take_culprit, o) : 0;
+        int r = finding_is_localizable(common.solver, f) ? finding_localized(common.workspace, common.solver, f, &localized) : -ENOENT;
         struct commit c;
 
-        if (r < 0 && r != -ENOENT)
+        if (r != -ENOENT)
                 command_must(r);
+        for (size_t at = 0; r == 0 && !o->options.has_culprit && (culprit = localized_slowdown(localized, &at));)
+                o->options.has_culprit = culprit->n == 1 && history_resolve(common.solver->history, culprit->commits[0], &o->options.culprit) == 0;
         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &info));
         if (!o->options.has_culprit || history_commit(common.solver->history, o->options.culprit, &c) < 0 || c.first_parent == COMMIT_NONE) {
                 if (!*f->reference)

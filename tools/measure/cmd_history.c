@@ -336,12 +336,10 @@ static void print_step(const struct case_history *h, size_t at, const struct ste
         static const struct column columns[] = {{"CASE", 6, true}, {"COMMIT", 12}, {"STEP", 7}, {"BEFORE (s)", 11, true}, {"AFTER (s)", 11, true},
                                                 {"SUBJECT"}, {0}};
         cleanup_buffer struct buffer subject = {0};
-        char before[32], after[32];
 
-        seconds_text(s->before, before);
-        seconds_text(s->after, after);
         history_subject(common.solver->history, h->list[at].commit, &subject);
-        output_rowf(columns, "%u\t%s\t%s\t%s\t%s\t%s", h->info->id, commit, s->is_slower ? "slower" : "faster", before, after, subject.data ?: "");
+        output_rowf(columns, "%u\t%s\t%s\t%s\t%s\t%s", h->info->id, commit, s->is_slower ? "slower" : "faster",
+                    seconds_text(s->before).s, seconds_text(s->after).s, subject.data ?: "");
 }
 
 static void print_steps(const struct case_history *h, const size_t *points, size_t measured, const struct steps *steps)

@@ -5,7 +5,6 @@
 
 #include "core/report/plot.h"
 #include "core/study/base/noise.h"
-#include "core/query/programs.h"
 #include "tools/words.h"
 
 struct noisy {

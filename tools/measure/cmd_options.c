@@ -2,7 +2,6 @@
 #include "core/query/programs.h"
 #include "core/study/observation/finding.h"
 #include "core/why/options/restoring.h"
-#include "tools/ask.h"
 #include "tools/words.h"
 
 #define CULPRITS_MOST 8 /* commits of one set; of more nobody knows what matters */
@@ -16,15 +15,18 @@ struct options_command {
         struct restoring_question question;
 };
 
-static int add_culprit(void *user, const struct localized_culprit *c)
+/* The changes of the commits responsible for the finding. */
+static void read_patch(struct options_command *o, const struct observation *f)
 {
-        struct options_command *o = user;
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *c;
+        int r = finding_localized(common.workspace, common.solver, f, &localized);
         uint32_t commit;
 
-        for (size_t i = 0; i < c->n && c->n <= CULPRITS_MOST; i++)
-                if (history_resolve(common.solver->history, c->commits[i], &commit) == 0)
-                        command_must(restoring_read_change(common.solver, commit, &o->patch));
-        return 0;
+        for (size_t at = 0; r == 0 && (c = localized_slowdown(localized, &at));)
+                for (size_t i = 0; i < c->n && c->n <= CULPRITS_MOST; i++)
+                        if (history_resolve(common.solver->history, c->commits[i], &commit) == 0)
+                                command_must(restoring_read_change(common.solver, commit, &o->patch));
 }
 
 static void find_case(struct options_command *o, char *word)
@@ -42,7 +44,7 @@ static void find_case(struct options_command *o, char *word)
                 if (o->question.timeout_ns == 0)
                         o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
                 if (!o->culprit)
-                        finding_culprits(common.workspace, common.solver, f, add_culprit, o);
+                        read_patch(o, f);
                 o->finding = steal_pointer(f);
                 return;
         }

@@ -1,8 +1,6 @@
 /* solverfs portfolio: add, list, show, run, reset, remove, features. */
 #include "tools/ask.h"
 #include "core/portfolio/portfolio.h"
-#include "core/query/programs.h"
-#include "core/run/cell_file.h"
 #include "core/smtlib/feature.h"
 #include "tools/words.h"
 
@@ -86,7 +84,6 @@ static void list_one(const char *name)
         static const struct column columns[] = {{"PORTFOLIO", 20}, {"ARMS", 5, true}, {"TIMEOUT", 8, true}, {"LEARNED", 8, true}, {0}};
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
-        char timeout[32];
         int r = portfolio_open(common.workspace, name, &p);
 
         if (r == 0)
@@ -95,9 +92,8 @@ static void list_one(const char *name)
                 command_worse(fail_usage(r));
                 return;
         }
-        format_duration(p->wall_ns, timeout);
-        output_object(columns, json_pack("{ss sI ss sI}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout", timeout, "learned",
-                                         (json_int_t)trials.n));
+        output_object(columns, json_pack("{ss sI ss sI}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
+                                         format_duration(p->wall_ns).s, "learned", (json_int_t)trials.n));
 }
 
 void cmd_portfolio_list(int argc, char **argv)

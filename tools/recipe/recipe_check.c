@@ -17,8 +17,7 @@ enum check_outcome {
         CHECK_SKIPPED, /* could not be tried, as something before it is wrong */
 };
 /* Prints a row, and counts a problem. */
-static void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...) printf_like(4, 5);
-static void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...)
+static printf_like(4, 5) void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...)
 {
         static const char *const outcomes[] = {"ok", "problem", "skipped"};
         static const struct column columns[] = {{"CHECK", 13}, {"OUTCOME", 8}, {"WHAT"}, {0}};
@@ -230,16 +229,13 @@ static bool has_started(struct running *r, const struct run_result *x)
 static void say_no_answer(struct running *r, const char *what, const struct run_result *x)
 {
         cleanup_buffer struct buffer words = {0}, says = {0};
-        char limit[32];
 
         first_words(&x->run, &words);
-        if (x->run.end == END_TIMEOUT) {
-                format_duration(r->recipe->limits.wall_ns, limit);
-                buffer_addf(&says, "no answer within %s: does it wait for input? {case} stands for the file", limit);
-        } else if (x->run.end == END_MEMORY) {
-                format_size(r->recipe->limits.memory, limit);
-                buffer_addf(&says, "it needs more than %s of memory: raise 'memory'", limit);
-        } else if (x->run.end == END_PROCESSES)
+        if (x->run.end == END_TIMEOUT)
+                buffer_addf(&says, "no answer within %s: does it wait for input? {case} stands for the file", format_duration(r->recipe->limits.wall_ns).s);
+        else if (x->run.end == END_MEMORY)
+                buffer_addf(&says, "it needs more than %s of memory: raise 'memory'", format_size(r->recipe->limits.memory).s);
+        else if (x->run.end == END_PROCESSES)
                 buffer_adds(&says, "it needs more processes or threads than it may have: raise 'processes'");
         else if (x->run.end == END_SIGNAL)
                 buffer_addf(&says, "it was ended by signal %d (%s); %s", x->run.code, strsignal(x->run.code), words.data);

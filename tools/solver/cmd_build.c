@@ -105,18 +105,16 @@ static const struct column columns[] = {{"COMMIT", 12}, {"BUILD", 6}, {"TIME (s)
 /* `released`: where a released binary came from; NULL: it was built. `changed`: a file of its toolchain that has changed since, or NULL. */
 static json_t *record_json(const char *commit, const struct build_record *record, const char *released, const char *changed)
 {
-        char built[GIT_OID_HEXSZ + 1], id[DIGEST_HEX_SIZE];
+        char built[GIT_OID_HEXSZ + 1];
         json_t *outputs = json_array(), *programs = json_array();
 
-        for (size_t i = 0; i < record->n_programs; i++) {
-                digest_hex(&record->programs[i], id);
-                json_array_append_new(programs, json_pack("{ss}", "program", id));
-        }
+        for (size_t i = 0; i < record->n_programs; i++)
+                json_array_append_new(programs, json_pack("{ss}", "program", digest_text(&record->programs[i]).s));
         for (size_t i = 0; i < record->n_outputs; i++) {
                 const struct build_output *o = &record->outputs[i];
 
-                digest_hex(&o->id, id);
-                json_array_append_new(outputs, json_pack("{ss sI ss sb}", "name", o->name, "size", o->size, "sha256", id, "executable", o->executable));
+                json_array_append_new(outputs, json_pack("{ss sI ss sb}", "name", o->name, "size", o->size, "sha256", digest_text(&o->id).s, "executable",
+                                                         o->executable));
         }
         git_oid_tostr(built, sizeof(built), &record->commit);
         return json_pack("{ss ss sb sb ss? ss sI sf sf sI so so ss? ss? ss?}", "solver", common.solver->recipe->name, "commit", commit, "ok", record->ok,

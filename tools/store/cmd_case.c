@@ -36,13 +36,12 @@ static void add_failed(const char *path, int r)
 static int status_beside(const char *path, enum verdict *ret)
 {
         cleanup_blob struct blob text = {0};
-        char beside[PATH_SIZE];
+        cleanup_free char *beside = format_string("%.*s.status", (int)case_unpacked_name(path), path);
         struct stat st;
         int r;
 
         *ret = VERDICT_UNKNOWN;
-        if (snprintf(beside, sizeof(beside), "%.*s.status", (int)case_unpacked_name(path), path) >= (int)sizeof(beside) ||
-            stat(beside, &st) < 0 || !S_ISREG(st.st_mode))
+        if (stat(beside, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0;
         r = read_file(beside, 4096, &text);
         if (r == 0 && case_status_parse(SLICE(text.data ?: "", text.size), ret) < 0)
@@ -192,16 +191,14 @@ static void list_case(const struct case_info *c)
 {
         static const struct column columns[] = {{"CASE", 6, true, .key = "id"}, {"STATUS", 7, false, 1},  {"LOGIC", 10, false, 2},
                                                 {"SIZE (B)", 10, true, 3},      {"SHA256", 12, false, 4}, {"NAME"}, {0}};
-        char hex[DIGEST_HEX_SIZE], brief[13];
+        const struct digest_text hex = digest_text(&c->sha256);
         json_t *expected = json_array();
 
-        digest_hex(&c->sha256, hex);
-        snprintf(brief, sizeof(brief), "%.12s", hex);
         for (size_t i = 0; i < c->n_expected; i++)
                 json_array_append_new(expected, json_string(verdict_name(c->expected[i])));
-        output_object(columns, json_pack("{si so ss so ss so sI ss ss sI}", "id", (int)c->id, "name", json_printable(c->name), "format",
+        output_object(columns, json_pack("{si so ss so ss so sI ss# ss sI}", "id", (int)c->id, "name", json_printable(c->name), "format",
                                          format_name(c->format), "logic", json_printable(c->logic), "status", verdict_name(c->status), "expected",
-                                         expected, "size", c->size, ".sha256", brief, "sha256", hex, "added", (json_int_t)c->added));
+                                         expected, "size", c->size, ".sha256", hex.s, 12, "sha256", hex.s, "added", (json_int_t)c->added));
 }
 
 void cmd_case_list(int argc, char **argv)

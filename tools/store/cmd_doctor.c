@@ -18,8 +18,7 @@ struct looking {
         size_t n_mounts;
 };
 
-static void show(const char *name, enum check_state state, const char *format, ...) printf_like(3, 4);
-static void show(const char *name, enum check_state state, const char *format, ...)
+static printf_like(3, 4) void show(const char *name, enum check_state state, const char *format, ...)
 {
         static const struct column columns[] = {{"CHECK", 18}, {"STATE", 7}, {"WHAT"}, {0}};
         static const char *const names[] = {[CHECK_OK] = "ok", [CHECK_WARNING] = "warning", [CHECK_FAILED] = "failed"};

@@ -3,7 +3,6 @@
 #include "core/query/resolved_cell.h"
 #include "core/report/export.h"
 #include "core/run/cell_file.h"
-#include "core/run/host.h"
 #include "version.h"
 #include "tools/words.h"
 
@@ -58,8 +57,8 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup_buffer struct buffer result = {0}, effort = {0}, dispute = {0};
         cleanup_free char *name = printable(cell->info->name), *logic = printable(cell->info->logic);
-        char sha[DIGEST_HEX_SIZE];
-        struct export_row row = {.version = v, .id = cell->info->id, .name = name, .logic = logic, .sha256 = sha};
+        const struct digest_text sha = digest_text(&cell->info->sha256);
+        struct export_row row = {.version = v, .id = cell->info->id, .name = name, .logic = logic, .sha256 = sha.s};
         bool is_disputed;
         int r;
 
@@ -69,7 +68,6 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         if (r == -ENOENT)
                 return;
         must(o, r);
-        digest_hex(&cell->info->sha256, sha);
         cell_results(f, &result);
         if (f && has_effort)
                 cell_effort(f, &effort);

@@ -151,13 +151,10 @@ static int serve_claimed(struct mounting *m)
 
 static FILE *open_log(const char *store)
 {
-        char path[PATH_SIZE], old[PATH_SIZE + 2];
+        cleanup_free char *path = format_string("%s/log", store), *old = format_string("%s/log.1", store);
         struct stat st;
         int fd;
 
-        if (path_join(path, store, "log") < 0)
-                return NULL;
-        snprintf(old, sizeof(old), "%s.1", path);
         if (stat(path, &st) == 0 && st.st_size > LOG_MOST)
                 rename(path, old);
         fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);

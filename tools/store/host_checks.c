@@ -16,8 +16,7 @@ struct looking {
         struct host_check *c;
 };
 
-static void say(struct looking *l, enum check_state state, const char *format, ...) printf_like(3, 4);
-static void say(struct looking *l, enum check_state state, const char *format, ...)
+static printf_like(3, 4) void say(struct looking *l, enum check_state state, const char *format, ...)
 {
         va_list args;
 
@@ -31,9 +30,9 @@ static void say(struct looking *l, enum check_state state, const char *format, .
 
 static FILE *open_file(const struct looking *l, const char *path)
 {
-        char full[PATH_SIZE];
+        cleanup_free char *full = format_string("%s%s", l->root, path);
 
-        return path_join(full, l->root, path) == 0 ? fopen(full, "re") : NULL;
+        return fopen(full, "re");
 }
 
 static bool has_program(const struct looking *l, const char *name)
@@ -41,9 +40,8 @@ static bool has_program(const struct looking *l, const char *name)
         static const char *const folders[] = {"/usr/local/bin", "/usr/bin"};
 
         for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-                char full[PATH_SIZE];
+                cleanup_free char *full = format_string("%s%s/%s", l->root, folders[i], name);
 
-                snprintf(full, sizeof(full), "%s%s/%s", l->root, folders[i], name);
                 if (access(full, X_OK) == 0)
                         return true;
         }
@@ -64,11 +62,9 @@ static bool read_memory(const struct looking *l, const char *name, unsigned long
 
 static void check_fuse(struct looking *l)
 {
-        char full[PATH_SIZE];
-        cleanup_close int fd = -1;
+        cleanup_free char *full = format_string("%s/dev/fuse", l->root);
+        cleanup_close int fd = open(full, O_RDWR | O_CLOEXEC);
 
-        snprintf(full, sizeof(full), "%s/dev/fuse", l->root);
-        fd = open(full, O_RDWR | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT)
                 say(l, CHECK_FAILED, "/dev/fuse is missing; 'modprobe fuse' (in a container, start it with --device /dev/fuse)");
         else if (fd < 0)
@@ -102,11 +98,10 @@ static void check_bubblewrap(struct looking *l)
         const char *tmp = getenv("TMPDIR");
         char *argv[] = {(char *)"/usr/bin/true", NULL};
         struct execute_result result;
-        char scratch[PATH_SIZE];
+        cleanup_free char *scratch = format_string("%s/solverfs-doctor-XXXXXX", tmp ? tmp : "/tmp");
         int r;
 
-        if (snprintf(scratch, sizeof(scratch), "%s/solverfs-doctor-XXXXXX", tmp ? tmp : "/tmp") >= (int)sizeof(scratch) ||
-            !mkdtemp(scratch)) {
+        if (!mkdtemp(scratch)) {
                 say(l, CHECK_FAILED, "cannot make a scratch folder in %s: %s", tmp ? tmp : "/tmp", strerror(errno));
                 return;
         }

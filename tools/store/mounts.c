@@ -12,18 +12,19 @@
 /* -- the lock --------------------------------------------------------------------------------------------------- */
 
 struct mount_lock {
-        char dir[PATH_SIZE], path[PATH_SIZE], name[DIGEST_HEX_SIZE]; /* path: dir/name */
+        char dir[PATH_SIZE + 16], name[17], path[PATH_SIZE + 48]; /* path: dir/name */
 };
 
-static int find_lock(const char *store, const char *mountpoint, struct mount_lock *ret)
+static struct mount_lock lock_of(const char *store, const char *mountpoint)
 {
+        struct mount_lock ret;
         struct digest d;
-        int r = path_join(ret->dir, store, "mounts");
 
         digest_of(mountpoint, strlen(mountpoint), &d);
-        digest_hex(&d, ret->name);
-        ret->name[16] = '\0';
-        return r == 0 ? path_join(ret->path, ret->dir, ret->name) : r;
+        snprintf(ret.dir, sizeof(ret.dir), "%s/mounts", store);
+        snprintf(ret.name, sizeof(ret.name), "%.16s", digest_text(&d).s);
+        snprintf(ret.path, sizeof(ret.path), "%s/%s", ret.dir, ret.name);
+        return ret;
 }
 
 /* The process that holds the lock, according to the file; 0 when it is free. */
@@ -64,11 +65,9 @@ static bool is_mounted_at(const char *mountpoint)
 
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 {
-        struct mount_lock p;
-        int r = find_lock(store, mountpoint, &p), holder;
+        struct mount_lock p = lock_of(store, mountpoint);
+        int r = make_dirs(p.dir, 0700), holder;
 
-        if (r == 0)
-                r = make_dirs(p.dir, 0700);
         if (r == 0)
                 r = lock_try(p.dir, p.name, false, ret_fd);
         /* A daemon that is detached may be about to end, as its last file was closed just now. */
@@ -92,21 +91,18 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 
 void mounts_forget(const char *store, const char *mountpoint)
 {
-        struct mount_lock p;
-
-        if (find_lock(store, mountpoint, &p) == 0)
-                unlink(p.path);
+        unlink(lock_of(store, mountpoint).path);
 }
 
 int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon))
 {
-        struct mount_lock p;
-        int fd, r = find_lock(store, mountpoint, &p);
+        struct mount_lock p = lock_of(store, mountpoint);
         pid_t daemon;
         char comm[32];
+        int fd, r;
 
-        if (r < 0 || access(p.dir, F_OK) < 0)
-                return r;
+        if (access(p.dir, F_OK) < 0)
+                return 0;
         daemon = lock_holder(&p);
         /* a process number in a file may come from another PID namespace, and name another process here */
         if (daemon > 0 && process_text(daemon, "comm", comm, sizeof(comm)) > 0 && strcmp(comm, "solverfs\n") == 0)
@@ -124,9 +120,9 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 
 pid_t mounts_detached(const char *store, const char *mountpoint)
 {
-        struct mount_lock p;
+        struct mount_lock p = lock_of(store, mountpoint);
 
-        if (is_mounted_at(mountpoint) || find_lock(store, mountpoint, &p) < 0)
+        if (is_mounted_at(mountpoint))
                 return 0;
         for (unsigned i = 0; i < DEATH_SOON && lock_is_held(p.dir, p.name); i++)
                 usleep(LOCK_STEP * 1000);
@@ -168,10 +164,10 @@ struct visiting {
 static int visit(void *user, const struct mount_entry *m)
 {
         struct visiting *v = user;
-        struct mount_lock p;
+        struct mount_lock p = lock_of(m->source, m->path);
 
         /* One whose store we may not look into is another user's, and neither alive nor stale to us. */
-        if (strcmp(m->type, MOUNT_TYPE) == 0 && find_lock(m->source, m->path, &p) == 0 && (access(p.dir, X_OK) == 0 || errno != EACCES))
+        if (strcmp(m->type, MOUNT_TYPE) == 0 && (access(p.dir, X_OK) == 0 || errno != EACCES))
                 v->fn(v->user, m->path, m->source, lock_is_held(p.dir, p.name) && !is_dying(lock_holder(&p)));
         return 0;
 }

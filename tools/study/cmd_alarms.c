@@ -1,16 +1,13 @@
 /* solverfs alarms: lists the alarms of watches, and marks what became of them. The command of `watch --on-alarm`. */
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 
 #include "alarms.h"
 #include "cache/base/spawn.h"
 #include "core/study/steps/case_history.h"
 
-#define PATIENCE_MS (5 * 60 * 1000) /* that a command may take */
+#define PATIENCE_NS (5 * 60 * NSEC_PER_SEC) /* that a command may take */
 
 /* Its numbers as text, and its first case; "-" where it has none. */
 struct alarm_words {
@@ -131,23 +128,16 @@ static int write_alarm(const struct observation *a, char path[PATH_SIZE])
 /* 0, 1 or -EINTR, as alarm_command() has it. */
 static int wait_for(pid_t pid, uint32_t number)
 {
-        cleanup_close int pidfd = pidfd_open(pid, 0);
-        struct pollfd p[] = {{.fd = pidfd, .events = POLLIN}, {.fd = common.signals, .events = POLLIN}};
-        bool is_late = pidfd >= 0 && poll(p, ARRAY_SIZE(p), PATIENCE_MS) == 0, is_stopped = !is_late && p[1].revents != 0;
         char why[64] = "it took longer than five minutes and was ended";
-        int status = 0;
+        int status = 0, r = spawn_wait(pid, PATIENCE_NS, false, common.signals, &status);
 
-        if (is_late || is_stopped)
-                kill(-pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
-        if (is_stopped)
+        if (r == -ECANCELED)
                 return -EINTR;
-        if (!is_late && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        if (r == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
                 return 0;
-        if (!is_late && WIFEXITED(status))
+        if (r == 0 && WIFEXITED(status))
                 snprintf(why, sizeof(why), "it ended with status %d", WEXITSTATUS(status));
-        else if (!is_late)
+        else if (r != -ETIME)
                 snprintf(why, sizeof(why), "it was ended by signal %d", WTERMSIG(status));
         complain("the command of --on-alarm did not take alarm %" PRIu32 ": %s; the alarm is kept, and told again", number, why);
         return 1;

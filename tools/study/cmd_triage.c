@@ -25,12 +25,13 @@ static void set_by_hand(const struct triage *t)
         }
 }
 
-static void amount_text(enum judge_measure m, double amount, char ret[32])
+static struct short_text amount_text(enum judge_measure m, double amount)
 {
-        if (m == JUDGE_TIME || !isfinite(amount))
-                seconds_text(amount, ret);
-        else
-                snprintf(ret, 32, "%s", judge_amount_text(m, amount).s);
+        struct short_text text = seconds_text(amount);
+
+        if (m != JUDGE_TIME && isfinite(amount))
+                memcpy(text.s, judge_amount_text(m, amount).s, sizeof(text.s));
+        return text;
 }
 
 static void show_culprit(const struct culprit *c)
@@ -39,19 +40,17 @@ static void show_culprit(const struct culprit *c)
                                                 {"FINDINGS", 8, true},  {"BEFORE (s)", 10, true, 1}, {"AFTER (s)", 10, true, 1}, {"SUBJECT"}, {0}};
         cleanup_buffer struct buffer subject = {0};
         const struct commit_sha sha = full_sha(common.solver, c->commit);
-        char before[32], after[32];
         bool by_hand = c->is_class_set || c->is_intent_set;
         json_t *findings = json_array();
 
         history_subject(common.solver->history, c->commit, &subject);
-        amount_text(c->measure, c->before, before);
-        amount_text(c->measure, c->after, after);
         for (size_t i = 0; i < c->n; i++)
                 json_array_append_new(findings, json_integer(c->findings[i]));
         output_object(columns, json_pack("{ss ss ss ss sb ss so sI so so ss ss ss ss*}", "commit", sha.s, ".commit", commit_brief(&sha).s, "class",
                                          culprit_class_name(c->class), "intent", culprit_intent_name(c->intent), "by-hand", (int)by_hand, ".by",
                                          by_hand ? "hand" : "words", "findings", findings, ".findings", (json_int_t)c->n, "before", json_number(c->before),
-                                         "after", json_number(c->after), ".before", before, ".after", after, "subject", subject.data ?: "", "measure",
+                                         "after", json_number(c->after), ".before", amount_text(c->measure, c->before).s, ".after",
+                                         amount_text(c->measure, c->after).s, "subject", subject.data ?: "", "measure",
                                          c->measure == JUDGE_TIME ? NULL : judge_measure_name(c->measure)));
 }
 

@@ -166,8 +166,8 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
 int campaign_resume(struct campaign *c);
 /* Under the lock: from here on the journal is not needed any more. */
 int campaign_checkpoint(struct campaign *c);
-/* Completes *r by what the journal has of an unfinished input, from a cut-off session: the same event, id, step, version and kind. Takes and leaves the
- * lock. */
+/* Completes *r by what a session that was cut off has noted of an unfinished input: the record with its event, id, step, version and kind. Takes and leaves
+ * the lock. */
 bool campaign_recall(struct campaign *c, struct campaign_record *r);
 
 /* -- campaign_search.c -- */

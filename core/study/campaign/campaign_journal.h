@@ -1,9 +1,9 @@
 /* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. Opening it drops a record that a crash cut off,
  * and all that follows it.
  *
- * So that it does not grow with what was tried, the caller makes a checkpoint now and then. Its file, <path>.state, has the caller's state, which
- * stands for all records so far, with the records of inputs under way. The journal is empty then. The numbers of findings stand in records, not in the
- * state, so that an import can change them. A crash at any point of that leaves the journal before it or behind it.
+ * So that it does not grow with what was tried, the caller makes a checkpoint now and then: the caller's state, which stands for all records so far, and
+ * the records of inputs under way. It begins a new file, which takes the journal's place when it is on disk. The numbers of findings stand in records,
+ * not in the state, so that an import can change them.
  *
  * Threads: one at a time. */
 #pragma once
@@ -44,8 +44,8 @@ struct campaign_record {
 
 typedef int (*campaign_replay_fn)(void *user, const struct campaign_record *r);
 struct campaign_journal;
-/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order; *ret is set before. -EBUSY: another process has the
- * lock. */
+/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order; *ret is set before. -EBUSY: another process has it.
+ * -EIO: its checkpoint is damaged. */
 int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret);
 /* The same without a lock, and without writing. */
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user);
@@ -56,6 +56,6 @@ bool campaign_journal_find(const struct campaign_journal *j, struct campaign_rec
 /* Written when it returns; on disk at the next sync. -ENOSPC and other errors leave the file as it was. */
 int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *r);
 int campaign_journal_sync(struct campaign_journal *j);
-/* On disk when it returns. `known`: EVENT_COUNTED; records of inputs under way come by themselves. After an error nothing may be added. */
+/* On disk when it returns; after an error nothing has changed. `known`: EVENT_COUNTED; records of inputs under way come by themselves. */
 int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n);
 uint64_t campaign_journal_size(const struct campaign_journal *j); /* bytes, without the checkpoint */

@@ -43,27 +43,23 @@ uint64_t campaign_count_causes(const struct campaign *c)
         return n;
 }
 
-static int note_newest(void *user, const struct localized_culprit *c)
-{
-        *(uint64_t *)user = hash_quick(c->commit, strlen(c->commit));
-        return 0;
-}
-
 /* Under the lock: reads the causes that are known by now. */
 static void learn(struct campaign *c)
 {
         for (size_t i = 0; i < c->n_found; i++) {
                 cleanup_observation struct observation *f = NULL;
-                uint64_t cause = 0;
+                cleanup_localized struct localized *localized = NULL;
+                const struct localized_culprit *culprit;
                 int r;
 
                 if (c->found[i].cause != 0 || observation_get(c->workspace, OF_CAMPAIGNS, c->solver->number, c->found[i].finding, &f) < 0)
                         continue;
-                r = finding_culprits(c->workspace, c->solver, f, note_newest, &cause);
+                r = finding_localized(c->workspace, c->solver, f, &localized);
                 if (r == -ENOENT)
                         continue; /* it was found after this search for commits began */
                 c->found[i].is_tried = true;
-                c->found[i].cause = r == 0 ? cause : 0;
+                for (size_t at = 0; r == 0 && (culprit = localized_slowdown(localized, &at));) /* the newest stays */
+                        c->found[i].cause = hash_quick(culprit->commit, strlen(culprit->commit));
         }
 }
 
@@ -132,7 +128,7 @@ static bool is_one_search(const struct observation *a, const struct observation 
                                            finding_verdict(a, a->target) == finding_verdict(b, b->target)));
 }
 
-/* Those of one search stand together from `at` on. */
+/* Moves the findings of one search next to the one at `at`. How many they are. */
 static size_t same_search(struct search *s, size_t at)
 {
         size_t n = at + 1;

@@ -26,11 +26,9 @@ void campaign_say(struct campaign *c, const char *format, ...)
 
 void campaign_say_open(struct campaign *c, size_t n, const char *done, double seconds, const char *option, const char *next)
 {
-        char limit[32];
-
-        format_duration((uint64_t)(seconds * 1e9), limit);
         if (n > 0)
-                campaign_say(c, "%zu finding%s not %s to the end in %s (%s); %s", n, n == 1 ? " is" : "s are", done, limit, option, next);
+                campaign_say(c, "%zu finding%s not %s to the end in %s (%s); %s", n, n == 1 ? " is" : "s are", done,
+                             format_duration((uint64_t)(seconds * 1e9)).s, option, next);
 }
 
 static void write_progress(const struct campaign *c, const struct campaign_status *s, uint64_t culprits)

@@ -95,7 +95,7 @@ int signatures_load(struct campaign *c);
 /* True: the caller stores the find, then calls signature_stored(). False: it is a duplicate of the finding *ret_number, and not much smaller. Takes and
  * leaves the lock. */
 bool signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number);
-/* number 0: the find did not show again. True: it is new to this campaign. Takes and leaves the lock. */
+/* Ends a claim: under which number the find was stored; 0: it did not show again. True: it is new to this campaign. Takes and leaves the lock. */
 bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size);
 /* Stores how many finds each finding represents. */
 int signatures_keep(struct campaign *c);

@@ -6,8 +6,7 @@
 
 #include "cache/base/fault.h"
 #include "core/smtlib/print.h"
-
-#define REASON_MOST 160
+#include "core/study/campaign/unknown_reason.h"
 
 struct chain_find {
         enum observation_kind kind;
@@ -172,45 +171,6 @@ static int file_find(struct chain *ch, const struct chain_find *find)
         return k < 0 ? k : chain_note(ch, &r);
 }
 
-/* Reads "(:reason-unknown …)" from the output, without quotes; "" where there is none. */
-static void read_reason(const struct buffer *output, char ret[REASON_MOST])
-{
-        static const char key[] = "(:reason-unknown";
-        const char *at = output->data ? strstr(output->data, key) : NULL, *end;
-        size_t n;
-
-        ret[0] = '\0';
-        if (!at)
-                return;
-        at += strlen(key);
-        at += strspn(at, " \"|");
-        end = at + strcspn(at, "\n");
-        while (end > at && strchr(" \"|)\r", end[-1]) && !(end[-1] == ')' && memchr(at, '(', (size_t)(end - at))))
-                end--;
-        /* "(incomplete (theory arithmetic))": drop the parenthesis that closes the attribute, keep the reason's own */
-        for (size_t open = 0, i = 0; at + i < end; i++) {
-                open += at[i] == '(';
-                if (at[i] == ')' && open-- == 0)
-                        end = at + i;
-        }
-        while (end > at && strchr(" \"|\r", end[-1]))
-                end--;
-        n = MIN((size_t)(end - at), (size_t)REASON_MOST - 1);
-        memcpy(ret, at, n);
-        ret[n] = '\0';
-}
-
-/* Does the reason name a limit of the solver's own? Running into one is no incompleteness. */
-static bool is_limit(const char *reason)
-{
-        static const char *const limits[] = {"timeout", "timed out", "resource", "cancel", "memout", "memory", "interrupted"};
-
-        for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-                if (strcasestr(reason, limits[i]))
-                        return true;
-        return false;
-}
-
 /* Asks again, and why. False: it does not say unknown twice, or names a limit of its own. */
 static int ask_reason(struct chain *ch, unsigned version, char reason[REASON_MOST], bool *ret)
 {
@@ -225,8 +185,8 @@ static int ask_reason(struct chain *ch, unsigned version, char reason[REASON_MOS
         r = trial_run_text(&ch->trial, version, 0, SLICE(text.data, text.size), ch->campaign->settings->timeout, &again, &output);
         if (r < 0)
                 return r;
-        read_reason(&output, reason);
-        *ret = again.verdict == VERDICT_UNKNOWN && !is_limit(reason);
+        unknown_reason(SLICE(output.data, output.size), reason);
+        *ret = again.verdict == VERDICT_UNKNOWN && !reason_is_limit(reason);
         return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "cache/base/fault.h"
 #include "cache/base/hash.h"
 #include "core/study/campaign/campaign_journal.h"
+#include "core/study/import/import_log.h"
 
 #define FILE_SIZE (PATH_SIZE + 32) /* a file in a campaign's folder */
 
@@ -251,20 +252,12 @@ static int copy_record(void *user, const struct campaign_record *record)
         return r < 0 ? r : campaign_journal_add(c->journal, &ours);
 }
 
-static int remove_file(const char *path)
-{
-        return unlink(path) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", path, strerror(errno)) : 0;
-}
-
 /* Copies checkpoint and whole records, with the numbers that findings have here. */
 static int copy_journal(const struct taking *t, const char *from, const char *to)
 {
-        cleanup_free char *state = format_string("%s.state", to);
         cleanup(copying_done) struct copying c = {.taking = t};
-        int r = remove_file(to);
+        int r = unlink(to) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", to, strerror(errno)) : 0;
 
-        if (r == 0)
-                r = remove_file(state);
         if (r == 0)
                 r = campaign_journal_open(to, NULL, NULL, &c.journal);
         if (r == 0)
@@ -276,37 +269,6 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
 }
 
 /* -- other files -- */
-
-/* The place of a finding's number in a line of the log; NULL: it has none. */
-static const char *find_number(const char *line)
-{
-        static const char *const verbs[] = {"found ", "localized ", "reduced ", "not reduced: "};
-        static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION};
-        const char *at = line + MIN(strlen(line), sizeof("2026-01-01 00:00:00"));
-
-        for (size_t v = 0; v < ARRAY_SIZE(verbs); v++)
-                for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
-                        const char *folder = observation_folder(kinds[k]);
-                        size_t n = strlen(verbs[v]), m = strlen(folder);
-
-                        if (strncmp(at, verbs[v], n) == 0 && strncmp(at + n, folder, m) == 0 && at[n + m] == '/')
-                                return at + n + m + 1;
-                }
-        return NULL;
-}
-
-static void add_log_line(const struct taking *t, const char *line, struct buffer *to)
-{
-        const char *at = find_number(line);
-        char *end = NULL;
-        uint32_t number = at ? number_here(t, strtoull(at, &end, 10)) : 0;
-
-        if (number == 0)
-                buffer_adds(to, line);
-        else
-                buffer_addf(to, "%.*s%u%s", (int)(at - line), line, number, end);
-        buffer_adds(to, "\n");
-}
 
 static int copy_file(const struct taking *t, const char *from, const char *to, bool is_log)
 {
@@ -323,7 +285,7 @@ static int copy_file(const struct taking *t, const char *from, const char *to, b
         if (is_log) {
                 rest = lines = copy_prefix(b.data, b.size);
                 for (char *line = strsep(&rest, "\n"); line && (rest || *line); line = strsep(&rest, "\n"))
-                        add_log_line(t, line, &text);
+                        log_line_import(line, t->numbers, t->n_numbers, &text);
         } else {
                 buffer_add(&text, b.data, b.size);
         }
@@ -352,7 +314,6 @@ static int copy_files(const struct taking *t, const char *there, const char *her
 struct places {
         char there[PATH_SIZE], here[PATH_SIZE];                                   /* folders */
         char journal_there[FILE_SIZE], journal_here[FILE_SIZE], fresh[FILE_SIZE]; /* fresh: the journal as it will be */
-        char state_here[FILE_SIZE], fresh_state[FILE_SIZE];                       /* their checkpoints */
         char imported[FILE_SIZE]; /* a line for each import: a hash of what was taken */
 };
 
@@ -367,8 +328,6 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
         snprintf(ret->journal_there, FILE_SIZE, "%s/journal", ret->there);
         snprintf(ret->journal_here, FILE_SIZE, "%s/journal", ret->here);
         snprintf(ret->fresh, FILE_SIZE, "%s/journal.import", ret->here);
-        snprintf(ret->state_here, FILE_SIZE, "%s/journal.state", ret->here);
-        snprintf(ret->fresh_state, FILE_SIZE, "%s/journal.import.state", ret->here);
         snprintf(ret->imported, FILE_SIZE, "%s/imported", ret->here);
         return r;
 }
@@ -376,24 +335,15 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
 /* -- how far it is here -- */
 
 struct kept {
-        struct blob state, journal; /* owned; empty where there is none */
+        struct blob journal; /* owned; empty where there is none */
         char hash[17];
 };
 
-static void kept_done(struct kept *k)
+static int read_kept(const char *path, struct kept *ret)
 {
-        blob_done(&k->state);
-        blob_done(&k->journal);
-}
+        int r = read_file(path, SIZE_MAX, &ret->journal);
 
-static int read_kept(const char *state, const char *journal, struct kept *ret)
-{
-        int r = read_file(state, SIZE_MAX, &ret->state);
-
-        if (r == 0 || r == -ENOENT)
-                r = read_file(journal, SIZE_MAX, &ret->journal);
-        snprintf(ret->hash, sizeof(ret->hash), "%016" PRIx64,
-                 hash_quick(ret->state.data, ret->state.size) * 31 + hash_quick(ret->journal.data, ret->journal.size));
+        snprintf(ret->hash, sizeof(ret->hash), "%016" PRIx64, hash_quick(ret->journal.data, ret->journal.size));
         return r == -ENOENT ? 0 : r;
 }
 
@@ -419,22 +369,21 @@ enum progress_here {
  * not gone on since an import. */
 static int compare(const struct places *p, enum progress_here *ret, char ret_hash[17])
 {
-        cleanup(kept_done) struct kept here = {0}, there = {0};
-        int r = read_kept(p->state_here, p->journal_here, &here);
+        struct kept here = {0}, there = {0};
+        int r = read_kept(p->journal_here, &here);
         size_t n;
 
         if (r == 0)
-                r = read_kept(p->fresh_state, p->fresh, &there);
-        if (r < 0)
-                return r;
+                r = read_kept(p->fresh, &there);
         n = MIN(here.journal.size, there.journal.size);
-        snprintf(ret_hash, 17, "%s", there.hash);
-        if (here.state.size == there.state.size && (here.state.size == 0 || memcmp(here.state.data, there.state.data, here.state.size) == 0) &&
-            (n == 0 || memcmp(here.journal.data, there.journal.data, n) == 0))
+        memcpy(ret_hash, there.hash, sizeof(there.hash));
+        if (n == 0 || memcmp(here.journal.data, there.journal.data, n) == 0)
                 *ret = here.journal.size < there.journal.size ? BEHIND : NOT_BEHIND;
         else
-                *ret = here.journal.size == 0 || was_taken(p, &here) ? BEHIND : was_taken(p, &there) ? NOT_BEHIND : PARTED;
-        return 0;
+                *ret = was_taken(p, &here) ? BEHIND : was_taken(p, &there) ? NOT_BEHIND : PARTED;
+        blob_done(&here.journal);
+        blob_done(&there.journal);
+        return r;
 }
 
 static int note_import(const struct places *p, const char *hash)
@@ -447,7 +396,7 @@ static int note_import(const struct places *p, const char *hash)
         return r < 0 ? errorf(r, "cannot write %s: %s", p->imported, strerror(-r)) : 0;
 }
 
-/* The journal comes last: where it is there, the other files are there too. A checkpoint that is newer than the journal goes before it. */
+/* The journal comes last: where it is there, the other files are there too. */
 static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p, const char *hash)
 {
         int r = copy_files(t, p->there, p->here);
@@ -457,10 +406,6 @@ static int replace(const struct taking *t, const struct taken_campaign *c, const
 
         if (r == 0)
                 r = put_rows(t, c);
-        if (r == 0)
-                r = fault_at("import.campaign");
-        if (r == 0 && rename(p->fresh_state, p->state_here) < 0 && errno != ENOENT)
-                r = errorf(-errno, "cannot rename %s: %s", p->fresh_state, strerror(errno));
         if (r == 0)
                 r = fault_at("import.campaign");
         if (r == 0 && rename(p->fresh, p->journal_here) < 0)
@@ -493,7 +438,6 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         if (r == 0 && progress == BEHIND)
                 r = replace(t, c, &p, hash);
         unlink(p.fresh);
-        unlink(p.fresh_state);
         if (r == -EPROTONOSUPPORT) {
                 source_say(t->source, "%s: the campaign '%s' comes without its files: %s", solver, c->here, error_message(r));
                 t->report->damaged++;

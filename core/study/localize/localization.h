@@ -34,7 +34,6 @@ struct localization_options {
         /* Not the time but the answer is what changed, from `before` to `after`; two verdicts that differ. Times do not count then. */
         bool by_verdict;
         enum verdict before, after;
-
 };
 
 /* How a run ended, for levels and searches: solved, at its limit, or broken. The limit of memory counts where memory is measured, else that of time. A

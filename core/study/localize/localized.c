@@ -120,14 +120,12 @@ void localized_done(struct value *value)
         free_fields(l, localized_fields, ARRAY_SIZE(localized_fields));
 }
 
-int culprits_each(const struct localized *l, culprit_fn fn, void *user)
+const struct localized_culprit *localized_slowdown(const struct localized *l, size_t *at)
 {
-        int r = 0;
-
-        for (size_t i = 0; i < l->n && r == 0; i++)
-                if (l->culprits[i].is_slowdown)
-                        r = fn(user, &l->culprits[i]);
-        return r;
+        while (*at < l->n)
+                if (l->culprits[(*at)++].is_slowdown)
+                        return &l->culprits[*at - 1];
+        return NULL;
 }
 
 int culprit_commit(const struct solver *s, const struct localized_culprit *c, uint32_t *ret)
@@ -300,14 +298,12 @@ static void add_row(const struct localized *l, const struct localized_culprit *c
 
 int localized_rows(const struct localized *l, struct buffer *to)
 {
-        size_t n = 0;
+        const struct localized_culprit *c;
+        bool any = false;
 
-        for (size_t i = 0; i < l->n; i++)
-                if (l->culprits[i].is_slowdown) {
-                        add_row(l, &l->culprits[i], to);
-                        n++;
-                }
-        if (n == 0) {
+        for (size_t at = 0; (c = localized_slowdown(l, &at)); any = true)
+                add_row(l, c, to);
+        if (!any) {
                 buffer_addf(to, "%u\t-\t", l->case_id);
                 add_value(to, l->measure, l->value_reference);
                 buffer_adds(to, "\t");
@@ -344,33 +340,30 @@ int localized_get(struct workspace *w, const struct digest *key, struct localize
         return r < 0 ? r : read_in(t, key, ret);
 }
 
-struct putting {
-        const struct solver *solver;
-        const struct digest *key;
-        const struct localized *localized;
-};
-
-static int put_in(void *user, struct store_txn *t)
+static int put_in(struct store_txn *t, const struct solver *s, const struct digest *key, const struct localized *l)
 {
-        const struct putting *p = user;
         cleanup_localized struct localized *there = NULL;
         cleanup_free char *text = NULL;
         json_t *j;
-        int r = read_in(t, p->key, &there);
+        int r = read_in(t, key, &there);
 
         if (r < 0 && r != -ENOENT)
                 return r;
-        if (there && localized_is_final(there) && !localized_is_final(p->localized))
+        if (there && localized_is_final(there) && !localized_is_final(l))
                 return 0;
         if (there && !localized_is_final(there))
-                replaced_note(t, p->solver);
-        j = localized_json(p->localized);
+                replaced_note(t, s);
+        j = localized_json(l);
         text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
         json_decref(j);
-        return store_put(t, TABLE_LOCALIZED, SLICE(p->key->bytes, DIGEST_SIZE), slice_string(text));
+        return store_put(t, TABLE_LOCALIZED, SLICE(key->bytes, DIGEST_SIZE), slice_string(text));
 }
 
 int localized_put(struct workspace *w, const struct solver *s, const struct digest *key, const struct localized *l)
 {
-        return store_update(workspace_store(w), put_in, &(struct putting){s, key, l});
+        struct store_update u = {.store = workspace_store(w)};
+
+        while (store_update_begins(&u))
+                u.r = put_in(u.txn, s, key, l);
+        return u.r;
 }

@@ -75,9 +75,8 @@ int localized_rows(const struct localized *l, struct buffer *to);
  * With a measure "memory" or "effort" it is memory_reference (bytes) and so on in place of the seconds. */
 json_t *localized_json(const struct localized *l);
 
-/* Each commit that slowed it down, oldest first, until fn returns non-zero, which is then returned. */
-typedef int (*culprit_fn)(void *user, const struct localized_culprit *c);
-int culprits_each(const struct localized *l, culprit_fn fn, void *user);
+/* The next commit that slowed it down, from *at on, which is behind it then; oldest first. NULL: there are no more. */
+const struct localized_culprit *localized_slowdown(const struct localized *l, size_t *at);
 /* Its number. -ENOENT: it is one of several, or no commit of the solver's. */
 int culprit_commit(const struct solver *s, const struct localized_culprit *c, uint32_t *ret);
 

@@ -87,26 +87,20 @@ int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct 
         return r;
 }
 
-static int add_name(void *user, struct slice key, struct slice value)
-{
-        cleanup_free char *name = copy_prefix((const char *)key.data + 5, key.size - 5);
-
-        return strings_add(user, name);
-}
-
 int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n)
 {
         uint8_t key[KEY_MOST];
-        char **names = allocate(1, sizeof(*names));
-        int r = store_visit(workspace_store(w), TABLE_CAMPAIGNS, key_of(key, 's', solver, ""), false, add_name, &names);
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_CAMPAIGNS, .prefix = key_of(key, 's', solver, ""), .keys_only = true};
+        int r;
 
-        if (r < 0) {
-                strings_free(names);
-                return r;
+        *ret = allocate(1, sizeof(**ret));
+        while ((r = store_walk(&each)) > 0) {
+                cleanup_free char *name = copy_prefix((const char *)each.key.data + 5, each.key.size - 5);
+
+                strings_add(ret, name);
         }
-        *ret_n = strings_count(names);
-        *ret = names;
-        return 0;
+        *ret_n = strings_count(*ret);
+        return r;
 }
 
 int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE])

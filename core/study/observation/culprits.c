@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "cache/base/record.h"
+#include "cache/base/transfer.h"
 #include "core/study/base/version.h"
 #include "core/study/observation/finding.h"
 
@@ -135,52 +135,35 @@ struct override {
         uint8_t class, intent;
 };
 
+static void transfer_override(struct transfer *t, struct override *o)
+{
+        transfer_version(t, RECORD_VERSION);
+        transfer_u8(t, &o->class);
+        transfer_u8(t, &o->intent);
+        if ((o->class >= N_CLASSES && o->class != NOT_SET) || (o->intent >= N_INTENTS && o->intent != NOT_SET))
+                record_fail(&t->from);
+}
+
 static int get_override(struct store_txn *t, const uint8_t key[KEY_SIZE], struct override *ret)
 {
         cleanup_blob struct blob b = {0};
         int r = store_get(t, TABLE_FINDINGS, SLICE(key, KEY_SIZE), &b);
-        struct record record;
+        struct transfer from;
 
         *ret = (struct override){NOT_SET, NOT_SET};
-        if (r == -ENOENT)
-                return 0;
         if (r < 0)
-                return r;
-        record = record_of(SLICE(b.data, b.size));
-        record_version(&record, RECORD_VERSION);
-        ret->class = record_u8(&record);
-        ret->intent = record_u8(&record);
-        if ((ret->class >= N_CLASSES && ret->class != NOT_SET) || (ret->intent >= N_INTENTS && ret->intent != NOT_SET))
-                record_fail(&record);
-        return record_end(&record, "the class of a commit");
-}
-
-struct setting {
-        uint8_t key[KEY_SIZE];
-        const enum culprit_class *class;
-        const enum culprit_intent *intent;
-};
-
-static int set_in(void *user, struct store_txn *t)
-{
-        const struct setting *s = user;
-        cleanup_buffer struct buffer b = {0};
-        struct override o;
-        int r = get_override(t, s->key, &o);
-
-        if (r < 0)
-                return r;
-        record_put_u8(&b, RECORD_VERSION);
-        record_put_u8(&b, s->class ? (uint8_t)*s->class : o.class);
-        record_put_u8(&b, s->intent ? (uint8_t)*s->intent : o.intent);
-        return store_put(t, TABLE_FINDINGS, SLICE(s->key, KEY_SIZE), SLICE(b.data, b.size));
+                return r == -ENOENT ? 0 : r;
+        from = (struct transfer){.from = record_of(SLICE(b.data, b.size))};
+        transfer_override(&from, ret);
+        return record_end(&from.from, "the class of a commit");
 }
 
 int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
                 const enum culprit_intent *intent)
 {
         cleanup_culprits struct culprits all = {0};
-        struct setting setting = {.class = class, .intent = intent};
+        struct store_update u = {.store = workspace_store(w)};
+        uint8_t key[KEY_SIZE];
         bool is_there = false;
         int r = culprits_read(w, s, &all);
 
@@ -189,19 +172,24 @@ int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const en
         if (r == 0 && !is_there)
                 return errorf(-ENOENT, "no finding of %s is localized to that commit", s->recipe->name);
         if (r == 0)
-                r = key_of(s, commit, setting.key);
-        return r < 0 ? r : store_update(workspace_store(w), set_in, &setting);
+                r = key_of(s, commit, key);
+        u.r = r;
+        while (store_update_begins(&u)) {
+                cleanup_buffer struct buffer b = {0};
+                struct override o;
+
+                u.r = get_override(u.txn, key, &o);
+                if (class)
+                        o.class = (uint8_t)*class;
+                if (intent)
+                        o.intent = (uint8_t)*intent;
+                transfer_override(&(struct transfer){.to = &b}, &o);
+                u.r = u.r < 0 ? u.r : store_put(u.txn, TABLE_FINDINGS, SLICE(key, KEY_SIZE), SLICE(b.data, b.size));
+        }
+        return u.r;
 }
 
 /* -- all of them -- */
-
-struct gathering {
-        struct workspace *workspace;
-        struct solver *solver;
-        struct culprits *culprits;
-        const struct observation *finding; /* at hand */
-        bool is_explained;             /* by a commit */
-};
 
 static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
 {
@@ -220,44 +208,41 @@ static bool is_worse(const struct culprit *c, enum judge_measure m, double befor
         return !(judge_scale(m, after) - judge_scale(m, before) <= judge_scale(m, c->after) - judge_scale(m, c->before));
 }
 
-static int add_culprit(void *user, const struct localized_culprit *result)
+static void add_slowdown(const struct observation *f, const struct localized_culprit *l, uint32_t commit, struct culprits *ret)
 {
-        struct gathering *g = user;
-        double before = result->value_before, after = result->value_after;
-        struct culprit *c;
-        uint32_t commit;
+        struct culprit *c = culprit_of(ret, commit);
 
-        if (culprit_commit(g->solver, result, &commit) < 0)
-                return 0;
-        c = culprit_of(g->culprits, commit);
-        g->is_explained = true;
         list_grow(c->findings, c->n);
-        c->findings[c->n++] = g->finding->number;
-        if (is_worse(c, g->finding->measure, before, after)) {
-                c->worst = g->finding->number;
-                c->measure = g->finding->measure;
-                c->before = before;
-                c->after = after;
+        c->findings[c->n++] = f->number;
+        if (is_worse(c, f->measure, l->value_before, l->value_after)) {
+                c->worst = f->number;
+                c->measure = f->measure;
+                c->before = l->value_before;
+                c->after = l->value_after;
         }
-        if (g->finding->mark == MARK_CONFIRMED || g->finding->mark == MARK_FIXED)
+        if (f->mark == MARK_CONFIRMED || f->mark == MARK_FIXED)
                 c->intent = INTENT_BUG;
-        return 0;
 }
 
-static int add_finding(struct gathering *g, const struct observation *f)
+static int add_finding(struct workspace *w, struct solver *s, const struct observation *f, struct culprits *ret)
 {
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *l;
+        bool is_explained = false;
+        uint32_t commit;
         int r;
 
-        if (!finding_is_localizable(g->solver, f))
+        if (!finding_is_localizable(s, f))
                 return 0;
-        g->finding = f;
-        g->is_explained = false;
-        g->culprits->findings++;
-        r = finding_culprits(g->workspace, g->solver, f, add_culprit, g);
-        if (r == -ENOENT)
-                g->culprits->open++;
-        else if (r == 0 && !g->is_explained)
-                g->culprits->unexplained++;
+        ret->findings++;
+        r = finding_localized(w, s, f, &localized);
+        for (size_t at = 0; r == 0 && (l = localized_slowdown(localized, &at));)
+                if (culprit_commit(s, l, &commit) == 0) {
+                        is_explained = true;
+                        add_slowdown(f, l, commit, ret);
+                }
+        ret->open += r == -ENOENT;
+        ret->unexplained += r == 0 && !is_explained;
         return r == -ENOENT ? 0 : r;
 }
 
@@ -302,12 +287,11 @@ int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_observations struct observations all = {0};
-        struct gathering g = {.workspace = w, .solver = s, .culprits = ret};
         int r = observations_read(w, s->number, "spr", &all);
 
         *ret = (struct culprits){0};
         for (size_t i = 0; r == 0 && i < all.n; i++)
-                r = add_finding(&g, all.list[i]);
+                r = add_finding(w, s, all.list[i], ret);
         for (size_t i = 0; r == 0 && i < ret->n; i++)
                 r = classify(w, s, &ret->list[i]);
         if (r == 0)

@@ -56,14 +56,14 @@ int finding_localization(struct workspace *w, struct solver *s, const struct obs
         return r < 0 ? r : localized_get(w, &q->key, ret);
 }
 
-int finding_culprits(struct workspace *w, struct solver *s, const struct observation *f, culprit_fn fn, void *user)
+int finding_localized(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret)
 {
-        cleanup_localized struct localized *localization = NULL;
-        int r = finding_localization(w, s, f, &localization);
+        int r = finding_localization(w, s, f, ret);
 
-        if (r == 0)
-                r = localized_is_final(localization) ? culprits_each(localization, fn, user) : -ENOENT;
-        return r;
+        if (r < 0 || localized_is_final(*ret))
+                return r;
+        *ret = localized_unref(*ret);
+        return -ENOENT;
 }
 
 int finding_print_localized(const struct localized *result, struct buffer *ret)

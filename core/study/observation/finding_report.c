@@ -326,12 +326,6 @@ static void add_matter(const struct solver *s, const struct observation *f, stru
         buffer_adds(ret, ".\n\n");
 }
 
-struct culprit_table {
-        struct solver *solver;
-        struct buffer *to;
-        size_t n; /* rows */
-};
-
 /* A range stands for its commits. */
 static void add_responsible(const struct solver *s, const struct localized_culprit *c, struct buffer *ret)
 {
@@ -349,39 +343,21 @@ static void add_end(enum judge_measure m, double value, struct buffer *ret)
                 buffer_addf(ret, m == JUDGE_TIME ? " | %.3f" : " | %.0f", value);
 }
 
-static int add_culprit(void *user, const struct localized_culprit *c)
+static void add_culprit(const struct solver *s, const struct localized_culprit *c, struct buffer *ret)
 {
-        struct culprit_table *to = user;
-
-        if (to->n++ == 0)
-                buffer_addf(to->to, "## Commits responsible\n\n| commit | %s before | %s after | pairs of runs | p |\n|---|---|---|---|---|\n",
-                            judge_measure_unit(c->measure), judge_measure_unit(c->measure));
-        buffer_adds(to->to, "| ");
-        add_responsible(to->solver, c, to->to);
-        add_end(c->measure, c->value_before, to->to);
-        add_end(c->measure, c->value_after, to->to);
-        buffer_addf(to->to, " | %u |", c->pairs);
+        buffer_adds(ret, "| ");
+        add_responsible(s, c, ret);
+        add_end(c->measure, c->value_before, ret);
+        add_end(c->measure, c->value_after, ret);
+        buffer_addf(ret, " | %u |", c->pairs);
         if (!isnan(c->p))
-                buffer_addf(to->to, " %.2g", c->p);
-        buffer_adds(to->to, " |\n");
-        return 0;
-}
-
-static int add_since(void *user, const struct localized_culprit *c)
-{
-        struct culprit_table *to = user;
-
-        buffer_adds(to->to, "Since ");
-        add_responsible(to->solver, c, to->to);
-        buffer_adds(to->to, ".\n\n");
-        return 0;
+                buffer_addf(ret, " %.2g", c->p);
+        buffer_adds(ret, " |\n");
 }
 
 /* Says how it stands, and the command that goes on. */
 static void add_unfinished(const struct solver *s, const struct observation *f, const struct localized *localization, struct buffer *ret)
 {
-        char timeout[32];
-
         buffer_adds(ret, !localization->is_unfinished
                                  ? "No commit responsible was found while others had the core, so that is not sure. "
                                  : "The search for the commits responsible is not finished: they are not yet verified. ");
@@ -389,9 +365,8 @@ static void add_unfinished(const struct solver *s, const struct observation *f, 
                 buffer_addf(ret, "The command of the campaign `%s` goes on with it.\n\n", f->origin);
                 return;
         }
-        format_duration((uint64_t)(f->timeout * 1e9), timeout);
         buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s%s%s %s/%u` goes on with it.\n\n",
-                    s->recipe->name, f->reference, f->target, timeout, f->is_cpu_time ? " --clock cpu" : "",
+                    s->recipe->name, f->reference, f->target, format_duration((uint64_t)(f->timeout * 1e9)).s, f->is_cpu_time ? " --clock cpu" : "",
                     f->measure != JUDGE_TIME ? " --measure " : "", f->measure != JUDGE_TIME ? judge_measure_name(f->measure) : "",
                     observation_folder(f->kind), f->number);
 }
@@ -399,14 +374,24 @@ static void add_unfinished(const struct solver *s, const struct observation *f, 
 /* As far as they are known: nothing is searched for. */
 static void add_culprits(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
-        struct culprit_table to = {.solver = s, .to = ret};
         cleanup_localized struct localized *localization = NULL;
+        const struct localized_culprit *c;
+        size_t at = 0, n = 0;
 
         if (finding_localization(w, s, f, &localization) < 0)
                 return;
-        culprits_each(localization, f->kind == FINDING_SPR ? add_culprit : add_since, &to);
-        if (to.n > 0)
-                buffer_adds(ret, "\n");
+        for (; (c = localized_slowdown(localization, &at)); n++)
+                if (f->kind != FINDING_SPR) {
+                        buffer_adds(ret, "Since ");
+                        add_responsible(s, c, ret);
+                        buffer_adds(ret, ".\n\n");
+                } else {
+                        if (n == 0)
+                                buffer_addf(ret, "## Commits responsible\n\n| commit | %s before | %s after | pairs of runs | p |\n|---|---|---|---|---|\n",
+                                            judge_measure_unit(c->measure), judge_measure_unit(c->measure));
+                        add_culprit(s, c, ret);
+                }
+        buffer_adds(ret, n > 0 ? "\n" : "");
         if (!localized_is_final(localization))
                 add_unfinished(s, f, localization, ret);
 }

@@ -38,13 +38,11 @@ void finding_choices_free(struct finding_choice *list, size_t n);
 
 /* Is satisfiability in this logic of SMT-LIB decidable? "QF_NRA": yes; "NIA", "ALL", "-", what is not known: no. */
 bool logic_is_decidable(const char *logic);
-/* The shape of a formula: its assertions, in which constants are known by their sort, bound variables by a number, and a term without either is
- * a value of its sort, unless it is a whole assertion; all relations between terms are one, whose sides may change places;
- * in a list like that of str.++ arguments of one shape that stand side by side are one. Of DIMACS the parts of core/fuzz/formula.h. free(*ret).
- * -EINVAL: it does not parse. */
+/* The shape of a formula: its assertions. A constant is known by its sort, a bound variable by a number. A term without either is a value of its sort,
+ * unless it is a whole assertion. All binary relations are identified, up to symmetry. Adjacent arguments of equal shape are collapsed in lists such as that
+ * of str.++. Of DIMACS: the parts of core/fuzz/formula.h. free(*ret). -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);
-/* The shapes of all Boolean terms in its assertions, but for very large ones; a line each, with an empty one before the first. None of
- * DIMACS. free(*ret). */
+/* The shapes of the Boolean terms in its assertions, without the very large ones: a line each, behind an empty line. None of DIMACS. free(*ret). */
 int formula_parts(struct slice text, char **ret);
 /* Are all assertions of a skeleton among the parts of another formula? False of one without assertions. */
 bool shape_occurs(const char *skeleton, const char *parts);

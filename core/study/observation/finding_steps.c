@@ -77,20 +77,16 @@ void steps_add_submodules(const struct recipe *recipe, const char *version, cons
         for (char *const *p = (whole ?: recipe)->submodules; *p; p++) {
                 const struct recipe_submodule s = recipe_submodule(*p);
                 cleanup_free char *path = copy_prefix(s.path.data, s.path.size);
+                cleanup_buffer struct buffer folder = {0}, from = {0};
                 char repository[PATH_SIZE];
 
                 if (!s.commit)
                         continue;
                 address_of(s.repository, repository);
-                buffer_addf(ret, "%srm -rf ", begin);
-                buffer_add_shell_word(ret, path);
-                buffer_adds(ret, " && git clone --quiet ");
-                buffer_add_shell_word(ret, repository);
-                buffer_adds(ret, " ");
-                buffer_add_shell_word(ret, path);
-                buffer_adds(ret, " && git -C ");
-                buffer_add_shell_word(ret, path);
-                buffer_addf(ret, " checkout --quiet %s%s", s.commit, end);
+                buffer_add_shell_word(&folder, path);
+                buffer_add_shell_word(&from, repository);
+                buffer_addf(ret, "%srm -rf %s && git clone --quiet %s %s && git -C %s checkout --quiet %s%s", begin, folder.data, from.data, folder.data,
+                            folder.data, s.commit, end);
         }
 }
 

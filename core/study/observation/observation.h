@@ -84,7 +84,7 @@ struct observation {
         /* Why the target does not know, in its own words (get-info :reason-unknown); of an alarm a sentence more, printable: why it cannot be built, who
          * contradicts whom. May be empty. */
         char *reason;
-        /* By what it is known again: kind, logic, last rule and direction, operators that this brought in, reason; separated by tabs. "" where
+        /* Equal for findings of one cause: kind, version, logic, last rule and direction, operators that this brought in, reason; separated by tabs. "" where
          * every input is a finding of its own. */
         char *signature;
         char *subject; /* of an alarm: first line of the commit's message, printable */

@@ -31,13 +31,10 @@ static void transfer_runs(struct transfer *t, struct observed_runs *runs)
 
 static void transfer_observation(struct transfer *t, struct observation *o)
 {
-        uint8_t version = RECORD_VERSION;
         unsigned measure = o->is_cpu_time ? JUDGE_CPU_TIME : o->measure;
         uint32_t n = (uint32_t)o->n_runs;
 
-        transfer_u8(t, &version);
-        if (version != RECORD_VERSION)
-                record_fail(&t->from);
+        transfer_version(t, RECORD_VERSION);
         o->kind = (enum observation_kind)transfer_choice(t, o->kind, N_OBSERVATION_KINDS);
         o->mark = (enum observation_mark)transfer_choice(t, o->mark, N_MARKS);
         transfer_time(t, &o->found);
@@ -72,7 +69,6 @@ int observation_decode(enum observation_series series, uint32_t solver, uint32_t
 {
         cleanup_observation struct observation *o = observation_new();
         struct transfer t = {.from = record_of(bytes)};
-        cleanup_free char *why = NULL;
         char what[64];
         int r;
 
@@ -83,10 +79,8 @@ int observation_decode(enum observation_series series, uint32_t solver, uint32_t
         if (observation_series(o) != series || (series == OF_WATCHES && o->n_runs % 2 != 0))
                 record_fail(&t.from);
         r = record_end(&t.from, what);
-        if (r < 0) { /* EIO in the mount, like everything that the store cannot give */
-                why = copy_string(error_message(r));
-                return errorf(-EIO, "%s", why);
-        }
+        if (r < 0) /* EIO in the mount, like everything that the store cannot give */
+                return errorf(-EIO, "%s", error_message(r));
         *ret = steal_pointer(o);
         return 0;
 }

@@ -9,7 +9,7 @@
  *     'f' or 'a' solver(4) number(4) → record
  *     'x' solver(4) number(4) kind(1) → what explains it: text
  *     'n' solver(4)                  → the last number(4)
- * and by what it is known again → number(4); of findings
+ * and what makes it a known one → number(4); of findings
  *     'o' solver(4) kind(1) sha256                        these bytes
  *     'v' solver(4) kind(1) sha256 digest of the versions a further finding of these bytes
  * and of alarms
@@ -100,7 +100,7 @@ static int get_in(struct store_txn *t, enum observation_series series, uint32_t 
         return r < 0 ? r : observation_decode(series, solver, number, SLICE(b.data, b.size), ret);
 }
 
-/* -- by what a finding is known again -- */
+/* -- whether a finding is known already: its bytes -- */
 
 #define ORIGIN_SIZE   (6 + DIGEST_SIZE)
 #define VERSIONS_SIZE (ORIGIN_SIZE + DIGEST_SIZE)
@@ -129,32 +129,25 @@ static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct observ
         return SLICE(key, VERSIONS_SIZE);
 }
 
-struct adding {
-        struct observation *observation;
-        struct digest input; /* of a finding */
-        bool by_versions;    /* other versions make it another finding */
-        bool is_known;
-};
-
-/* The key by which it is known again, and its number; 0: it is new. */
-static int find_origin(struct store_txn *t, const struct adding *a, uint8_t key[VERSIONS_SIZE], struct slice *ret_key, uint32_t *ret)
+/* The key by which a finding is known again, and its number; 0: it is new. */
+static int find_origin(struct store_txn *t, const struct observation *f, const struct digest *input, bool by_versions, uint8_t key[VERSIONS_SIZE],
+                       struct slice *ret_key, uint32_t *ret)
 {
         cleanup_observation struct observation *known = NULL;
-        const struct observation *f = a->observation;
         int r;
 
-        *ret_key = origin_key(key, f->solver, f->kind, f->measure, &a->input);
+        *ret_key = origin_key(key, f->solver, f->kind, f->measure, input);
         r = get_number(t, OF_CAMPAIGNS, *ret_key, ret);
-        if (r < 0 || *ret == 0 || !a->by_versions)
+        if (r < 0 || *ret == 0 || !by_versions)
                 return r;
         r = get_in(t, OF_CAMPAIGNS, f->solver, *ret, &known);
         if (r < 0 || (strcmp(known->reference, f->reference) == 0 && strcmp(known->target, f->target) == 0))
                 return r;
-        *ret_key = versions_key(key, f, &a->input);
+        *ret_key = versions_key(key, f, input);
         return get_number(t, OF_CAMPAIGNS, *ret_key, ret);
 }
 
-/* -- by what an alarm is known again: its causes -- */
+/* -- whether an alarm is known already: its causes -- */
 
 /* The commit as the cause (case_id 0), or a case. */
 static struct slice cause_key(const struct observation *a, uint32_t case_id, struct buffer *key)
@@ -193,30 +186,27 @@ static int put_causes(struct store_txn *t, const struct observation *a)
 
 /* -- adding -- */
 
-static int add_in(void *user, struct store_txn *t)
+/* 1: it is known. `input`: of a finding. */
+static int add_in(struct store_txn *t, struct observation *o, const struct digest *input, bool by_versions)
 {
-        struct adding *a = user;
-        struct observation *o = a->observation;
         enum observation_series series = observation_series(o);
         cleanup_buffer struct buffer cause = {0};
         uint8_t origin[VERSIONS_SIZE], last[5];
         struct slice key = {0};
-        uint32_t number;
+        bool is_known;
         int r;
 
         if (series == OF_WATCHES)
-                r = get_number(t, series, cause_key(o, first_cause(o), &cause), &number);
+                r = get_number(t, series, cause_key(o, first_cause(o), &cause), &o->number);
         else
-                r = find_origin(t, a, origin, &key, &number);
+                r = find_origin(t, o, input, by_versions, origin, &key, &o->number);
         if (r < 0)
                 return r;
-        a->is_known = number != 0;
-        o->number = number;
-        if (!a->is_known) {
-                r = get_number(t, series, last_key(last, o->solver), &number);
-                if (r == 0 && number == UINT32_MAX)
+        is_known = o->number != 0;
+        if (!is_known) {
+                r = get_number(t, series, last_key(last, o->solver), &o->number);
+                if (r == 0 && o->number++ == UINT32_MAX)
                         r = errorf(-ENOSPC, "there are no numbers left for %ss", series_of[series].name);
-                o->number = number + 1;
                 if (r == 0)
                         r = put_record(t, o);
                 if (r == 0 && series == OF_CAMPAIGNS)
@@ -224,7 +214,9 @@ static int add_in(void *user, struct store_txn *t)
                 if (r == 0)
                         r = put_number(t, series, SLICE(last, sizeof(last)), o->number);
         }
-        return r == 0 && series == OF_WATCHES ? put_causes(t, o) : r; /* a known alarm, too, may have cases that it was not told of before */
+        if (r == 0 && series == OF_WATCHES) /* a known alarm, too, may have cases that it was not told of before */
+                r = put_causes(t, o);
+        return r < 0 ? r : is_known;
 }
 
 /* The largest factor first; cases without one by id. */
@@ -241,7 +233,9 @@ static int compare_cases(const void *a, const void *b)
 static int add(struct workspace *w, struct observation *o, bool by_versions)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        struct adding a = {.observation = o, .by_versions = by_versions};
+        struct store_update u = {.store = workspace_store(w)};
+        struct digest input = {0};
+        bool is_known = false;
         int r;
 
         if (observation_series(o) == OF_WATCHES) {
@@ -251,12 +245,16 @@ static int add(struct workspace *w, struct observation *o, bool by_versions)
                 r = cases_get(workspace_cases(w), o->case_id, &info);
                 if (r < 0)
                         return r;
-                a.input = case_identity(info);
+                input = case_identity(info);
                 for (size_t i = 0; i < o->n_runs; i++)
                         o->runs[i].case_id = o->case_id;
         }
-        r = store_update(workspace_store(w), add_in, &a);
-        return r < 0 ? r : a.is_known;
+        while (store_update_begins(&u)) {
+                r = add_in(u.txn, o, &input, by_versions);
+                is_known = r > 0;
+                u.r = MIN(r, 0);
+        }
+        return u.r < 0 ? u.r : is_known;
 }
 
 int observation_add(struct workspace *w, struct observation *o)
@@ -315,36 +313,28 @@ int observation_find(struct workspace *w, uint32_t solver, enum observation_kind
         return number == 0 ? -ENOENT : get_in(t, OF_CAMPAIGNS, solver, number, ret);
 }
 
-struct listing {
-        enum observation_series series;
-        uint32_t solver;
-        const char *folder;
-        struct observations *to;
-};
-
-static int add_record(void *user, struct slice key, struct slice value)
-{
-        const struct listing *l = user;
-        cleanup_observation struct observation *o = NULL;
-        int r = key.size == KEY_SIZE ? observation_decode(l->series, l->solver, key_get_u32((const uint8_t *)key.data + 5), value, &o) : 0;
-
-        if (r < 0 || !o || (l->folder && strcmp(l->folder, observation_folder(o->kind)) != 0))
-                return r;
-        list_grow(l->to->list, l->to->n);
-        l->to->list[l->to->n++] = steal_pointer(o);
-        return 0;
-}
-
 int observations_read(struct workspace *w, uint32_t solver, const char *folder, struct observations *ret)
 {
         enum observation_series series = folder && strcmp(folder, observation_folder(ALARM_SLOWER)) == 0 ? OF_WATCHES : OF_CAMPAIGNS;
-        struct listing l = {.series = series, .solver = solver, .folder = folder, .to = ret};
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = series_of[series].table};
         uint8_t prefix[KEY_SIZE];
         int r;
 
         *ret = (struct observations){0};
         record_key(prefix, series, solver, 0);
-        r = store_visit(workspace_store(w), series_of[series].table, SLICE(prefix, 5), true, add_record, &l);
+        each.prefix = SLICE(prefix, 5);
+        while ((r = store_walk(&each)) > 0) {
+                cleanup_observation struct observation *o = NULL;
+
+                if (each.key.size == KEY_SIZE)
+                        r = observation_decode(series, solver, key_get_u32((const uint8_t *)each.key.data + 5), each.value, &o);
+                if (r < 0)
+                        break;
+                if (!o || (folder && strcmp(folder, observation_folder(o->kind)) != 0))
+                        continue;
+                list_grow(ret->list, ret->n);
+                ret->list[ret->n++] = steal_pointer(o);
+        }
         if (r < 0)
                 observations_done(ret);
         return r;
@@ -371,34 +361,32 @@ uint32_t observations_last(struct workspace *w, enum observation_series series, 
 
 /* -- what became of it -- */
 
-struct changing {
-        enum observation_series series;
-        uint32_t solver, number;
-        int64_t told; /* 0: the mark is what changes */
-        enum observation_mark mark;
-        const char *url;
-};
-
-static int change_in(void *user, struct store_txn *t)
+/* `told` 0: the mark is what changes. */
+static int change(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, int64_t told, enum observation_mark mark, const char *url)
 {
-        const struct changing *c = user;
-        cleanup_observation struct observation *o = NULL;
-        int r = get_in(t, c->series, c->solver, c->number, &o);
+        struct store_update u = {.store = workspace_store(w)};
 
-        if (r == 0 && c->told != 0) {
-                o->told = c->told;
-        } else if (r == 0) {
-                o->mark = c->mark;
-                o->changed = now_seconds();
-                observation_set(&o->url, c->url);
+        while (store_update_begins(&u)) {
+                cleanup_observation struct observation *o = NULL;
+
+                u.r = get_in(u.txn, series, solver, number, &o);
+                if (u.r < 0)
+                        continue;
+                if (told != 0) {
+                        o->told = told;
+                } else {
+                        o->mark = mark;
+                        o->changed = now_seconds();
+                        observation_set(&o->url, url);
+                }
+                u.r = put_record(u.txn, o);
         }
-        return r < 0 ? r : put_record(t, o);
+        return u.r;
 }
 
 int observation_set_told(struct workspace *w, uint32_t solver, uint32_t number, int64_t when)
 {
-        return store_update(workspace_store(w), change_in,
-                            &(struct changing){.series = OF_WATCHES, .solver = solver, .number = number, .told = when});
+        return change(w, OF_WATCHES, solver, number, when, MARK_NONE, "");
 }
 
 enum format observation_format(struct workspace *w, const struct observation *o)
@@ -410,74 +398,48 @@ enum format observation_format(struct workspace *w, const struct observation *o)
 
 int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark, const char *url)
 {
-        return store_update(workspace_store(w), change_in,
-                            &(struct changing){.series = series, .solver = solver, .number = number, .mark = mark, .url = url ? url : ""});
+        return change(w, series, solver, number, 0, mark, url ? url : "");
 }
 
 /* -- counts -- */
 
-struct counting {
-        uint32_t solver;
-        const char *campaign;
-        const struct finding_count *list;
-        size_t n;
-};
-
-static int put_counts_in(void *user, struct store_txn *t)
-{
-        const struct counting *c = user;
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < c->n; i++) {
-                cleanup_buffer struct buffer key = {0}, value = {0};
-
-                record_put_u8(&key, 'c');
-                record_put_u32(&key, c->solver);
-                record_put_u32(&key, c->list[i].number);
-                buffer_adds(&key, c->campaign);
-                record_put_u64(&value, c->list[i].n);
-                r = store_put(t, TABLE_FINDINGS, SLICE(key.data, key.size), SLICE(value.data, value.size));
-        }
-        return r;
-}
-
 int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaign, const struct finding_count *list, size_t n)
 {
-        struct counting c = {.solver = solver, .campaign = campaign, .list = list, .n = n};
+        struct store_update u = {.store = workspace_store(w)};
 
-        return store_update(workspace_store(w), put_counts_in, &c);
+        while (store_update_begins(&u))
+                for (size_t i = 0; u.r == 0 && i < n; i++) {
+                        cleanup_buffer struct buffer key = {0}, value = {0};
+
+                        record_put_u8(&key, 'c');
+                        record_put_u32(&key, solver);
+                        record_put_u32(&key, list[i].number);
+                        buffer_adds(&key, campaign);
+                        record_put_u64(&value, list[i].n);
+                        u.r = store_put(u.txn, TABLE_FINDINGS, SLICE(key.data, key.size), SLICE(value.data, value.size));
+                }
+        return u.r;
 }
-
-struct counts {
-        struct campaign_count *list;
-        size_t n;
-};
 
 /* Classes of commits (culprits.c) begin with the same letter; their values have another size. */
-static int add_count(void *user, struct slice key, struct slice value)
-{
-        struct counts *c = user;
-        size_t size = key.size - KEY_SIZE;
-
-        if (value.size != 8 || size > CAMPAIGN_NAME_MOST)
-                return 0;
-        list_grow(c->list, c->n);
-        c->list[c->n] = (struct campaign_count){.n = key_get_u64(value.data)};
-        memcpy(c->list[c->n++].campaign, (const char *)key.data + KEY_SIZE, size);
-        return 0;
-}
-
 int finding_counts(struct workspace *w, uint32_t solver, uint32_t number, struct campaign_count **ret, size_t *ret_n)
 {
-        struct counts c = {0};
         uint8_t prefix[KEY_SIZE];
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_FINDINGS, .prefix = record_key(prefix, OF_CAMPAIGNS, solver, number)};
         int r;
 
-        record_key(prefix, OF_CAMPAIGNS, solver, number);
         prefix[0] = 'c';
-        r = store_visit(workspace_store(w), TABLE_FINDINGS, SLICE(prefix, sizeof(prefix)), true, add_count, &c);
-        *ret = c.list;
-        *ret_n = c.n;
+        *ret = NULL;
+        *ret_n = 0;
+        while ((r = store_walk(&each)) > 0) {
+                size_t size = each.key.size - KEY_SIZE;
+
+                if (each.value.size != 8 || size > CAMPAIGN_NAME_MOST)
+                        continue;
+                list_grow(*ret, *ret_n);
+                (*ret)[*ret_n] = (struct campaign_count){.n = key_get_u64(each.value.data)};
+                memcpy((*ret)[(*ret_n)++].campaign, (const char *)each.key.data + KEY_SIZE, size);
+        }
         return r;
 }
 

@@ -121,22 +121,11 @@ struct wrong {
         size_t n;
 };
 
-/* A line names its solvers as "NAME sha", at its beginning or behind a space. */
-static bool is_about(const char *line, const char *solver)
-{
-        size_t n = strlen(solver);
-
-        for (const char *at = line; (at = strstr(at, solver)); at++)
-                if ((at == line || at[-1] == ' ') && at[n] == ' ' && strspn(at + n + 1, "0123456789abcdef") >= 12)
-                        return true;
-        return false;
-}
-
 static int add_wrong(void *user, enum answer_alarm, const char *line)
 {
         struct wrong *w = user;
 
-        if (!is_about(line, w->solver))
+        if (!answer_line_is_about(line, w->solver))
                 return 0;
         if (w->n++ < REPORT_ROWS)
                 xml_addf(&w->items, "<li>%s</li>\n", line);

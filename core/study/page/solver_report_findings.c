@@ -7,31 +7,24 @@ struct row {
         const struct observation *finding;
         struct html_table *table;
         struct buffer *to;
-        size_t culprits;
 };
-
-static int add_culprit(void *user, const struct localized_culprit *c)
-{
-        struct row *row = user;
-
-        if (row->culprits++ > 0)
-                buffer_adds(row->to, "<br>");
-        report_add_version(row->report, c->commit, row->to);
-        xml_addf(row->to, " %s", c->subject);
-        return 0;
-}
 
 static int add_culprits(struct row *row)
 {
-        int e;
+        cleanup_localized struct localized *localized = NULL;
+        int e = finding_localized(row->report->workspace, row->report->solver, row->finding, &localized);
+        const struct localized_culprit *c;
 
-        row->culprits = 0;
         html_cell_begin(row->to, row->table);
-        e = finding_culprits(row->report->workspace, row->report->solver, row->finding, add_culprit, row);
         if (e == -ENOENT)
                 xml_add_escaped(row->to, "not localized");
-        else if (e == 0 && row->culprits == 0)
+        else if (e == 0 && !localized_slowdown(localized, &(size_t){0}))
                 xml_add_escaped(row->to, "no single commit");
+        for (size_t at = 0, n = 0; e == 0 && (c = localized_slowdown(localized, &at)); n++) {
+                buffer_adds(row->to, n > 0 ? "<br>" : "");
+                report_add_version(row->report, c->commit, row->to);
+                xml_addf(row->to, " %s", c->subject);
+        }
         html_cell_end(row->to, row->table);
         return e == -ENOENT ? 0 : e;
 }

@@ -175,7 +175,7 @@ void report_write_history(struct report *r, struct buffer *b)
 
 struct ends { /* first and last measurement on the line; or anywhere, if it is on none */
         const struct report_cell *first, *last;
-        size_t last_column, measured;
+        size_t measured;
 };
 
 static struct ends ends_of(const struct report *r, size_t case_index)
@@ -197,7 +197,6 @@ static struct ends ends_of(const struct report *r, size_t case_index)
                         continue;
                 e.first = e.first ? e.first : c;
                 e.last = c;
-                e.last_column = k;
         }
         return e;
 }

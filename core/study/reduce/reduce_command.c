@@ -1,10 +1,7 @@
 #include "core/study/reduce/reduce_command.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "cache/base/spawn.h"
@@ -18,53 +15,25 @@ struct reduce_command {
         struct reduce_pool *pool;
 };
 
-/* The shell's $1 is the file and $2 the folder. */
-static int start(const char *command, char *folder, char *path, pid_t *ret)
+/* In the folder; the shell's $1 is the file. */
+static int start(const char *command, const char *folder, const char *path, pid_t *ret)
 {
         cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
         cleanup_buffer struct buffer script = {0};
-        char shell[] = "/bin/sh", option[] = "-c";
         const char *hole;
         int r;
 
-        buffer_adds(&script, "cd \"$2\" || exit\n");
+        buffer_adds(&script, "set -- ");
+        buffer_add_shell_word(&script, path);
+        buffer_adds(&script, "; cd ");
+        buffer_add_shell_word(&script, folder);
+        buffer_adds(&script, " || exit\n");
         if (!strstr(command, "{}"))
                 buffer_addf(&script, "%s \"$1\"", command);
         for (; (hole = strstr(command, "{}")); command = hole + 2)
                 buffer_addf(&script, "%.*s\"$1\"%s", (int)(hole - command), command, strstr(hole + 2, "{}") ? "" : hole + 2);
-        r = spawn(&(struct spawn_request){.fds = (const int[]){nothing, nothing, nothing},
-                                          .n_fds = 3,
-                                          .arguments = (char *[]){shell, option, script.data, shell, path, folder, NULL},
-                                          .environment = environ,
-                                          .own_group = true},
-                  ret);
+        r = spawn_shell(script.data, (const int[]){nothing, nothing, nothing}, environ, ret);
         return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
-}
-
-/* 0: it ended by itself, *ret_status says how. -ETIME, -ECANCELED: it was ended. */
-static int wait_for(pid_t pid, uint64_t timeout_ns, int cancel_fd, int *ret_status)
-{
-        cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
-        struct pollfd fds[] = {{.fd = process, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
-        uint64_t end = now_ns() + timeout_ns;
-        int r = process < 0 ? errorf(-errno, "cannot watch a process: %s", strerror(errno)) : 1;
-
-        while (r == 1) {
-                uint64_t now = now_ns();
-
-                if (now >= end)
-                        r = -ETIME;
-                else if (poll(fds, 2, (int)MIN((end - now) / NSEC_PER_MSEC + 1, (uint64_t)INT32_MAX)) < 0)
-                        r = errno == EINTR ? 1 : -errno;
-                else if (fds[0].revents != 0)
-                        r = 0;
-                else if (fds[1].revents != 0)
-                        r = -ECANCELED;
-        }
-        kill(-pid, SIGKILL); /* and whatever it left behind */
-        while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
-                ;
-        return r;
 }
 
 /* Empty but for the text. */
@@ -94,7 +63,7 @@ static int run_test(void *user, unsigned worker, struct slice text, int cancel_f
         if (r == 0)
                 r = start(c->options.command, c->folders[worker], path, &pid);
         if (r == 0)
-                r = wait_for(pid, c->options.timeout_ns, cancel_fd, &status);
+                r = spawn_wait(pid, c->options.timeout_ns, true, cancel_fd, &status);
         if (r == -ETIME)
                 return 0;
         return r < 0 ? r : WIFEXITED(status) && WEXITSTATUS(status) == 0;

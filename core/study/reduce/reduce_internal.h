@@ -45,7 +45,7 @@ const struct term *term_replaced(struct bank *b, const struct term *t, const str
 /* The same in fewer words: no list in a list of the same operator, no argument that changes nothing, no double negation. NULL likewise. */
 const struct term *term_tidied(struct bank *b, const struct term *t);
 
-/* Terms that may stand in a term's place everywhere; each is simpler than the term, and follows from the term and the lists alone. */
+/* Simpler terms to put in a term's place, wherever it stands. They depend on the term and the lists alone. */
 enum step_kind {
         STEP_ZERO,     /* true, 0, "", #b00, … */
         STEP_ONE,      /* false, 1 */

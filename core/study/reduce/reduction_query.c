@@ -56,31 +56,18 @@ static int reduced_find(struct query *query, struct value **ret)
         return 0;
 }
 
-struct putting {
-        const struct reduced_query *query;
-        struct slice encoded;
-        bool is_replaced;
-};
-
-static int put_in(void *user, struct store_txn *t)
-{
-        const struct putting *p = user;
-        int r = store_put(t, TABLE_REDUCED, SLICE(p->query->query.key.bytes, DIGEST_SIZE), p->encoded);
-
-        if (r == 0 && p->is_replaced)
-                replaced_note(t, p->query->options.solver);
-        return r;
-}
-
 /* `was_shown`: a mount may have shown another text. */
 static int put(const struct reduced_query *q, struct reduction *r, bool was_shown)
 {
         cleanup_buffer struct buffer b = {0};
-        int k = reduction_encode(r, &b);
+        struct store_update u = {.store = workspace_store(q->options.workspace), .r = reduction_encode(r, &b)};
 
-        return k < 0 ? k
-                     : store_update(workspace_store(q->options.workspace), put_in,
-                                    &(struct putting){.query = q, .encoded = SLICE(b.data, b.size), .is_replaced = was_shown});
+        while (store_update_begins(&u)) {
+                u.r = store_put(u.txn, TABLE_REDUCED, SLICE(q->query.key.bytes, DIGEST_SIZE), SLICE(b.data, b.size));
+                if (u.r == 0 && was_shown)
+                        replaced_note(u.txn, q->options.solver);
+        }
+        return u.r;
 }
 
 /* -- what is needed -- */

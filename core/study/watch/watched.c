@@ -32,17 +32,14 @@ static void branch_key(uint32_t solver, const char *name, struct buffer *key)
         buffer_add(key, digest.bytes, DIGEST_SIZE);
 }
 
-static int find_any(void *user, struct slice key, struct slice value)
-{
-        return 1;
-}
-
 static bool watched_before(struct workspace *w, uint32_t solver)
 {
         cleanup_buffer struct buffer prefix = {0};
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_ALARMS, .keys_only = true};
 
         branch_key(solver, NULL, &prefix);
-        return store_visit(workspace_store(w), TABLE_ALARMS, SLICE(prefix.data, prefix.size), false, find_any, NULL) == 1;
+        each.prefix = SLICE(prefix.data, prefix.size);
+        return store_walk(&each) == 1;
 }
 
 static int get_branch(struct workspace *w, uint32_t solver, const char *name, struct watched_branch *ret)
@@ -67,35 +64,21 @@ static int get_branch(struct workspace *w, uint32_t solver, const char *name, st
         return r;
 }
 
-struct branching {
-        uint32_t solver;
-        char *const *names;
-        const struct watched_branch *list;
-        size_t n;
-};
-
-static int put_branches(void *user, struct store_txn *t)
+static int put_branch(struct store_txn *t, uint32_t solver, const char *name, const struct watched_branch *b)
 {
-        const struct branching *list = user;
-        int r = 0;
+        cleanup_buffer struct buffer key = {0};
+        cleanup_free char *text = NULL;
+        char seen[GIT_OID_HEXSZ + 1], base[GIT_OID_HEXSZ + 1] = "";
+        json_t *j;
 
-        for (size_t i = 0; i < list->n && r == 0; i++) {
-                const struct watched_branch *b = &list->list[i];
-                cleanup_buffer struct buffer key = {0};
-                cleanup_free char *text = NULL;
-                char seen[GIT_OID_HEXSZ + 1], base[GIT_OID_HEXSZ + 1] = "";
-                json_t *j;
-
-                git_oid_tostr(seen, sizeof(seen), &b->seen);
-                if (!git_oid_is_zero(&b->base))
-                        git_oid_tostr(base, sizeof(base), &b->base);
-                branch_key(list->solver, list->names[i], &key);
-                j = json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open);
-                text = json_dumps(j, JSON_COMPACT);
-                json_decref(j);
-                r = store_put(t, TABLE_ALARMS, SLICE(key.data, key.size), slice_string(text));
-        }
-        return r;
+        git_oid_tostr(seen, sizeof(seen), &b->seen);
+        if (!git_oid_is_zero(&b->base))
+                git_oid_tostr(base, sizeof(base), &b->base);
+        branch_key(solver, name, &key);
+        j = json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open);
+        text = json_dumps(j, JSON_COMPACT);
+        json_decref(j);
+        return store_put(t, TABLE_ALARMS, SLICE(key.data, key.size), slice_string(text));
 }
 
 /* -- finding the branches that moved ------------------------------------------------------------------------------------------------------- */
@@ -243,27 +226,26 @@ static int look_at(struct looking *l, const struct ref *ref)
  * All in one transaction: a watch that is killed meanwhile has begun, or has not. */
 static int begin(const struct looking *l)
 {
-        cleanup_free struct watched_branch *list = allocate(l->refs->n, sizeof(*list));
-        cleanup_free char **names = allocate(l->refs->n, sizeof(*names));
+        cleanup_free struct watched_branch *list = allocate(l->refs->n, sizeof(*list)); /* of each ref */
+        struct store_update u = {.store = workspace_store(l->workspace)};
         bool is_chosen = l->patterns && *l->patterns, has_default = false;
-        size_t n = 0;
 
-        for (size_t i = 0; i < l->refs->n; i++) {
+        for (size_t i = 0; u.r == 0 && i < l->refs->n; i++) {
                 const struct ref *ref = &l->refs->list[i];
                 bool is_default = ref->commit == l->refs->head && !has_default;
                 struct commit c;
-                int r;
 
                 if (ref->kind != REF_BRANCH)
                         continue;
-                r = history_commit(l->solver->history, ref->commit, &c);
-                if (r < 0)
-                        return r;
+                u.r = history_commit(l->solver->history, ref->commit, &c);
                 has_default |= is_default;
-                list[n] = (struct watched_branch){.seen = c.oid, .is_open = is_chosen ? is_wanted(l, ref->name) : is_default};
-                names[n++] = ref->name;
+                list[i] = (struct watched_branch){.seen = c.oid, .is_open = is_chosen ? is_wanted(l, ref->name) : is_default};
         }
-        return store_update(workspace_store(l->workspace), put_branches, &(struct branching){l->solver->number, names, list, n});
+        while (store_update_begins(&u))
+                for (size_t i = 0; u.r == 0 && i < l->refs->n; i++)
+                        if (l->refs->list[i].kind == REF_BRANCH)
+                                u.r = put_branch(u.txn, l->solver->number, l->refs->list[i].name, &list[i]);
+        return u.r;
 }
 
 static int compare_heads(const void *a, const void *b, void *history)
@@ -302,16 +284,19 @@ int watched_stretches(struct workspace *w, struct solver *s, char *const *patter
 
 int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base)
 {
+        struct store_update u = {.store = workspace_store(w)};
         struct watched_branch b = {0};
         struct commit c = {0};
-        int r = history_commit(s->history, of->head, &c);
 
+        u.r = history_commit(s->history, of->head, &c);
         b.seen = c.oid;
         if (!of->was_rewound)
                 b.base = of->state.base;
-        if (r == 0 && base != COMMIT_NONE) {
-                r = history_commit(s->history, base, &c);
+        if (u.r == 0 && base != COMMIT_NONE) {
+                u.r = history_commit(s->history, base, &c);
                 b.base = c.oid;
         }
-        return r < 0 ? r : store_update(workspace_store(w), put_branches, &(struct branching){s->number, &of->branch, &b, 1});
+        while (store_update_begins(&u))
+                u.r = put_branch(u.txn, s->number, of->branch, &b);
+        return u.r;
 }

@@ -54,16 +54,6 @@ struct watching *watching_new(struct workspace *workspace, struct solver *s, con
         return w;
 }
 
-struct hex watching_hex(const struct watching *w, uint32_t commit)
-{
-        struct commit c = {0};
-        struct hex hex;
-
-        history_commit(w->solver->history, commit, &c);
-        git_oid_tostr(hex.s, sizeof(hex.s), &c.oid);
-        return hex;
-}
-
 struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
                              uint32_t subject_of)
 {
@@ -113,7 +103,7 @@ static int make_run(void *user, size_t i, struct query **ret)
 
 static int fail_at(const struct watching *w, uint32_t commit, int r, const char *reason)
 {
-        return errorf(r, "%s %.12s: %s", w->solver->recipe->name, watching_hex(w, commit).s, reason ? reason : strerror(-r));
+        return errorf(r, "%s %.12s: %s", w->solver->recipe->name, full_sha(w->solver, commit).s, reason ? reason : strerror(-r));
 }
 
 static void set_built(struct place *p, bool ok, const struct build_record *build)
@@ -234,14 +224,14 @@ static void alarm_unbuildable(struct watching *w, const struct boundary *b)
 {
         cleanup_buffer struct buffer reason = {0};
         const struct place *p = &w->places[b->bad];
-        struct hex commit = watching_hex(w, p->commit);
+        const struct commit_sha commit = full_sha(w->solver, p->commit);
         struct observation *a;
 
         if (!b->is_parent) {
                 buffer_addf(&w->result.notes, "%s %.12s cannot be built, nor can its parent: no alarm\n", w->solver->recipe->name, commit.s);
                 return;
         }
-        a = watching_alarm(w, ALARM_UNBUILDABLE, commit.s, watching_hex(w, b->parent).s, p->commit);
+        a = watching_alarm(w, ALARM_UNBUILDABLE, commit.s, full_sha(w->solver, b->parent).s, p->commit);
         buffer_add_printable(&reason, p->reason ? p->reason : "no reason is known");
         observation_set(&a->reason, reason.data);
 }

@@ -66,7 +66,3 @@ int watching_dispute(struct watching *w, struct batch *ret);
 /* The alarm of this kind, commit and version before it, which is made if there is none yet. */
 struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
                              uint32_t subject_of);
-struct hex {
-        char s[GIT_OID_HEXSZ + 1];
-};
-struct hex watching_hex(const struct watching *w, uint32_t commit);

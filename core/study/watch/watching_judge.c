@@ -70,7 +70,7 @@ static void add_case(const struct watching *w, struct observation *a, size_t tes
 static void alarm_first(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
 {
         uint32_t commit = w->places[place].commit;
-        struct observation *a = watching_alarm(w, kind, watching_hex(w, commit).s, "", commit);
+        struct observation *a = watching_alarm(w, kind, full_sha(w->solver, commit).s, "", commit);
 
         observation_set(&a->reason, detail);
         add_case(w, a, test, NO_PLACE, place, NULL);
@@ -259,7 +259,7 @@ static void set_detail(struct watching *w, const struct suspect *s, const char *
 static void alarm_unlocalized(struct watching *w, const struct suspect *s, const char *why)
 {
         uint32_t first = w->places[s->before].commit, last = w->places[s->after].commit;
-        struct hex before = watching_hex(w, first), after = watching_hex(w, last);
+        const struct commit_sha before = full_sha(w->solver, first), after = full_sha(w->solver, last);
         char range[2 * GIT_OID_HEXSZ + 3];
         struct commit c = {.first_parent = COMMIT_NONE};
         struct observation *a;
@@ -279,43 +279,31 @@ static void alarm_unlocalized(struct watching *w, const struct suspect *s, const
         add_case(w, a, s->test, s->before, s->after, NULL);
 }
 
-struct taking {
-        struct watching *watching;
-        const struct suspect *suspect;
-        size_t n; /* culprits */
-};
-
-static int alarm_culprit(void *user, const struct localized_culprit *c)
-{
-        struct taking *t = user;
-        struct watching *w = t->watching;
-        const struct suspect *s = t->suspect;
-        struct observation *a;
-
-        if (!c->is_verified && is_measured(s))
-                return 0;
-        t->n++;
-        a = watching_alarm(w, s->kind, c->commit, c->before, w->places[s->after].commit);
-        observation_set(&a->subject, c->subject);
-        set_detail(w, s, NULL, a);
-        add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
-        return 0;
-}
-
 static int take_results(struct watching *w)
 {
-        int r = 0;
+        int r;
 
-        for (size_t i = 0; i < w->n_group && r == 0; i++) {
-                struct taking t = {.watching = w, .suspect = of_group(w, i)};
+        for (size_t i = 0; i < w->n_group; i++) {
+                const struct suspect *s = of_group(w, i);
                 cleanup_localized struct localized *result = localization_result(w->localization, i);
+                const struct localized_culprit *c;
+                bool is_localized = false;
 
-                r = culprits_each(result, alarm_culprit, &t);
-                if (r == 0 && t.n == 0)
-                        alarm_unlocalized(w, t.suspect, localize_state_name(result->state));
+                for (size_t at = 0; (c = localized_slowdown(result, &at));) {
+                        struct observation *a;
+
+                        if (!c->is_verified && is_measured(s))
+                                continue;
+                        is_localized = true;
+                        a = watching_alarm(w, s->kind, c->commit, c->before, w->places[s->after].commit);
+                        observation_set(&a->subject, c->subject);
+                        set_detail(w, s, NULL, a);
+                        add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
+                }
+                if (!is_localized)
+                        alarm_unlocalized(w, s, localize_state_name(result->state));
         }
-        if (r == 0)
-                r = localization_keep(w->localization);
+        r = localization_keep(w->localization);
         finish_group(w);
         localization_free(steal_pointer(w->localization));
         return r;

@@ -4,6 +4,7 @@
 #define AUT_MAX_STATES  20000
 #define AUT_MAX_CELLS   (8u << 20)
 #define AUT_MAX_LENGTHS 4096
+#define AUT_MAX_SETS    1000
 
 struct draft {
         VEC(uint32_t) step; /* n * nclasses */
@@ -455,6 +456,97 @@ struct aut *aut_between(struct aut_store *s, struct aut *a, uint32_t q, const ui
         return finish(s, &d);
 }
 
+struct aut *aut_determinise(struct aut_store *s, const vec_u32 *first, uint32_t n, const uint64_t *start, const uint64_t *accept,
+                            void (*step)(void *data, uint32_t q, uint32_t c, uint64_t *to), void *data)
+{
+        size_t words = ((size_t)n + 63) / 64;
+        struct draft d = {};
+        VEC(uint64_t) sets = {};
+        struct aut *r = NULL;
+
+        for (size_t c = 0; c < first->n; c++)
+                vec_push(&d.first, first->d[c]);
+        for (size_t i = 0; i < words; i++)
+                vec_push(&sets, start[i]);
+        for (uint32_t i = 0; i < sets.n / words; i++) {
+                bool any = false;
+
+                for (size_t w = 0; w < words; w++)
+                        any |= (sets.d[i * words + w] & accept[w]) != 0;
+                vec_push(&d.accept, any);
+                if (i == AUT_MAX_SETS || ((i & 15) == 15 && late(s)))
+                        goto out;
+                for (size_t c = 0; c < first->n; c++) {
+                        size_t at = sets.n, j = 0;
+
+                        for (size_t w = 0; w < words; w++)
+                                vec_push(&sets, 0);
+                        for (uint32_t q = 0; q < n; q++)
+                                if (bit_get(sets.d + i * words, q))
+                                        step(data, q, first->d[c], sets.d + at);
+                        while (memcmp(sets.d + j * words, sets.d + at, words * 8))
+                                j++;
+                        vec_push(&d.step, (uint32_t)j);
+                        if (j * words != at)
+                                sets.n = at; /* seen before */
+                }
+        }
+        d.n = (uint32_t)(sets.n / words);
+        r = finish(s, &d);
+out:
+        draft_free(&d);
+        vec_free(&sets);
+        return r;
+}
+
+void aut_classes(const struct aut *a, vec_u32 *first)
+{
+        for (uint32_t c = 0; c < a->nclasses; c++) {
+                size_t i = 0;
+
+                while (i < first->n && first->d[i] < a->first[c])
+                        i++;
+                if (i < first->n && first->d[i] == a->first[c])
+                        continue;
+                vec_push(first, 0);
+                memmove(first->d + i + 1, first->d + i, 4 * (first->n - 1 - i));
+                first->d[i] = a->first[c];
+        }
+}
+
+/* Backward: state a->n is q as the one begun at. */
+struct backward {
+        const struct aut *a;
+        uint32_t q;
+        bool avoid;
+};
+
+static void step_back(void *data, uint32_t t, uint32_t c, uint64_t *to)
+{
+        const struct backward *b = data;
+
+        if (t == b->a->n || (b->avoid && b->a->accept[t]))
+                return;
+        for (uint32_t p = 0; p <= b->a->n; p++)
+                if (aut_step(b->a, p < b->a->n ? p : b->q, c) == t)
+                        bit_set(to, p);
+}
+
+struct aut *aut_reverse(struct aut_store *s, const struct aut *a, uint32_t q, const uint64_t *target, bool avoid)
+{
+        struct backward b = {a, q, avoid};
+        uint64_t *accept = util_alloc(((size_t)a->n / 64 + 1) * 8);
+        vec_u32 first = {};
+        struct aut *r;
+
+        bit_set(accept, a->n);
+        aut_classes(a, &first);
+        r = aut_determinise(s, &first, a->n + 1, target, accept, step_back, &b);
+        vec_free(&first);
+        free(accept);
+        return r;
+}
+
 void aut_store_init(struct aut_store *s, double deadline)
 {
         memset(s, 0, sizeof(*s));
@@ -470,6 +562,7 @@ void aut_store_free(struct aut_store *s)
         free(s->bucket);
         vec_free(&s->of_re);
         vec_free(&s->autos);
+        vec_free(&s->images);
         free(s->memo_key);
         free(s->memo_val);
         arena_free(&s->arena);

@@ -40,6 +40,12 @@ struct aut_store {
         uint64_t *memo_key;
         struct aut **memo_val;
         size_t memo_n, memo_cap;
+        /* memo of replace_preimage() */
+        VEC(struct {
+                uint32_t app;
+                const struct aut *out;
+                struct aut *pre; /* or NULL */
+        }) images;
         double deadline;
 };
 
@@ -53,6 +59,16 @@ struct aut *aut_comp(struct aut_store *s, struct aut *a);
 /* The language of the words that lead from state q to a state of target (a bit set; NULL: the accepting
  * ones). */
 struct aut *aut_between(struct aut_store *s, struct aut *a, uint32_t q, const uint64_t *target);
+
+/* From an automaton that is not deterministic: n states, the sets of those where it starts and accepts, and step(), which adds to `to`
+ * where q goes with the character c. first: characters of all classes that step() tells apart, ascending from 0. NULL: too many sets. */
+struct aut *aut_determinise(struct aut_store *s, const vec_u32 *first, uint32_t n, const uint64_t *start, const uint64_t *accept,
+                            void (*step)(void *data, uint32_t q, uint32_t c, uint64_t *to), void *data);
+/* Adds the first characters of a's classes to those in `first`. */
+void aut_classes(const struct aut *a, vec_u32 *first);
+/* The words w for which w read backward leads from state q to a state of target; avoid: through no accepting state but q. target has
+ * one bit more, whether the empty word is among them. NULL: too many states. */
+struct aut *aut_reverse(struct aut_store *s, const struct aut *a, uint32_t q, const uint64_t *target, bool avoid);
 
 uint32_t aut_class(const struct aut *a, uint32_t c);
 uint32_t aut_step(const struct aut *a, uint32_t q, uint32_t c);

@@ -7,7 +7,7 @@
 #define CONJUNCTION_MAX_DEPTH 3000
 /* Limits at a level. */
 #define CONJUNCTION_NODES(l)    (500ull << 2 * (l))
-#define CONJUNCTION_MENDS(l)    (6 + 10 * (l))
+#define CONJUNCTION_MENDS(l)    (4 * (6 + 10 * (l)))
 #define CONJUNCTION_OVERLAPS(l) (1 + 2 * (l))
 
 /* Is the original formula true when variables have these values? */

@@ -131,12 +131,12 @@ static const struct ustr *string_value(const struct bank *b, tid t, const struct
         return x->sort == SORT_STR && val && val[t].set ? val[t].s : NULL;
 }
 
-int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value *val)
+/* All spans of s that the language of re matches; .bit NULL: cannot say. The caller frees it. */
+static struct spans spans_of(struct bank *b, const struct ustr *s, tid re, const struct value *val)
 {
         vec_u32 order = {};
         size_t n = (size_t)s->len + 1;
-        struct spans *m;
-        int r = -1;
+        struct spans *m, r = {n};
 
         term_reach(b, &re, 1, &order);
         m = util_alloc((re + 1) * sizeof(*m));
@@ -226,7 +226,8 @@ int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value 
                         goto out;
                 }
         }
-        r = row(&m[re], 0)[n - 1];
+        r.bit = m[re].bit;
+        m[re].bit = NULL;
 out:
         for (size_t k = 0; k < order.n; k++)
                 free(m[order.d[k]].bit);
@@ -235,18 +236,13 @@ out:
         return r;
 }
 
-/* Leftmost, then shortest match of re in s at or after `from`, at least `min` long. 1: found, 0: none, -1. */
-static int find_re(struct bank *b, const struct ustr *s, tid re, const struct value *val, uint32_t from, uint32_t min,
-                   uint32_t *at, uint32_t *len)
+int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value *val)
 {
-        for (*at = from; *at <= s->len; ++*at)
-                for (*len = min; *len <= s->len - *at; ++*len) {
-                        int r = eval_in_re(b, slice(b, s, *at, *len), re, val);
+        struct spans m = spans_of(b, s, re, val);
+        int r = m.bit ? row(&m, 0)[s->len] : -1;
 
-                        if (r)
-                                return r;
-                }
-        return 0;
+        free(m.bit);
+        return r;
 }
 
 static const struct ustr *replace_all(struct bank *b, const struct ustr *s, const struct ustr *t, const struct ustr *u)
@@ -267,25 +263,36 @@ static const struct ustr *replace_all(struct bank *b, const struct ustr *s, cons
         return r;
 }
 
+/* The leftmost match that begins at or after `from` and is at least `min` long, and of these the shortest. */
+static bool find_span(const struct spans *m, uint32_t from, uint32_t min, uint32_t *at, uint32_t *len)
+{
+        for (*at = from; *at < m->n; ++*at)
+                for (*len = min; *at + *len < m->n; ++*len)
+                        if (row(m, *at)[*at + *len])
+                                return true;
+        return false;
+}
+
 static const struct ustr *replace_re(struct bank *b, const struct ustr *s, tid re, const struct ustr *u, bool all,
                                      const struct value *val)
 {
+        struct spans m = spans_of(b, s, re, val);
         VEC(const struct ustr *) parts = {};
         const struct ustr *r = NULL;
         uint32_t from = 0, at, len;
-        int found;
 
-        while ((found = find_re(b, s, re, val, from, all, &at, &len)) > 0) {
+        while (m.bit && find_span(&m, from, all, &at, &len)) {
                 vec_push(&parts, slice(b, s, from, at - from));
                 vec_push(&parts, u);
                 from = at + len;
                 if (!all)
                         break;
         }
-        if (found >= 0) {
+        if (m.bit) {
                 vec_push(&parts, slice(b, s, from, s->len));
                 r = join(b, parts.d, parts.n);
         }
+        free(m.bit);
         vec_free(&parts);
         return r;
 }

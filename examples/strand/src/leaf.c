@@ -5,6 +5,7 @@
 
 #define LEAF_TRIES      4
 #define LEAF_MAX_LENGTH (1 << 22)
+#define LEAF_MAX_DIGITS 18 /* of numbers that go by their digits */
 
 struct picks {
         const struct ustr **val; /* by variable */
@@ -111,9 +112,13 @@ static struct trouble check(struct search *s, const struct state *st, const stru
         for (size_t i = 0; i < st->lacks.n; i++)
                 if (occurs(instance(s, p, st->lacks.d[i].r), instance(s, p, st->lacks.d[i].l)))
                         return (struct trouble){TROUBLE_LACK, i};
-        for (size_t i = 0; i < st->links.n; i++)
-                if (!st->links.d[i].done && !link_holds(s, p, &st->links.d[i]))
-                        return (struct trouble){TROUBLE_LINK, i};
+        for (int codes = 0; codes < 2; codes++) /* last, as there are many, and numbers may turn out to be contradictory without them */
+                for (size_t i = 0; i < st->links.n; i++) {
+                        const struct link *l = &st->links.d[i];
+
+                        if ((term_get(s->b, l->app)->op == OP_TO_CODE) == codes && !l->done && !link_holds(s, p, l))
+                                return (struct trouble){TROUBLE_LINK, i};
+                }
         return (struct trouble){};
 }
 
@@ -224,7 +229,7 @@ static void mend_replace_all(struct search *s, const struct link *l, size_t at, 
                 branch_fact(&with, lower_eq(s->lower, s->vars.d[c].len, one));
         }
         *next = (struct link){.app = l->app, .var = l->var, .arg = {word_var(s, y), t, u}, .result = word_var(s, r)};
-        with.link = next;
+        with.link[with.links++] = next;
         branch_eq(&with, w, word_join(s, word_var(s, x), word_join(s, t, word_var(s, y))));
         branch_eq(&with, l->result, word_join(s, word_var(s, x), word_join(s, u, word_var(s, r))));
         with.lack[0].l = word_join(s, word_var(s, x), stub);
@@ -238,6 +243,63 @@ static void mend_replace_all(struct search *s, const struct link *l, size_t at, 
         }
 }
 
+/* A code, or a number short enough to go by its digits: what mending it leaves is smaller. */
+static bool is_small(struct search *s, const struct link *l, const struct picks *p)
+{
+        enum op op = (enum op)term_get(s->b, l->app)->op;
+
+        return op == OP_TO_CODE || (op == OP_TO_INT && instance(s, p, l->arg[0])->len <= LEAF_MAX_DIGITS);
+}
+
+/* A link of its own for (op x), x a variable; the integer it stands for is that term itself. */
+static const struct link *link_of_var(struct search *s, enum op op, uint32_t x)
+{
+        struct link *l = arena_alloc(&s->scratch, sizeof(*l));
+        tid t = term_app(s->b, op, SORT_INT, &s->vars.d[x].var, 1);
+
+        *l = (struct link){.app = t, .var = t, .arg = {word_var(s, x)}};
+        return l;
+}
+
+/* k = to_int(w) by the last digit: w is no number and k = -1; or w is a digit; or w = x c, k = 10 to_int(x) + c. Where lengths are
+ * bounded this ends, and all that is left is arithmetic. (As in cvc5: A. Reynolds et al., Reductions for Strings and Regular
+ * Expressions Revisited, FMCAD 2020.) */
+static void mend_digits(struct search *s, const struct link *l, size_t at, struct split *out)
+{
+        struct re_bank *re = &s->auts->re;
+        rid digit = re_chars(re, '0', '9'), digits = re_concat(re, digit, re_star(re, digit));
+        struct aut *one = aut_from_re(s->auts, digit), *many = aut_from_re(s->auts, digits);
+        struct branch no = {.drop_link = (int)at + 1}, single = no, more = no;
+        uint32_t x = search_fresh(s), c = search_fresh(s);
+        const struct link *head = link_of_var(s, OP_TO_INT, x), *last = link_of_var(s, OP_TO_CODE, c);
+        tid value = lower_sum(s->lower, last->var, 1, term_num(s->b, -'0'));
+        const struct word *w = l->arg[0];
+        int64_t k = 0;
+
+        branch_mem(&no, w, aut_comp(s->auts, many));
+        branch_fact(&no, lower_eq(s->lower, l->var, term_num(s->b, -1)));
+        branch_eq(&single, w, word_var(s, c));
+        branch_mem(&single, word_var(s, c), one);
+        branch_fact(&single, lower_eq(s->lower, l->var, value));
+        single.link[single.links++] = last;
+        branch_eq(&more, w, word_join(s, word_var(s, x), word_var(s, c)));
+        branch_mem(&more, word_var(s, x), many);
+        branch_mem(&more, word_var(s, c), one);
+        branch_fact(&more, lower_le(s->lower, term_num(s->b, 0), head->var));
+        branch_fact(&more, lower_eq(s->lower, l->var, lower_sum(s->lower, value, 10, head->var)));
+        more.link[more.links++] = head;
+        more.link[more.links++] = last;
+        if (zed_value(s->zed, l->var, &k) && k == -1) {
+                vec_push(&out->way, no);
+                vec_push(&out->way, single);
+                vec_push(&out->way, more);
+        } else {
+                vec_push(&out->way, single);
+                vec_push(&out->way, more);
+                vec_push(&out->way, no);
+        }
+}
+
 static void mend_link(struct search *s, const struct state *st, size_t at, const struct picks *p, struct split *out)
 {
         const struct link *l = &st->links.d[at];
@@ -247,7 +309,11 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
         int64_t k;
 
         out->why = l->why;
-        if ((op == OP_TO_CODE || (op == OP_TO_INT && st->mends % 2 == 0)) && zed_value(s->zed, l->var, &k)) {
+        if (op == OP_TO_INT && is_small(s, l, p)) {
+                mend_digits(s, l, at, out);
+                return;
+        }
+        if ((op == OP_TO_CODE || (op == OP_TO_INT && st->mends / 4 % 2 == 0)) && zed_value(s->zed, l->var, &k)) {
                 /* The integer leads: the text is what has that value. For to_int it alternates with the text,
                  * since either may be the one that is hard to meet. */
                 struct branch is = {.drop_link = (int)at + 1}, less = {}, more = {};
@@ -285,6 +351,10 @@ static void mend_link(struct search *s, const struct state *st, size_t at, const
         }
         if (op == OP_REPLACE_ALL) {
                 mend_replace_all(s, l, at, out);
+                return;
+        }
+        if (op == OP_REPLACE_RE || op == OP_REPLACE_RE_ALL) {
+                replace_split(s, l, at, out);
                 return;
         }
         for (int i = 0; i < 3; i++)
@@ -358,7 +428,7 @@ enum outcome leaf_solve(struct search *s, struct state *st, struct split *out)
                 goto out;
         }
         r = OUT_UNSAT;
-        st->mends++;
+        st->mends += t.kind == TROUBLE_LINK && is_small(s, &st->links.d[t.at], &p) ? 1 : 4;
         if (t.kind == TROUBLE_NEQ)
                 mend_neq(s, st, t.at, &p, out);
         else if (t.kind == TROUBLE_LACK)

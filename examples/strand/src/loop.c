@@ -48,6 +48,8 @@ enum verdict loop_run(struct solver *v)
                 case VERDICT_SAT:
                         break;
                 }
+                if (solver_guess(v))
+                        return VERDICT_SAT;
                 justify(v, &seen);
                 r = conjunction_search(v, &seen, level, &core, &limited);
                 if (r == OUT_UNKNOWN)

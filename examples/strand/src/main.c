@@ -17,6 +17,7 @@ static const char usage[] = "Usage: strand [OPTION]... FILE\n"
                             "  --no-length        do not consult the integer solver while searching\n"
                             "  --labels           print generalized word equations and arrangements on standard error\n"
                             "  --loop             search in a loop around Z3, not as its user propagator\n"
+                            "  --no-guess         no local search for a model\n"
                             "  --timeout SECONDS  answer unknown after that long\n"
                             "  --help, --version\n"
                             "\n"
@@ -107,10 +108,11 @@ int main(int argc, char **argv)
                 {"stats", no_argument, NULL, 's'},         {"seed", required_argument, NULL, 'r'},
                 {"no-overlap", no_argument, NULL, 'o'},    {"no-length", no_argument, NULL, 'l'},
                 {"labels", no_argument, NULL, 'b'},        {"loop", no_argument, NULL, 'p'},
+                {"no-guess", no_argument, NULL, 'g'},
                 {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
                 {"version", no_argument, NULL, 'v'},       {},
         };
-        struct strand_options opt = {};
+        struct strand_options opt = {.ends = true};
         struct strand_stats stats = {};
         bool want_stats = false;
         double timeout = 0;
@@ -136,6 +138,9 @@ int main(int argc, char **argv)
                         break;
                 case 'l':
                         opt.no_length = true;
+                        break;
+                case 'g':
+                        opt.no_guess = true;
                         break;
                 case 'b':
                         opt.labels = true;
@@ -187,5 +192,6 @@ int main(int argc, char **argv)
         free(text);
         if (want_stats)
                 strand_print_stats(stdout, &stats);
-        return status;
+        fflush(NULL);
+        _exit(ferror(stdout) ? 2 : status); /* libz3 would take itself apart */
 }

@@ -286,7 +286,9 @@ static int command(struct parser *p)
                 r = parser_unsupported(p, "declared sorts and recursive functions");
         } else if (parser_is(p, "assert")) {
                 lexer_next(&p->lex);
+                p->asserting = true;
                 r = p->unsupported ? -2 : parser_term(p, &t);
+                p->asserting = false;
                 if (!r && parser_sort_of(p, t) != SORT_BOOL)
                         r = parser_error_here(p, "the assertion has sort %s, not Bool", term_sort_name(parser_sort_of(p, t)));
                 if (!r) {

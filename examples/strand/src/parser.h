@@ -33,6 +33,7 @@ struct parser {
         struct symbol **table; /* open hash of names; owned */
         size_t ntable, nsymbols;
         VEC(struct symbol *) trail; /* definitions to undo, latest last */
+        bool asserting;             /* the term being read is an assertion */
         const char *unsupported;    /* why this script is outside the solver's logics, or NULL */
         char text[256];
         char error[512];

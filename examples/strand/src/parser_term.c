@@ -265,6 +265,37 @@ static int parse_indexed(struct parser *p, struct frame *f, tid *value, bool *is
         return 0;
 }
 
+/* "exists ((x S) ..)": new variables named x .., until the body ends. */
+static int parse_exists(struct parser *p)
+{
+        int r;
+
+        lexer_next(&p->lex);
+        if ((r = parser_expect(p, TOK_OPEN, "'('")) < 0)
+                return r;
+        for (lexer_next(&p->lex); p->lex.tok == TOK_OPEN; lexer_next(&p->lex)) {
+                struct name name;
+                enum sort s;
+                tid v;
+
+                lexer_next(&p->lex);
+                if ((r = parser_expect(p, TOK_SYMBOL, "a variable")) < 0)
+                        return r;
+                name = (struct name){p->lex.text, p->lex.len};
+                lexer_next(&p->lex);
+                if ((r = parser_sort(p, &s)) < 0)
+                        return r;
+                if (s == SORT_RE)
+                        return parser_unsupported(p, "a bound variable of sort RegLan");
+                lexer_next(&p->lex);
+                if ((r = parser_expect(p, TOK_CLOSE, "')'")) < 0)
+                        return r;
+                v = term_var(p->bank, s, "bound");
+                parser_define(p, name.text, name.len, SYM_TERM)->term = v;
+        }
+        return parser_expect(p, TOK_CLOSE, "')'");
+}
+
 /* The current token begins the term; afterwards it is the term's last token. */
 int parser_term(struct parser *p, tid *out)
 {
@@ -348,6 +379,22 @@ int parser_term(struct parser *p, tid *out)
                                         goto out;
                         } else {
                                 f.sym = parser_lookup(p, p->lex.text, p->lex.len);
+                                if (!f.sym && parser_is(p, "exists") && p->asserting) {
+                                        bool positive = true; /* under nothing but and, or: true for some x, or for a new one */
+
+                                        for (size_t i = 0; i < frames.n; i++)
+                                                positive &= frames.d[i].kind == FRAME_LET_BODY ||
+                                                            (frames.d[i].kind == FRAME_APP && frames.d[i].sym->kind == SYM_BUILTIN &&
+                                                             (frames.d[i].sym->builtin->op == OP_AND || frames.d[i].sym->builtin->op == OP_OR));
+                                        if (positive) {
+                                                f.kind = FRAME_LET_BODY;
+                                                f.trail = p->trail.n;
+                                                if ((r = parse_exists(p)) < 0)
+                                                        goto out;
+                                                vec_push(&frames, f);
+                                                continue;
+                                        }
+                                }
                                 if (!f.sym && (parser_is(p, "forall") || parser_is(p, "exists") || parser_is(p, "match"))) {
                                         r = parser_unsupported(p, "quantifiers");
                                         goto out;

@@ -72,6 +72,9 @@ static void on_final(void *data)
                 return;
         v->round++;
         v->stats->rounds++;
+        p->found = solver_guess(v); /* Z3's assignment may be another, and is not asked for again */
+        if (p->found)
+                return;
         justify(v, &seen);
         r = conjunction_search(v, &seen, p->level, &core, &p->limited);
         p->found = r == OUT_SAT;

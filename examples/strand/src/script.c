@@ -80,6 +80,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
         static const char *const verdicts[] = {"unknown", "sat", "unsat"};
         enum verdict verdict = VERDICT_UNKNOWN;
         struct value *val = NULL;
+        struct strand_options now;
         const struct ustr *empty;
         struct parser p;
         struct bank b;
@@ -115,8 +116,10 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                                 free(val);
                                 nval = b.terms.n;
                                 val = util_alloc(nval * sizeof(*val));
+                                now = *opt;
+                                now.ends &= !memmem(p.lex.p, (size_t)(p.lex.end - p.lex.p), "check-sat", 9);
                                 script_answering = 1;
-                                verdict = strand_solve(&b, all.d, all.n, opt, stats, val);
+                                verdict = strand_solve(&b, all.d, all.n, &now, stats, val);
                                 script_answering = 0;
                         }
                         fprintf(out, "%s\n", verdicts[verdict]);

@@ -27,8 +27,8 @@ static struct state *apply(struct search *s, const struct state *st, const struc
                 vec_push(&c->neqs, (struct negation){b->neq[i].l, b->neq[i].r, d});
         for (uint32_t i = 0; i < b->lacks; i++)
                 vec_push(&c->lacks, (struct negation){b->lack[i].l, b->lack[i].r, d});
-        if (b->link) {
-                vec_push(&c->links, *b->link);
+        for (uint32_t i = 0; i < b->links; i++) {
+                vec_push(&c->links, *b->link[i]);
                 vec_last(&c->links).why = d;
         }
         c->overlaps += b->overlap;

@@ -14,9 +14,9 @@ struct branch {
         struct {
                 const struct word *l, *r;
         } neq[2], lack[1];
-        const struct link *link; /* one more, or NULL */
+        const struct link *link[2]; /* more of these */
         tid fact[4];
-        uint32_t neqs, eqs, mems, facts, lacks;
+        uint32_t neqs, eqs, mems, facts, lacks, links;
         int drop_eq, drop_mem, drop_neq, drop_lack, drop_link; /* index + 1; 0: none */
         bool overlap;                                          /* unfolds a variable over itself */
 };
@@ -48,6 +48,8 @@ bool arrange_split(struct search *s, struct state *st, struct split *out);
 /* member.c: splits on memberships of words with several variables */
 bool member_refute(struct search *s, struct state *st, dep **conflict);
 bool member_split(struct search *s, struct state *st, struct split *out);
+/* replace.c: a function that replaces what is in a regular language, by its leftmost match */
+void replace_split(struct search *s, const struct link *l, size_t at, struct split *out);
 /* leaf.c: all equations solved, each variable with its language */
 enum outcome leaf_solve(struct search *s, struct state *st, struct split *out);
 

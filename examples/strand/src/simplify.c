@@ -457,6 +457,28 @@ static bool congruence(struct search *s, struct state *st, size_t i, dep **confl
         return true;
 }
 
+/* The argument of a replacement is among the words whose image can be the result. */
+static bool preimage(struct search *s, struct state *st, struct link *l)
+{
+        dep *why = s->no_reason;
+        struct aut *out, *in;
+
+        if (word_is_const(l->result))
+                out = aut_from_re(s->auts, re_word(&s->auts->re, (const uint32_t *)l->result->s, l->result->n));
+        else if (l->result->n == 1)
+                out = state_domain(s, st, (uint32_t)SYM_VAR(l->result->s[0]), &why);
+        else
+                return false;
+        if (!out || out == s->auts->all || out == l->seen)
+                return false;
+        l->seen = out;
+        in = replace_preimage(s, l, out);
+        if (!in || in == s->auts->all)
+                return false;
+        state_member(s, st, l->arg[0], in, dep_union(s, why, l->why));
+        return true;
+}
+
 static int simplify_link(struct search *s, struct state *st, size_t i, dep **conflict)
 {
         struct link *l = &st->links.d[i];
@@ -464,6 +486,8 @@ static int simplify_link(struct search *s, struct state *st, size_t i, dep **con
 
         if (l->done)
                 return 0;
+        if (l->result && l->arg[2] && preimage(s, st, l))
+                return 1;
         for (int k = 0; k < 3; k++)
                 if (l->arg[k] && !word_is_const(l->arg[k])) {
                         if (term_get(s->b, l->app)->op == OP_TO_CODE && !code_fact(s, st, l, conflict))

@@ -1,6 +1,7 @@
 /* One check-sat in the making: what the front ends (loop.c, propagator.c) share. A front end has a Boolean
  * assignment; justify() says which literals of it matter, conjunction_search() whether they hold together. */
 #pragma once
+#include "guess.h"
 #include "search.h"
 
 /* Limits of the search on one conjunction grow with the level: what exceeds those of one is set aside and
@@ -17,6 +18,7 @@ struct solver {
         struct lower lower;
         struct zed zed;
         struct aut_store auts;
+        struct guess guess; /* goes on beside the search: solver_guess() */
         const struct strand_options *opt;
         struct strand_stats *stats;
         const tid *asserts;
@@ -49,6 +51,9 @@ static inline bool solver_late(const struct solver *v)
 {
         return v->opt->deadline > 0 && strand_now() > v->opt->deadline;
 }
+
+/* A model by local search, as long as it has done less than its share of the work. True: it is in v->val. */
+bool solver_guess(struct solver *v);
 
 /* All terms of the lowered assertions and of their definitions, ascending. The caller frees. */
 void solver_reach(const struct solver *v, vec_u32 *order);

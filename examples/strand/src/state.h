@@ -46,6 +46,7 @@ struct link {
         const struct word *arg[3]; /* NULL: not a string */
         const struct word *result; /* NULL: the result is the integer `var` */
         dep *why;
+        struct aut *seen; /* the language of the result that the argument has been told of */
         bool done;
 };
 
@@ -67,7 +68,7 @@ struct state {
         VEC(struct fact) facts;
         VEC(struct solved) solved; /* var := w, in order; w has no earlier var */
         uint32_t nfacts_checked;
-        uint32_t mends;    /* times a leaf was mended on this path */
+        uint32_t mends;    /* what mending leaves has cost on this path: 1 for a digit or code, else 4 */
         uint32_t overlaps; /* times a variable that overlaps itself was unfolded on this path */
 };
 
@@ -141,6 +142,8 @@ void state_free(struct state *st);
 
 /* Consequences until nothing changes. False: contradiction, with its reasons. */
 bool state_simplify(struct search *s, struct state *st, dep **conflict);
+/* replace.c: the words that l's function, which replaces by a constant what is constant, takes into `out`. NULL: too large, or not so. */
+struct aut *replace_preimage(struct search *s, const struct link *l, struct aut *out);
 /* The facts against the integer solver. OUT_UNSAT with reasons, else OUT_SAT (or OUT_UNKNOWN). */
 enum outcome state_check_lengths(struct search *s, struct state *st, dep **conflict);
 /* What is known of the variable's language (the whole of it: s->auts->all). */

@@ -48,6 +48,52 @@ static void assert_lengths(struct solver *v)
         vec_free(&order);
 }
 
+/* What local search may do before there is any other, and for each node of that: in evaluations of terms. */
+#define GUESS_FIRST    6000
+#define GUESS_PER_NODE 200
+
+bool solver_guess(struct solver *v)
+{
+        uint64_t due = GUESS_FIRST + GUESS_PER_NODE * v->stats->nodes;
+        bool r = !v->opt->no_guess && !v->opt->labels && v->guess.work < due && guess_run(&v->guess, due - v->guess.work, v->val, v->nval);
+
+        v->stats->guesses = v->guess.work;
+        return r;
+}
+
+/* Lowers, looks for a model, tells Z3 the skeleton, and runs a front end. */
+static enum verdict search(struct solver *v)
+{
+        enum verdict r = VERDICT_UNKNOWN;
+        bool refuted = false;
+
+        lower_init(&v->lower, v->b);
+        for (size_t i = 0; i < v->nasserts && !v->lower.fail; i++)
+                vec_push(&v->roots, lower_formula(&v->lower, v->asserts[i]));
+        if (v->lower.fail && solver_guess(v))
+                return VERDICT_SAT;
+        if (v->lower.fail) {
+                fprintf(stderr, "strand: unknown, because of %s\n", v->lower.fail);
+                return VERDICT_UNKNOWN;
+        }
+        for (size_t i = 0; i < v->roots.n; i++)
+                refuted |= v->roots.d[i] == v->b->t_false;
+        if (refuted)
+                return VERDICT_UNSAT;
+        if (solver_guess(v))
+                return VERDICT_SAT;
+        if (!zed_init(&v->zed, v->b, v->stats, v->opt->deadline, v->opt->seed))
+                return VERDICT_UNKNOWN;
+        for (size_t i = 0; i < v->roots.n; i++)
+                zed_assert(&v->zed, v->roots.d[i]);
+        assert_definitions(v);
+        assert_lengths(v);
+        r = v->opt->loop ? loop_run(v) : propagator_run(v);
+        if (!v->opt->ends)
+                zed_free(&v->zed);
+        return r;
+}
+
 enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const struct strand_options *opt,
                           struct strand_stats *stats, struct value *val)
 {
@@ -56,22 +102,11 @@ enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const st
 
         term_reach(b, asserts, n, &v.order);
         v.nval = b->terms.n;
-        lower_init(&v.lower, b);
-        for (size_t i = 0; i < n && !v.lower.fail; i++)
-                vec_push(&v.roots, lower_formula(&v.lower, asserts[i]));
-        if (v.lower.fail) {
-                fprintf(stderr, "strand: unknown, because of %s\n", v.lower.fail);
-        } else {
-                zed_init(&v.zed, b, stats, opt->deadline, opt->seed);
-                aut_store_init(&v.auts, opt->deadline);
-                for (size_t i = 0; i < v.roots.n; i++)
-                        zed_assert(&v.zed, v.roots.d[i]);
-                assert_definitions(&v);
-                assert_lengths(&v);
-                verdict = opt->loop ? loop_run(&v) : propagator_run(&v);
-                aut_store_free(&v.auts);
-                zed_free(&v.zed);
-        }
+        aut_store_init(&v.auts, opt->deadline);
+        guess_init(&v.guess, b, &v.auts, asserts, n, opt->seed);
+        verdict = search(&v);
+        guess_free(&v.guess);
+        aut_store_free(&v.auts);
         lower_free(&v.lower);
         vec_free(&v.roots);
         vec_free(&v.pool);
@@ -102,6 +137,7 @@ void strand_print_stats(FILE *f, const struct strand_stats *s)
                 {"pruned", s->pruned},
                 {"intersections", s->intersections},
                 {"models", s->models},
+                {"guesses", s->guesses},
                 {"z3-checks", s->z3_checks},
         };
 

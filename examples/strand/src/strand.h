@@ -12,9 +12,11 @@ enum verdict {
 struct strand_options {
         uint32_t seed;
         bool no_overlap; /* do not detect overlapping variables */
+        bool no_guess;   /* no local search for a model */
         bool no_length;  /* do not consult the integer solver while searching */
         bool labels;     /* say on standard error which label sets there are and how they merge */
         bool loop;       /* a loop around Z3 instead of a user propagator */
+        bool ends;       /* the program does after this: what goes with it need not be freed */
         double deadline; /* on the monotonic clock; 0: none */
 };
 
@@ -33,6 +35,7 @@ struct strand_stats {
         uint64_t pruned;           /* overlapping arrangements dropped */
         uint64_t intersections;    /* of languages */
         uint64_t models;           /* candidates for a model */
+        uint64_t guesses;          /* terms evaluated by the local search */
         uint64_t z3_checks;
 };
 

@@ -1,4 +1,5 @@
 #include "zed.h"
+#include "zed_z3.h"
 #include <z3_version.h>
 
 #define ZED_MASTER_UNITS 200000000
@@ -14,41 +15,45 @@ static void on_error(Z3_context c, Z3_error_code e)
  * start at every check (which fails where processes are scarce, and takes the program down). */
 static void limit(struct zed *z, Z3_solver s, unsigned units, unsigned seed)
 {
-        Z3_params p = Z3_mk_params(z->z);
+        Z3_params p = z3.mk_params(z->z);
 
-        Z3_params_inc_ref(z->z, p);
-        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), units);
-        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "random_seed"), seed);
-        Z3_solver_set_params(z->z, s, p);
-        Z3_params_dec_ref(z->z, p);
+        z3.params_inc_ref(z->z, p);
+        z3.params_set_uint(z->z, p, z3.mk_string_symbol(z->z, "rlimit"), units);
+        z3.params_set_uint(z->z, p, z3.mk_string_symbol(z->z, "random_seed"), seed);
+        z3.solver_set_params(z->z, s, p);
+        z3.params_dec_ref(z->z, p);
 }
 
-void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed)
+bool zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed)
 {
-        Z3_config cfg = Z3_mk_config();
+        Z3_config cfg;
 
+        if (!z3_load())
+                return false;
+        cfg = z3.mk_config();
         memset(z, 0, sizeof(*z));
         z->b = b;
         z->stats = stats;
         z->deadline = deadline;
-        Z3_set_param_value(cfg, "model", "true");
-        z->z = Z3_mk_context(cfg);
-        Z3_del_config(cfg);
-        Z3_set_error_handler(z->z, on_error);
-        z->master = Z3_mk_simple_solver(z->z);
-        Z3_solver_inc_ref(z->z, z->master);
-        z->arith = Z3_mk_simple_solver(z->z);
-        Z3_solver_inc_ref(z->z, z->arith);
-        z->ints = Z3_mk_int_sort(z->z);
-        z->bools = Z3_mk_bool_sort(z->z);
+        z3.set_param_value(cfg, "model", "true");
+        z->z = z3.mk_context(cfg);
+        z3.del_config(cfg);
+        z3.set_error_handler(z->z, on_error);
+        z->master = z3.mk_simple_solver(z->z);
+        z3.solver_inc_ref(z->z, z->master);
+        z->arith = z3.mk_simple_solver(z->z);
+        z3.solver_inc_ref(z->z, z->arith);
+        z->ints = z3.mk_int_sort(z->z);
+        z->bools = z3.mk_bool_sort(z->z);
         limit(z, z->master, ZED_MASTER_UNITS, seed);
         limit(z, z->arith, ZED_ARITH_UNITS, seed);
+        return true;
 }
 
 static void drop(struct zed *z, Z3_model *m)
 {
         if (*m)
-                Z3_model_dec_ref(z->z, *m);
+                z3.model_dec_ref(z->z, *m);
         *m = NULL;
 }
 
@@ -56,9 +61,9 @@ void zed_free(struct zed *z)
 {
         drop(z, &z->model);
         drop(z, &z->skeleton);
-        Z3_solver_dec_ref(z->z, z->master);
-        Z3_solver_dec_ref(z->z, z->arith);
-        Z3_del_context(z->z);
+        z3.solver_dec_ref(z->z, z->master);
+        z3.solver_dec_ref(z->z, z->arith);
+        z3.del_context(z->z);
         vec_free(&z->ast);
         vec_free(&z->proxy);
         vec_free(&z->fact);
@@ -80,61 +85,65 @@ static Z3_ast translate(struct zed *z, tid t)
         a = args.d;
         switch ((enum op)x->op) {
         case OP_TRUE:
-                r = Z3_mk_true(c);
+                r = z3.mk_true(c);
                 break;
         case OP_FALSE:
-                r = Z3_mk_false(c);
+                r = z3.mk_false(c);
                 break;
         case OP_VAR:
                 if (x->sort == SORT_BOOL || x->sort == SORT_INT)
-                        r = Z3_mk_fresh_const(c, "v", x->sort == SORT_INT ? z->ints : z->bools);
+                        r = z3.mk_fresh_const(c, "v", x->sort == SORT_INT ? z->ints : z->bools);
                 break;
         case OP_NUM:
-                r = Z3_mk_int64(c, x->a, z->ints);
+                r = z3.mk_int64(c, x->a, z->ints);
                 break;
         case OP_NOT:
-                r = Z3_mk_not(c, a[0]);
+                r = z3.mk_not(c, a[0]);
                 break;
         case OP_AND:
-                r = Z3_mk_and(c, n, a);
+                r = z3.mk_and(c, n, a);
                 break;
         case OP_OR:
-                r = Z3_mk_or(c, n, a);
+                r = z3.mk_or(c, n, a);
                 break;
         case OP_ITE:
                 if (x->sort == SORT_BOOL)
-                        r = Z3_mk_ite(c, a[0], a[1], a[2]);
+                        r = z3.mk_ite(c, a[0], a[1], a[2]);
                 break;
         case OP_EQ:
                 if (term_get(z->b, x->args[0])->sort == SORT_STR)
-                        r = Z3_mk_fresh_const(c, "eq", z->bools);
+                        r = z3.mk_fresh_const(c, "eq", z->bools);
                 else
-                        r = Z3_mk_eq(c, a[0], a[1]);
+                        r = z3.mk_eq(c, a[0], a[1]);
                 break;
         case OP_LE:
-                r = Z3_mk_le(c, a[0], a[1]);
+                r = z3.mk_le(c, a[0], a[1]);
                 break;
         case OP_ADD:
-                r = Z3_mk_add(c, n, a);
+                r = z3.mk_add(c, n, a);
                 break;
         case OP_MUL:
-                r = Z3_mk_mul(c, n, a);
+                r = z3.mk_mul(c, n, a);
                 break;
         case OP_DIV:
-                r = Z3_mk_div(c, a[0], a[1]);
+                r = z3.mk_div(c, a[0], a[1]);
                 break;
         case OP_MOD:
-                r = Z3_mk_mod(c, a[0], a[1]);
+                r = z3.mk_mod(c, a[0], a[1]);
                 break;
         case OP_LEN:
-                r = Z3_mk_fresh_const(c, "len", z->ints);
+                r = z3.mk_fresh_const(c, "len", z->ints);
                 if (!z->watcher) /* asserting from a propagator's callback would undo the assignment it looks at */
-                        Z3_solver_assert(c, z->master, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
-                Z3_solver_assert(c, z->arith, Z3_mk_ge(c, r, Z3_mk_int64(c, 0, z->ints)));
+                        z3.solver_assert(c, z->master, z3.mk_ge(c, r, z3.mk_int64(c, 0, z->ints)));
+                z3.solver_assert(c, z->arith, z3.mk_ge(c, r, z3.mk_int64(c, 0, z->ints)));
+                break;
+        case OP_TO_CODE:
+        case OP_TO_INT:
+                r = z3.mk_fresh_const(c, "of", z->ints);
                 break;
         case OP_IN_RE:
         case OP_CONTAINS:
-                r = Z3_mk_fresh_const(c, "in", z->bools);
+                r = z3.mk_fresh_const(c, "in", z->bools);
                 break;
         default:
                 break; /* strings and languages: nothing in Z3 */
@@ -178,7 +187,7 @@ static Z3_ast ast(struct zed *z, tid t)
 
 void zed_assert(struct zed *z, tid formula)
 {
-        Z3_solver_assert(z->z, z->master, ast(z, formula));
+        z3.solver_assert(z->z, z->master, ast(z, formula));
 }
 
 void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, tid guard)
@@ -188,11 +197,11 @@ void zed_block(struct zed *z, const tid *atom, const bool *negative, size_t n, t
         for (size_t i = 0; i < n; i++) {
                 Z3_ast a = ast(z, atom[i]);
 
-                vec_push(&lits, negative[i] ? a : Z3_mk_not(z->z, a));
+                vec_push(&lits, negative[i] ? a : z3.mk_not(z->z, a));
         }
         if (guard)
-                vec_push(&lits, Z3_mk_not(z->z, ast(z, guard)));
-        Z3_solver_assert(z->z, z->master, lits.n ? Z3_mk_or(z->z, (unsigned)lits.n, lits.d) : Z3_mk_false(z->z));
+                vec_push(&lits, z3.mk_not(z->z, ast(z, guard)));
+        z3.solver_assert(z->z, z->master, lits.n ? z3.mk_or(z->z, (unsigned)lits.n, lits.d) : z3.mk_false(z->z));
         vec_free(&lits);
 }
 
@@ -203,19 +212,19 @@ enum verdict zed_check(struct zed *z, tid guard, bool *guarded)
 
         z->stats->z3_checks++;
         drop(z, &z->skeleton);
-        r = Z3_solver_check_assumptions(z->z, z->master, 1, &g);
+        r = z3.solver_check_assumptions(z->z, z->master, 1, &g);
         if (r == Z3_L_FALSE) {
-                Z3_ast_vector core = Z3_solver_get_unsat_core(z->z, z->master);
+                Z3_ast_vector core = z3.solver_get_unsat_core(z->z, z->master);
 
-                Z3_ast_vector_inc_ref(z->z, core);
-                *guarded = Z3_ast_vector_size(z->z, core) > 0;
-                Z3_ast_vector_dec_ref(z->z, core);
+                z3.ast_vector_inc_ref(z->z, core);
+                *guarded = z3.ast_vector_size(z->z, core) > 0;
+                z3.ast_vector_dec_ref(z->z, core);
                 return VERDICT_UNSAT;
         }
         if (r != Z3_L_TRUE)
                 return VERDICT_UNKNOWN;
-        z->skeleton = Z3_solver_get_model(z->z, z->master);
-        Z3_model_inc_ref(z->z, z->skeleton);
+        z->skeleton = z3.solver_get_model(z->z, z->master);
+        z3.model_inc_ref(z->z, z->skeleton);
         return VERDICT_SAT;
 }
 
@@ -225,9 +234,9 @@ bool zed_truth(struct zed *z, tid formula)
 
         if (z->watcher)
                 return z->watcher->truth(z->data, formula);
-        if (!Z3_model_eval(z->z, z->skeleton, ast(z, formula), true, &r))
+        if (!z3.model_eval(z->z, z->skeleton, ast(z, formula), true, &r))
                 return false;
-        return Z3_get_bool_value(z->z, r) == Z3_L_TRUE;
+        return z3.get_bool_value(z->z, r) == Z3_L_TRUE;
 }
 
 /* ---- the user propagator ---- */
@@ -258,7 +267,7 @@ static void popped(struct zed *z, unsigned n)
 
 static void fixed(struct zed *z, uint32_t number, Z3_ast value)
 {
-        z->watcher->fixed(z->data, number, Z3_get_bool_value(z->z, value) == Z3_L_TRUE);
+        z->watcher->fixed(z->data, number, z3.get_bool_value(z->z, value) == Z3_L_TRUE);
 }
 
 #if Z3_MAJOR_VERSION == 4 && Z3_MINOR_VERSION < 9 /* Z3 numbers what is watched, and its numbers are ours */
@@ -281,12 +290,12 @@ static void on_fixed(void *data, Z3_solver_callback cb, unsigned number, Z3_ast 
 
 static uint32_t watch(struct zed *z, Z3_ast a)
 {
-        return Z3_solver_propagate_register(z->z, z->master, a);
+        return z3.solver_propagate_register(z->z, z->master, a);
 }
 
 void zed_refute(struct zed *z, const uint32_t *numbers, size_t n)
 {
-        Z3_solver_propagate_consequence(z->z, z->callback, (unsigned)n, numbers, 0, NULL, NULL, Z3_mk_false(z->z));
+        z3.solver_propagate_consequence(z->z, z->callback, (unsigned)n, numbers, 0, NULL, NULL, z3.mk_false(z->z));
 }
 
 #else
@@ -306,7 +315,7 @@ static void on_pop(void *data, Z3_solver_callback cb, unsigned n)
 static void on_fixed(void *data, Z3_solver_callback cb, Z3_ast a, Z3_ast value)
 {
         struct zed *z = data;
-        uint32_t number = map_get(&z->watch_of, Z3_get_ast_id(z->z, a));
+        uint32_t number = map_get(&z->watch_of, z3.get_ast_id(z->z, a));
 
         (void)cb;
         if (number)
@@ -316,8 +325,8 @@ static void on_fixed(void *data, Z3_solver_callback cb, Z3_ast a, Z3_ast value)
 static uint32_t watch(struct zed *z, Z3_ast a)
 {
         vec_push(&z->watched, a);
-        map_set(&z->watch_of, Z3_get_ast_id(z->z, a), (uint32_t)z->watched.n);
-        Z3_solver_propagate_register(z->z, z->master, a);
+        map_set(&z->watch_of, z3.get_ast_id(z->z, a), (uint32_t)z->watched.n);
+        z3.solver_propagate_register(z->z, z->master, a);
         return (uint32_t)z->watched.n - 1;
 }
 
@@ -327,7 +336,7 @@ void zed_refute(struct zed *z, const uint32_t *numbers, size_t n)
 
         for (size_t i = 0; i < n; i++)
                 vec_push(&terms, z->watched.d[numbers[i]]);
-        Z3_solver_propagate_consequence(z->z, z->callback, (unsigned)n, terms.d, 0, NULL, NULL, Z3_mk_false(z->z));
+        z3.solver_propagate_consequence(z->z, z->callback, (unsigned)n, terms.d, 0, NULL, NULL, z3.mk_false(z->z));
         vec_free(&terms);
 }
 
@@ -335,20 +344,20 @@ void zed_refute(struct zed *z, const uint32_t *numbers, size_t n)
 
 void zed_propagate(struct zed *z, const struct zed_watcher *w, void *data)
 {
-        Z3_params p = Z3_mk_params(z->z);
+        Z3_params p = z3.mk_params(z->z);
 
         /* Without relevancy every atom is assigned at the end. What the search's integer solver spends counts for the
          * solver that called it, too, so that one may spend as much as can be said. */
-        Z3_params_inc_ref(z->z, p);
-        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "relevancy"), 0);
-        Z3_params_set_uint(z->z, p, Z3_mk_string_symbol(z->z, "rlimit"), UINT32_MAX);
-        Z3_solver_set_params(z->z, z->master, p);
-        Z3_params_dec_ref(z->z, p);
+        z3.params_inc_ref(z->z, p);
+        z3.params_set_uint(z->z, p, z3.mk_string_symbol(z->z, "relevancy"), 0);
+        z3.params_set_uint(z->z, p, z3.mk_string_symbol(z->z, "rlimit"), UINT32_MAX);
+        z3.solver_set_params(z->z, z->master, p);
+        z3.params_dec_ref(z->z, p);
         z->watcher = w;
         z->data = data;
-        Z3_solver_propagate_init(z->z, z->master, z, on_push, on_pop, on_fresh);
-        Z3_solver_propagate_fixed(z->z, z->master, on_fixed);
-        Z3_solver_propagate_final(z->z, z->master, on_final);
+        z3.solver_propagate_init(z->z, z->master, z, on_push, on_pop, on_fresh);
+        z3.solver_propagate_fixed(z->z, z->master, on_fixed);
+        z3.solver_propagate_final(z->z, z->master, on_final);
 }
 
 uint32_t zed_watch(struct zed *z, tid atom)
@@ -357,9 +366,9 @@ uint32_t zed_watch(struct zed *z, tid atom)
         Z3_ast a = ast(z, atom);
 
         if (x->op == OP_LE || (x->op == OP_EQ && term_get(z->b, x->args[0])->sort == SORT_INT)) {
-                Z3_ast same = Z3_mk_fresh_const(z->z, "w", z->bools);
+                Z3_ast same = z3.mk_fresh_const(z->z, "w", z->bools);
 
-                Z3_solver_assert(z->z, z->master, Z3_mk_iff(z->z, same, a));
+                z3.solver_assert(z->z, z->master, z3.mk_iff(z->z, same, a));
                 a = same;
         }
         return watch(z, a);
@@ -375,8 +384,8 @@ uint32_t zed_proxy(struct zed *z, tid fact)
                 vec_push(&z->number, 0);
         if (z->number.d[fact])
                 return z->number.d[fact] - 1;
-        p = Z3_mk_fresh_const(z->z, "p", z->bools);
-        Z3_solver_assert(z->z, z->arith, Z3_mk_implies(z->z, p, ast(z, fact)));
+        p = z3.mk_fresh_const(z->z, "p", z->bools);
+        z3.solver_assert(z->z, z->arith, z3.mk_implies(z->z, p, ast(z, fact)));
         vec_push(&z->proxy, p);
         vec_push(&z->fact, fact);
         z->number.d[fact] = (uint32_t)z->proxy.n;
@@ -393,20 +402,20 @@ enum verdict zed_check_facts(struct zed *z, const uint32_t *proxies, size_t n, v
         for (size_t i = 0; i < n; i++)
                 vec_push(&assume, z->proxy.d[proxies[i]]);
         drop(z, &z->model);
-        r = Z3_solver_check_assumptions(z->z, z->arith, (unsigned)n, assume.d);
+        r = z3.solver_check_assumptions(z->z, z->arith, (unsigned)n, assume.d);
         if (r == Z3_L_TRUE) {
-                z->model = Z3_solver_get_model(z->z, z->arith);
-                Z3_model_inc_ref(z->z, z->model);
+                z->model = z3.solver_get_model(z->z, z->arith);
+                z3.model_inc_ref(z->z, z->model);
                 v = VERDICT_SAT;
         } else if (r == Z3_L_FALSE) {
-                Z3_ast_vector c = Z3_solver_get_unsat_core(z->z, z->arith);
+                Z3_ast_vector c = z3.solver_get_unsat_core(z->z, z->arith);
 
-                Z3_ast_vector_inc_ref(z->z, c);
-                for (unsigned i = 0; i < Z3_ast_vector_size(z->z, c); i++)
+                z3.ast_vector_inc_ref(z->z, c);
+                for (unsigned i = 0; i < z3.ast_vector_size(z->z, c); i++)
                         for (size_t j = 0; j < n; j++)
-                                if (assume.d[j] == Z3_ast_vector_get(z->z, c, i))
+                                if (assume.d[j] == z3.ast_vector_get(z->z, c, i))
                                         vec_push(core, (uint32_t)j);
-                Z3_ast_vector_dec_ref(z->z, c);
+                z3.ast_vector_dec_ref(z->z, c);
                 v = VERDICT_UNSAT;
         }
         vec_free(&assume);
@@ -458,5 +467,5 @@ bool zed_value(struct zed *z, tid t, int64_t *out)
 {
         Z3_ast r = NULL;
 
-        return z->model && Z3_model_eval(z->z, z->model, ast(z, t), true, &r) && Z3_get_numeral_int64(z->z, r, out);
+        return z->model && z3.model_eval(z->z, z->model, ast(z, t), true, &r) && z3.get_numeral_int64(z->z, r, out);
 }

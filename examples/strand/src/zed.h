@@ -38,7 +38,8 @@ struct zed_watcher {
         void (*final)(void *data); /* everything is assigned; may call zed_refute() */
 };
 
-void zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed);
+/* False: there is no Z3. */
+bool zed_init(struct zed *z, struct bank *b, struct strand_stats *stats, double deadline, uint32_t seed);
 void zed_free(struct zed *z);
 
 void zed_assert(struct zed *z, tid formula);

@@ -1,0 +1,11 @@
+; expect: sat unsat
+(declare-const x String)
+(declare-const n Int)
+(assert (= x (seq.++ (str.from.int n) "-" (str.from.code 97))))
+(assert (= (str.to.code (seq.at x 0)) (str.code "7")))
+(assert (str.is.digit (seq.extract x 1 1)))
+(assert (= (seq.last_indexof x "-") 3))
+(assert (= (str.replace.all x "7" "9") (str.replace.re.all x (seq.to.re "7") "9")))
+(check-sat)
+(assert (< n 0))
+(check-sat)

@@ -1,0 +1,10 @@
+; expect: unsat
+(set-logic QF_SLIA)
+(declare-const x String)
+(declare-const n Int)
+(assert (= x (str.++ (str.from_int n) "-" (str.from_code 97))))
+(assert (= (str.to_code (str.at x 0)) (str.to_code "7")))
+(assert (str.is_digit (str.substr x 1 1)))
+(assert (= (str.indexof x "-" 0) 3))
+(assert (< n 700))
+(check-sat)
