@@ -13,8 +13,11 @@ struct query *query_ref(struct query *q)
 
 struct query *query_unref(struct query *q)
 {
-        if (q && __atomic_sub_fetch(&q->refs, 1, __ATOMIC_ACQ_REL) == 0)
-                q->type->free_query(q);
+        if (q && __atomic_sub_fetch(&q->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                if (q->type->query_done)
+                        q->type->query_done(q);
+                free(q);
+        }
         return NULL;
 }
 
@@ -26,8 +29,11 @@ struct value *value_ref(struct value *v)
 
 struct value *value_unref(struct value *v)
 {
-        if (v && __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) == 0)
-                v->type->free_value(v);
+        if (v && __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+                if (v->type->value_done)
+                        v->type->value_done(v);
+                free(v);
+        }
         return NULL;
 }
 

@@ -109,8 +109,8 @@ struct query_type {
         /* Of RESOURCE_REMOTE: whose slots, and how long it may take at most (0: not known). */
         struct engine_remote *(*remote)(const struct query *q, uint64_t *ret_most_ns);
         bool (*gone)(const struct query *q); /* its solver was removed: its job ends; NULL: never */
-        void (*free_query)(struct query *q);
-        void (*free_value)(struct value *v);
+        void (*query_done)(struct query *q); /* frees what is in it, as the next one does; NULL: nothing is */
+        void (*value_done)(struct value *v);
 };
 
 struct query *query_ref(struct query *q);

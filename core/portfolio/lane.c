@@ -68,18 +68,17 @@ int lane_begin(struct running *run, size_t arm)
                 return r;
         limits.wall_ns = limits.cpu_ns = run->query->portfolio->wall_ns;
         limits.memory = memory_left(run);
-        r = runner_open(&(struct runner_options){.recipe = recipe,
-                                                 .programs = l->held.list,
-                                                 .n_programs = l->held.n,
-                                                 .limits = limits,
-                                                 .has_seed = a->has_seed,
-                                                 .seed = a->seed,
-                                                 .scratch_parent = run->scratch,
-                                                 .sandbox = workspace_settings(w)->sandbox,
-                                                 .cpus = job_cpus(run->job),
-                                                 .slot = job_slot(run->job)},
-                        &l->runner);
-        return r < 0 ? r : runner_start(l->runner, &(struct run_input){.path = run->case_path, .questions = run->query->info->n_expected});
+        l->runner = runner_open(&(struct runner_options){.recipe = recipe,
+                                                         .programs = l->held.list,
+                                                         .n_programs = l->held.n,
+                                                         .limits = limits,
+                                                         .has_seed = a->has_seed,
+                                                         .seed = a->seed,
+                                                         .scratch_parent = run->scratch,
+                                                         .sandbox = workspace_settings(w)->sandbox,
+                                                         .cpus = job_cpus(run->job),
+                                                         .slot = job_slot(run->job)});
+        return runner_start(l->runner, &(struct run_input){.path = run->case_path, .questions = run->query->info->n_expected});
 }
 
 int lane_go_on(struct running *run, const struct step *step)

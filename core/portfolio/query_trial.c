@@ -10,10 +10,9 @@ static struct value *value_of(struct trial *t)
         return &v->value;
 }
 
-static void trial_value_free(struct value *v)
+static void trial_value_done(struct value *v)
 {
         trial_free(((struct trial_value *)v)->trial);
-        free(v);
 }
 
 static int alone_find(const struct trial_query *q, struct trial **ret)
@@ -151,14 +150,13 @@ static bool trial_query_estimate(const struct query *query, struct cost *ret)
         return true;
 }
 
-static void trial_query_free(struct query *query)
+static void trial_query_done(struct query *query)
 {
         struct trial_query *q = (struct trial_query *)query;
 
         running_end_remote(q->remote);
         portfolio_unref(q->portfolio);
         case_info_unref(q->info);
-        free(q);
 }
 
 static enum resource trial_query_resource(const struct query *query)
@@ -177,8 +175,8 @@ const struct query_type query_trial_type = {
         .compute = trial_query_compute,
         .describe = trial_query_describe,
         .estimate = trial_query_estimate,
-        .free_query = trial_query_free,
-        .free_value = trial_value_free,
+        .query_done = trial_query_done,
+        .value_done = trial_value_done,
 };
 
 int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret)

@@ -24,9 +24,9 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
 void build_query_describe(const struct query *query, struct buffer *ret);
 bool build_query_gone(const struct query *query);
 bool build_query_estimate(const struct query *query, struct cost *ret);
-void build_query_free(struct query *query);
+void build_query_done(struct query *query);
 struct value *build_value_new(struct build_record *record); /* takes a ref */
-void build_value_free(struct value *value);
+void build_value_done(struct value *value);
 
 /* -- build_records.c -- */
 

@@ -115,7 +115,7 @@ static const struct query_type query_remeasure_type = {
         .compute = remeasure_compute,
         .describe = remeasure_describe,
         .gone = run_query_gone,
-        .free_query = run_query_free,
+        .query_done = run_query_done,
 };
 
 static int make_query(struct workspace *w, const struct note *note, const struct cell *cell, struct query **ret)
@@ -125,7 +125,7 @@ static int make_query(struct workspace *w, const struct note *note, const struct
         int r = run_query_init(&q->run, &query_remeasure_type, w, cell);
 
         if (r < 0) {
-                run_query_free(&q->run.query);
+                query_unref(&q->run.query);
                 return r;
         }
         q->tries = tries_in(note);

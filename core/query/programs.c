@@ -193,17 +193,17 @@ static int run_version(struct workspace *w, const struct recipe *like, const str
         char scratch[PATH_SIZE];
         int r = path_join(scratch, w->dir, "scratch");
 
-        if (r == 0)
-                r = runner_open(&(struct runner_options){.recipe = recipe,
-                                                         .programs = list,
-                                                         .n_programs = n,
-                                                         .limits = recipe->limits,
-                                                         .scratch_parent = scratch,
-                                                         .sandbox = w->settings.sandbox,
-                                                         .cpus = cpus,
-                                                         .remote = remote},
-                                &runner);
-        return r == 0 ? runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, cancel_fd, ret) : r;
+        if (r < 0)
+                return r;
+        runner = runner_open(&(struct runner_options){.recipe = recipe,
+                                                      .programs = list,
+                                                      .n_programs = n,
+                                                      .limits = recipe->limits,
+                                                      .scratch_parent = scratch,
+                                                      .sandbox = w->settings.sandbox,
+                                                      .cpus = cpus,
+                                                      .remote = remote});
+        return runner_run(runner, &(struct run_input){.bytes = SLICE("", 0)}, cancel_fd, ret);
 }
 
 int program_ask_version(struct workspace *w, const struct recipe *recipe, const struct run_program *list, size_t n, const cpu_set_t *cpus,

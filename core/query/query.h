@@ -21,7 +21,7 @@ struct file_value { /* of a program, or of a scrambled input */
 };
 struct value *file_value_new(const struct query_type *type, int fd);
 int file_value_fd(struct value *v); /* another descriptor, that holds the program as well; -1: errno */
-void file_value_free(struct value *v);
+void file_value_done(struct value *v);
 struct run_value {
         struct value value;
         struct fact *fact;          /* owns a ref; NULL: the commit cannot be built */

@@ -27,12 +27,11 @@ struct value *build_value_new(struct build_record *record)
         return &v->value;
 }
 
-void build_value_free(struct value *value)
+void build_value_done(struct value *value)
 {
         struct build_value *v = (struct build_value *)value;
 
         build_record_unref(v->record);
-        free(v);
 }
 
 static int build_query_find(struct query *query, struct value **ret)
@@ -123,13 +122,12 @@ bool build_query_gone(const struct query *query)
         return solver_is_gone(q->workspace, q->solver);
 }
 
-void build_query_free(struct query *query)
+void build_query_done(struct query *query)
 {
         struct build_query *q = (struct build_query *)query;
 
         solver_unref(q->solver);
         free(q->output);
-        free(q);
 }
 
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
@@ -153,7 +151,7 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
         else
                 r = build_key(s->history, commit, s->recipe, &q->build_key);
         if (r < 0) {
-                build_query_free(&q->query);
+                query_unref(&q->query);
                 return r;
         }
         h = hasher_new();
@@ -183,8 +181,8 @@ const struct query_type query_build_type = {
         .gone = build_query_gone,
         .estimate = build_query_estimate,
         .remote = build_query_remote,
-        .free_query = build_query_free,
-        .free_value = build_value_free,
+        .query_done = build_query_done,
+        .value_done = build_value_done,
 };
 
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret)

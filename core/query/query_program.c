@@ -16,10 +16,9 @@ int file_value_fd(struct value *v)
         return fcntl(((struct file_value *)v)->fd, F_DUPFD_CLOEXEC, 3); /* shares the lock that keeps a program in the folder */
 }
 
-void file_value_free(struct value *v)
+void file_value_done(struct value *v)
 {
         close(((struct file_value *)v)->fd);
-        free(v);
 }
 
 /* The record of its build, and the entry of the program in it: NULL where it has none. */
@@ -90,8 +89,8 @@ const struct query_type query_program_type = {
         .compute = program_compute,
         .describe = build_query_describe,
         .gone = build_query_gone,
-        .free_query = build_query_free,
-        .free_value = file_value_free,
+        .query_done = build_query_done,
+        .value_done = file_value_done,
 };
 
 int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret)

@@ -21,13 +21,12 @@ struct value *run_value_new(struct fact *fact, struct build_record *failed)
         return &v->value;
 }
 
-static void run_value_free(struct value *value)
+static void run_value_done(struct value *value)
 {
         struct run_value *v = (struct run_value *)value;
 
         fact_unref(v->fact);
         build_record_unref(v->build);
-        free(v);
 }
 
 /* An open query's commit may have been built since, its cluster may have answered. Then `now` is filled in, for the caller to give back. */
@@ -328,7 +327,7 @@ void run_query_describe(const struct query *query, struct buffer *ret)
         }
 }
 
-void run_query_free(struct query *query)
+void run_query_done(struct query *query)
 {
         struct run_query *q = (struct run_query *)query;
 
@@ -336,7 +335,6 @@ void run_query_free(struct query *query)
         case_info_unref(q->cell.info);
         free(q->machine);
         resolved_done(&q->resolved);
-        free(q);
 }
 
 bool run_query_gone(const struct query *query)
@@ -356,8 +354,8 @@ const struct query_type query_run_type = {
         .estimate = run_query_estimate,
         .remote = run_query_remote,
         .gone = run_query_gone,
-        .free_query = run_query_free,
-        .free_value = run_value_free,
+        .query_done = run_query_done,
+        .value_done = run_value_done,
 };
 
 static int query_digest(struct run_query *q)
@@ -418,7 +416,7 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
         if (r == 0)
                 r = query_digest(q);
         if (r < 0)
-                run_query_free(&q->query);
+                query_unref(&q->query);
         else
                 *ret = &q->query;
         return r;

@@ -42,10 +42,9 @@ static void scrambled_query_describe(const struct query *query, struct buffer *r
         buffer_addf(ret, "scramble case %u by seed %llu", q->of->id, (unsigned long long)q->seed);
 }
 
-static void scrambled_query_free(struct query *query)
+static void scrambled_query_done(struct query *query)
 {
         case_info_unref(((struct scrambled_query *)query)->of);
-        free(query);
 }
 
 static const struct query_type query_scrambled_type = {
@@ -54,8 +53,8 @@ static const struct query_type query_scrambled_type = {
         .find = scrambled_query_find,
         .compute = scrambled_query_compute,
         .describe = scrambled_query_describe,
-        .free_query = scrambled_query_free,
-        .free_value = file_value_free,
+        .query_done = scrambled_query_done,
+        .value_done = file_value_done,
 };
 
 int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, struct query **ret)

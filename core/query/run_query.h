@@ -17,7 +17,7 @@ struct run_query {
         bool is_open;
 };
 
-/* *q is zero, of allocate(). Whatever comes back, query_unref() frees it, if its type has run_query_free(). */
+/* *q is zero, of allocate(). Whatever comes back, query_unref() frees it, if its type has run_query_done(). */
 int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell);
 /* Runs the commit's programs on the case: *ret, or *ret_failed where it cannot be built. Keeps nothing. */
 int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed);
@@ -28,7 +28,7 @@ enum resource run_query_resource(const struct query *query);
 struct engine_remote *run_query_remote(const struct query *query, uint64_t *ret_most_ns);
 void run_query_describe(const struct query *query, struct buffer *ret);
 bool run_query_gone(const struct query *query);
-void run_query_free(struct query *query);
+void run_query_done(struct query *query);
 struct value *run_value_new(struct fact *fact, struct build_record *failed); /* takes refs */
 
 /* -- query_sample.c -- */

@@ -124,20 +124,19 @@ static int open_runner(struct worker *w, const struct request *q, const struct s
                 r = recipe_parse(run->recipe, "the head's recipe", run->recipe_name, &list, &n);
         if (r < 0)
                 return r;
-        r = runner_open(&(struct runner_options){.recipe = list[0],
-                                                 .programs = programs,
-                                                 .n_programs = run->n_programs,
-                                                 .limits = run->limits,
-                                                 .scratch = run->scratch,
-                                                 .has_seed = run->has_seed,
-                                                 .seed = run->seed,
-                                                 .scratch_parent = w->scratch,
-                                                 .sandbox = run->sandbox,
-                                                 .cpus = &slot->cpus,
-                                                 .slot = (unsigned)slot->cpu},
-                        &k->runner);
+        k->runner = runner_open(&(struct runner_options){.recipe = list[0],
+                                                         .programs = programs,
+                                                         .n_programs = run->n_programs,
+                                                         .limits = run->limits,
+                                                         .scratch = run->scratch,
+                                                         .has_seed = run->has_seed,
+                                                         .seed = run->seed,
+                                                         .scratch_parent = w->scratch,
+                                                         .sandbox = run->sandbox,
+                                                         .cpus = &slot->cpus,
+                                                         .slot = (unsigned)slot->cpu});
         recipe_list_free(list, n);
-        return r;
+        return 0;
 }
 
 static int need_runner(struct worker *w, const struct request *q, const struct slot *slot, struct kept_runner **ret)

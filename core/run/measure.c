@@ -416,9 +416,7 @@ int measure(const struct measure_request *q, struct fact **ret)
         int r;
 
         assert(q->runner.recipe && q->runner.n_programs > 0 && q->case_path && q->runner.scratch_parent);
-        r = runner_open(&q->runner, &m.runner);
-        if (r < 0)
-                return r;
+        m.runner = runner_open(&q->runner);
         m.taken = allocate(most_samples(&m) + MEASURE_RETRIES, sizeof(*m.taken));
         r = take_samples(&m);
         return r < 0 ? r : make_fact(&m, ret);

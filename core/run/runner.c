@@ -60,7 +60,7 @@ static void copy_programs(struct runner *r)
         r->binds[n] = (struct bind){.target = input_target(r->options.recipe)};
 }
 
-int runner_open(const struct runner_options *o, struct runner **ret)
+struct runner *runner_open(const struct runner_options *o)
 {
         struct runner *r = allocate(1, sizeof(*r));
 
@@ -76,8 +76,7 @@ int runner_open(const struct runner_options *o, struct runner **ret)
         r->options.scratch_parent = copy_string(o->scratch_parent);
         copy_programs(r);
         r->effort = effort_new(o->recipe);
-        *ret = r;
-        return 0;
+        return r;
 }
 
 struct runner *runner_close(struct runner *r)

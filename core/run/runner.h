@@ -2,7 +2,7 @@
  * runs that nobody asks for again, and what measure() is made of. No case id, no fact, no repetition.
  *
  *     cleanup(runner_closep) struct runner *r = NULL;
- *     runner_open(&(struct runner_options){.recipe = …, .programs = …, .limits = …, .scratch_parent = …}, &r);
+ *     r = runner_open(&(struct runner_options){.recipe = …, .programs = …, .limits = …, .scratch_parent = …});
  *     while (more) {
  *             struct run_result result = {0};
  *             k = runner_run(r, &(struct run_input){.bytes = SLICE(text, size)}, &result);
@@ -93,7 +93,7 @@ struct runner_options {
 #define RUN_HEARD   (UINT64_C(4) << 20)
 
 /* Costs nothing yet: the sandbox is made by the first run. */
-int runner_open(const struct runner_options *options, struct runner **ret);
+struct runner *runner_open(const struct runner_options *options);
 /* Ends a run that is still there. NULL. */
 struct runner *runner_close(struct runner *r);
 DEFINE_CLEANUP(struct runner *, runner_close)

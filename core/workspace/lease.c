@@ -59,7 +59,7 @@ static struct runner **runner_at(struct lease *l, size_t number)
         return &l->runners[number];
 }
 
-static int need_runner(const struct lease *l, const struct runner_options *o, struct runner **runner)
+static void need_runner(const struct lease *l, const struct runner_options *o, struct runner **runner)
 {
         cleanup_free char *scratch = format_string("%s/scratch", workspace_dir(l->workspace));
         struct runner_options options = *o;
@@ -67,14 +67,14 @@ static int need_runner(const struct lease *l, const struct runner_options *o, st
         if (*runner) {
                 runner_set_limits(*runner, &o->limits);
                 runner_set_seed(*runner, o->has_seed, o->seed);
-                return 0;
+                return;
         }
         options.scratch_parent = scratch;
         options.sandbox = workspace_settings(l->workspace)->sandbox;
         options.cpus = lease_cpus(l);
         options.slot = l->remote ? 0 : (unsigned)l->slot.cpu;
         options.remote = lease_remote(l);
-        return runner_open(&options, runner);
+        *runner = runner_open(&options);
 }
 
 int lease_run(struct lease *l, size_t number, const struct runner_options *o, const struct run_input *input, struct run_result *ret)
@@ -91,12 +91,11 @@ int lease_run(struct lease *l, size_t number, const struct runner_options *o, co
                 if (again == RUN_AGAIN_IN_ANOTHER_SLOT)
                         lease_leave(l);
                 r = lease_take(l);
-                if (r == 0 && number != LEASE_ONCE)
-                        runner = runner_at(l, number);
-                if (r == 0)
-                        r = need_runner(l, o, runner);
                 if (r < 0)
                         return r;
+                if (number != LEASE_ONCE)
+                        runner = runner_at(l, number);
+                need_runner(l, o, runner);
                 r = runner_run(*runner, input, l->cancel_fd, ret);
                 again = run_again(&tries, r);
         } while (again != RUN_IS_OVER && !o->listeners);

@@ -74,15 +74,9 @@ int names_intern_in(struct store_txn *t, enum name_space space, const char *name
 
 int names_intern(struct store *s, enum name_space space, const char *name, uint32_t *ret)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        int r = names_number(s, space, name, ret);
+        int r = names_intern_all(s, space, (char *const[]){(char *)name}, 1);
 
-        if (r != -ENOENT)
-                return r;
-        r = store_write(s, &t);
-        if (r == 0)
-                r = names_intern_in(t, space, name, ret); /* somebody else may have been first */
-        return r < 0 ? r : store_commit(steal_pointer(t));
+        return r < 0 ? r : names_number(s, space, name, ret);
 }
 
 int names_intern_all(struct store *s, enum name_space space, char *const *names, size_t n)
@@ -98,7 +92,7 @@ int names_intern_all(struct store *s, enum name_space space, char *const *names,
                 return r;
         r = store_write(s, &t);
         for (i--; i < n && r == 0; i++) /* from the first that has none */
-                r = names_intern_in(t, space, names[i], &number);
+                r = names_intern_in(t, space, names[i], &number); /* somebody else may have been first */
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 

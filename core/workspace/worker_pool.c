@@ -272,11 +272,6 @@ struct machine_query {
         struct worker_pool *pool;
 };
 
-static void value_free(struct value *v)
-{
-        free(v);
-}
-
 static const struct query_type query_machine_type;
 
 static int make_value(struct value **ret)
@@ -322,11 +317,6 @@ static void machine_describe(const struct query *query, struct buffer *ret)
         buffer_addf(ret, "first worker of %s", ((const struct machine_query *)query)->pool->name);
 }
 
-static void machine_free(struct query *query)
-{
-        free(query);
-}
-
 static const struct query_type query_machine_type = {
         .name = "machine",
         .resource = RESOURCE_REMOTE,
@@ -334,8 +324,6 @@ static const struct query_type query_machine_type = {
         .compute = machine_compute,
         .remote = machine_remote,
         .describe = machine_describe,
-        .free_query = machine_free,
-        .free_value = value_free,
 };
 
 int query_machine(struct worker_pool *p, struct query **ret)

@@ -30,7 +30,7 @@ int runs_open(const struct runs_options *o, struct runner **ret)
                 r = recipe ? make_dirs(scratch, 0700) : -ENOMEM;
         if (r < 0)
                 return r;
-        return runner_open(
+        *ret = runner_open(
                 &(struct runner_options){.recipe = recipe,
                                          .programs = &p,
                                          .n_programs = 1,
@@ -39,8 +39,8 @@ int runs_open(const struct runs_options *o, struct runner **ret)
                                          .sandbox = o->sandbox,
                                          .cpus = o->cpus,
                                          .fresh = o->fresh,
-                                         .remote = o->remote},
-                ret);
+                                         .remote = o->remote});
+        return 0;
 }
 
 int runs_once(struct runner *r, double *ret_wall)

@@ -166,41 +166,25 @@ static bool leaf_estimate(const struct query *q, struct cost *ret)
         return control.estimate_ns > 0;
 }
 
-static void query_free(struct query *q)
-{
-        free(q);
-}
-
-static void value_free(struct value *v)
-{
-        free(v);
-}
-
 static const struct query_type leaf_type = {.name = "leaf",
                                             .resource = RESOURCE_CORE,
                                             .find = node_find,
                                             .need = leaf_need,
                                             .compute = leaf_compute,
                                             .describe = node_describe,
-                                            .estimate = leaf_estimate,
-                                            .free_query = query_free,
-                                            .free_value = value_free};
+                                            .estimate = leaf_estimate};
 static const struct query_type disk_type = {.name = "leaf",
                                             .resource = RESOURCE_DISK,
                                             .find = node_find,
                                             .need = leaf_need,
                                             .compute = leaf_compute,
-                                            .describe = node_describe,
-                                            .free_query = query_free,
-                                            .free_value = value_free};
+                                            .describe = node_describe};
 static const struct query_type parent_type = {.name = "parent",
                                               .resource = RESOURCE_STEP,
                                               .find = node_find,
                                               .step = parent_step,
                                               .free_state = free,
-                                              .describe = node_describe,
-                                              .free_query = query_free,
-                                              .free_value = value_free};
+                                              .describe = node_describe};
 
 static void start(const struct engine_options *options)
 {

@@ -146,20 +146,10 @@ static void number_describe(const struct query *q, struct buffer *ret)
         buffer_addf(ret, "number %u", ((const struct number_query *)q)->number);
 }
 
-static void number_free(struct query *q)
-{
-        free(q);
-}
-
-static void number_value_free(struct value *v)
-{
-        free(v);
-}
-
 #define NUMBER_TYPE(r)                                                                                                \
         {                                                                                                             \
                 .name = "number", .resource = r, .find = number_find, .need = number_need, .compute = number_compute, \
-                .describe = number_describe, .free_query = number_free, .free_value = number_value_free               \
+                .describe = number_describe               \
         }
 static const struct query_type number_type = NUMBER_TYPE(RESOURCE_CORE);
 static const struct query_type number_disk_type = NUMBER_TYPE(RESOURCE_DISK);

@@ -100,24 +100,12 @@ static void errand_describe(const struct query *, struct buffer *ret)
         buffer_adds(ret, "errand");
 }
 
-static void query_free(struct query *q)
-{
-        free(q);
-}
-
-static void errand_value_free(struct value *v)
-{
-        free(v);
-}
-
 static const struct query_type errand_type = {.name = "errand",
                                               .resource = RESOURCE_REMOTE,
                                               .find = none_find,
                                               .compute = errand_compute,
                                               .remote = errand_remote,
-                                              .describe = errand_describe,
-                                              .free_query = query_free,
-                                              .free_value = errand_value_free};
+                                              .describe = errand_describe};
 
 /* -- asking -- */
 

@@ -106,13 +106,12 @@ static struct runner *runner_for(struct cluster_slot *s, struct recipe *recipe, 
         if (access("toy", F_OK) != 0)
                 assert_ok(write_file_atomic("toy", script, strlen(script), 0700));
         mkdir("scratch", 0700);
-        assert_ok(runner_open(&(struct runner_options){.recipe = recipe,
+        r = runner_open(&(struct runner_options){.recipe = recipe,
                                                        .programs = &program,
                                                        .n_programs = 1,
                                                        .limits = limits,
                                                        .scratch_parent = "scratch",
-                                                       .remote = cluster_slot_remote(s)},
-                              &r));
+                                                       .remote = cluster_slot_remote(s)});
         return r;
 }
 

@@ -30,14 +30,13 @@ static struct runner *open_runner(const struct recipe *recipe, const char *path,
         const struct run_program toy = {.path = path, .name = "toy"};
         struct runner *r = NULL;
 
-        assert_ok(runner_open(&(struct runner_options){.recipe = recipe,
+        r = runner_open(&(struct runner_options){.recipe = recipe,
                                                        .programs = &toy,
                                                        .n_programs = 1,
                                                        .limits = usual_limits,
                                                        .scratch_parent = scratch,
                                                        .sandbox = sandbox,
-                                                       .slot = 500},
-                              &r));
+                                                       .slot = 500});
         return r;
 }
 
@@ -119,9 +118,8 @@ START_TEST(test_listeners)
                 struct runner *r = NULL;
 
                 runner_close(open_script(&recipe, "#!/bin/sh\nprintf a\nhead -c 9000000 /dev/zero\nprintf z\nprintf bcd >&2\n", kind));
-                assert_ok(runner_open(&(struct runner_options){.recipe = &recipe, .programs = &toy, .n_programs = 1, .limits = usual_limits, .scratch_parent = scratch,
-                                                               .sandbox = kind, .slot = 500, .listeners = listeners},
-                                      &r));
+                r = runner_open(&(struct runner_options){.recipe = &recipe, .programs = &toy, .n_programs = 1, .limits = usual_limits, .scratch_parent = scratch,
+                                                               .sandbox = kind, .slot = 500, .listeners = listeners});
                 assert_ok(runner_run(r, &(struct run_input){.bytes = slice_string("x")}, -1, &result));
                 ck_assert_int_eq(result.run.end, END_EXIT);
                 ck_assert_uint_eq(heard[0].bytes, 9000002);

@@ -138,7 +138,7 @@ int main(int argc, char **argv)
         for (int kind = SANDBOX_BWRAP; k == 0 && kind <= SANDBOX_NONE; kind++) {
                 cleanup(runner_closep) struct runner *r = NULL;
 
-                k = runner_open(&(struct runner_options){.recipe = &recipe,
+                r = runner_open(&(struct runner_options){.recipe = &recipe,
                                                          .programs = &program,
                                                          .n_programs = 1,
                                                          .limits = {.wall_ns = 60 * NSEC_PER_SEC,
@@ -147,10 +147,8 @@ int main(int argc, char **argv)
                                                                     .output = 1 << 20,
                                                                     .processes = 64},
                                                          .scratch_parent = folder,
-                                                         .sandbox = (enum sandbox_kind)kind},
-                                &r);
-                if (k == 0)
-                        k = soak(r, (enum sandbox_kind)kind, kind == SANDBOX_BWRAP ? runs : runs / 10);
+                                                         .sandbox = (enum sandbox_kind)kind});
+                k = soak(r, (enum sandbox_kind)kind, kind == SANDBOX_BWRAP ? runs : runs / 10);
         }
         if (k < 0)
                 fprintf(stderr, "soak_runs: %s\n", error_message(k));

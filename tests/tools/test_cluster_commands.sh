@@ -79,6 +79,9 @@ for way in whole solver; do
 		run 0 mount \"\$dir\" && timeout 100 cat \"\$dir\"/slow/spr/1/seeds.tsv >rows && [ \$(wc -l <rows) = 31 ] && [ -s launched ]; r=\$?; run 0 unmount \"\$dir\" && [ \$r = 0 ]"
 	test_that "$way: incompleteness" "away $way 0 incompleteness slow --at v1 --seeds seeds --iterations 2 --for 100s --no-reduce --no-localize"
 done
+test_that "two versions at two places are refused" '
+	new_store solver && ( unset SOLVERFS_EXEC; run 2 diverge slow plain.smt2 v1 "exec:/bin/echo sat" && has err "done at two places, lab and local: name one by --on" &&
+	run 2 options slow plain.smt2 --reference v1 --target "exec:/bin/echo sat" && has err "done at two places" )'
 test_that "a profile is taken here" 'new_store on && run 0 diverge slow plain.smt2 v1 v2 --profile --on lab && has err "add --on local"'
 test_that "a place that the config does not name is refused by each" '
 	for c in "history slow 1" "noise slow v1 1" "portfolio run both 1"; do run 2 $c --on nowhere && has err "no \[cluster .nowhere.\]" || exit 1; done'

@@ -45,11 +45,9 @@ void draft_run(struct draft_program *p, const struct draft_keys *keys, const cha
                 command_must(recipe_parse(recipe.data, "the draft", DRAFT_NAME, &list, &n));
                 run_result_done(ret);
                 *ret = (struct run_result){0};
-                r = recipe_runner_open(list[0], p->list, p->n, NULL, &runner);
-                if (r == 0) {
-                        runner_set_seed(runner, has_seed, seed);
-                        r = runner_run(runner, &input, common.signals, ret);
-                }
+                runner = recipe_runner_open(list[0], p->list, p->n, NULL);
+                runner_set_seed(runner, has_seed, seed);
+                r = runner_run(runner, &input, common.signals, ret);
                 runner = runner_close(runner);
                 recipe_list_free(list, n);
                 command_must(r);

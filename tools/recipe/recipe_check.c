@@ -199,13 +199,13 @@ bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
         return true;
 }
 
-int recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote, struct runner **ret)
+struct runner *recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote)
 {
         cleanup_free char *scratch = format_string("%s/scratch", workspace_dir(common.workspace));
         const struct runner_options options = {.recipe = recipe, .programs = list, .n_programs = n, .limits = recipe->limits, .scratch_parent = scratch,
                                                .sandbox = workspace_settings(common.workspace)->sandbox, .remote = remote};
 
-        return runner_open(&options, ret);
+        return runner_open(&options);
 }
 
 /* Does the program start at all? Says so when it does not. */
@@ -384,7 +384,7 @@ static int check_runs(struct recipe_check *t, const struct build_record *record)
         if (r == 0 && pool) /* where the solver's runs are done */
                 r = pool_lease(pool, recipe->limits.wall_ns, command_progress.stop, t, &remote);
         if (r == 0)
-                r = recipe_runner_open(recipe, held.list, held.n, remote ? cluster_slot_remote(remote) : NULL, &runner);
+                runner = recipe_runner_open(recipe, held.list, held.n, remote ? cluster_slot_remote(remote) : NULL);
         if (r == 0)
                 r = run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
         runner_close(runner);

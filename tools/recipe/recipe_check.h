@@ -17,7 +17,7 @@ struct recipe_check {
 int recipe_check(struct recipe_check *t);
 
 /* Runs programs by a recipe in the scratch folder of the store, on this machine or `away`. 0 or -errno. */
-int recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote, struct runner **ret);
+struct runner *recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote);
 
 /* The library, such as "libpoly.so.0", that the loader says is missing. */
 #define RUN_WORDS 160 /* bytes of what a solver printed */

@@ -110,13 +110,12 @@ static bool localized_gone(const struct query *query)
         return solver_is_gone(q->options.workspace, q->options.solver);
 }
 
-static void free_localized_query(struct query *query)
+static void localized_query_done(struct query *query)
 {
         struct localized_query *q = (struct localized_query *)query;
 
         solver_unref(q->options.solver);
         case_info_unref(q->info);
-        free(q);
 }
 
 const struct query_type query_localized_type = {
@@ -127,8 +126,8 @@ const struct query_type query_localized_type = {
         .free_state = free_state,
         .describe = localized_describe,
         .gone = localized_gone,
-        .free_query = free_localized_query,
-        .free_value = localized_free,
+        .query_done = localized_query_done,
+        .value_done = localized_done,
 };
 
 int query_localized(const struct localization_options *options, struct query **ret)

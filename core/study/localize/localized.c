@@ -104,7 +104,7 @@ struct localized *localized_new(void)
         return l;
 }
 
-void localized_free(struct value *value)
+void localized_done(struct value *value)
 {
         struct localized *l = (struct localized *)value;
 
@@ -118,7 +118,6 @@ void localized_free(struct value *value)
         }
         free(l->culprits);
         free_fields(l, localized_fields, ARRAY_SIZE(localized_fields));
-        free(l);
 }
 
 const struct localized_culprit *localized_slowdown(const struct localized *l, size_t *at)

@@ -46,7 +46,7 @@ struct localized {
         size_t n;
 };
 struct localized *localized_new(void); /* one reference; every text "" */
-void localized_free(struct value *value); /* a query type's free_value */
+void localized_done(struct value *value); /* a query type's value_done */
 static inline struct localized *localized_unref(struct localized *l)
 {
         if (l)

@@ -155,7 +155,7 @@ static bool seeds_gone(const struct query *query)
         return solver_is_gone(q->workspace, q->versions[1]->solver);
 }
 
-static void seeds_free(struct query *query)
+static void seeds_query_done(struct query *query)
 {
         struct seeds_query *q = (struct seeds_query *)query;
 
@@ -163,12 +163,6 @@ static void seeds_free(struct query *query)
                 version_free(q->versions[i]);
         case_info_unref(q->info);
         observation_unref(q->finding);
-        free(q);
-}
-
-static void free_value(struct value *value)
-{
-        free(value);
 }
 
 static const struct query_type query_seeds_type = {
@@ -178,8 +172,7 @@ static const struct query_type query_seeds_type = {
         .step = seeds_step,
         .describe = seeds_describe,
         .gone = seeds_gone,
-        .free_query = seeds_free,
-        .free_value = free_value,
+        .query_done = seeds_query_done,
 };
 
 int query_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret)
@@ -202,7 +195,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
         if (r == 0)
                 r = cases_get(workspace_cases(w), f->case_id, &q->info);
         if (r < 0) {
-                seeds_free(&q->query);
+                seeds_query_done(&q->query);
                 return r;
         }
         seeds_key(q, &q->query.key);

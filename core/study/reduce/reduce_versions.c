@@ -554,6 +554,8 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
                 r = open_workers(v);
         if (r == 0)
                 r = look_at_input(v, input, implied);
+        for (unsigned i = 1; i < v->n_workers; i++)
+                v->workers[i].most_ns = v->workers[0].most_ns; /* no run will be longer */
         if (r == 0)
                 r = reduce_pool_open(v->n_workers, test_text, worker_ready, v, v->cancel_fd, &v->pool);
         if (r == 0)

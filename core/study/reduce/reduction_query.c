@@ -36,12 +36,11 @@ static struct value *value_new(struct reduction *r)
         return &v->value;
 }
 
-static void value_free(struct value *value)
+static void value_done(struct value *value)
 {
         struct reduced_value *v = (struct reduced_value *)value;
 
         reduction_done(&v->reduction);
-        free(v);
 }
 
 static int reduced_find(struct query *query, struct value **ret)
@@ -315,7 +314,7 @@ static void input_done(struct reduction_input *i)
         free((void *)i->bytes.data);
 }
 
-static void reduced_free(struct query *query)
+static void reduced_query_done(struct query *query)
 {
         struct reduced_query *q = (struct reduced_query *)query;
 
@@ -326,7 +325,6 @@ static void reduced_free(struct query *query)
         free((char *)q->options.reference);
         free((char *)q->options.target);
         free((char *)q->options.step);
-        free(q);
 }
 
 static enum resource reduced_resource(const struct query *query)
@@ -343,8 +341,8 @@ const struct query_type query_reduced_type = {
         .describe = reduced_describe,
         .remote = reduced_remote,
         .gone = reduced_gone,
-        .free_query = reduced_free,
-        .free_value = value_free,
+        .query_done = reduced_query_done,
+        .value_done = value_done,
 };
 
 static void add_input(struct hasher *h, const struct reduction_input *i)

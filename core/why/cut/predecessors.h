@@ -45,6 +45,5 @@ struct predecessors {
 /* 0; -ENODATA with a sentence: the runs do not tell the query's time, and why; -ECANCELED; or an error of this machine. */
 int predecessors_find(const struct cut *c, const struct predecessors_options *options, struct predecessors *ret);
 void predecessors_done(struct predecessors *p);
-#define cleanup_predecessors cleanup(predecessors_done)
 /* "slow only after queries 3 and 7: 2.1s; alone 0.03s; in the script 2.2s (medians of 8 seeds; 60 runs in all)" */
 void predecessors_sentence(const struct predecessors *p, struct buffer *ret);

@@ -16,7 +16,6 @@ struct changed_functions {
 /* Those of the commit against its first parent, in files that `paths` (core/git/paths.h) have. history.h's errors. */
 int changed_functions(struct history *h, uint32_t commit, char *const *paths, struct changed_functions *ret);
 void changed_functions_done(struct changed_functions *c);
-#define cleanup_changed_functions cleanup(changed_functions_done)
 
 /* The function that a line (from 1) of a text in C, C++ or the like is in, by its looks: the nearest line above that is indented less, has a name before a
  * parenthesis, is no statement, and has a brace behind it; free(). "": none. Pure. */
