@@ -508,21 +508,6 @@ int output_end(int status)
         return out.output_error == 0 ? status : broken_output(out.output_error);
 }
 
-char *printable(const char *name)
-{
-        struct buffer b = {0};
-
-        buffer_add_printable(&b, name);
-        return b.data;
-}
-
-json_t *json_printable(const char *name)
-{
-        cleanup_free char *text = name ? printable(name) : NULL;
-
-        return text ? json_string(text) : json_null();
-}
-
 /* -- progress --------------------------------------------------------------------------------------------------- */
 
 /* "3m 20s", for people. */

@@ -6,9 +6,8 @@
 #pragma once
 
 #include <inttypes.h>
-#include <jansson.h>
 
-#include "cache/base/util.h"
+#include "cache/base/json.h"
 
 /* Exit statuses; documented in --help and in solverfs(1). */
 enum status {
@@ -74,10 +73,6 @@ bool output_broken(void);                  /* nothing more can be printed */
 bool output_has_room(void);                /* PIPE_BUF bytes can be printed without waiting for whoever reads */
 /* The status a process ends with: `status`, unless standard output could not be written. */
 int output_end(int status);
-
-/* buffer_add_printable(); free(). For names that may hold a tab or a new line. Other control characters are shown by no table and no message. */
-char *printable(const char *name);
-json_t *json_printable(const char *name); /* the same; null for NULL */
 
 /* -- progress --------------------------------------------------------------------------------------------------- */
 

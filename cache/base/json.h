@@ -4,6 +4,16 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "cache/base/util.h"
+
+/* As printable() has it; null for NULL. */
+static inline json_t *json_printable(const char *text)
+{
+        cleanup_free char *shown = text ? printable(text) : NULL;
+
+        return shown ? json_string(shown) : json_null();
+}
+
 /* The text of a member, which the object keeps; `otherwise` when there is no such text. */
 static inline const char *json_text(const json_t *object, const char *key, const char *otherwise)
 {

@@ -254,6 +254,14 @@ void buffer_add_printable(struct buffer *b, const char *text)
         add_escaped(b, text, strlen(text), true);
 }
 
+char *printable(const char *text)
+{
+        struct buffer b = {0};
+
+        buffer_add_printable(&b, text);
+        return b.data;
+}
+
 void buffer_add_safe(struct buffer *b, const char *text, size_t size)
 {
         add_escaped(b, text, size, false);

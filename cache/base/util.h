@@ -172,6 +172,7 @@ void buffer_add_shell_word(struct buffer *b, const char *word);
 void buffer_add_plain_word(struct buffer *b, const char *word, const char *also);
 /* Tabs, newlines, backslashes, the bytes of other controls (utf8_is_control()) and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
 void buffer_add_printable(struct buffer *b, const char *text);
+char *printable(const char *text); /* the same; free(). For names that may hold a tab or a new line. */
 /* The same but for tabs, newlines and backslashes, which stay: for lines in which names may be printable already. */
 void buffer_add_safe(struct buffer *b, const char *text, size_t size);
 /* A path as it stands in a URL, and back: %XX for what means something else there (RFC 3986, 2.1). */

@@ -55,7 +55,6 @@ static int names_read(struct workspace *w, struct names *ret)
                 return r;
         ret->list = allocate(n + 1, sizeof(*ret->list));
         for (size_t i = 0; i < n; i++) {
-                cleanup_buffer struct buffer name = {0};
                 struct named_case *c = &ret->list[ret->n];
 
                 r = cases_get(workspace_cases(w), ids[i], &c->info);
@@ -63,8 +62,7 @@ static int names_read(struct workspace *w, struct names *ret)
                         return r;
                 ret->n++;
                 ret->last = MAX(ret->last, ids[i]);
-                buffer_add_printable(&name, c->info->name);
-                c->name = steal_pointer(name.data);
+                c->name = printable(c->info->name);
                 c->stem = stem_of(c->name);
         }
         ret->lines = allocate((size_t)ret->last + 1, sizeof(*ret->lines));
@@ -217,14 +215,6 @@ static char *answers_of(const struct benchexec_run *run)
         return lines;
 }
 
-static json_t *printable_json(const char *text)
-{
-        cleanup_buffer struct buffer b = {0};
-
-        buffer_add_printable(&b, text ? text : "");
-        return json_string(b.data ? b.data : "");
-}
-
 /* A foreign run, in the words of run.json. */
 static json_t *run_json(const struct importing *i, const struct benchexec_run *run, const struct case_info *info, const struct fact *f)
 {
@@ -237,7 +227,7 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
         history_commit(q->solver->history, q->commit, &c);
         format_date(f->measured, date);
         j = json_pack("{ss ss ss s{si so ss} ss sb}", "solver", q->solver->recipe->name, "repository", q->solver->repository, "commit",
-                      git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name", printable_json(info->name), "sha256", digest_text(&info->sha256).s, "verdict",
+                      git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name", json_printable(info->name), "sha256", digest_text(&info->sha256).s, "verdict",
                       verdict_name(f->verdict), "disturbed", (int)f->disturbed);
         json_object_set_new(j, "time", json_seconds(f->wall_ns));
         json_object_set_new(j, "cputime", json_seconds(f->cpu_ns));
@@ -249,12 +239,12 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
         json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
         json_object_set_new(j, "measured", json_string(date));
         json_object_set_new(j, "machine", json_string(i->report->machine));
-        json_object_set_new(j, "host", json_pack("{so so sI sI so}", "host", printable_json(q->machine ? q->machine : b->host), "cpu",
-                                                 printable_json(b->cpu), "cores", (json_int_t)b->cores, "memory", (json_int_t)b->ram, "kernel",
-                                                 printable_json(b->os)));
-        json_object_set_new(j, "imported", json_pack("{ss so so so so so}", "format", "benchexec", "file", printable_json(q->file), "tool",
-                                                     printable_json(b->tool), "version", printable_json(b->version), "status",
-                                                     printable_json(run->status), "category", printable_json(run->category)));
+        json_object_set_new(j, "host", json_pack("{so so sI sI so}", "host", json_printable(q->machine ?: b->host ?: ""), "cpu",
+                                                 json_printable(b->cpu ?: ""), "cores", (json_int_t)b->cores, "memory", (json_int_t)b->ram, "kernel",
+                                                 json_printable(b->os ?: "")));
+        json_object_set_new(j, "imported", json_pack("{ss so so so so so}", "format", "benchexec", "file", json_printable(q->file), "tool",
+                                                     json_printable(b->tool ?: ""), "version", json_printable(b->version ?: ""), "status",
+                                                     json_printable(run->status ?: ""), "category", json_printable(run->category ?: "")));
         return j;
 }
 

@@ -41,14 +41,13 @@ static int add_renamed(const struct import *i, const struct case_info *info, int
 {
         const struct digest_text sha = digest_text(&info->sha256);
         cleanup_free char *name = format_string("%s~%.8s", info->name, sha.s);
-        cleanup_buffer struct buffer shown = {0};
+        cleanup_free char *shown = printable(info->name);
         bool is_new;
         int r = cases_add(workspace_cases(i->source->here), name, fd, ret_id, &is_new);
 
-        buffer_add_printable(&shown, info->name);
         if (r == 0)
                 source_say(i->source, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s~%.8s", info->id,
-                           shown.data, *ret_id, shown.data, sha.s);
+                           shown, *ret_id, shown, sha.s);
         return r;
 }
 

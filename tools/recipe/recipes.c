@@ -70,11 +70,11 @@ static void look(void *user, const char *name, const char *path)
         buffer_addf(&s->names, "%s%s", s->names.size > 0 ? ", " : "", name);
 }
 
-int recipes_find(const char *word, char ret[PATH_SIZE])
+int recipes_find(const char *word, char **ret)
 {
         struct search s = {.name = word};
         cleanup_buffer struct buffer where = {0};
-        cleanup_free char *found = NULL, *names = NULL;
+        cleanup_free char *names = NULL;
         char **list;
 
         if (strchr(word, '/') || has_suffix(word)) {
@@ -83,11 +83,9 @@ int recipes_find(const char *word, char ret[PATH_SIZE])
                 s.found = copy_string(word);
         } else
                 recipes_each(look, &s);
-        found = s.found;
         names = s.names.data;
-        if (found && snprintf(ret, PATH_SIZE, "%s", found) >= PATH_SIZE)
-                return errorf(-ENAMETOOLONG, "path too long: %.200s", found);
-        if (found)
+        *ret = s.found;
+        if (s.found)
                 return 0;
         list = folders();
         for (char **dir = list; *dir; dir++)

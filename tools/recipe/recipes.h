@@ -4,8 +4,8 @@
 
 #include "cache/base/util.h"
 
-/* Finds the file of --recipe, which is a path when it has a slash or ends in ".recipe", else a name. -ENOENT with a sentence that lists the names
- * there are. */
-int recipes_find(const char *word, char ret[PATH_SIZE]);
+/* Finds the file of --recipe, which is a path when it has a slash or ends in ".recipe", else a name; free() it. -ENOENT with a sentence that lists
+ * the names there are. */
+int recipes_find(const char *word, char **ret);
 /* Calls fn with each name that --recipe takes, and its file. */
 void recipes_each(void (*fn)(void *user, const char *name, const char *path), void *user);

@@ -31,8 +31,8 @@ void cmd_recipe_show(int argc, char **argv)
 {
         cleanup_blob struct blob text = {0};
         cleanup_buffer struct buffer shown = {0};
+        cleanup_free char *path = NULL;
         struct recipe **list = NULL;
-        char path[PATH_SIZE];
         size_t n = 0;
         int r;
         static const char doc[] =
@@ -41,7 +41,7 @@ void cmd_recipe_show(int argc, char **argv)
                 "the mount has the recipe in force.";
         struct words words = command_parse(argc, argv, "NAME|FILE", doc, NULL);
 
-        r = recipes_find(words.list[0], path);
+        r = recipes_find(words.list[0], &path);
         if (r == 0)
                 r = read_file(path, 1 << 20, &text);
         command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);

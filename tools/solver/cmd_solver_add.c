@@ -105,8 +105,8 @@ static void draft(const struct add_options *o, struct recipe ***ret, size_t *ret
 
 static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
 {
-        char path[PATH_SIZE];
-        int r = recipes_find(o->recipe ? o->recipe : o->name, path);
+        cleanup_free char *path = NULL;
+        int r = recipes_find(o->recipe ?: o->name, &path);
 
         if (r == -ENOENT && !o->recipe && o->repository) {
                 draft(o, ret, ret_n);

@@ -6,7 +6,7 @@
 struct try_options {
         const char *recipe, *name, *revision, *input; /* name: with `recipe` the repository */
         bool once;
-        char path[PATH_SIZE]; /* of `recipe` */
+        char *path; /* of `recipe` */
 };
 
 static int try_solver(const char *name, const struct try_options *o)
@@ -92,7 +92,7 @@ void cmd_solver_try(int argc, char **argv)
                 command_worse(try_solver(o.name, &o));
                 return;
         }
-        r = recipes_find(o.recipe, o.path);
+        r = recipes_find(o.recipe, &o.path);
         command_must_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
         command_worse(command_with_scratch_store(add_and_try, &o));
 }

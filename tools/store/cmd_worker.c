@@ -35,8 +35,8 @@ void cmd_worker(int argc, char **argv)
         static const char doc[] =
                 "Run programs for a store on another machine, over standard input and output. Started by the line 'launch' of a "
                 "[cluster \"NAME\"] in a store's config, not by hand.";
-        char folder[PATH_SIZE];
-        struct worker_options o = {.folder = folder, .bound = UINT64_C(8) << 30, .left_ns = UINT64_MAX};
+        cleanup_free char *folder = NULL;
+        struct worker_options o = {.bound = UINT64_C(8) << 30, .left_ns = UINT64_MAX};
         const char *given = NULL, *tmp = getenv("TMPDIR");
         bool unknown = false;
         int r;
@@ -53,9 +53,8 @@ void cmd_worker(int argc, char **argv)
                 o.left_ns = walltime_left(&unknown);
         if (unknown)
                 complain("squeue does not say on this node when the job of Slurm ends: a run may be cut off by its end and is done again; add --for");
-        if ((given ? snprintf(folder, sizeof(folder), "%s", given)
-                   : snprintf(folder, sizeof(folder), "%s/solverfs-worker-%u", tmp && *tmp ? tmp : "/tmp", (unsigned)getuid())) >= PATH_SIZE)
-                command_refuse(STATUS_SYSTEM, "the path of the worker's folder is too long");
+        folder = given ? copy_string(given) : format_string("%s/solverfs-worker-%u", tmp && *tmp ? tmp : "/tmp", (unsigned)getuid());
+        o.folder = folder;
         r = take_pipes(&o);
         command_must_as(STATUS_SYSTEM, r == 0 ? worker_serve(&o) : r);
 }

@@ -69,15 +69,14 @@ static int print(struct request *q, int r, struct script *s, struct buffer *ret)
 
 static void put(struct request *q, const struct kind *k, const char *ending, const struct buffer *text)
 {
-        char name[100], path[PATH_SIZE];
+        cleanup_free char *path = NULL;
 
         q->done++;
         if (!q->folder) {
                 output_write(text);
                 return;
         }
-        snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u.%s", k->name, q->seed, q->done, ending);
-        command_must(path_join(path, q->folder, name));
+        path = format_string("%s/%s-%" PRIu64 "-%u.%s", q->folder, k->name, q->seed, q->done, ending);
         command_write_file(path, 0, text);
 }
 
