@@ -78,7 +78,7 @@ static void put(struct request *q, const struct kind *k, const char *ending, con
         }
         snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u.%s", k->name, q->seed, q->done, ending);
         command_must(path_join(path, q->folder, name));
-        command_write_file(path, 0, text);
+        command_write_file(path, text);
 }
 
 /* Makes and puts as many as are wanted; frees the request. */
