@@ -7,10 +7,10 @@
 
 struct common common = {.signals = -1};
 
-void command_write_file(const char *path, int r, const struct buffer *text)
+void command_write_file(const char *path, const struct buffer *text)
 {
-        if (r == 0)
-                r = buffer_error(text);
+        int r = buffer_error(text);
+
         if (r == 0)
                 r = outfile_write(path, text, 0666 & ~common.umask);
         command_must(r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0);

@@ -34,7 +34,7 @@ struct common {
 extern struct common common;
 
 /* Writes a file that the user named, with the mode of their umask. `r` is what making its text came to. Ends the command where either failed. */
-void command_write_file(const char *path, int r, const struct buffer *text);
+void command_write_file(const char *path, const struct buffer *text);
 
 /* A subcommand. What it came to is in common.status, unless it ends by command_end(). */
 typedef void command_fn(int argc, char **argv);

@@ -96,6 +96,7 @@ struct short_text {
 /* -- lists ------------------------------------------------------------------------------------------------------ */
 
 int compare_u32(const void *a, const void *b);
+int compare_u64(const void *a, const void *b);
 size_t sort_numbers(uint32_t *list, size_t n); /* each once; how many there are then */
 int compare_doubles(const void *a, const void *b);
 /* qsort() and bsearch() of a list that is NULL while it is empty, which those may not be given. */

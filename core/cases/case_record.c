@@ -99,7 +99,7 @@ struct case_info *case_info_with_status(const struct case_info *old, enum verdic
         return i;
 }
 
-int case_record_encode(const struct case_info *i, struct buffer *ret)
+void case_record_encode(const struct case_info *i, struct buffer *ret)
 {
         record_put_u8(ret, RECORD_VERSION);
         record_put_u8(ret, (uint8_t)i->format);
@@ -119,7 +119,6 @@ int case_record_encode(const struct case_info *i, struct buffer *ret)
                 record_put_u32(ret, i->whole);
                 record_put_u32(ret, i->query);
         }
-        return buffer_error(ret);
 }
 
 int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)

@@ -23,10 +23,10 @@ static int record_put(struct cases *c, struct store_txn *t, const struct case_in
 {
         cleanup_buffer struct buffer b = {0};
         uint8_t key[4];
-        int r = case_record_encode(i, &b);
 
+        case_record_encode(i, &b);
         key_u32(key, i->id);
-        return r < 0 ? r : store_put(t, c->tables.cases, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
+        return store_put(t, c->tables.cases, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
 }
 
 static int record_get(struct cases *c, struct store_txn *t, uint32_t id, struct case_info **ret)

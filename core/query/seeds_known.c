@@ -22,13 +22,6 @@ static int tell(const struct known *k, const struct cell *cell, bool is_scramble
         return r == -ENOENT ? 0 : r < 0 ? r : k->fn(k->user, is_scrambled, seed, f);
 }
 
-static int compare_seeds(const void *a, const void *b)
-{
-        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* Under the seeds that anything of the solver was measured under. */
 static int tell_own(const struct known *k)
 {
@@ -47,7 +40,7 @@ static int tell_own(const struct known *k)
                 list_grow(seeds, n);
                 seeds[n++] = v.n;
         }
-        sort_list(seeds, n, sizeof(*seeds), compare_seeds);
+        sort_list(seeds, n, sizeof(*seeds), compare_u64);
         r = r == -ENOENT ? 0 : r;
         for (size_t i = 0; i < n && r == 0; i++) {
                 struct cell cell = k->cell;

@@ -65,5 +65,5 @@ void plot_diagonal(struct plot *p, double factor, const char *label); /* y = fac
 /* A line of small print below the picture: host, limits, how many points are not shown. */
 void plot_note(struct plot *p, const char *text);
 
-/* Appends the whole <svg> element, without an XML declaration, so that it can be a file or stand in HTML. 0, -ENOMEM. */
-int plot_write(const struct plot *p, struct buffer *out);
+/* Appends the whole <svg> element, without an XML declaration, so that it can be a file or stand in HTML. */
+void plot_write(const struct plot *p, struct buffer *out);

@@ -235,23 +235,22 @@ static int compare(struct tree *t, const struct node *n, const char *set, struct
         return r;
 }
 
-static int print_file(const char *name, const struct comparing_table *table, struct buffer *ret)
+static void print_file(const char *name, const struct comparing_table *table, struct buffer *ret)
 {
         if (strcmp(name, "summary.tsv") == 0)
-                return comparison_write_summary(table, ret);
-        if (strcmp(name, "regressions.tsv") == 0)
-                return comparison_write_changes(table, COMPARISON_REGRESSIONS, true, ret);
-        if (strcmp(name, "improvements.tsv") == 0)
-                return comparison_write_changes(table, COMPARISON_IMPROVEMENTS, true, ret);
-        if (strcmp(name, "set.tsv") == 0)
-                return comparison_write_set(table, ret);
-        if (strcmp(name, "families.tsv") == 0)
-                return comparison_write_families(table, ret);
-        if (strcmp(name, "memory-scatter.svg") == 0)
-                return comparison_plot_scatter(table, true, COMPARISON_SCATTER_WIDTH, ret);
-        if (strcmp(name, "scatter.svg") == 0)
-                return comparison_plot_scatter(table, false, COMPARISON_SCATTER_WIDTH, ret);
-        return comparison_plot_cactus(table, ret);
+                comparison_write_summary(table, ret);
+        else if (strcmp(name, "regressions.tsv") == 0)
+                comparison_write_changes(table, COMPARISON_REGRESSIONS, ret);
+        else if (strcmp(name, "improvements.tsv") == 0)
+                comparison_write_changes(table, COMPARISON_IMPROVEMENTS, ret);
+        else if (strcmp(name, "set.tsv") == 0)
+                comparison_write_set(table, ret);
+        else if (strcmp(name, "families.tsv") == 0)
+                comparison_write_families(table, ret);
+        else if (strcmp(name, "cactus.svg") == 0)
+                comparison_plot_cactus(table, ret);
+        else
+                comparison_plot_scatter(table, strcmp(name, "memory-scatter.svg") == 0, COMPARISON_SCATTER_WIDTH, ret);
 }
 
 /* The time of the newest fact, or of the newer commit where there is none. */
@@ -277,11 +276,10 @@ static int print_comparison(struct tree *t, const struct node *n, struct buffer 
 
         if (r == 0)
                 r = compare(t, n, set, &c);
-        if (r == 0)
-                r = print_file(n->route->name, comparing_table(c), ret);
-        if (r == 0)
-                r = newest_of(comparing_table(c), ret_mtime);
-        return r;
+        if (r < 0)
+                return r;
+        print_file(n->route->name, comparing_table(c), ret);
+        return newest_of(comparing_table(c), ret_mtime);
 }
 
 #define PAIR_FILE   IN(KIND_PAIR), DERIVED(print_comparison)

@@ -146,14 +146,13 @@ static int print_times(struct tree *t, const struct node *n, struct buffer *ret,
         cleanup_case_history struct case_history h = {0};
         cleanup_observation struct observation *f = NULL;
         int r = read_found(t, n, &f, &h, &order);
-        bool is_of_here = r == 0;
 
         if (r >= 0)
-                r = finding_print_times(f, ret);
-        if (r == 0 && is_of_here)
+                finding_print_times(f, ret);
+        if (r == 0) /* measured here */
                 r = finding_print_later(tree_workspace(t), f, &h, ret);
         *ret_mtime = h.newest;
-        return r;
+        return MIN(r, 0);
 }
 
 static int found_culprits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n);
@@ -192,7 +191,8 @@ static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
                 buffer_addf(ret, "../../commits/%s", n->inode.kind == KIND_FOUND_REFERENCE ? f->reference : f->target);
                 return 0;
         case KIND_FOUND_VERDICTS:
-                return finding_print_times(f, ret);
+                finding_print_times(f, ret);
+                return 0;
         case KIND_FOUND_RULES:
                 buffer_addf(ret, "rule\tdirection\tplace\n%s", f->chain);
                 return 0;
@@ -257,9 +257,11 @@ static int found_answer(struct tree *t, const struct node *n, struct value *v, s
 
         switch (n->inode.kind) {
         case KIND_FOUND_LOCALIZED:
-                return finding_print_localized((struct localized *)v, ret);
+                finding_print_localized((struct localized *)v, ret);
+                return 0;
         case KIND_FOUND_SEEDS:
-                return seeds_print((struct seeds_value *)v, ret);
+                seeds_print((struct seeds_value *)v, ret);
+                return 0;
         case KIND_FOUND_REDUCED: /* of an implication the reduced formula is the decided one, and the finding is what the rule makes of it */
                 if (reduced->interest == INTEREST_IMPLICATION) {
                         buffer_add(ret, reduced->implied.data, reduced->implied.size);

@@ -308,7 +308,8 @@ static int write_picture(const char *file, const enum strategy_kind *strategies,
                         plot_point(series, most / 3600 * (p + 1) / CURVE, share / (double)(n_kinds * repeat), NULL);
                 }
         }
-        return plot_write(plot, &out) < 0 || write_file_atomic(file, out.data, out.size, 0644) < 0 ? 1 : 0;
+        plot_write(plot, &out);
+        return write_file_atomic(file, out.data, out.size, 0644) < 0 ? 1 : 0;
 }
 
 struct options {

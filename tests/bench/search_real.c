@@ -283,7 +283,7 @@ static void reduce_find(struct campaign *c, size_t at)
         cleanup_reduce_result struct reduce_result result = {0};
         struct interest interest = {.campaign = c, .until = c->solving + c->reduce};
         struct find *f = &c->finds[at];
-        struct reduce_test test = {.try = is_slow, .user = &interest, .width = 1, .trust = REDUCE_LAST_TWICE, .knows_input = true};
+        struct reduce_test test = {.try = is_slow, .user = &interest, .width = 1, .checks_late = true, .knows_input = true};
 
         reduce(SLICE(f->text, strlen(f->text)), &test, NULL, &result);
         f->reduced = result.text.size > 0 ? copy_prefix(result.text.data, result.text.size) : strdup(f->text);

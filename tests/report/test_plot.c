@@ -10,7 +10,7 @@ static const char *drawn(const struct plot *p)
         static struct buffer out;
 
         buffer_done(&out);
-        assert_ok(plot_write(p, &out));
+        plot_write(p, &out);
         return out.data;
 }
 
@@ -393,8 +393,7 @@ static void *draw_many(void *unused)
                 plot_axis_x(p, NULL, PLOT_DURATION);
                 for (int i = 0; i < 100; i++)
                         plot_point(s, 1e9 + i * 1e6, i, NULL);
-                if (plot_write(p, &out) < 0)
-                        return p; /* anything */
+                plot_write(p, &out);
         }
         return NULL;
 }

@@ -166,6 +166,7 @@ static void print_table(const struct column *columns, const char *word, const st
 {
         const char *rows = text->size > 0 ? strchr(text->data, '\n') : NULL;
 
+        command_must(buffer_error(text));
         output_rows(columns, word, rows ? rows + 1 : "");
 }
 
@@ -187,17 +188,17 @@ static void print_tables(const struct comparing_table *t)
         static const char *const kinds[] = {"regression", "improvement", "differs"};
         cleanup_buffer struct buffer line = {0}, numbers = {0}, rows = {0};
 
-        command_must(comparison_write_line(t, &line));
-        command_must(comparison_write_summary(t, &numbers));
+        comparison_write_line(t, &line);
+        comparison_write_summary(t, &numbers);
         output_text(line.data);
         print_table(summary, "", &numbers);
         if (t->judgement.options.n_families > 0)
-                command_must(comparison_write_families(t, &rows));
+                comparison_write_families(t, &rows);
         print_table(families, "family", &rows);
         for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++) {
                 cleanup_buffer struct buffer some = {0};
 
-                command_must(comparison_write_changes(t, list, true, &some));
+                comparison_write_changes(t, list, &some);
                 print_table(changes, kinds[list], &some);
         }
 }
@@ -209,14 +210,18 @@ static void print(const struct compare *o, const struct comparing_table *t)
         if (common.json)
                 output_json(comparison_json(t));
         else if (o->markdown)
-                command_must(comparison_write_markdown(t, MARKDOWN_ROWS, &text));
+                comparison_write_markdown(t, MARKDOWN_ROWS, &text);
         else
                 print_tables(t);
         output_write(&text);
-        if (o->scatter)
-                command_write_file(o->scatter, comparison_plot_scatter(t, false, COMPARISON_SCATTER_WIDTH, &scatter), &scatter);
-        if (o->cactus)
-                command_write_file(o->cactus, comparison_plot_cactus(t, &cactus), &cactus);
+        if (o->scatter) {
+                comparison_plot_scatter(t, false, COMPARISON_SCATTER_WIDTH, &scatter);
+                command_write_file(o->scatter, &scatter);
+        }
+        if (o->cactus) {
+                comparison_plot_cactus(t, &cactus);
+                command_write_file(o->cactus, &cactus);
+        }
 }
 
 /* -- the verdict -------------------------------------------------------------------------------------------------- */

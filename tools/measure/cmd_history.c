@@ -221,7 +221,8 @@ static void show_case(const struct recording *o, size_t test, const struct revis
         case_history_steps(&h, &steps, &points);
         if (o->svg) {
                 command_must(history_order(common.solver->history, &order));
-                command_write_file(o->svg, case_history_plot(&h, order->place, &svg), &svg);
+                command_must(case_history_plot(&h, order->place, &svg));
+                command_write_file(o->svg, &svg);
         }
         if (h.n == 0)
                 note("nothing is measured of case %u on this line", h.info->id);

@@ -187,7 +187,8 @@ static void write_picture(const struct noisy *o)
         }
         snprintf(text, sizeof(text), "%zu case%s, %u runs of each", o->cases.n, plural(o->cases.n), o->runs);
         plot_note(p, text);
-        command_write_file(o->svg, plot_write(p, &svg), &svg);
+        plot_write(p, &svg);
+        command_write_file(o->svg, &svg);
 }
 
 static int show_all(struct noisy *o)

@@ -27,7 +27,7 @@ void cmd_report(int argc, char **argv)
         report.solver = common.solver;
         command_must(solver_report(&report, &page, &mtime));
         if (file && strcmp(file, "-") != 0)
-                command_write_file(file, 0, &page);
+                command_write_file(file, &page);
         else
                 output_write(&page);
 }

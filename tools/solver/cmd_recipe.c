@@ -101,7 +101,7 @@ void cmd_recipe_draft(int argc, char **argv)
         command_signals();
         command_worse(recipe_draft(&q, &text));
         if (text.size > 0 && output)
-                command_write_file(output, 0, &text);
+                command_write_file(output, &text);
         else
                 output_write(&text);
 }

@@ -66,7 +66,7 @@ static void show(const struct cutting *o, const struct predecessors *p, bool ran
 
         command_must(cut_write(o->cut, p->form, p->is_kept, &text));
         if (o->output)
-                command_write_file(o->output, 0, &text);
+                command_write_file(o->output, &text);
         else if (!common.json)
                 output_write(&text);
         if (common.json)

@@ -77,7 +77,7 @@ static void put(struct request *q, const struct kind *k, const char *ending, con
                 return;
         }
         path = format_string("%s/%s-%" PRIu64 "-%u.%s", q->folder, k->name, q->seed, q->done, ending);
-        command_write_file(path, 0, text);
+        command_write_file(path, text);
 }
 
 /* Makes and puts as many as are wanted; frees the request. */

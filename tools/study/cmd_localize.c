@@ -143,10 +143,10 @@ static int localize(struct localizing *o, const struct case_selection *cases)
         }
         if (unbuildable)
                 tell_unbuildable(o);
-        for (size_t i = 0; r >= 0 && o->log && i < o->options.n; i++)
-                r = localization_log(o->search, i, &log);
+        for (size_t i = 0; o->log && i < o->options.n; i++)
+                localization_log(o->search, i, &log);
         if (r >= 0 && o->log)
-                command_write_file(o->log, 0, &log);
+                command_write_file(o->log, &log);
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
@@ -171,7 +171,7 @@ static int print(const struct localizing *o, size_t n)
                 if (common.json)
                         output_json(localized_json(l));
                 else
-                        command_must(localized_rows(l, &rows));
+                        localized_rows(l, &rows);
         }
         output_rows(columns, "", rows.data ?: "");
         return status;

@@ -195,7 +195,7 @@ static struct query *make_query(struct reducing *o)
 static void write_text(const struct reducing *o, const struct buffer *text)
 {
         if (o->output)
-                command_write_file(o->output, 0, text);
+                command_write_file(o->output, text);
         else if (!common.json)
                 output_write(text);
 }

@@ -212,8 +212,7 @@ static void note_result(struct search *s, const struct observation *f, const str
                 found->is_tried = true;
         pthread_mutex_unlock(&c->lock);
         s->n_open += result->is_unfinished;
-        if (localized_rows(result, &rows) < 0)
-                return;
+        localized_rows(result, &rows);
         rows.data[strcspn(rows.data, "\n")] = '\0';
         for (char *p = rows.data; *p; p++)
                 *p = *p == '\t' ? ' ' : *p;

@@ -228,7 +228,7 @@ static void add_note(const struct scatter *of, struct plot *p)
         plot_note(p, text);
 }
 
-int comparison_plot_scatter(const struct comparing_table *t, bool is_memory, unsigned width, struct buffer *ret)
+void comparison_plot_scatter(const struct comparing_table *t, bool is_memory, unsigned width, struct buffer *ret)
 {
         struct scatter of = {.table = t, .is_memory = is_memory};
         const char *unit = is_memory ? "MB" : "seconds";
@@ -244,7 +244,7 @@ int comparison_plot_scatter(const struct comparing_table *t, bool is_memory, uns
         find_farthest(&of);
         add_points(&of, p);
         add_note(&of, p);
-        return plot_write(p, ret);
+        plot_write(p, ret);
 }
 
 /* -- cactus ------------------------------------------------------------------------------------------------------- */
@@ -266,7 +266,7 @@ static void add_curve(const struct comparing_table *t, int side, struct plot *p)
                 plot_point(s, (double)i + 1, seconds[i], NULL);
 }
 
-int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
+void comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
 {
         cleanup_plot struct plot *p = new_plot(t, 0, 0);
         double limit = 0;
@@ -283,5 +283,5 @@ int comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
                 add_curve(t, side, p);
         if (t->judgement.set.compared == 0)
                 plot_note(p, NOTHING);
-        return plot_write(p, ret);
+        plot_write(p, ret);
 }

@@ -50,7 +50,7 @@ static void add_counts(struct buffer *ret, const char *measure, size_t a, size_t
 static const char *const chances[] = {
         [COMPARING_SEEDS] = "seeds", [COMPARING_SCRAMBLED] = "scrambled inputs", [COMPARING_REPETITIONS] = "repetitions"};
 
-int comparison_write_summary(const struct comparing_table *t, struct buffer *ret)
+void comparison_write_summary(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
         const struct comparing_version *v = t->options->version;
@@ -80,7 +80,6 @@ int comparison_write_summary(const struct comparing_table *t, struct buffer *ret
         buffer_addf(ret, "differ at this seed\t-\t%zu\t-\t-\t-\npairs of runs\t-\t%zu\t-\t-\t-\n", s->changes[JUDGE_DIFFERS], s->pairs);
         buffer_addf(ret, "pairs by\t-\t%s\t-\t-\t-\n", chances[t->chance]);
         add_counts(ret, "disturbed", s->disturbed[0], s->disturbed[1]);
-        return buffer_error(ret);
 }
 
 /* -- set.tsv, families.tsv ---------------------------------------------------------------------------------------- */
@@ -93,7 +92,7 @@ static void add_mean(const struct judge_mean *m, bool is_ratio, struct buffer *r
                     print(m->cases.low).s, print(m->cases.high).s);
 }
 
-int comparison_write_set(const struct comparing_table *t, struct buffer *ret)
+void comparison_write_set(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
 
@@ -108,10 +107,9 @@ int comparison_write_set(const struct comparing_table *t, struct buffer *ret)
         buffer_addf(ret, "par2 difference\t-\t%zu", s->compared);
         add_mean(&s->par2_difference, false, ret);
         buffer_addf(ret, "\t-\nflips\t-\t%zu\t-\t-\t-\t-\t-\t%s\n", s->compared, probability(s->flips_p).s);
-        return buffer_error(ret);
 }
 
-int comparison_write_families(const struct comparing_table *t, struct buffer *ret)
+void comparison_write_families(const struct comparing_table *t, struct buffer *ret)
 {
         buffer_adds(ret, "family\tcases\tcompared\tsolved a\tsolved b\tlost\tgained\tpar2 a\tpar2 b\tchange\tratio\tlow\thigh\t"
                          "cases low\tcases high\tp\tworse\tbetter\n");
@@ -126,7 +124,6 @@ int comparison_write_families(const struct comparing_table *t, struct buffer *re
                 add_mean(&shift->ratio, true, ret);
                 buffer_addf(ret, "\t%s\t%zu\t%zu\n", probability(shift->p).s, s->regressions, s->improvements);
         }
-        return buffer_error(ret);
 }
 
 /* " (0.91–1.04 over seeds, 0.8–1.2 over cases)". Two cases say nothing of others: their interval spans powers of ten. */
@@ -146,7 +143,7 @@ static void add_intervals(const struct judge_set_shift *s, struct buffer *ret)
         buffer_adds(ret, ")");
 }
 
-int comparison_write_line(const struct comparing_table *t, struct buffer *ret)
+void comparison_write_line(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
         enum judge_measure m = t->judgement.options.measure;
@@ -167,7 +164,6 @@ int comparison_write_line(const struct comparing_table *t, struct buffer *ret)
                             probability(s->flips_p).s);
         if (s->compared > 0)
                 buffer_addf(ret, ", PAR-2 %.4g → %.4g s", s->par2[0], s->par2[1]);
-        return buffer_error(ret);
 }
 
 /* -- regressions.tsv, improvements.tsv ---------------------------------------------------------------------------- */
@@ -220,16 +216,12 @@ static void add_change(const struct comparing_table *t, size_t i, struct buffer 
         buffer_adds(ret, "\n");
 }
 
-int comparison_write_changes(const struct comparing_table *t, enum comparison_list list, bool heading, struct buffer *ret)
+void comparison_write_changes(const struct comparing_table *t, enum comparison_list list, struct buffer *ret)
 {
-        if (heading)
-                buffer_adds(ret,
-                            "case\tchange\tresult a\ttime a\tresult b\ttime b\tratio\tlow\thigh\tp\tpairs\tsolved a\tsolved b\t"
-                            "effort\tmemory\tby\tname\n");
+        buffer_adds(ret, "case\tchange\tresult a\ttime a\tresult b\ttime b\tratio\tlow\thigh\tp\tpairs\tsolved a\tsolved b\teffort\tmemory\tby\tname\n");
         for (size_t k = 0; k < t->options->n; k++)
                 if (is_listed(t, t->order[k], list))
                         add_change(t, t->order[k], ret);
-        return buffer_error(ret);
 }
 
 /* -- Markdown ----------------------------------------------------------------------------------------------------- */
@@ -322,7 +314,7 @@ static void markdown_numbers(const struct comparing_table *t, struct buffer *ret
         }
 }
 
-int comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret)
+void comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
 
@@ -337,7 +329,6 @@ int comparison_write_markdown(const struct comparing_table *t, size_t most, stru
         markdown_numbers(t, ret);
         for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++)
                 markdown_changes(t, list, most, ret);
-        return buffer_error(ret);
 }
 
 /* -- JSON --------------------------------------------------------------------------------------------------------- */

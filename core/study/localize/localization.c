@@ -531,7 +531,7 @@ static void log_sighting(const struct localization *l, const struct localize_sig
                 log_commit(l, to, !odd, s->commit, words[s->seen]);
 }
 
-int localization_log(const struct localization *l, size_t i, struct buffer *to)
+void localization_log(const struct localization *l, size_t i, struct buffer *to)
 {
         const struct localize_culprit *culprits;
         size_t n = localize_culprits(l->search, i, &culprits), n_seen, culprit = SIZE_MAX; /* commits from the culprit on are bad */
@@ -554,7 +554,6 @@ int localization_log(const struct localization *l, size_t i, struct buffer *to)
                         log_sighting(l, &seen[k], culprit, to);
         if (culprit != SIZE_MAX)
                 log_commit(l, to, false, culprit, "first bad commit");
-        return buffer_error(to);
 }
 
 int localization_keep(const struct localization *l)

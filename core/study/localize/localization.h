@@ -70,7 +70,7 @@ void localization_stop(struct localization *l);
 /* What the search of a case has come to: a new reference. */
 struct localized *localization_result(const struct localization *l, size_t i);
 /* The case's search as a `git bisect log`, for `git bisect replay`. */
-int localization_log(const struct localization *l, size_t i, struct buffer *to);
+void localization_log(const struct localization *l, size_t i, struct buffer *to);
 
 /* -- a query, for localized.tsv ----------------------------------------------------------------------------------- */
 

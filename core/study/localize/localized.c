@@ -296,7 +296,7 @@ static void add_row(const struct localized *l, const struct localized_culprit *c
         buffer_addf(to, "%s\n", c->subject);
 }
 
-int localized_rows(const struct localized *l, struct buffer *to)
+void localized_rows(const struct localized *l, struct buffer *to)
 {
         const struct localized_culprit *c;
         bool any = false;
@@ -310,7 +310,6 @@ int localized_rows(const struct localized *l, struct buffer *to)
                 add_value(to, l->measure, l->value_target);
                 buffer_addf(to, "\t%s\n", why_not(l));
         }
-        return buffer_error(to);
 }
 
 /* -- in the store ------------------------------------------------------------------------------------------------- */

@@ -67,7 +67,7 @@ static inline bool localized_is_final(const struct localized *l)
 /* Rows, tab-separated, of slowdowns only: case, commit, seconds (bytes, count) before, the same after, subject. The value is "broken" where runs end
  * without an answer (unknown, crash, error). By verdict: the answers in place of the values. A case without a slowdown has one row: "-" for the commit,
  * the values at the two ends and, in parentheses, why. */
-int localized_rows(const struct localized *l, struct buffer *to);
+void localized_rows(const struct localized *l, struct buffer *to);
 /* A new reference:
  *     case, name, state, method, measure?, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,

@@ -21,7 +21,7 @@ int finding_localization(struct workspace *w, struct solver *s, const struct obs
 /* The same, but -ENOENT while it is not final. */
 int finding_localized(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret);
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
-int finding_print_localized(const struct localized *result, struct buffer *ret);
+void finding_print_localized(const struct localized *result, struct buffer *ret);
 
 /* -- finding_reduced.c: the reduction (reduction.h) of what the finding shows --
  *
@@ -39,7 +39,7 @@ int finding_reduced(struct workspace *w, struct solver *s, const struct observat
 /* -- finding_report.c, finding_verify.c: the tables of its folder, report.md, which can be pasted into an issue tracker as it is, and verify.sh -- */
 
 /* "version\tresult\ttime\tsamples": the versions measured when it was found; the third column is called after the finding's measure. */
-int finding_print_times(const struct observation *f, struct buffer *ret);
+void finding_print_times(const struct observation *f, struct buffer *ret);
 /* Later measurements, as further rows: a commit for each program. */
 struct case_history;
 int finding_print_later(struct workspace *w, const struct observation *f, const struct case_history *h, struct buffer *ret);
@@ -74,4 +74,4 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
 bool seeds_reproduces(const struct seeds_value *v, unsigned i); /* under seed i + 1 */
 unsigned seeds_reproduced(const struct seeds_value *v);         /* under how many it does */
 /* "seed\treference-result\treference-time\ttarget-result\ttarget-time\treproduces"; or -memory, -effort */
-int seeds_print(const struct seeds_value *v, struct buffer *ret);
+void seeds_print(const struct seeds_value *v, struct buffer *ret);

@@ -66,8 +66,8 @@ int finding_localized(struct workspace *w, struct solver *s, const struct observ
         return -ENOENT;
 }
 
-int finding_print_localized(const struct localized *result, struct buffer *ret)
+void finding_print_localized(const struct localized *result, struct buffer *ret)
 {
         buffer_adds(ret, "case\tcommit\tbefore\tafter\tsubject\n");
-        return localized_rows(result, ret);
+        localized_rows(result, ret);
 }

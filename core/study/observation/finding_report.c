@@ -15,7 +15,7 @@ static void add_amount(const struct observation *f, const char *before, double a
         buffer_addf(ret, "%s%.*f", before, f->measure == JUDGE_TIME ? digits : 0, amount);
 }
 
-int finding_print_times(const struct observation *f, struct buffer *ret)
+void finding_print_times(const struct observation *f, struct buffer *ret)
 {
         buffer_addf(ret, "version\tresult\t%s\tsamples\n", judge_measure_name(f->measure));
         for (size_t i = 0; i < f->n_runs; i++) {
@@ -28,7 +28,6 @@ int finding_print_times(const struct observation *f, struct buffer *ret)
                         add_amount(f, k > 0 ? " " : "", runs->seconds[k], 6, ret);
                 buffer_adds(ret, "\n");
         }
-        return buffer_error(ret);
 }
 
 static bool has_digest(const struct digest_list *l, const struct digest *d)

@@ -217,13 +217,6 @@ bool shape_occurs(const char *skeleton, const char *parts)
 
 /* -- pieces: each term with the operators right below it -- */
 
-static int by_value(const void *a, const void *b)
-{
-        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-        return (x > y) - (x < y);
-}
-
 static void add_node(const struct term *t, struct buffer *ret)
 {
         buffer_addf(ret, "%d.%d.", (int)t->kind, t->kind == TERM_OPERATOR ? (int)t->op : 0);
@@ -260,7 +253,7 @@ int formula_pieces(struct slice text, struct pieces *ret)
         for (size_t i = 0; r == 0 && i < all.n; i++)
                 if (all.list[i]->n_args > 0)
                         add_piece(all.list[i], ret);
-        sort_list(ret->list, ret->n, sizeof(*ret->list), by_value);
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_u64);
         return r;
 }
 

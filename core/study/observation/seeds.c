@@ -224,7 +224,7 @@ unsigned seeds_reproduced(const struct seeds_value *v)
         return n;
 }
 
-int seeds_print(const struct seeds_value *v, struct buffer *ret)
+void seeds_print(const struct seeds_value *v, struct buffer *ret)
 {
         const char *name = judge_measure_name(v->measure);
         int digits = v->measure == JUDGE_TIME ? 6 : 0;
@@ -234,5 +234,4 @@ int seeds_print(const struct seeds_value *v, struct buffer *ret)
                 buffer_addf(ret, "%u\t%s\t%.*f\t%s\t%.*f\t%s\n", i + 1, verdict_name(v->runs[i][0].verdict), digits,
                             v->runs[i][0].amount, verdict_name(v->runs[i][1].verdict), digits, v->runs[i][1].amount,
                             seeds_reproduces(v, i) ? "yes" : "no");
-        return buffer_error(ret);
 }

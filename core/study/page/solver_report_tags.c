@@ -235,10 +235,9 @@ static void add_curve(const struct report *r, const struct version *v, struct pl
 
 #define WIDTH 420 /* of a picture: it can be read on a phone, and two stand side by side on a screen */
 
-static int add_pictures(const struct report *r, const struct versions *v, const struct comparing_table *last, struct buffer *b)
+static void add_pictures(const struct report *r, const struct versions *v, const struct comparing_table *last, struct buffer *b)
 {
         cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", WIDTH, WIDTH + 40);
-        int e;
 
         plot_axis_x(p, "cases solved", PLOT_COUNT);
         plot_axis_y(p, "seconds for each", PLOT_LOG);
@@ -246,15 +245,14 @@ static int add_pictures(const struct report *r, const struct versions *v, const 
         for (size_t i = 0; i < v->n; i++)
                 add_curve(r, &v->list[i], p);
         buffer_adds(b, "<div class=\"pair\">\n<figure>");
-        e = plot_write(p, b);
+        plot_write(p, b);
         buffer_adds(b, "</figure>\n");
-        if (e == 0 && last->judgement.set.compared > 0) {
+        if (last->judgement.set.compared > 0) {
                 buffer_adds(b, "<figure>");
-                e = comparison_plot_scatter(last, false, WIDTH, b);
+                comparison_plot_scatter(last, false, WIDTH, b);
                 buffer_adds(b, "</figure>\n");
         }
         buffer_adds(b, "</div>\n");
-        return e;
 }
 
 static void add_words(const struct report *r, const struct versions *v, struct buffer *b)
@@ -291,10 +289,9 @@ static int write_versions(struct report *r, const struct versions *v, struct buf
         }
         if (e == 0) {
                 add_versions(r, v, list, b);
-                e = add_pictures(r, v, comparing_table(list[0]), b);
-        }
-        if (e == 0)
+                add_pictures(r, v, comparing_table(list[0]), b);
                 add_changes(r, v, comparing_table(list[0]), b);
+        }
         for (size_t i = 0; i < ARRAY_SIZE(list); i++)
                 comparing_freep(&list[i]);
         return e;

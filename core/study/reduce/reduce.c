@@ -10,9 +10,9 @@ struct reducer {
         const struct reduce_options *options;
         struct reduce_status status;
         void *seen; /* digests of the texts that were tried, by tsearch() */
-        enum reduce_trust trust;
+        bool checks_late;
         /* The texts to go back to, the largest first: the input, those that were interesting twice, of which each is at least a tenth smaller than the one
-         * before, so that there are few, and all that were interesting once (REDUCE_LAST_TWICE). The last one is the current one. */
+         * before, so that there are few, and all that were interesting once (checks_late). The last one is the current one. */
         struct buffer *trail; /* owned, and so are they */
         size_t n, n_sure;
         size_t n_refused; /* candidates of the current text */
@@ -166,7 +166,7 @@ static int check_text(struct reducer *r)
                 make_sure(r);
         if (k != 0)
                 return MIN(k, 0);
-        r->trust = REDUCE_EACH_TWICE;
+        r->checks_late = false;
         k = go_back(r);
         if (k == 1)
                 tell_taken(r);
@@ -176,7 +176,7 @@ static int check_text(struct reducer *r)
 /* An interesting text. 1. */
 static int take(struct reducer *r, struct slice text)
 {
-        int k = add_text(r, text, r->trust != REDUCE_LAST_TWICE);
+        int k = add_text(r, text, !r->checks_late);
 
         add_seen(r, text);
         if (k < 0)
@@ -188,7 +188,7 @@ static int take(struct reducer *r, struct slice text)
 /* A text that was interesting once. 1: taken. */
 static int confirm(struct reducer *r, struct slice text)
 {
-        int k = r->trust == REDUCE_EACH_TWICE ? ask(r, text) : 1;
+        int k = !r->checks_late ? ask(r, text) : 1;
 
         if (k == 0) {
                 r->status.withdrawn++;
@@ -383,7 +383,7 @@ int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make,
 /* -- the whole -- */
 
 /* All steps from the current text. */
-static int reduce_from(struct reducer *r, struct reduce_result *ret)
+static int reduce_from(struct reducer *r)
 {
         for (;;) {
                 bool is_cnf, is_script = false, is_opaque = false;
@@ -395,7 +395,6 @@ static int reduce_from(struct reducer *r, struct reduce_result *ret)
                                 return MIN(k, 0);
                 }
                 k = reduce_script(r, &is_script, &is_opaque);
-                ret->was_script |= is_script && k >= 0;
                 if (k >= 0 && !is_script && !reduce_is_tree(r))
                         k = reduce_lines(r);
                 if (k < 0 || (is_script && !is_opaque))
@@ -422,13 +421,13 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
                 return k;
         add_seen(r, input);
         do {
-                end = reduce_from(r, ret);
+                end = reduce_from(r);
                 if (end == 0)
                         end = check_text(r);
         } while (end == REDUCE_WITHDRAWN);
         if (end == 0 || end == -ETIME) { /* the text must be interesting when asked once more, or an earlier one takes its place */
                 reduce_stage(r, "check");
-                k = r->status.taken > 0 && (r->trust == REDUCE_EACH_TWICE || is_unsure(r)) ? ask(r, reduce_text(r)) : 1;
+                k = r->status.taken > 0 && (!r->checks_late || is_unsure(r)) ? ask(r, reduce_text(r)) : 1;
                 if (k == 0)
                         k = go_back(r);
                 end = MIN(k, end);
@@ -439,7 +438,7 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
 
 int reduce(struct slice input, const struct reduce_test *test, const struct reduce_options *options, struct reduce_result *ret)
 {
-        struct reducer r = {.test = test, .options = options, .trust = test->trust, .status = {.before = input.size, .stage = "input"}};
+        struct reducer r = {.test = test, .options = options, .checks_late = test->checks_late, .status = {.before = input.size, .stage = "input"}};
         int k;
 
         assert(test->width > 0);

@@ -27,21 +27,15 @@ enum reduce_answer {
         REDUCE_INTERESTING
 };
 
-/* How far one answer is believed. */
-enum reduce_trust {
-        REDUCE_EACH_TWICE, /* a text is taken when it was interesting twice */
-        REDUCE_LAST_TWICE, /* a text is taken at once, and asked for again where no step leads on from it, or some texts later. If it is not interesting
-                            * then, the last text before it that still is takes its place, and from then on it is as REDUCE_EACH_TWICE */
-        REDUCE_CERTAIN     /* the same text always has the same answer: nothing is asked twice */
-};
-
 struct reduce_test {
         /* Answers for texts in order, up to the first interesting one at least; ret[] is REDUCE_UNTRIED before. 0, or -errno, which ends the
          * reduction: -ECANCELED when somebody wants it to. */
         int (*try)(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret);
         void *user;
         size_t width; /* texts at a time; at least 1 */
-        enum reduce_trust trust;
+        /* False: a text is taken when it was interesting twice. True: it is taken at once, and asked for again where no step leads on from it, or some texts
+         * later; if it is not interesting then, the last text before it that still is takes its place, and from then on it is as with false. */
+        bool checks_late;
         bool knows_input; /* the input was interesting just now: it is not asked for first */
         /* Told when a text was taken, for tests that adapt to it; may be NULL. */
         void (*taken)(void *user, struct slice text);
@@ -65,7 +59,6 @@ struct reduce_result {
         struct buffer text; /* buffer_done(); never larger than the input, and interesting when last asked */
         struct reduce_status status;
         bool is_minimal; /* no step that is known leads on; else the time was over, or the test ended it */
-        bool was_script; /* was read as SMT-LIB */
 };
 void reduce_result_done(struct reduce_result *r);
 #define cleanup_reduce_result cleanup(reduce_result_done)

@@ -113,6 +113,6 @@ struct reduce_test reduce_command_test(struct reduce_command *c)
         return (struct reduce_test){.try = reduce_pool_try,
                                     .user = c->pool,
                                     .width = 2 * (size_t)c->options.jobs,
-                                    .trust = REDUCE_LAST_TWICE,
+                                    .checks_late = true,
                                     .knows_input = true};
 }

@@ -207,5 +207,6 @@ int case_history_plot(const struct case_history *h, const uint32_t *place, struc
         draw_line(h, place, p);
         draw_points(h, place, p);
         add_notes(h, &e, p);
-        return plot_write(p, ret);
+        plot_write(p, ret);
+        return 0;
 }
