@@ -10,7 +10,7 @@
 
 #define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
 #define NAMES_MAX     ((size_t)1 << 28)   /* bytes of all their paths, which are held in memory */
-#define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
+#define BYTES_MAX     (UINT64_C(1) << 35) /* of all files */
 #define FILE_MAX      (UINT64_C(1) << 30)
 #define DEPTH_MAX     256
 #define PROGRESS_STEP 256
@@ -27,7 +27,7 @@ struct listing {
         size_t entries, names;
         char path[PATH_SIZE];
         size_t length;
-        size_t within; /* the length of the path of the submodule being listed that has a commit in its line; 0: the solver's own files */
+        size_t within; /* path length of the pinned submodule being listed (a commit in its line); 0: the solver's own files */
 };
 
 static int lacks(struct listing *l, const git_oid *oid)
@@ -55,7 +55,7 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
 
-/* The files of the submodule of this line. Its objects were fetched beside those of the sources. */
+/* Lists the files of this line's submodule. Its objects were fetched beside those of the sources. */
 static int list_submodule_at(struct listing *l, const char *line, const git_oid *oid, unsigned depth)
 {
         cleanup_git_commit git_commit *c = NULL;
@@ -80,7 +80,7 @@ static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
         return list_submodule_at(l, line, oid, depth);
 }
 
-/* Is it where the files of a line's own commit stand? They come by list_pinned(). */
+/* True inside a submodule whose line has a commit of its own: list_pinned() lists its files. */
 static bool is_pinned(const struct listing *l)
 {
         for (char *const *p = l->submodules; *p; p++) {
@@ -93,7 +93,7 @@ static bool is_pinned(const struct listing *l)
         return false;
 }
 
-/* The submodule of a line that has a commit. The solver's own submodule or folder there gives way. */
+/* Lists the submodule of a line that has a commit. It replaces the solver's own submodule or folder there. */
 static int list_pinned(struct listing *l, const git_tree *root, const char *line)
 {
         const struct recipe_submodule s = recipe_submodule(line);
@@ -127,7 +127,7 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
                 return list_tree(l, git_tree_entry_id(e), depth + 1);
         if (S_ISLNK(mode))
                 return list_file(l, 0120000, git_tree_entry_id(e));
-        if (S_ISREG(mode)) /* 0100664, too, as git once wrote */
+        if (S_ISREG(mode)) /* 0100664, too, which git once wrote */
                 return list_file(l, mode & 0100 ? 0100755 : 0100644, git_tree_entry_id(e));
         return list_submodule(l, git_tree_entry_id(e), depth);
 }
@@ -248,7 +248,7 @@ static char *parent_of(const char *path)
         return slash ? copy_prefix(path, (size_t)(slash - path)) : copy_string(".");
 }
 
-/* The descriptor of the folder that `path` is in. */
+/* The descriptor of the folder that holds `path`. */
 static int open_parent(int root, const char *path)
 {
         struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
@@ -258,7 +258,7 @@ static int open_parent(int root, const char *path)
         return fd >= 0 ? (int)fd : errno == ELOOP ? -ENOTDIR : -errno;
 }
 
-/* The same; it is made where it is not there. */
+/* The same; makes the folder if missing. */
 static int make_parent(int root, const char *path)
 {
         cleanup_free char *folder = parent_of(path);
@@ -288,7 +288,7 @@ int checkout_open(const char *folder, const char *path, int *ret_fd)
         return 0;
 }
 
-/* Maps errors to those that callers tell apart. A missing file becomes -EIO: callers would take -ENOENT for a missing commit. */
+/* Maps errors to those that callers distinguish. A missing file becomes -EIO: callers would take -ENOENT for a missing commit. */
 static int file_error(int r, const char *verb, const char *path, const char *folder)
 {
         bool full = r == -ENOSPC || r == -EDQUOT;
