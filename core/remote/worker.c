@@ -10,7 +10,7 @@
 #include "core/run/leftovers.h"
 #include "version.h"
 
-#define END_SECONDS 20 /* for ending what runs, once nobody listens any more; then the kernel ends all of it */
+#define END_SECONDS 20 /* to end all runs when the input has ended; then the kernel ends them */
 
 /* -- sending -- */
 
@@ -73,7 +73,7 @@ static int send_hello(struct worker *w)
         return r;
 }
 
-/* -- bytes that come -- */
+/* -- received bytes -- */
 
 static struct arriving *arriving_of(struct worker *w, const struct remote_part *p)
 {
@@ -113,7 +113,7 @@ static int arrived(void *user, const struct digest *id, struct blob *ret)
         return 0;
 }
 
-/* -EBADMSG: the head does not keep to the protocol. Any other error fails the request. */
+/* -EBADMSG if the head violates the protocol. Any other error fails the request. */
 static int take_part(struct worker *w, const struct packet *packet)
 {
         struct remote_part part;

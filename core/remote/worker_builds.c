@@ -1,4 +1,4 @@
-/* Builds of a worker: sources out of its folder of files, a clean tree, programs into the folder. */
+/* Builds of a worker: sources from its folder of files, a clean tree, programs into the folder. */
 #include <poll.h>
 
 #include "core/build/live_log.h"
@@ -18,7 +18,7 @@ struct building {
         struct core_loan loans[EXEC_LOANS_MOST]; /* their locks are owned */
         size_t n_loans;
         cpu_set_t cpus;
-        size_t said; /* of REMOTE_SAID */
+        size_t said; /* part of REMOTE_SAID used */
 };
 
 static void building_done(struct building *b)
@@ -204,7 +204,7 @@ int worker_build(struct worker *w, struct request *q)
         return MIN(r, 0);
 }
 
-/* -- bytes that are fetched -- */
+/* -- fetched bytes -- */
 
 int worker_fetch(struct worker *w, struct request *q)
 {
