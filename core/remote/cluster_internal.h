@@ -138,8 +138,7 @@ int call_converse(struct call *c, enum packet_type type, void *message, enum pac
                   void *user);
 bool call_wants(struct call *c, const struct digest *id); /* true once for each */
 int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* the whole file; fd -1: it is `bytes` */
-int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* before the request; skips files that were sent
-                                                                                                    * before */
+int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* before the request; not what was sent before */
 int call_lose(const struct call *c, const char *why); /* the worker violates the protocol */
 void call_end(struct call *c);
 
