@@ -79,7 +79,7 @@ int attempt_prepare_tools(struct attempt *a)
         int r;
 
         if (a->given && !has_given_toolchain(a))
-                return errorf(-ESTALE, "the compilers or build tools are not the ones that this build was asked for with");
+                return errorf(-ESTALE, "the compilers or build tools differ from those that this build was requested with");
         r = name_space(a);
         return r == 0 ? build_tools_shim(a->shim) : r;
 }
@@ -269,7 +269,7 @@ int attempt_build(struct attempt *a, const git_oid *commit, struct build_record 
         if (r == 0 && tools_changed(a)) {
                 r = attempt_again(a, commit, &notes, "compilers or build tools were exchanged meanwhile");
                 if (r == 0 && tools_changed(a))
-                        r = errorf(-EIO, "the compilers or build tools of this machine were changed while this was built: nothing is kept of it; "
+                        r = errorf(-EIO, "the compilers or build tools of this machine changed during the build: no result is recorded; "
                                          "ask again");
         }
         if (r == 0 && a->doubted)

@@ -102,7 +102,7 @@ static int name_reason(struct attempt *a, size_t number, const char *text, const
         case END_NOEXEC:
                 return errorf(-EIO, "cannot run /bin/sh for a build: %s", strerror(x->code));
         }
-        return errorf(-EIO, "a build command ended in a way that is not known: %d", x->end);
+        return errorf(-EIO, "a build command ended in an unknown way: %d", x->end);
 }
 
 int attempt_judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)

@@ -64,9 +64,9 @@ static int put_output(struct attempt *a, size_t i)
         if (r == -ENOENT || r == -ENOTDIR)
                 return fail_without(a, path);
         if (r == -EACCES)
-                return attempt_fail(a, "output %s cannot be read: the build took the permission away", path);
+                return attempt_fail(a, "output %s cannot be read: the build removed the permission", path);
         if (r < 0 || fstat(fd, &st) < 0)
-                return attempt_fail(a, "output %s is no plain file of the build's", path);
+                return attempt_fail(a, "output %s is not a regular file of the build", path);
         if (st.st_size == 0)
                 return attempt_fail(a, "output %s is empty", path);
         *o = (struct build_output){.name = copy_string(basename(path)), .executable = st.st_mode & 0111};

@@ -48,7 +48,7 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
         if (S_ISLNK(mode) && size == 0)
                 return errorf(-EBADMSG, "the sources hold a link to nowhere, which cannot be checked out: %s", l->path);
         if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
-                return errorf(-EBADMSG, "the sources are too large to be checked out: %s is of %zu bytes", l->path, size);
+                return errorf(-EBADMSG, "the sources are too large to be checked out: %s has %zu bytes", l->path, size);
         manifest_add(l->files, &t);
         return 0;
 }
@@ -103,7 +103,7 @@ static int list_pinned(struct listing *l, const git_tree *root, const char *line
 
         l->within = l->length = (size_t)snprintf(l->path, sizeof(l->path), "%.*s", (int)s.path.size, (const char *)s.path.data);
         if (git_tree_entry_bypath(&e, root, l->path) == 0 && git_tree_entry_type(e) == GIT_OBJECT_BLOB)
-                return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is to be where the sources have a file", l->path);
+                return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is at the path of a file of the sources", l->path);
         if (e && git_tree_entry_type(e) == GIT_OBJECT_TREE)
                 buffer_addf(l->notes, "(the sources' own folder %s gives way to commit %s of the recipe)\n", l->path, s.commit);
         git_oid_fromstr(&oid, s.commit);
@@ -119,7 +119,7 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
         if (is_pinned(l))
                 return 0;
         if (l->entries++ >= ENTRIES_MAX)
-                return errorf(-EBADMSG, "the sources are more than %d files and folders", ENTRIES_MAX);
+                return errorf(-EBADMSG, "the sources have more than %d files and folders", ENTRIES_MAX);
         l->names += l->length;
         if (l->names > NAMES_MAX)
                 return errorf(-EBADMSG, "the sources have paths of more than %zu bytes in all", NAMES_MAX);
@@ -139,7 +139,7 @@ static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
         int r = 0;
 
         if (depth > DEPTH_MAX)
-                return errorf(-EBADMSG, "the sources are folders nested more than %d deep", DEPTH_MAX);
+                return errorf(-EBADMSG, "the sources have folders nested more than %d deep", DEPTH_MAX);
         if (git_tree_lookup(&tree, l->git, oid) < 0)
                 return lacks(l, oid);
         for (size_t i = 0; r == 0 && i < git_tree_entrycount(tree); i++) {
@@ -348,7 +348,7 @@ static int write_one(const char *folder, int root, const struct tracked *t, int6
                 return r;
         bytes = SLICE(b.data ?: "", b.size);
         if (t->mode != MODE_SUBMODULE && !is_expected(t, bytes))
-                return errorf(-EIO, "%s came with other bytes than its digest says", t->path);
+                return errorf(-EIO, "%s does not have the bytes that its digest says", t->path);
         r = write_content(root, t, bytes, when);
         if (r == -EEXIST || r == -ENOTDIR)
                 return errorf(-EBADMSG, "the sources hold two files named %s, or a file in the place of its folder", t->path);

@@ -44,7 +44,7 @@ static int has_room(struct engine *e, bool inner)
 {
         if (store_read_only(e->home.store)) {
                 e->counters.refused++;
-                return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
+                return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be computed",
                               e->home.dir);
         }
         if (e->n_jobs >= e->options.queue && !inner) { /* a job's own query is never refused, or the job might wait for ever */

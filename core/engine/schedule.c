@@ -322,7 +322,7 @@ static int job_steps(struct job *j, struct value **ret)
                 if (r == 0)
                         r = j->query->type->step(j->query, j, &j->state, ret);
                 if (r == 0 && !*ret && !j->fanout)
-                        r = errorf(-EIO, "a step of a query '%s' neither asked for anything nor has a value",
+                        r = errorf(-EIO, "a step of a query '%s' neither asked for anything nor returned a value",
                                    j->query->type->name);
         }
         return r;
@@ -384,7 +384,7 @@ static void *job_thread(void *user)
         } else if (r == STEP_WAITS) { /* between two steps it holds nothing */
                 j->stage = STAGE_WAITS;
         } else if (is_for_another(j, r)) {
-                log_info("%s: it is done once more", reason ? reason : strerror(-r));
+                log_info("%s: trying again", reason ? reason : strerror(-r));
                 job_begin_again(j);
         } else if (lacks && !j->cancelled) {
                 j->second = true;

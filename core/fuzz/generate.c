@@ -76,7 +76,7 @@ static int read_logic(const char *name, struct logic *ret)
         *ret = logic_of(name);
         /* Solvers disagree on the arithmetic of QF_S. */
         if (!ret->is_known || ret->is_difference || (has_theory(ret, THEORY_STRINGS) && !has_theory(ret, THEORY_ARITHMETIC)))
-                return errorf(-EINVAL, "no formulas are generated of the logic '%s'; known are names such as QF_BV, QF_AUFBV, QF_UFLIA, QF_NRA, QF_FP, "
+                return errorf(-EINVAL, "no formulas are generated for the logic '%s'; known are names such as QF_BV, QF_AUFBV, QF_UFLIA, QF_NRA, QF_FP, "
                                        "QF_BVFP, QF_SLIA, UF or LIA", name);
         return 0;
 }
@@ -139,7 +139,7 @@ int generator_configure(struct generator *g, const struct generate_options *opti
         if (r < 0)
                 return r;
         if (options->literal_length == 0 || options->variables == 0 || options->assertions == 0 || options->depth == 0)
-                return errorf(-EINVAL, "a generator's length of literals, variables, assertions and depth are at least 1");
+                return errorf(-EINVAL, "a generator's length of literals, variables, assertions and depth must be at least 1");
         name = options->logic ? copy_string(options->logic) : NULL; /* `options->logic` may be `logic_name` */
         free(g->logic_name);
         g->options = *options;
@@ -149,7 +149,7 @@ int generator_configure(struct generator *g, const struct generate_options *opti
         g->options.weights = g->weights;
         for (size_t i = 0; i < N_OPS; i++) {
                 if (!(g->weights[i] >= 0) || isinf(g->weights[i]))
-                        return errorf(-EINVAL, "the weight of %s is not a number from 0 on", operator_row((enum op)i)->name);
+                        return errorf(-EINVAL, "the weight of %s must be a number of at least 0", operator_row((enum op)i)->name);
                 if ((options->dialect != DIALECT_2_6 && op_is_among((enum op)i, newer, ARRAY_SIZE(newer))) || (name && usual[i] <= 0))
                         g->weights[i] = 0;
         }

@@ -64,7 +64,7 @@ static int begin_turn(struct running *run, const struct step *step)
                 return TURN_WAITS;
         r = arm_hold(q->workspace, arm, &lane->held);
         return r < 0 ? r
-                     : errorf(-EIO, "the run of %s on case %u is none that the portfolio %s can take", arm->name, q->info->id,
+                     : errorf(-EIO, "the run of %s on case %u cannot be used by the portfolio %s", arm->name, q->info->id,
                               q->portfolio->name);
 }
 

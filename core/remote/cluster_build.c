@@ -136,7 +136,7 @@ static int fetch(struct building *x, const struct build_output *o)
         int r;
 
         if (o->size > PROGRAM_MOST)
-                return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
+                return errorf(-EIO, "%s has more than 2g: build such programs with builds = local", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
         r = call_begin(&x->call, 0, o->size);
         if (r == 0)
@@ -198,8 +198,8 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, struct 
                 if (r == 0) {
                         r = take_record(&x, ret);
                 } else if (r == -EIO && s->answer == PACKET_FAILED && s->failure == -ESTALE) { /* the next worker reports its compilers */
-                        call_lose(&x.call, "is let go: its compilers or build tools were exchanged");
-                        r = errorf(-ERESTART, "the compilers or build tools of the worker were exchanged");
+                        call_lose(&x.call, "is let go: its compilers or build tools were replaced");
+                        r = errorf(-ERESTART, "the compilers or build tools of the worker were replaced");
                 }
         }
         call_end(&x.call);

@@ -342,7 +342,7 @@ static void accept(struct node *n, const char *machine)
         n->ends = h->left_ns > UINT64_MAX - now ? UINT64_MAX : now + h->left_ns;
         c->fits_ns = MAX(c->fits_ns, h->left_ns);
         if (!n->facts || make_slots(n) < 0) {
-                node_lose(n, "said a hello that makes no sense");
+                node_lose(n, "sent a hello that makes no sense");
                 return;
         }
         note_probe(c, h->host, h->probe_ns);
@@ -362,7 +362,7 @@ static void take_hello(struct node *n, const struct packet *p)
 
         if (message_read(PACKET_HELLO, p->body, h) < 0) {
                 message_done(PACKET_HELLO, h);
-                node_lose(n, "said a hello that makes no sense");
+                node_lose(n, "sent a hello that makes no sense");
                 return;
         }
         snprintf(machine, sizeof(machine), "%s/%s/%u", n->cluster->settings.name, h->cpu ?: "", h->cores);

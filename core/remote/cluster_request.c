@@ -224,7 +224,7 @@ static int await(struct call *c)
                 if (s->answer)
                         r = 0;
                 else if (n->state == NODE_PRESENT && until && now_ns() >= until)
-                        node_lose(n, "did not end what it was told to end");
+                        node_lose(n, "did not end a request that it was told to end");
                 if (r == 1 && n->state != NODE_PRESENT)
                         r = fail_lost(n);
                 pass_on(c);
@@ -247,7 +247,7 @@ static int await_answer(struct call *c, enum packet_type expected)
         if (c->cancelled)
                 return errorf(-ECANCELED, "cancelled");
         if (s->answer != expected && s->answer != PACKET_WANT)
-                return call_lose(c, "was cut off: it answered something that it was not asked");
+                return call_lose(c, "was cut off: it sent an answer that was not asked for");
         return 0;
 }
 

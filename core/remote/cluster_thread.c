@@ -84,7 +84,7 @@ static void look_silent(struct node *n, uint64_t now, uint64_t *when)
         if (n->state != NODE_PRESENT)
                 return;
         if (n->pinged > 0 && now - n->pinged >= patience) {
-                node_lose(n, "was not heard of for %s, though it was asked", format_duration(patience).s);
+                node_lose(n, "was silent for %s, even when pinged", format_duration(patience).s);
         } else if (n->pinged > 0) {
                 sooner(when, n->pinged + patience);
         } else if (now - n->heard >= patience / 3) {

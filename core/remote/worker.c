@@ -108,7 +108,7 @@ static int arrived(void *user, const struct digest *id, struct blob *ret)
 
         digest_of(a->bytes.data, a->bytes.size, &d);
         if (!digest_equal(&d, id))
-                return errorf(-EIO, "bytes arrived that are not the ones that were announced");
+                return errorf(-EIO, "the bytes that arrived do not match their digest");
         *ret = (struct blob){.data = a->bytes.data ?: "", .size = a->bytes.size};
         return 0;
 }
@@ -126,7 +126,7 @@ static int take_part(struct worker *w, const struct packet *packet)
                 return r;
         a = arriving_of(w, &part);
         if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
-                r = errorf(-EBADMSG, "a part of some bytes came out of order");
+                r = errorf(-EBADMSG, "a part of a file came out of order");
         } else {
                 buffer_add(&a->bytes, part.bytes.data, part.bytes.size);
                 r = buffer_error(&a->bytes);

@@ -89,7 +89,7 @@ static int content(void *user, const struct tracked *t, struct blob *ret)
         int r = worker_hold(b->worker, &f, &fd, path);
 
         if (r == -ENOENT)
-                return errorf(-EIO, "files went again as soon as they came: raise --keep in 'worker'");
+                return errorf(-EIO, "files were deleted as soon as they had arrived: raise --keep in 'worker'");
         return r < 0 ? r : read_fd(fd, f.size, ret);
 }
 
@@ -214,7 +214,7 @@ int worker_fetch(struct worker *w, struct request *q)
         int r = worker_hold(w, &q->fetch, &fd, path);
 
         if (r == -ENOENT)
-                r = errorf(-ENOENT, "a program went as soon as it was built: raise --keep in 'worker'");
+                r = errorf(-ENOENT, "a program was deleted as soon as it was built: raise --keep in 'worker'");
         if (r == 0)
                 r = read_fd(fd, q->fetch.size, &bytes);
         if (r == 0)

@@ -58,7 +58,7 @@ static void remove_left(const char *dir, const char *name)
                 r = remove_tree(path);
         }
         if (r < 0)
-                log_warning("what a killed process left stays until the next start: %s", error_message(r));
+                log_warning("leftovers of a killed process stay until the next start: %s", error_message(r));
 }
 
 static void sweep_scratch(const char *store_dir, const char *dir, const char *name)

@@ -56,12 +56,12 @@ static int run_undisturbed(const struct measurement *m, struct run_result *ret)
 
         if (r < 0 || ret->run.doubt == DOUBT_NONE)
                 return r;
-        log_info("a run of %s is done once more: %s", program, what[ret->run.doubt]);
+        log_info("a run of %s is repeated: %s", program, what[ret->run.doubt]);
         run_result_done(ret);
         r = run_once(m, ret);
         if (r == 0 && ret->run.doubt == DOUBT_MEMORY) {
                 run_result_done(ret);
-                return errorf(-EIO, "the kernel killed processes for want of memory while %s was run: nothing is recorded of it",
+                return errorf(-EIO, "the kernel killed processes for want of memory while %s ran: no result is recorded",
                               program);
         }
         return r;

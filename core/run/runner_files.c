@@ -188,7 +188,7 @@ static void remove_scratch(struct runner_files *f)
                 return;
         r = remove_tree(f->scratch);
         if (r < 0) {
-                log_warning("what a run left stays until its runner is closed: %s", error_message(r));
+                log_warning("leftovers of a run stay until its runner is closed: %s", error_message(r));
                 f->generation++;
         }
 }

@@ -47,7 +47,7 @@ static int use_given(const char *given, char ret[PATH_SIZE])
                 snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(ret, '/') - ret), ret);
                 r = access(ret, F_OK) < 0 && parent[0] != '\0' ? use_below(parent, ret) : use_folder(ret);
         }
-        return r < 0 ? errorf(r, "$SOLVERFS_SLOTS is '%s', which is no absolute path of a folder that can be written: %s", given,
+        return r < 0 ? errorf(r, "$SOLVERFS_SLOTS is '%s', which is not the absolute path of a writable folder: %s", given,
                               strerror(-r))
                      : 0;
 }

@@ -103,7 +103,7 @@ int execution_init(struct execution *x, const struct execute_request *request)
                 .err_capture = {.limit = request->err},
         };
         if (getrandom(random, sizeof(random), 0) != sizeof(random))
-                return errorf(-EIO, "the kernel gives no random numbers");
+                return errorf(-EIO, "cannot get random numbers from the kernel");
         snprintf(x->mark, sizeof(x->mark), RUN_MARK "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
         x->memory_kills = memory_kills(false);
         return 0;

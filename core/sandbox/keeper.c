@@ -239,7 +239,7 @@ int keeper_begin(struct keeper *k, struct execution *x)
         for (size_t i = 0; i < ARRAY_SIZE(x->theirs); i++)
                 closep(&x->theirs[i]);
         if (r < 0)
-                return has_begun(k) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox is no more")
+                return has_begun(k) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox has ended")
                                                              : -EIO;
         k->busy = true;
         x->deadline = now_ns() + (x->request->start_ns ?: START_GRACE);
@@ -255,7 +255,7 @@ static int lose(struct keeper *k, struct execution *x)
         bool begun;
 
         if (!x->lost && !x->cancelled && read_news(k, END_GRACE, &news) == 0 && news.error != 0)
-                return errorf(-ENOSYS, "no namespaces can be made in a sandbox here: %s", strerror(news.error));
+                return errorf(-ENOSYS, "cannot make namespaces in a sandbox here: %s", strerror(news.error));
         begun = has_begun(k);
         end(k, true);
         if (x->inside)
@@ -272,7 +272,7 @@ int keeper_finish(struct keeper *k, struct execution *x, struct execute_result *
         if (!execution_replied(x) || x->reply.paused)
                 r = lose(k, x);
         else if (x->reply.step == STEP_NAMESPACE)
-                r = errorf(-ENOSYS, "no namespaces can be made in a sandbox here: %s", strerror(x->reply.error));
+                r = errorf(-ENOSYS, "cannot make namespaces in a sandbox here: %s", strerror(x->reply.error));
         if (k->many)
                 fault_at("keeper.end");
         return r < 0 && !x->cancelled ? r : execution_result(x, ret);

@@ -135,7 +135,7 @@ void sandbox_release(int lock, bool empty)
         if (lock < 0)
                 return;
         if (empty && note_lease(lock, EMPTY) < 0)
-                log_warning("cannot give a user back in " LEASES ": %s", strerror(errno)); /* the next lease looks at the processes */
+                log_warning("cannot release a user in " LEASES ": %s", strerror(errno)); /* the next lease looks at the processes */
         close(lock);
 }
 

@@ -288,7 +288,7 @@ static void qualified_identifier(struct reader *r, struct head *ret)
                 else
                         *ret = symbol_head(r, begin, s);
         } else {
-                reader_fail(r, begin, "a name is expected behind (as");
+                reader_fail(r, begin, "a name is expected after (as");
         }
         ret->sort = read_next_sort(r);
         if (ret->kind == HEAD_OPERATOR && ret->op != OP_ARRAY_CONST)

@@ -109,7 +109,7 @@ static int make_tree(struct scrambler *s, const struct command *c)
         tokens.p += c->span.begin;
         while (token_next(&tokens, &token) != TOKEN_END) {
                 if (token.kind == TOKEN_CLOSE && list == NOWHERE)
-                        return errorf(-EINVAL, "a closing parenthesis, and none is open");
+                        return errorf(-EINVAL, "a closing parenthesis without an open one");
                 if (token.kind == TOKEN_CLOSE) {
                         hash_list(&s->tree, &s->tree.nodes[list]);
                         list = s->tree.nodes[list].parent;

@@ -270,7 +270,7 @@ static void read_definition(struct reader *r, size_t begin, struct command *c)
         c->term = read_term(r);
         r->level--;
         if (!sort_takes(c->function->result, c->term->sort))
-                reader_fail(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
+                reader_fail(r, at, "the body of %s is not of the declared sort", (const char *)c->symbol->name.data);
         read_end(r);
         reader_unbind(r, trail);
         reader_bind_function(r, c->symbol, c->function);
@@ -307,7 +307,7 @@ static void read_assert(struct reader *r, size_t begin, struct command *c)
         at = r->token.begin;
         c->term = read_term(r);
         if (c->term->sort->kind != SORT_BOOL && c->term->sort->kind != SORT_UNKNOWN)
-                reader_fail(r, at, "what is asserted is of sort Bool");
+                reader_fail(r, at, "an assertion must be of sort Bool");
         read_end(r);
 }
 
@@ -449,7 +449,7 @@ static void read_opaque(struct reader *r, size_t begin, size_t trail, struct com
         r->n_frames = r->n_values = r->n_lets = r->n_names = r->n_sort_frames = 0;
         r->level = 0;
         if (r->options->is_strict)
-                reader_fail(r, begin, "this command uses what is not supported here; without strictness it would be kept as text");
+                reader_fail(r, begin, "this command uses a feature that is not supported here; without strictness it would be kept as text");
         *c = (struct command){.kind = COMMAND_OPAQUE};
         r->t.p = r->t.base + begin + 1;
         skip_command(r, begin, c);
@@ -465,7 +465,7 @@ static void read_command(struct reader *r)
         term_map_done(&r->undeclared);
         r->n_sorts = 0;
         if (r->token.kind == TOKEN_CLOSE)
-                reader_fail(r, begin, "a closing parenthesis, and none is open");
+                reader_fail(r, begin, "a closing parenthesis without an open one");
         if (r->token.kind != TOKEN_OPEN)
                 reader_fail(r, begin, "a command, which begins with a parenthesis, is expected here");
         reader_expect(r, TOKEN_SYMBOL, "the name of a command");
