@@ -512,7 +512,7 @@ static struct script *swap(struct generator *g, const struct script *s, const st
         return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_swappable, &one));
 }
 
-/* The sort of the first pair of equal sort, and different, among the first arguments. */
+/* The sort of the first two different arguments with equal sorts, among the first OTHERS_MOST. */
 static const struct sort *rotating_sort(const struct term *x)
 {
         uint32_t n = MIN(x->n_args, (uint32_t)OTHERS_MOST);

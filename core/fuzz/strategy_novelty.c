@@ -4,7 +4,7 @@
  *   hard for every version, the other order is cheaper. The measured times choose the order.
  * - Swarms (Groce et al., "Swarm testing", ISSTA 2012). The operators, length, width and depth that a formula may have are drawn for each
  *   formula, so that rare combinations occur.
- * - Novelty per second. Of several candidates the one runs whose parts were seen least, and belong least to finds, per second that
+ * - Novelty per second. Of several candidates the one runs that has the most novelty (shape.c), reduced for known families, per second that
  *   inputs of its size take; sources are chosen by their finds per second, too.
  * - Families (family.c). Inputs of a kind that was found several times are mostly skipped, and mostly not confirmed. */
 #include "core/fuzz/strategy_internal.h"

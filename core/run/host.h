@@ -25,8 +25,8 @@ void host_compilers(struct digest *ret);
 /* Watches the machine for so long. Returns the shares (0 to 1) of its CPU time that were used, and that a hypervisor took. -ENOTSUP. */
 int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
 
-/* CPU time of a fixed piece of work (some milliseconds): the least of fifteen, so that other load hardly counts. It compares the speed of machines. 0
- * if memory is out. */
+/* CPU time of a fixed piece of work (some milliseconds): the least of fifteen, so that other load hardly counts. It compares machines. 0 if memory is
+ * out. */
 uint64_t host_probe(void);
 
 /* Reads a file of the kernel: the rest of its first line that begins with `name`, without the newline. host_read_number() reads the number at the

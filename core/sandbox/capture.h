@@ -11,7 +11,7 @@ struct capture_limit {
 struct capture {
         struct capture_limit limit;
         uint64_t total;     /* bytes seen */
-        struct buffer head; /* the first half of what is kept */
+        struct buffer head; /* the first half of the kept bytes */
         struct buffer tail; /* the last half, preceded by up to as many older bytes */
 };
 

@@ -741,7 +741,7 @@ static void end_all(struct run *run)
         read_news(run);
 }
 
-/* After a failure: were there as many tasks as allowed at its end (its leftovers, and itself)? The kernel counts a task from the beginning of the
+/* After a failure: counts the tasks at its end (its leftovers, and itself) against the limit. The kernel counts a task from the beginning of the
  * fork that makes it, and we see it from the end on. Each visible task is in the middle of one fork at most, so at least half of the limit is visible
  * when a fork fails for it. */
 static void count_what_is_left(struct run *run)

@@ -48,7 +48,7 @@ bool surroundings_set(const struct surroundings *s, uint64_t tasks, uint32_t *re
 /* -- in the library (surroundings.c) -- */
 
 void surroundings_of(const struct execute_request *q, struct surroundings *ret);
-const char *surroundings_variable(const struct execute_request *q, size_t i); /* the i-th NAME=VALUE; NULL behind the last */
+const char *surroundings_variable(const struct execute_request *q, size_t i); /* the i-th NAME=VALUE; NULL after the last */
 struct json_t *surroundings_json(const struct execute_request *q);            /* new reference; for run.json */
 /* Checks that a program started by this process can have them, before any other preparation of a run. 0, or -EIO with a sentence. */
 int surroundings_check(const struct execute_request *q);
