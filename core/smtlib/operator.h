@@ -66,7 +66,7 @@ enum operator_flags {
         OPERATOR_OPTIONAL = 1 << 3,    /* the last argument may be missing */
         OPERATOR_ASSOCIATIVE = 1 << 4, /* nested lists of it are one list; only for operators that the reducer flattens */
         OPERATOR_IN_PAIRS = 1 << 5,    /* read with any number of arguments, but z3, cvc4 and cvc5 take two */
-        OPERATOR_RARE = 1 << 6         /* standard, but many years' solvers do not read it: new in 2.7, or left out */
+        OPERATOR_RARE = 1 << 6         /* standard, but solvers of many years do not read it: new in 2.7, or left out */
 };
 
 struct operator_row {
