@@ -203,6 +203,33 @@ static bool open_input(const char *path)
         return done;
 }
 
+/* Returns only if it fails, with errno. A name without a slash is looked up in the PATH of the program's environment, as in a shell. */
+static void execute_program(const struct order *o)
+{
+        const char *name = o->arguments[0], *path = "";
+        char file[PATH_MAX];
+        int why = ENOENT;
+
+        if (strchr(name, '/')) {
+                execve(name, o->arguments, o->environment);
+                return;
+        }
+        for (char *const *e = o->environment; *e; e++)
+                if (strncmp(*e, "PATH=", 5) == 0)
+                        path = *e + 5;
+        for (size_t n; *path; path += n + (path[n] == ':')) {
+                n = strcspn(path, ":");
+                if (snprintf(file, sizeof(file), "%.*s/%s", (int)n, path, name) >= (int)sizeof(file))
+                        continue;
+                execve(file, o->arguments, o->environment);
+                if (errno == EACCES)
+                        why = EACCES;
+                else if (errno != ENOENT && errno != ENOTDIR)
+                        return;
+        }
+        errno = why;
+}
+
 /* Runs in our memory until its execve, while we are stopped: it must not change anything that we use afterwards. */
 static _Noreturn void become(const struct run *run, int news, pid_t stub)
 {
@@ -234,7 +261,7 @@ static _Noreturn void become(const struct run *run, int news, pid_t stub)
                 _exit(127);
         for (int i = 0; i < 200; i++) { /* ETXTBSY: the file was just written, and a fork elsewhere holds it open until its execve */
                 say(news, STEP_NONE, 0, 0);
-                execve(o->arguments[0], o->arguments, o->environment);
+                execute_program(o);
                 if (errno != ETXTBSY)
                         break;
                 usleep(2000);
