@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""strand beside other solvers, by family and half: solved, PAR-2, wrong answers, models checked.
+"""strand beside other solvers, by family and half: solved, PAR-2, wrong answers, models confirmed and refuted.
 
     bench/best.py OUT.tsv FOLDER... NAME=COMMAND... [--limit 10] [--at-most 40] [--report]
 
@@ -10,7 +10,7 @@ wall-clock time), so that a busy machine changes little. An answer is wrong if i
 is unknown, the answer of two other solvers.
 
 A sat counts as checked when another solver finds the formula with the model's values in place of its variables sat: z3 of cvc5's
-models, cvc5 of all others' (--checkers). A model so refuted is wrong as well.
+models, cvc5 of all others' (--checkers). A model so refuted is counted by itself: the answer may be right all the same.
 --like OLD.tsv runs the cases of results that are there: results of more solvers may be put behind each other in one file.
 --report makes the tables of such a file.
 """
@@ -178,24 +178,25 @@ def report(args):
                 continue
             cells = []
             for name in order:
-                solved = wrong = yes = models = 0
+                solved = wrong = yes = refuted = models = 0
                 par2, times = 0.0, []
                 for (_, _, _, status), v in cases.items():
                     answer, seconds, checked = v[name]
                     others = [v[o][0] for o in order if o != name]
                     other = "unsat" if answer == "sat" else "sat"
                     if answer in ("sat", "unsat"):
-                        bad = checked == "no" or (answer != status if status != "unknown" else others.count(other) >= 2)
+                        bad = answer != status if status != "unknown" else others.count(other) >= 2
                         wrong += bad
                         solved += not bad
                         par2 += 2 * args.limit if bad else seconds
                         models += answer == "sat"
                         yes += checked == "yes"
+                        refuted += checked == "no"
                     else:
                         par2 += 2 * args.limit
                     times.append(seconds)
-                cells.append("%d, %.1f, %.1f ms%s, %d/%d" % (solved, par2, 1000 * statistics.median(times),
-                                                            ", **%d wrong**" % wrong if wrong else "", yes, models))
+                cells.append("%d, %.1f, %.1f ms%s, %d/%d%s" % (solved, par2, 1000 * statistics.median(times), ", **%d wrong**" % wrong if wrong else "",
+                                                              yes, models, ", **%d refuted**" % refuted if refuted else ""))
             print("| %s | %d | %s |" % (fam, len(cases), " | ".join(cells)))
     print("\nEach cell: solved, PAR-2 in seconds of CPU time, median CPU time, models confirmed of those given.")
 
