@@ -4,7 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define STALE_SECONDS 60 /* an older staged file was left by a crash, unless its writer still holds the lock */
+#define STALE_SECONDS 60 /* an older staged file is a crash's, unless its writer still holds the lock */
 
 static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_SIZE])
 {
@@ -32,7 +32,7 @@ int case_files_place(struct case_files *f, const struct digest *d, const char *s
         return sync_folder(folder);
 }
 
-/* Deletes staged files that a crash left: not locked, and older than STALE_SECONDS. */
+/* Deletes staged files left by a crash: not locked, and older than STALE_SECONDS. */
 static void sweep_staged(const char *dir)
 {
         cleanup_dir DIR *d = opendir(dir);
@@ -116,7 +116,7 @@ int case_files_unlink(struct case_files *f, const struct digest *d)
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
-/* Was its digest checked in this process? With `now` it was. */
+/* True if the case's digest was checked in this process before. `now` marks it as checked. */
 static bool was_verified(struct case_files *f, uint32_t id, bool now)
 {
         bool was;

@@ -4,7 +4,7 @@
 
 struct case_memo {
         struct cases *cases;
-        struct case_info *slots[SLOTS]; /* refs; by the first bytes of the digest, and the last one there stays */
+        struct case_info *slots[SLOTS]; /* refs; by the first bytes of the digest; a new case replaces the old one in its slot */
 };
 
 struct case_memo *case_memo_new(struct cases *c)

@@ -2,7 +2,7 @@
 
 #include "cache/store/name_key.h"
 
-/* In the table: "n" name → id, "d" folder → how many names lie in it: no name is also another's folder. */
+/* The table: "n" name → id, "d" folder → number of names in it. No name is also a folder of another. */
 #define NAME_MOST      4096
 #define COMPONENT_MOST 255
 
@@ -85,7 +85,7 @@ int case_name_is_free(struct store_txn *t, size_t table, const char *name)
         return r == -ENOENT ? 0 : r;
 }
 
-/* Adds `by` (1 or -1) to how many names lie in each folder on the way. */
+/* Adds `by` (1 or -1) to the number of names in each folder on the path. */
 static int count_folders(struct store_txn *t, size_t table, const char *name, int by)
 {
         int r = 0;

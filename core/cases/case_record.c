@@ -4,12 +4,12 @@
 
 #include "cache/base/record.h"
 
-/* version(1) format(1) removed(1: REMOVED, DERIVED) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then name, logic and a byte for
- * each of expected; with QUERY the ids of the whole and the query (4 each) */
+/* version(1) format(1) removed(1: REMOVED, DERIVED, QUERY) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then name,
+ * logic and a byte for each of expected; with QUERY the id of the whole and the query's number (4 each) */
 #define RECORD_VERSION 1
 #define REMOVED_AT     2
 #define REMOVED        1
-#define DERIVED        2 /* these two never without the first */
+#define DERIVED        2 /* DERIVED and QUERY only with REMOVED */
 #define QUERY          4
 
 struct case_info *case_info_ref(struct case_info *c)
@@ -21,7 +21,7 @@ struct case_info *case_info_ref(struct case_info *c)
 struct case_info *case_info_unref(struct case_info *c)
 {
         if (c && __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL) == 0)
-                free(c); /* name, logic and expected lie in the same block */
+                free(c); /* name, logic and expected are in the same block */
         return NULL;
 }
 
@@ -40,7 +40,7 @@ struct case_info *case_info_new(struct slice name, struct slice logic, size_t n_
         return i;
 }
 
-/* The same but for what lies behind it. */
+/* A copy of *head with another name, logic and number of expected answers. */
 static struct case_info *info_like(const struct case_info *head, struct slice name, struct slice logic, size_t n_expected)
 {
         struct case_info *i = case_info_new(name, logic, n_expected), own = *i;

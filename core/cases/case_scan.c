@@ -1,11 +1,11 @@
-/* One pass over a case. Only the beginnings of commands are looked at; an (assert …) of a hundred megabytes is passed over byte by byte.
- * Bytes that are not SMT-LIB never fail, and take no more memory than their own size. */
+/* Scans a case in one pass. Reads only the beginnings of commands; an (assert …) of a hundred megabytes is skipped byte by byte. Bytes that are not
+ * SMT-LIB never fail, and take no more memory than their own size. */
 #include "core/cases/cases_internal.h"
 #include "core/smtlib/token.h"
 
 #include <ctype.h>
 
-#define LOGIC_MOST 64 /* bytes in a logic's name; what is longer is none */
+#define LOGIC_MOST 64 /* bytes in a logic's name; a longer one is ignored */
 
 struct scan {
         struct tokenizer t;
@@ -14,9 +14,9 @@ struct scan {
         enum verdict status; /* of the last :status */
         enum verdict next;   /* of the :status since the last check-sat */
         enum verdict *expected;
-        const char **asked; /* where each check-sat stands in the text */
+        const char **asked; /* the place of each check-sat in the text */
         size_t n;
-        bool exits; /* what is behind (exit) is never asked */
+        bool exits; /* commands after (exit) do not count */
 };
 
 static void add_expected(struct scan *s, const char *at)
@@ -52,7 +52,7 @@ static void set_logic(struct scan *s)
         s->logic[w.size] = '\0';
 }
 
-/* Behind the parenthesis that opens a command. */
+/* Reads a command, after its opening parenthesis. */
 static void command(struct scan *s)
 {
         struct slice name = token_word(&s->t, &s->depth);
@@ -201,7 +201,7 @@ static bool ends_with(const char *name, const char *suffix)
         return n > m && strcasecmp(name + n - m, suffix) == 0;
 }
 
-/* Does a line "p cnf" come before anything that is no comment? */
+/* True if the first line that is no comment is a "p cnf" line. */
 static bool has_cnf_header(struct slice head)
 {
         const char *p = head.data, *end = p + head.size;
@@ -220,7 +220,7 @@ static bool has_cnf_header(struct slice head)
         return false;
 }
 
-/* The compressed forms that are known. */
+/* The known compressed forms. */
 static const struct packing {
         const char *magic, *command;
         size_t size;

@@ -1,4 +1,4 @@
-/* Checks files given as cases, and unpacks those that are compressed, as benchmark libraries are. */
+/* Checks files given as cases, and unpacks compressed ones, as in benchmark libraries. */
 #include "core/cases/cases_internal.h"
 
 #include "core/cases/unpack.h"
@@ -44,9 +44,9 @@ int case_unpack(const char *name, int from, int to)
         return unpack_each(name, from, copy_block, &(struct unpacking){.name = name, .to = to});
 }
 
-/* -- what a case begins with -- */
+/* -- the beginning of a case -- */
 
-/* SMT-LIB is a list of commands, each in parentheses; comments alone are one without any. */
+/* SMT-LIB is a list of commands, each in parentheses; comments alone are an empty list. */
 static bool begins_as_smt2(struct slice head)
 {
         struct tokenizer t;
@@ -69,7 +69,7 @@ int case_check_head(const char *name, struct slice head)
         enum format format = case_format(name, head);
 
         if (head.size == 0 || case_unpacker(head) || (format == FORMAT_CNF ? cnf_begins(head) : begins_as_smt2(head)))
-                return 0; /* an empty file, or another compression, is refused elsewhere with its own message */
+                return 0; /* an empty file, or another compression, is refused elsewhere with a message of its own */
         return errorf(-EINVAL, "'%s' is no case: %s", name,
                       begins_as_z3_log(head)
                               ? "it is a log of Z3's API, which only the release that wrote it can replay; let the program write SMT-LIB instead, by "

@@ -7,7 +7,7 @@
 #include "cache/base/guard.h"
 
 /* In the store:
- *     cases    id → record (case_record.c); 0 → the last id given, how often anything changed
+ *     cases    id → record (case_record.c); 0 → the last id given, the number of changes
  *     names    case_name.c
  *     digests  sha256 → id; of a question of another case: case_identity()
  */
@@ -136,7 +136,7 @@ int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE])
 
 /* -- adding ----------------------------------------------------------------------------------------------------- */
 
-/* Everything about a new case that its bytes tell, but the digest. */
+/* Fills in everything that a new case's bytes tell, except for the digest. */
 static int read_content(const char *name, struct slice bytes, struct case_info **ret)
 {
         const char *unpacker = case_unpacker(SLICE(bytes.data, MIN(bytes.size, (size_t)16)));
@@ -146,7 +146,7 @@ static int read_content(const char *name, struct slice bytes, struct case_info *
         enum verdict status;
         size_t n;
 
-        if (unpacker) /* no solver was given it so, or each by a recipe of its own: one formula would be many cases */
+        if (unpacker) /* solvers do not read it, and each packing of one formula would be a case of its own */
                 return errorf(-EINVAL, "'%s' is compressed, and a case is what the solver reads: unpack it first (%s)", name, unpacker);
         format = case_format(name, SLICE(bytes.data, MIN(bytes.size, (size_t)65536)));
         case_scan(format, bytes, &logic, &status, &expected, &n);
@@ -197,14 +197,14 @@ static int find_digest(struct cases *c, struct store_txn *t, const struct digest
         return r < 0 ? r : record_get(c, t, key_get_u32(b.data), ret);
 }
 
-/* Lists `old` again, under its first name where that is free, else under `name`. */
+/* Lists `old` again, under its first name if that is free, else under `name`. */
 static int come_back(struct cases *c, struct store_txn *t, const struct case_info *old, const char *name)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
         int r = case_name_is_free(t, c->tables.names, old->name);
 
         if (r == 0 && !old->derived)
-                name = old->name; /* its first one stays when it can */
+                name = old->name; /* the first name stays if possible */
         else if (r == 0 || r == -EEXIST)
                 r = case_name_is_free(t, c->tables.names, name);
         if (r < 0)
@@ -256,7 +256,7 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
                 *ret_id = old->id;
                 if (!old->derived || i->derived)
                         return 0;
-                old->derived = false; /* somebody else has a use for it */
+                old->derived = false; /* it is also wanted for itself now */
                 return record_put(c, t, old);
         }
         if (*ret == ENTERED_KNOWN) { /* nothing changes */
@@ -273,8 +273,8 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
         return r < 0 ? r : head_put(c, t, &h);
 }
 
-/* Deletes bytes that no case has. The store's write lock keeps out an `add` that has placed its bytes and not indexed them yet. False: a
- * case has them, or it could not be found out. */
+/* Deletes bytes that no case has. The store's write lock keeps out an `add` that has placed its bytes but not indexed them yet. False: a case has
+ * the bytes, or the lookup failed. */
 static bool displace(struct cases *c, const struct digest *d)
 {
         cleanup_txn struct store_txn *t = NULL;
@@ -330,7 +330,7 @@ static int check_size(const char *name, uint64_t size)
 enum shown {
         SHOWN_LISTED,
         SHOWN_NEVER,
-        SHOWN_DERIVED, /* never; and it can be made again */
+        SHOWN_DERIVED, /* never listed; can be made again */
 };
 
 static int commit_staged(struct cases *c, const char *name, enum shown shown, int fd, const char *staged, uint32_t *ret_id,
@@ -349,7 +349,7 @@ static int commit_staged(struct cases *c, const char *name, enum shown shown, in
         r = check_size(name, (uint64_t)st.st_size);
         if (r < 0)
                 return r;
-        if (st.st_size == 0) /* most likely a copy that was broken off; no solver has a verdict for it */
+        if (st.st_size == 0) /* most likely an interrupted copy; no solver has a verdict for it */
                 return errorf(-EINVAL, "'%s' is empty: not a case", name);
         r = digest_of_fd(fd, &d, &size);
         if (r < 0)
@@ -365,7 +365,7 @@ static int commit_staged(struct cases *c, const char *name, enum shown shown, in
         return commit_info(c, i, staged, ret_id, ret);
 }
 
-/* Unpacks what is compressed into a staged file of its own, which takes the place of the one that was given. */
+/* Unpacks a compressed file into another staged file, which replaces the given one. */
 static int commit_unpacked(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, enum entered *ret)
 {
         cleanup_free char *unpacked_name = copy_prefix(name, case_unpacked_name(name));
@@ -406,7 +406,7 @@ int cases_commit_given(struct cases *c, const char *name, int fd, const char *st
         return r;
 }
 
-/* From `from` where that is a descriptor, else `bytes`. `is_given`, by people: it may be compressed, or no case. */
+/* Adds the content of `from` if it is a descriptor, else `bytes`. `is_given`: given by a person, so it may be compressed, or no case. */
 static int add(struct cases *c, const char *name, int from, struct slice bytes, bool is_given, enum shown shown, uint32_t *ret_id, enum entered *ret)
 {
         cleanup_close int fd = -1;
@@ -414,7 +414,7 @@ static int add(struct cases *c, const char *name, int from, struct slice bytes, 
         struct stat st;
         int r = case_name_check(name);
 
-        if (r == 0 && from >= 0 && fstat(from, &st) == 0) /* before hours of copying; what grows is counted then */
+        if (r == 0 && from >= 0 && fstat(from, &st) == 0) /* before hours of copying; a growing file is checked again then */
                 r = check_size(name, (uint64_t)st.st_size);
         if (r == 0)
                 r = cases_stage(c, &fd, staged);
@@ -463,7 +463,7 @@ int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uin
         return add(c, name, -1, bytes, false, SHOWN_DERIVED, ret_id, &(enum entered){0});
 }
 
-/* Enters a question that is new, or takes the id of the one that is there. */
+/* Adds a new question, or takes the id of the known one. */
 static int enter_query(struct cases *c, struct store_txn *t, struct case_info *i)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
@@ -570,7 +570,7 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 r = look_at(name, fd, old->size, &i);
         if (r < 0)
                 return r;
-        if (i->status == VERDICT_UNKNOWN && old->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* as somebody has said */
+        if (i->status == VERDICT_UNKNOWN && old->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* a status that was set stays */
                 struct case_info *known = case_info_with_status(i, old->status);
 
                 case_info_unref(i);
@@ -581,7 +581,7 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
         i->added = old->added;
         r = store_write(c->store, &t);
         if (r == 0)
-                r = record_get(c, t, id, &now); /* as the transaction sees it */
+                r = record_get(c, t, id, &now); /* as of the transaction */
         if (r == 0 && now->removed)
                 r = errorf(-ENOENT, "case %u was removed", id);
         if (r == 0)
@@ -735,7 +735,7 @@ int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_by
         return r;
 }
 
-/* -- derived ones that nobody has a use for ------------------------------------------------------------------------------ */
+/* -- unwanted derived cases ---------------------------------------------------------------------------------------------- */
 
 static int forget_in(struct cases *c, struct store_txn *t, uint32_t id)
 {
@@ -743,14 +743,14 @@ static int forget_in(struct cases *c, struct store_txn *t, uint32_t id)
         uint8_t key[4];
         int r = record_get(c, t, id, &now);
 
-        if (r < 0 || !now->derived) /* somebody has added it meanwhile */
+        if (r < 0 || !now->derived) /* added by somebody meanwhile */
                 return r < 0 ? r : -EBUSY;
         key_u32(key, id);
         r = store_delete(t, c->tables.cases, SLICE(key, sizeof(key)));
         return r < 0 ? r : store_delete(t, c->tables.digests, SLICE(now->sha256.bytes, DIGEST_SIZE));
 }
 
-/* 1: it is gone, or would be. */
+/* 1: the case is gone, or would be. */
 static int sweep_derived(struct cases *c, uint32_t id, const struct derived_sweep *sweep, uint64_t *ret_bytes)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;

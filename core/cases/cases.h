@@ -1,10 +1,9 @@
-/* The cases: benchmark instances shared by every solver. A case is its bytes: the same bytes twice are one case. Ids are small
- * integers from 1, given once, never reused. The bytes are plain read-only files, <store>/cases/<first two hex>/<sha256>, so that a run
- * can bind them and the mount can hand out their descriptor; the index is in the store.
+/* The cases: benchmark instances shared by every solver. A case is its bytes: the same bytes twice are one case. Ids are small integers from 1, given
+ * once, never reused. The bytes are plain read-only files, <store>/cases/<first two hex>/<sha256>, so that a run can bind them and the mount can hand
+ * out their descriptor; the index is in the store. A name of several components is shown as nested folders.
  *
- * Threads: any. Errors: -ENOENT no such case; -EEXIST the name is taken by other bytes (the sentence names the holder); -EINVAL a name
- * that no file system could show ("", ".", "..", with NUL or longer than 4096; names of several components are kept and shown as nested
- * folders), no bytes at all, or compressed ones; -EILSEQ damaged bytes; -EFBIG; store.h's. */
+ * Threads: any. Errors: -ENOENT: no such case; -EEXIST: the name is taken by other bytes (the sentence names the holder); -EINVAL: a name that no file
+ * system could show ("", ".", "..", with NUL or longer than 4096), no bytes, or compressed bytes; -EILSEQ: damaged bytes; -EFBIG; those of store.h. */
 #pragma once
 
 #include "cache/base/hash.h"
@@ -19,36 +18,36 @@ struct cases;
 struct case_info {
         unsigned refs;
         uint32_t id;
-        /* One question of a script: the whole's id, and its number from 1. Bytes, sha256 and runs are the whole's, of which its facts are worked out
-         * (core/run/fact_query.h). 0: it is no question of another case. */
+        /* Of a question of a script: the whole script's id, and the question's number from 1; else 0. Bytes, sha256 and runs are the whole's; the
+         * question's facts are derived from them (core/run/fact_query.h). */
         uint32_t whole, query;
         enum format format;
         bool removed; /* taken out of listings; facts stay */
-        bool derived; /* and nobody ever added it: it was made of another case, and can be made again (cases_add_derived()) */
+        bool derived; /* removed, too; nobody added it: it was made from another case, and can be made again (cases_add_derived()) */
         struct digest sha256;
         uint64_t size;
         int64_t added;       /* seconds */
         char *name;          /* as given; relative, '/' allowed inside; any bytes but NUL */
-        char *logic;         /* of (set-logic …), "none" when there is none; "cnf" for DIMACS */
-        enum verdict status; /* of the last (set-info :status …), of a comment "c status sat", or as cases_set_status() says; else
+        char *logic;         /* of (set-logic …), "none" if there is none; "cnf" for DIMACS */
+        enum verdict status; /* from the last (set-info :status …), a comment "c status sat", or cases_set_status(); else
                                    VERDICT_UNKNOWN */
-        enum verdict *expected; /* one for each check-sat, as the :status before it says */
+        enum verdict *expected; /* one for each check-sat, from the :status before it */
         size_t n_expected;
 };
 struct case_info *case_info_unref(struct case_info *c); /* NULL */
 struct case_info *case_info_ref(struct case_info *c);
 DEFINE_CLEANUP(struct case_info *, case_info_unref)
-/* Can somebody name it? A question of a case is in no listing, and can. */
+/* True if a person can name the case. A question of a case is in no listing, but can be named. */
 static inline bool case_is_there(const struct case_info *c)
 {
         return !c->removed || c->query > 0;
 }
-/* A copy with that answer, of one that has one question, or none that was counted. */
+/* A copy with that status, of a case with one question, or whose questions were not counted. */
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status);
 
-/* The digest by which it is found, and what a key has that depends on it: its sha256; of a question of another case one of its own. */
+/* The digest by which the case is found, and which stands for it in keys: its sha256; a question of another case has a digest of its own. */
 struct digest case_identity(const struct case_info *c);
-/* Its question `query`, at most n_expected, as a case without an id of its own: it has the whole's. */
+/* The whole's question `query`, at most n_expected, as a case that has the whole's id instead of its own. */
 struct case_info *case_info_query(const struct case_info *whole, uint32_t query);
 
 struct cases_tables {
@@ -57,54 +56,54 @@ struct cases_tables {
 int cases_open(struct store *s, const struct cases_tables *tables, struct cases **ret);
 struct cases *cases_close(struct cases *c);
 
-/* Takes the file's whole content. When it returns 0 the bytes and the index are on disk. *ret_id is the new id, or the one that these
- * bytes have (*ret_new false; its first name stays; a removed case comes back). */
+/* Adds the file's whole content. After 0 the bytes and the index are on disk. *ret_id: the new id, or that of the case with these bytes (*ret_new
+ * false; its first name stays; a removed case comes back). */
 int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
-/* Adds a case that no listing shows, as one that was removed: the input of a finding. It can be measured by its id, and takes no name. Bytes that
- * are a case already stay as they are. */
+/* Adds a case that no listing shows, like a removed one: the input of a finding. It can be measured by its id, and takes no name. If the bytes are a
+ * case already, nothing changes. */
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
-/* The same of bytes that are made of another case, and can be made again. They may be taken away by cases_sweep_derived() until somebody adds them,
+/* The same for bytes that were made from another case, and can be made again. cases_sweep_derived() may drop them until they are added in another way,
  * listed or not. */
 int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
-/* cases_add() for what people give: compressed by gzip, xz, bzip2 or zstd it is kept unpacked, under its name without .gz and the like; and
- * what is neither SMT-LIB nor DIMACS, by how it begins, is -EINVAL. */
+/* cases_add() for files given by people. A file compressed by gzip, xz, bzip2 or zstd is kept unpacked, under its name without .gz and the like.
+ * -EINVAL: the file begins like neither SMT-LIB nor DIMACS. */
 int cases_add_given(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
-/* The same in two steps, for a writer that streams (cp into the mount): the temporary file lies in the store's own folder. *ret_shown: it is listed
- * since now, being new or a removed one that came back. The caller unlinks the path unless cases_commit_given() was 0. */
+/* The same in two steps, for a writer that streams (cp into the mount): the temporary file is in the store's folder. *ret_shown: the case is newly
+ * listed, being new or a removed one that came back. The caller unlinks the path unless cases_commit_given() returned 0. */
 int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE]);
 int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
-/* How much of a name is that of the unpacked case: all but .gz, .xz, .bz2 or .zst. */
+/* The length of the unpacked case's name: all but .gz, .xz, .bz2 or .zst. */
 size_t case_unpacked_name(const char *name);
-/* Says what the answer to a case is, where it does not say so itself: DIMACS, or SMT-LIB with one check-sat. 1: it is known since now; 0: it
- * was, or nothing is said (VERDICT_UNKNOWN). -EEXIST with a sentence: another one is known. -EINVAL: several check-sat. */
+/* Sets the status of a case that does not state it itself: DIMACS, or SMT-LIB with one check-sat. 1: newly known; 0: it was known, or `status` is
+ * VERDICT_UNKNOWN. -EEXIST with a sentence: another status is known. -EINVAL: several check-sat. */
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status);
 int cases_remove(struct cases *c, uint32_t id);
-/* Renames a case, which may change its format. For a writer that wrote it under a temporary name. */
+/* Renames a case, which may change its format. For writers that use a temporary name first. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);
 
-/* The same with an id of its own, for what is kept by ids; found, or added unlisted. -ENOENT with a sentence: it has less questions. */
+/* A question of a case with an id of its own, for results kept by id; found, or added unlisted. -ENOENT with a sentence: the case has fewer questions. */
 int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, struct case_info **ret);
 
-int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* of a removed one too */
+int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* removed ones, too */
 int cases_find(struct cases *c, const char *name, struct case_info **ret); /* by name; not removed ones */
 int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret);
-/* The case here that is this one of another store: of the same bytes, and the same question of them. */
+/* The case here that equals a case of another store: the same bytes, and the same question of them. */
 int cases_find_same(struct cases *c, const struct case_info *there, struct case_info **ret);
 /* Ids in order, without removed ones; free(). */
 int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
 uint64_t cases_generation(struct cases *c);
-/* O_RDONLY descriptor and path of the bytes. Size is checked always, the digest by fsck and before the first run in this process. */
+/* An O_RDONLY descriptor and the path of the bytes. The size is always checked, the digest by fsck and before the first run in this process. */
 int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE]);
-/* The bytes of one of at most `most`; blob_done(). Errors of read_fd(), too. */
+/* The bytes of a case, of at most `most`; blob_done(). Errors of read_fd(), too. */
 int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret);
-/* Checks every case's bytes against its digest; says each that is wrong. Returns how many were. */
+/* Checks every case's bytes against its digest; `say` gets a line for each wrong one. Returns their number. */
 int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user);
 
-/* Deletes case files that no case owns, left by a crash before they were indexed. *ret_n: how many (with `dry_run`: would be). */
+/* Deletes case files that no case owns, left by a crash before they were indexed. *ret_n: their number; with `dry_run` nothing is deleted. */
 int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
 
-/* Derived cases that nobody has a use for, and that were added, or added again, before `before` (seconds). Each is told to `forget` first, whose error ends
- * it; then the case is gone, and its id is never given again. Counts as cases_sweep() does. */
+/* Drops derived cases that are not wanted and were last added before `before` (seconds). `forget` is called for each first; its error ends the sweep. The
+ * id of a dropped case is never given again. Counts as cases_sweep() does. */
 struct derived_sweep {
         bool dry_run;
         int64_t before;
@@ -114,20 +113,20 @@ struct derived_sweep {
 };
 int cases_sweep_derived(struct cases *c, const struct derived_sweep *sweep, uint64_t *ret_n, uint64_t *ret_bytes);
 
-/* sat, unsat or unknown, as people write it ("SATISFIABLE", "s UNSATISFIABLE"). -EINVAL. */
+/* Parses sat, unsat or unknown as people write it ("SATISFIABLE", "s UNSATISFIABLE"). -EINVAL: anything else. */
 int case_status_parse(struct slice text, enum verdict *ret);
 /* The logic, the status and the expected answers that a case states. The lexer knows strings, comments and |symbols|. Bytes that are not
  * SMT-LIB have no logic. */
 void case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
-/* The lines, from 1, of its questions; *ret is to be freed. */
+/* The lines, from 1, of a case's questions; free(*ret). */
 void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n);
-/* The number of questions in it: check-sat and check-sat-assuming up to (exit). 0: not known. */
+/* The number of a case's questions: check-sat and check-sat-assuming up to (exit). 0: not known. */
 size_t case_questions(enum format format, struct slice bytes);
-/* The command that unpacks what is compressed (by its first bytes), or NULL: for what cases_add_given() does not. */
+/* The command that unpacks a file of this beginning, also for forms that cases_add_given() does not unpack; NULL: not compressed. */
 const char *case_unpacker(struct slice head);
-/* By name (.smt2, .smt, .cnf, .dimacs) and else by content ("p cnf" line). */
+/* The format by name (.smt2, .smt, .cnf, .dimacs), else by content (a "p cnf" line). */
 enum format case_format(const char *name, struct slice head);
 
-/* -EINVAL with a sentence: bytes that begin so are neither SMT-LIB nor DIMACS, packed or not. */
+/* -EINVAL with a sentence: the file begins like neither SMT-LIB nor DIMACS, packed or not. */
 int case_check_head(const char *name, struct slice head);

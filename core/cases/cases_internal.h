@@ -1,35 +1,35 @@
-/* Shared by the files of cases.h: case_files.c (their bytes), case_name.c, case_record.c, case_scan.c (what a text says of itself), case_unpack.c (files
- * checked and unpacked), cases.c (the index). */
+/* Shared by the files of cases.h: case_files.c (the bytes), case_name.c, case_record.c, case_scan.c (logic, status and questions of a text),
+ * case_unpack.c (checks and unpacks files), cases.c (the index). */
 #pragma once
 
 #include <pthread.h>
 
 #include "core/cases/cases.h"
 
-/* -- the bytes: <store>/cases/<first two hex>/<sha256>, read-only; what is being written is in <store>/cases/staged. Threads: any -- */
+/* -- the bytes: <store>/cases/<first two hex>/<sha256>, read-only; files being written are in <store>/cases/staged. Threads: any -- */
 
 struct case_files {
         char dir[PATH_SIZE];
         pthread_mutex_t lock;
-        bool *verified; /* under lock; owned; by id: its bytes were checked against the digest */
+        bool *verified; /* under lock; owned; by id: the bytes were checked against the digest */
         size_t n_verified; /* under lock */
 };
 
-/* Sweeps what crashes left in staged/, unless read_only. case_files_done() comes after it in any case. */
+/* Sweeps files that crashes left in staged/, unless read_only. Call case_files_done() after it in any case. */
 int case_files_open_folder(struct case_files *f, const char *store_dir, bool read_only);
 void case_files_done(struct case_files *f);
 int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE]);
-/* Puts the staged file where it belongs; over the one that may be there, which has the same bytes or is damaged. On disk when it returns 0. */
+/* Moves the staged file to its place. A file already there has the same bytes or is damaged, and is replaced. After 0 the file is on disk. */
 int case_files_place(struct case_files *f, const struct digest *d, const char *staged);
-/* Bytes on the disk, and when it was placed last (seconds). */
+/* The file's bytes on the disk, and the time it was last placed (seconds). */
 int case_files_look(struct case_files *f, const struct digest *d, uint64_t *ret_bytes, int64_t *ret_placed);
 int case_files_unlink(struct case_files *f, const struct digest *d);
-/* -EILSEQ: they are gone, or not those of this case. The digest is checked once in this process, or `always`. ret_path may be NULL. */
+/* Opens the bytes. -EILSEQ: they are gone, or not those of this case. Checks the digest once per process, or `always`. ret_path may be NULL. */
 int case_files_open(struct case_files *f, const struct case_info *info, bool always, int *ret_fd, char ret_path[PATH_SIZE]);
 typedef void (*case_file_fn)(void *user, const struct digest *d, uint64_t bytes); /* `bytes` on the disk; may unlink it */
 int case_files_each(struct case_files *f, case_file_fn fn, void *user);
 
-/* -- names, which are paths: a name is taken once, and none is another's folder. All but the check is in the caller's transaction -- */
+/* -- names, which are paths: each is taken once, and none is a folder of another. All but the check use the caller's transaction -- */
 
 int case_name_check(const char *name); /* -EINVAL: no file system could show it */
 int case_name_find(struct store_txn *t, size_t table, const char *name, uint32_t *ret); /* -ENOENT without a sentence */
@@ -40,18 +40,18 @@ int case_name_release(struct store_txn *t, size_t table, const char *name);
 
 /* -- records -- */
 
-/* With its name, logic, and room for what it expects; the rest is zero. */
+/* A case with name, logic, and room for its expected answers; the rest is zero. */
 struct case_info *case_info_new(struct slice name, struct slice logic, size_t n_expected);
 struct case_info *case_info_renamed(const struct case_info *old, const char *name); /* a copy that is not removed */
 void case_record_encode(const struct case_info *i, struct buffer *ret);
 int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret); /* -EBADMSG */
-bool case_record_is_removed(struct slice bytes);                                 /* without looking at the rest */
+bool case_record_is_removed(struct slice bytes);                                 /* decodes nothing else */
 
 /* -- files as people give them -- */
 
-/* gzip, xz, bzip2 or zstd, by the first bytes. */
+/* True for gzip, xz, bzip2 or zstd, by the first bytes. */
 bool case_is_packed(struct slice head);
-/* -EINVAL: damaged; -EFBIG: more than a case may have, of which nothing is kept. */
+/* -EINVAL: damaged; -EFBIG: larger than a case may be, and nothing is kept. */
 int case_unpack(const char *name, int from, int to);
-/* -EINVAL: neither SMT-LIB nor DIMACS, by how it begins. */
+/* -EINVAL: the file begins like neither SMT-LIB nor DIMACS. */
 int case_check_text(const char *name, int fd);

@@ -3,7 +3,7 @@
 #include "cache/base/record.h"
 #include "core/recipe/recipe.h"
 
-/* In the table: name → version, when it changed, the ids. */
+/* The table: name → version, time of the last change, ids. */
 #define SET_VERSION  1
 #define SET_NAME_MAX 100
 
@@ -102,7 +102,7 @@ static int set_put(struct sets *s, struct store_txn *t, const char *name, const 
 
 /* -- changes -- */
 
-/* The ids of the set and, with `add`, of the change; else those of the set that are not in it. How many. */
+/* Writes the union of the set's ids and `ids` if `add`, else the set's ids without `ids`. Returns their number. */
 static size_t merge(const struct case_set *set, const uint32_t *ids, size_t n_ids, bool add, uint32_t *ret)
 {
         size_t n = 0;

@@ -1,13 +1,13 @@
 /* solverfs-fetch REPOSITORY PREFIX SILENCE: fetches from another machine into a repository of ours, for history_remote.c.
  *
- * libgit2 1.5 waits for a server for ever. So it fetches in a process of its own, in which a second thread looks whether the first one goes on.
- * The measure is the first thread's CPU time: it stands still only while that thread waits, whatever the transport is and whoever reads the
- * socket. After SILENCE milliseconds all sockets are shut down, and libgit2 ends by itself and cleans up as after any lost connection. Where
- * there is no socket yet (a name server, a key agent) or that does not help, the process ends.
+ * libgit2 1.5 waits for a server for ever. So it fetches in a process of its own, in which a second thread checks that the first one makes progress.
+ * The measure is the first thread's CPU time: it stands still only while that thread waits, whatever the transport is and whichever code reads the
+ * socket. After SILENCE milliseconds all sockets are shut down; libgit2 then ends and cleans up as after any lost connection. If there is no socket
+ * yet (a name server, a key agent) or the shutdown does not help, the process ends.
  *
- * Descriptor 0 gives the address and a zero byte (an address may hold a password, and everybody may read arguments), and ends when the fetch is to
- * stop. Descriptor 1 takes the reports, a line each:
- *      p DONE TOTAL WHAT       how far it is
+ * Descriptor 0 gives the address and a zero byte (an address may hold a password, and everybody may read arguments); its end means: stop the fetch.
+ * Descriptor 1 takes the reports, a line each:
+ *      p DONE TOTAL WHAT       progress
  *      d                       done
  *      e ERRNO REASON          failed
  * Descriptor 3, if any, is the repository's lock: it is held for as long as this process writes into the repository.
@@ -33,13 +33,13 @@ static struct {
         char address[PATH_SIZE];
         uint64_t silence_ns;
         clockid_t clock; /* CPU time of the thread that fetches */
-        atomic_bool on_network; /* what comes behind it is ours alone to finish */
+        atomic_bool on_network; /* the steps after it need no server */
         atomic_bool is_to_stop, is_silent;
 } fetching;
 
 /* -- reports ---------------------------------------------------------------------------------------------------- */
 
-/* A caller that has gone says so on descriptor 0. */
+/* Writes a line for the caller. Stops the fetch if that fails: the caller is gone. */
 static void report(const char *format, ...) printf_like(1, 2);
 static void report(const char *format, ...)
 {
@@ -82,7 +82,7 @@ static uint64_t worked_ns(void)
         return clock_gettime(fetching.clock, &t) < 0 ? 0 : (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* Waits for the next look; the caller may say meanwhile that it is to stop. */
+/* Waits for the next check, or until the caller asks to stop. */
 static void wait_for_look(void)
 {
         struct pollfd caller = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -116,7 +116,7 @@ static void *watch(void *)
                         report_end(GIT_ERROR);
                         _exit(1);
                 }
-                for (int fd = FIRST_OWN; fd < LAST_OWN; fd++) /* again and again: a transport may try another address, or once more */
+                for (int fd = FIRST_OWN; fd < LAST_OWN; fd++) /* at each check: a transport may try another address, or try again */
                         shutdown(fd, SHUT_RDWR);
         }
         return NULL;
@@ -142,7 +142,7 @@ static int on_transfer(const git_indexer_progress *stats, void *user)
         return fetching.is_to_stop ? GIT_EUSER : 0;
 }
 
-/* Nobody is asked: the ssh agent's keys are tried, and it fails when they do not do. */
+/* Never prompts: tries the ssh agent's keys, and fails if they are refused. */
 static int on_credentials(git_credential **ret, const char *, const char *user_name, unsigned allowed, void *user)
 {
         struct conversation *c = user;
@@ -163,8 +163,8 @@ static int on_credentials(git_credential **ret, const char *, const char *user_n
 
 /* -- fetching ----------------------------------------------------------------------------------------------------- */
 
-/* HEAD becomes what the other side's is: a branch, or a commit. When it has none (its branch is not born), or no branch and no tag has the commit, which
- * then was not fetched, ours stays. */
+/* Sets HEAD as on the other side: a branch, or a commit. Ours stays if theirs is on an unborn branch, or on a commit that no branch or tag reaches,
+ * which was not fetched then. */
 static int copy_head(git_repository *git, git_remote *remote)
 {
         cleanup_git_odb git_odb *odb = NULL;
@@ -184,8 +184,8 @@ static int copy_head(git_repository *git, git_remote *remote)
         return r;
 }
 
-/* Branches and tags as the other side has them, in the order that lets a branch `a` give way to `a/b`: what is gone first. A submodule's old ones
- * stay, as commits of ours may name them. */
+/* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. A submodule's old refs stay, as our commits
+ * may name them. */
 static int set_refs(git_repository *git, git_remote *remote, const git_remote_callbacks *callbacks, bool is_submodule)
 {
         int r = is_submodule ? 0 : git_remote_prune(remote, callbacks);
@@ -195,7 +195,7 @@ static int set_refs(git_repository *git, git_remote *remote, const git_remote_ca
         return r == 0 && !is_submodule ? copy_head(git, remote) : r;
 }
 
-/* Takes what is fetched, and where to, from the remote 'origin', or makes it up for a submodule. */
+/* Opens the remote 'origin' with its refspecs, or makes both for a submodule. */
 static int make_remote(git_repository *git, const char *prefix, git_remote **ret, git_strarray *ret_refspecs)
 {
         if (!*prefix)

@@ -242,7 +242,7 @@ int history_oids(struct history *h, uint32_t from, uint32_t n, git_oid *ret)
         int r = 0;
 
         while (i < n && (r = store_walk(&w)) > 0) {
-                if (w.value.size < COMMIT_FIXED || key_get_u32((const uint8_t *)w.key.data + 4) != from + i) /* numbers are dense: a hole is damage */
+                if (w.value.size < COMMIT_FIXED || key_get_u32((const uint8_t *)w.key.data + 4) != from + i) /* numbers are dense: a gap is damage */
                         return errorf(-EIO, "the index of %s is damaged at commit number %u; 'solverfs fsck' repairs it", h->name, from + i);
                 git_oid_fromraw(&ret[i++], w.value.data);
         }

@@ -1,4 +1,4 @@
-/* Compares a repository (apart from its objects) with the index: its origin, branches, tags and HEAD. */
+/* Compares a repository with the index: its origin, branches, tags and HEAD, but not its objects. */
 #include "core/git/git.h"
 
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static bool is_readable(struct history *h)
         return path_join(path, h->path, "config") == 0 && git_config_open_ondisk(&config, path) == 0;
 }
 
-/* As history_clone() leaves it. */
+/* Writes the config as history_clone() does. */
 static int write_config(struct ref_check *c, const char *url)
 {
         cleanup_git_repository git_repository *git = NULL;
@@ -54,13 +54,13 @@ static int write_config(struct ref_check *c, const char *url)
         return r < 0 ? r : history_make_bare(c->history->path, url, &git);
 }
 
-/* A config that was cut off may open, but it does not say where the next update comes from. */
+/* A truncated config may open, but lacks the address of the next update. */
 static void check_config(struct ref_check *c, const char *url)
 {
         int r = history_repository(c->history, &c->git);
         bool mended = false;
 
-        if (r == 0 ? has_origin(c->git) : is_readable(c->history)) /* something else is wrong, which others say */
+        if (r == 0 ? has_origin(c->git) : is_readable(c->history)) /* another fault is reported elsewhere */
                 return;
         if (url && !c->look_only) {
                 git_repository_free(steal_pointer(c->git));
@@ -83,7 +83,7 @@ static int full_name(const struct ref *ref, char ret[PATH_SIZE])
         return snprintf(ret, PATH_SIZE, "%s%s", folder, ref->name) < PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
-/* The ref's file goes first: libgit2 would read what is in it before it writes over it. */
+/* Removes the ref's file first: libgit2 would read its content before writing over it. */
 static int put_back(struct ref_check *c, const char *name, const git_oid *oid)
 {
         cleanup_git_reference git_reference *ref = NULL;
@@ -97,7 +97,7 @@ static int put_back(struct ref_check *c, const char *name, const git_oid *oid)
         return r;
 }
 
-/* `r` is how putting it back went, or would go. */
+/* `r`: the result of restoring the ref, or what it would be. */
 static void tell_lost(struct ref_check *c, const char *name, const char *what, int r, const char *was)
 {
         tell(c, r == 0 && !c->look_only, "%s%s%s is %s%s%s", c->history->path, *name == '/' ? "" : ": ", name, what,
@@ -123,7 +123,7 @@ static void check_ref(struct ref_check *c, const struct ref *listed)
         tell_lost(c, name, "lost or damaged", r, was);
 }
 
-/* A branch at the index's HEAD; of several, one whose name begins with what is left of the file. */
+/* A branch at the index's HEAD; if there are several, one whose name begins with the rest of the file. */
 static const struct ref *head_branch(const struct ref_list *l, const char *target)
 {
         const struct ref *found = NULL;
@@ -139,7 +139,7 @@ static const struct ref *head_branch(const struct ref_list *l, const char *targe
         return found;
 }
 
-/* A HEAD that names a branch which is not there may be whole: the branch may not be born yet. */
+/* A HEAD that names a missing branch may be whole: the branch may be unborn. */
 static bool head_is_cut(struct ref_check *c, const struct ref_list *l, char ret_target[PATH_SIZE])
 {
         cleanup_git_reference git_reference *head = NULL;

@@ -1,9 +1,8 @@
-/* Objects of a repository on this machine, copied as files: a second for Z3's, where taking them apart and packing them again, as
- * libgit2's transport does, takes more than a minute. It is all or nothing: a fetch into half of the objects would find the tips
- * there and think that it had everything.
+/* Copies the objects of a repository on this machine as files. This takes a second for Z3's; libgit2's transport, which unpacks and repacks them,
+ * takes more than a minute. It is all or nothing: a fetch into half of the objects would find the tips there and take the rest for complete.
  *
- * The other repository may belong to anyone: only regular files with an object's or a pack's name are taken, never through a link (what
- * git had to learn by CVE-2022-39253), and none of its configuration, hooks or alternates. */
+ * The other repository may belong to anyone. Only regular files with an object's or a pack's name are taken, never through a link
+ * (CVE-2022-39253), and none of its configuration, hooks or alternates. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -14,7 +13,7 @@ static bool is_hex(const char *s, size_t n)
         return strnlen(s, n + 1) >= n && strspn(s, "0123456789abcdef") >= n;
 }
 
-/* A file of a pack with this suffix; NULL: a loose object. */
+/* True for a file of a pack with this suffix, or with `suffix` NULL for a loose object. */
 static bool is_wanted(const char *name, const char *suffix)
 {
         if (!suffix)
@@ -44,7 +43,7 @@ static DIR *open_folder(int above, const char *name)
         return fd < 0 ? NULL : fdopendir(fd);
 }
 
-/* Copies what is_wanted() of one folder, which may be absent. */
+/* Copies the wanted files of one folder, which may be absent. */
 static int copy_folder(int from, int to, const char *folder, const char *suffix)
 {
         cleanup_dir DIR *from_dir = open_folder(from, folder);
@@ -76,7 +75,7 @@ static bool is_partial(int objects)
         return found;
 }
 
-/* When the packs last changed; zeros when there are none. */
+/* The time of the packs' last change; zeros if there are none. */
 static struct timespec packs_changed(int objects)
 {
         struct stat st;
@@ -89,7 +88,7 @@ static int copy_objects(int from, int to)
         struct timespec before = packs_changed(from), after;
         int r = copy_folder(from, to, "pack", ".pack");
 
-        if (r == 0) /* an index without its pack would be an error, a pack without one is nothing */
+        if (r == 0) /* packs before their indexes: an index without its pack is an error, a pack without an index is ignored */
                 r = copy_folder(from, to, "pack", ".idx");
         for (unsigned i = 0; r == 0 && i < 256; i++) {
                 char folder[3];
@@ -99,7 +98,7 @@ static int copy_objects(int from, int to)
         }
         after = packs_changed(from);
         if (r == 0 && (before.tv_sec != after.tv_sec || before.tv_nsec != after.tv_nsec))
-                r = -EAGAIN; /* packed anew meanwhile: what moved from one place to the other may be missing */
+                r = -EAGAIN; /* repacked meanwhile: objects that moved may be missing */
         return r == 0 && syncfs(to) < 0 ? -errno : r;
 }
 

@@ -4,7 +4,7 @@
 /* The parents of all commits, one list behind the other. */
 struct parents {
         uint32_t n;      /* commits */
-        uint32_t *begin; /* owned; n + 1: where a commit's begin in list */
+        uint32_t *begin; /* owned; [n + 1]: where a commit's parents begin in list */
         uint32_t *list;  /* owned */
         size_t n_list;
 };
@@ -39,7 +39,7 @@ static int parents_read(struct history *h, struct store_txn *t, struct parents *
         return r;
 }
 
-/* Gives `place` to a commit and to all before it that have none. `stack` has room for all commits. */
+/* Gives `place` to a commit and to all its ancestors that have none. `stack` has room for all commits. */
 static void take_place(const struct parents *p, uint32_t commit, uint32_t place, uint32_t *places, uint32_t *stack)
 {
         size_t n = 0;
@@ -57,7 +57,7 @@ static void take_place(const struct parents *p, uint32_t commit, uint32_t place,
         }
 }
 
-/* For each commit, the one of the first-parent line of `tip` that brought it into that line, by its place there; COMMIT_NONE: none did. */
+/* For each commit, the place on `tip`'s first-parent line of the commit that brought it into that line; COMMIT_NONE: none did. */
 static void find_places(const struct parents *p, uint32_t tip, uint32_t *places)
 {
         cleanup_free uint32_t *line = allocate((size_t)p->n + 1, sizeof(*line)), *stack = allocate((size_t)p->n + 1, sizeof(*stack));
@@ -70,7 +70,7 @@ static void find_places(const struct parents *p, uint32_t tip, uint32_t *places)
                 take_place(p, line[n - 1 - i], i, places, stack);
 }
 
-/* By place, then by number, which is above its parents'. A counting sort, as there are no more places than commits. */
+/* Sorts by place, then by number, which is above the parents'. A counting sort: there are no more places than commits. */
 static void sort_by_place(const uint32_t *places, uint32_t n, uint32_t *ret)
 {
         cleanup_free uint32_t *count = allocate((size_t)n + 2, sizeof(*count));
@@ -99,7 +99,7 @@ struct commit_order *commit_order_unref(struct commit_order *o)
         return NULL;
 }
 
-/* `head`: the tip of the line that it is along. */
+/* `head`: the tip of the first-parent line. */
 static int order_make(struct history *h, struct store_txn *t, uint64_t generation, uint32_t head, struct commit_order **ret)
 {
         cleanup(parents_done) struct parents p = {0};

@@ -1,8 +1,8 @@
-/* The index: its records, and how commits get into it. */
+/* The index: its records, and indexing. */
 #include "cache/base/record.h"
 #include "core/history/history_internal.h"
 
-#define BATCH 4096 /* commits in a transaction: enough that its two syncs do not count, few enough that other writers do not wait */
+#define BATCH 4096 /* commits per transaction: enough to make its two syncs negligible, few enough not to delay other writers */
 
 /* -- records ---------------------------------------------------------------------------------------------------- */
 
@@ -143,7 +143,7 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
         int e, r = 0;
 
         while (r == 0 && (e = git_revwalk_next(&oid, walk)) != GIT_ITEROVER) {
-                if (e == 0 && history_number(h, &oid, &number) == 0) /* by an indexing that was killed before it could note its refs */
+                if (e == 0 && history_number(h, &oid, &number) == 0) /* indexed by a process that was killed before it wrote the refs */
                         continue;
                 if (b->n == BATCH)
                         r = progress_step(p, "indexing commits", fresh, 0);
@@ -166,7 +166,7 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
 
 struct tips {
         struct ref_list *refs; /* sorted, and with commits, once these are indexed */
-        git_oid *oids;         /* of the refs, as they were found; behind them of HEAD, if it is on a commit */
+        git_oid *oids;         /* of the refs, in the order found, then of HEAD if it is on a commit */
         size_t n;
 };
 
@@ -178,7 +178,7 @@ static void tips_done(struct tips *t)
 }
 #define cleanup_tips cleanup(tips_done)
 
-/* The commit that the ref leads to, through tags. A ref that leads to none, or is broken, is left out. */
+/* Adds the commit that a ref leads to, through tags. A broken ref, or one that leads to no commit, is left out. */
 static void add_tip(struct tips *tips, git_reference *ref)
 {
         cleanup_git_object git_object *commit = NULL;
@@ -222,7 +222,7 @@ static int collect_tips(struct history *h, git_repository *git, struct tips *ret
         return 0;
 }
 
-/* The default branch when HEAD names none that is there: the newest. */
+/* The newest branch: the default branch if HEAD names a missing one. */
 static uint32_t newest_branch(struct history *h, const struct ref_list *l)
 {
         uint32_t best = COMMIT_NONE;
@@ -252,8 +252,8 @@ static int number_refs(struct history *h, const struct tips *tips)
         return 0;
 }
 
-/* A commit that is lost already is not kept: later readers get -ESTALE. So is one of a solver that was removed, and added again from a
- * repository without it. */
+/* Puts a ref of ours on a commit. A lost commit is not kept: later readers get -ESTALE. A commit is lost, too, if the solver was removed and added
+ * again from a repository without it. */
 static int keep_commit(struct history *h, git_repository *git, const git_oid *oid)
 {
         cleanup_git_reference git_reference *kept = NULL;
@@ -269,7 +269,7 @@ static int keep_commit(struct history *h, git_repository *git, const git_oid *oi
         return 0;
 }
 
-/* A HEAD that was on no branch may have been all that held its commit. */
+/* A detached HEAD may have been the only ref that held its commit. */
 static int keep_old_head(struct history *h, git_repository *git, const struct ref_list *old, const struct tips *tips,
                          bool *ret_any)
 {
@@ -278,7 +278,7 @@ static int keep_old_head(struct history *h, git_repository *git, const struct re
 
         for (size_t i = 0; i < old->n; i++)
                 if (old->list[i].commit == old->head)
-                        return 0; /* kept as that */
+                        return 0; /* that ref's commit is kept */
         if (old->head == COMMIT_NONE)
                 return 0;
         r = history_commit(h, old->head, &was);
@@ -293,8 +293,8 @@ static int keep_old_head(struct history *h, git_repository *git, const struct re
         return keep_commit(h, git, &was.oid);
 }
 
-/* A branch or tag that vanished or was moved back leaves a ref of ours on where it was, so that no commit of the index is ever lost to
- * a `git gc` in the store. Done from the index's last list, not from what the fetch saw: a killed update is made good by the next one. */
+/* Puts a ref of ours on the old commit of each branch or tag that vanished or was moved back, so that no `git gc` in the store loses a commit of the
+ * index. Works from the index's last list, not from what the fetch saw, so the next update repairs a killed one. */
 static int keep_old_tips(struct history *h, git_repository *git, const struct ref_list *old, const struct ref_list *new,
                          bool *ret_any)
 {
@@ -360,7 +360,7 @@ static int begin_walk(struct history *h, git_repository *git, const struct tips 
                 struct commit c;
 
                 if (history_commit(h, old->list[i].commit, &c) == 0)
-                        git_revwalk_hide(*ret, &c.oid); /* only saves work: what it misses is found to be indexed */
+                        git_revwalk_hide(*ret, &c.oid); /* only saves work: commits it misses turn out to be indexed */
         }
         return 0;
 }
@@ -372,7 +372,7 @@ static int read_old_list(struct history *h, struct ref_list **ret)
 
         if (r == 0)
                 r = ref_list_read(h, t, ret);
-        if (r == -EIO) { /* it is made anew here */
+        if (r == -EIO) { /* the list is made anew here */
                 log_warning("%s", error_message(r));
                 *ret = ref_list_new();
                 r = 0;
@@ -401,7 +401,7 @@ int history_index(struct history *h, git_repository *git, const struct progress 
                 r = keep_old_tips(h, git, old, tips.refs, &kept);
         if (r == 0)
                 r = keep_old_head(h, git, old, &tips, &kept);
-        if (r == 0 && kept) { /* the list has these refs of ours too */
+        if (r == 0 && kept) { /* the list must have the new refs of ours */
                 tips_done(&tips);
                 r = collect_tips(h, git, &tips);
                 if (r == 0)

@@ -7,8 +7,8 @@
  *             ‖ "list"            → head(4), then for each ref: kind(1) number(4) length(2) name, by kind and name
  *   sources   ‖ digest of paths ‖ number → digest
  *
- * A commit is indexed after its parents, in the same transaction or an earlier one: what is indexed has all its ancestors indexed,
- * also when indexing was killed half-way. */
+ * A commit is indexed after its parents, in the same transaction or an earlier one. So all ancestors of an indexed commit are indexed, even after
+ * indexing was killed half-way. */
 #pragma once
 
 #include <pthread.h>
@@ -19,10 +19,10 @@
 #define COMMIT_FIXED (GIT_OID_RAWSZ + 16)
 #define N_IDLE       4
 
-/* The descendants of a commit; the table grows with the index, and never changes otherwise. */
+/* The descendants of a commit; the table only grows, with the index. */
 struct descendants {
         uint32_t of;
-        uint32_t n;   /* commits looked at: the numbers below it */
+        uint32_t n;   /* commits examined: the numbers below n */
         uint8_t *has; /* owned; [n] */
 };
 #define N_DESCENDANTS 32
@@ -35,7 +35,7 @@ struct history {
         char *name, *repos_dir, *path;
         uint64_t silence_ns;
         pthread_mutex_t lock;
-        struct ref_list *listed;    /* under lock; a ref; as last read, NULL: not yet */
+        struct ref_list *listed;    /* under lock; a ref; as last read; NULL: not read yet */
         struct commit_order *order; /* the same */
         struct idle {
                 git_repository *git;
@@ -43,18 +43,18 @@ struct history {
         } idle[N_IDLE];  /* under lock; handles not in use */
         unsigned n_idle; /* under lock */
         struct descendants descendants[N_DESCENDANTS]; /* under lock */
-        unsigned next_descendants;                     /* under lock: the one that gives way */
+        unsigned next_descendants;                     /* under lock: the one to be replaced next */
 };
 
-/* -- handles: libgit2's are not to be shared between threads, and opening one costs a tenth of a millisecond ------- */
+/* -- handles: threads cannot share libgit2's, and opening one takes a tenth of a millisecond ----------------------- */
 
-/* How often one is used before it is given up: libgit2 keeps up to 16 MB of unpacked objects with each, and gives nothing back before. */
+/* Uses of a handle before it is closed: libgit2 keeps up to 16 MB of unpacked objects with each, and frees them only then. */
 #define HANDLE_USES 1000
 
 struct handle {
         struct history *history;
         git_repository *git;
-        unsigned uses; /* it had before this one */
+        unsigned uses; /* before this one */
 };
 int history_handle(struct history *h, struct handle *ret);
 void history_handle_done(struct handle *handle);
@@ -98,44 +98,44 @@ struct ref_list *ref_list_new(void);
 void ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit);
 void ref_list_sort(struct ref_list *l); /* once all are added */
 void ref_list_encode(const struct ref_list *l, struct buffer *ret);
-int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret); /* as the index has it; empty when there is none */
+int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret); /* as in the index; empty if there is none */
 #define cleanup_refs cleanup(ref_list_unrefp)
 /* history_refs() in a transaction of the caller's. */
 int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **ret);
 
-/* Indexes all commits that the repository's refs reach and are not indexed, then the refs. The caller holds the repository's lock. */
+/* Indexes all new commits that the repository's refs reach, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
 #define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
 #define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
 
-/* Makes an empty repository, which fetches from `url`, in a folder that is empty, or the config of one that has none. */
+/* Makes an empty repository that fetches from `url` in an empty folder, or a config in a repository without one. */
 int history_make_bare(const char *path, const char *url, git_repository **ret);
-/* Copies all objects as files. After a failure `to` is of no use. */
+/* Copies all objects as files. After a failure `to` is unusable. */
 int history_copy_objects(git_repository *from, git_repository *to);
 
-/* Brings what is new over, sets branches, tags and HEAD as the other repository has them. With `under` ("refs/submodules/<x>/") branches and tags
- * stand there, and HEAD stays. */
+/* Copies new objects, and sets branches, tags and HEAD as in the other repository. With `under` ("refs/submodules/<x>/") branches and tags go there,
+ * and HEAD stays. */
 int history_fetch_local(git_repository *from, git_repository *to, const char *under, const struct progress *p);
 
-/* Makes an address absolute. *ret_local is the repository of a local one, looked at: no fifos in the place of files, not shallow; else NULL. */
+/* Makes an address absolute. *ret_local: the repository of a local address, checked (no fifos in place of files, not shallow); NULL for a remote one. */
 int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local);
 
-/* A fetch from another machine, in a process of its own (fetch_helper.c). It asks nobody: it tries the ssh agent's keys, and fails when they do
- * not do. -ETIMEDOUT: the server was silent. */
+/* A fetch from another machine, in a process of its own (fetch_helper.c). It never prompts: it tries the ssh agent's keys, and fails if they are
+ * refused. -ETIMEDOUT: the server was silent. */
 struct remote_fetch {
         git_repository *git;
         const char *url;
-        const char *under; /* as above; NULL: branches and tags are ours, and HEAD */
-        int lock;          /* the repository's: held until that process has ended, too */
+        const char *under; /* as above; NULL: sets our branches, tags and HEAD */
+        int lock;          /* the repository's; that process holds it, too, until it ends */
         uint64_t silence_ns;
         const struct progress *progress;
 };
 int history_fetch_remote(const struct remote_fetch *q);
-/* Fetches from an address, local or not, into a repository of ours that is locked. `under`: as above. */
+/* Fetches from an address, local or remote, into our repository, which is locked. `under`: as above. */
 int history_fetch(struct history *h, git_repository *git, const char *url, const char *under, int lock, const struct progress *p);
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 
-/* -ECANCELED when `p` (may be NULL) says so while it is another's. */
+/* Waits for the lock. -ECANCELED: `p` (may be NULL) said so while another process held it. */
 int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd);

@@ -1,14 +1,14 @@
 /* Fetching from a repository on this machine, object by object.
  *
- * libgit2's own local transport is not used: it fails altogether at a tag that is on no commit and at a ref whose file has a bad name (git
- * leaves such refs out), and it packs anew what could be copied. So: the refs are read from the other repository, what is missing here is
- * copied (at first) or packed (later), and the refs are set. */
+ * libgit2's own local transport is not used: it fails as a whole on a tag that is on no commit and on a ref whose file has a bad name (git leaves such
+ * refs out), and it repacks objects that could be copied. So we read the other repository's refs, copy (the first time) or pack (later) the objects
+ * that are missing here, and set the refs. */
 #include <sys/stat.h>
 
 #include "core/history/history_internal.h"
 
 struct wanted {
-        git_oid target; /* of the ref: a commit, or the object of an annotated tag */
+        git_oid target; /* the ref's object: a commit, or an annotated tag */
         char *name;
 };
 
@@ -18,7 +18,7 @@ struct wants {
         char *head;       /* the branch that HEAD names, or NULL … */
         git_oid head_oid; /* … and the commit that it is on */
         bool has_head_oid;
-        bool with_kept; /* also what a store keeps beside branches and tags: snapshots, and what was rewritten */
+        bool with_kept; /* also the other refs of a store: snapshots and rewritten commits */
 };
 
 static void wants_done(struct wants *w)
@@ -35,8 +35,8 @@ static bool is_ours(const char *name)
         return strncmp(name, "refs/heads/", 11) == 0 || strncmp(name, "refs/tags/", 10) == 0;
 }
 
-/* Refs that are broken, oddly named or on no commit are left out, as git leaves out the first two. One whose objects cannot be read is
- * an error: without it a damaged history would look like a shorter one. */
+/* Leaves out refs that are broken, oddly named (both as git does) or on no commit. A ref with unreadable objects is an error: left out, it would make
+ * a damaged history look like a shorter one. */
 static int add_wanted(struct wants *w, git_repository *from, const char *name)
 {
         cleanup_git_reference git_reference *ref = NULL, *direct = NULL;
@@ -86,7 +86,7 @@ static void collect_head(git_repository *from, struct wants *ret)
         ret->has_head_oid = git_reference_type(head) == GIT_REFERENCE_DIRECT;
         if (ret->has_head_oid)
                 ret->head_oid = *git_reference_target(head);
-        else if (is_wanted(ret, git_reference_symbolic_target(head))) /* or it is not born yet */
+        else if (is_wanted(ret, git_reference_symbolic_target(head))) /* else the branch is unborn */
                 ret->head = copy_string(git_reference_symbolic_target(head));
 }
 
@@ -126,7 +126,7 @@ static int on_pack(int stage, uint32_t current, uint32_t total, void *user)
         return progress_step(user, what, current, total) < 0 ? GIT_EUSER : 0;
 }
 
-/* The commit goes on the walk; the tag objects on the way to it are packed by themselves. */
+/* Pushes the commit on the walk, and packs the tag objects on the way to it. */
 static int want_object(git_repository *from, git_odb *here, const git_oid *oid, git_packbuilder *pack, git_revwalk *walk)
 {
         cleanup_git_object git_object *o = NULL;
@@ -147,7 +147,7 @@ static int want_object(git_repository *from, git_odb *here, const git_oid *oid, 
         return r == 0 ? git_revwalk_push(walk, git_object_id(o)) : r;
 }
 
-/* Hiding fails for a commit that the other side does not have; such a commit is not in the way. */
+/* Hiding fails for a commit that the other side does not have; such a commit does not matter. */
 static int hide_ours(git_repository *to, git_revwalk *walk)
 {
         cleanup_git_references git_reference_iterator *it = NULL;
@@ -164,7 +164,7 @@ static int hide_ours(git_repository *to, git_revwalk *walk)
         return r;
 }
 
-/* Pushes what is missing here, hides what both have: the walk gives the commits whose objects are to be packed. */
+/* Sets up the walk over the commits whose objects are to be packed: pushes those missing here, hides those on both sides. */
 static int begin_walk(git_repository *from, git_repository *to, const struct wants *w, git_packbuilder *pack, git_revwalk *walk)
 {
         cleanup_git_odb git_odb *here = NULL;
@@ -204,7 +204,7 @@ static int pack_missing(git_repository *from, git_repository *to, const struct w
 
 /* -- refs ------------------------------------------------------------------------------------------------------- */
 
-/* The other side's name of a ref of ours; NULL: it is not one that is fetched. */
+/* The other side's name of our ref; NULL: the ref is not fetched. */
 static const char *their_name(const char *name, const char *under, char ret[PATH_SIZE])
 {
         if (!under)
@@ -249,8 +249,8 @@ static int set_wanted(git_repository *to, const struct wants *w, const char *und
         return r;
 }
 
-/* In the order that lets a branch `a` give way to `a/b`. HEAD becomes what the other side's is: a branch, or a commit. When its branch is not born, ours
- * stays. */
+/* Deletes first, so that a branch `a` can give way to `a/b`. Sets HEAD as on the other side: a branch, or a commit. Ours stays if their branch is
+ * unborn. */
 static int set_refs(git_repository *to, const struct wants *w, const char *under)
 {
         int r = delete_gone(to, w, under);

@@ -1,4 +1,4 @@
-/* Commits of a repository of the store's own: made here, without parents. */
+/* Makes commits without parents in a repository of the store's own. */
 #include "core/history/history_internal.h"
 
 static int write_tree(git_repository *git, const struct history_root *root, git_tree **ret)

@@ -1,4 +1,4 @@
-/* The list of refs: its record in the index, and what is found in it. */
+/* The list of refs: lookups, and its record in the index. */
 #include "cache/base/record.h"
 #include "core/history/history_internal.h"
 

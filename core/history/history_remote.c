@@ -1,4 +1,4 @@
-/* Fetching from another machine, by solverfs-fetch (fetch_helper.c), which can be ended whatever the server does. */
+/* Fetches from another machine by solverfs-fetch (fetch_helper.c), which can be ended whatever the server does. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -11,13 +11,13 @@
 
 struct helper {
         const struct remote_fetch *request;
-        int life;    /* it ends when this is closed */
+        int life;    /* the helper ends when this is closed */
         int reports;
         pid_t pid;
-        struct buffer text; /* a report that is not complete yet */
+        struct buffer text; /* an incomplete report */
         const char *what;   /* static; as last reported */
         uint64_t done, total;
-        bool is_over; /* `result` is what it reported, with the sentence */
+        bool is_over; /* the helper reported `result`, with a sentence */
         int result;
 };
 
@@ -47,7 +47,7 @@ static int helper_start(struct helper *h)
                 return -errno;
         h->reports = reports[0];
         their_reports = reports[1];
-        r = write_all(h->life, q->url, strlen(q->url) + 1); /* a pipe takes as much at once */
+        r = write_all(h->life, q->url, strlen(q->url) + 1); /* a pipe takes that much at once */
         if (r < 0)
                 return r;
         snprintf(milliseconds, sizeof(milliseconds), "%llu", (unsigned long long)(q->silence_ns / NSEC_PER_MSEC));
@@ -56,7 +56,7 @@ static int helper_start(struct helper *h)
                           .n_fds = 4,
                           .arguments = (char *[]){program, (char *)git_repository_path(q->git), (char *)(q->under ?: ""), milliseconds, NULL},
                           .environment = environ,
-                          .own_group = true}, /* Ctrl-C is for us: it ends when we say so, and cleans up */
+                          .own_group = true}, /* only we get Ctrl-C: the helper ends when we tell it to, and cleans up */
                   &h->pid);
         return r < 0 ? errorf(r, "cannot start %s: %s", program, strerror(-r)) : 0;
 }
@@ -107,7 +107,7 @@ static void take_reports(struct helper *h)
         }
 }
 
-/* Reads reports until the helper has ended. The caller may cancel it before. */
+/* Reads reports until the helper has ended, or the caller cancels. */
 static int follow(struct helper *h)
 {
         struct pollfd reports = {.fd = h->reports, .events = POLLIN};
@@ -153,6 +153,6 @@ int history_fetch_remote(const struct remote_fetch *q)
         if (r < 0)
                 return r;
         r = follow(&h);
-        closep(&h.life); /* when we could not follow */
+        closep(&h.life); /* after a failure of follow() */
         return r < 0 ? (helper_end(&h), r) : helper_end(&h);
 }

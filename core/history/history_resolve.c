@@ -1,16 +1,16 @@
-/* From what a person writes to a commit of the index. A name that the index knows (shas, prefixes, branches, tags) never opens the repository. */
+/* Resolves a revision typed by a person to a commit of the index. A name in the index (sha, prefix, branch, tag) never opens the repository. */
 #include "core/history/history_internal.h"
 
 #define REVISION_MAX 1024
 #define PREFIX_MIN   4
 
-/* Not by libgit2, which is not loaded for names. */
+/* Avoids libgit2, which is not loaded for names. */
 static bool is_hex(const char *s, size_t n)
 {
         return strspn(s, "0123456789abcdefABCDEF") >= n;
 }
 
-/* -ENOENT when no commit begins so. */
+/* -ENOENT: no commit's sha begins with the digits. */
 static int resolve_prefix(struct history *h, struct store_txn *t, const char *hex, size_t digits, uint32_t *ret)
 {
         cleanup_walk struct store_walk w = {.txn = t, .table = h->tables.oids};
@@ -41,7 +41,7 @@ static bool is_head(const char *name)
         return strcmp(name, "HEAD") == 0 || strcmp(name, "@") == 0;
 }
 
-/* As git does: a tag before a branch of the same name. A snapshot has a name of ours, and comes last. */
+/* Prefers a tag to a branch of the same name, as git does. Snapshots, whose names are ours, come last. */
 static int commit_of_ref(const struct ref_list *l, const char *name, uint32_t *ret)
 {
         char snapshot[REVISION_MAX + sizeof(SNAPSHOTS_REF)];
@@ -64,7 +64,7 @@ static int resolve_by_index(struct history *h, const char *revision, size_t leng
         if (r < 0)
                 return r;
         if (hex && length == GIT_OID_HEXSZ &&
-            git_oid_fromstr(&oid, revision) == 0) /* a full sha is one, whatever refs are called */
+            git_oid_fromstr(&oid, revision) == 0) /* a full sha is one, whatever the names of refs */
                 return index_get_number(h, t, &oid, ret);
         r = history_refs_in(h, t, &l);
         if (r == 0)
@@ -95,8 +95,8 @@ static int revparse_error(struct history *h, int r, const char *revision)
         return errorf(-EINVAL, "'%.100s' is not a revision: %s", revision, git_error_text());
 }
 
-/* In HEAD~3, HEAD is the index's, and so is every ref: the repository's may name a branch that is not there, or belong to an update that is not done
- * yet; and git looks for no snapshots. */
+/* Replaces the ref in HEAD~3 and the like by the index's commit. The repository's ref may name a missing branch, or belong to an unfinished update; and
+ * git does not look for snapshots. */
 static int as_indexed(struct history *h, const char *revision, char ret[REVISION_MAX + GIT_OID_HEXSZ])
 {
         cleanup_refs struct ref_list *l = NULL;

@@ -1,4 +1,4 @@
-/* A working tree, as it lies there, becomes a commit of the store. */
+/* Makes a commit of the store from a working tree. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include "core/git/object_reader.h"
 #include "core/git/regular_files.h"
 
-/* -- reading the working tree; nothing of it is written, its index neither --------------------------------------------- */
+/* -- reading the working tree; neither the tree nor its index is written ----------------------------------------------- */
 
 static int open_tree(const char *dir, git_repository **ret)
 {
@@ -15,7 +15,7 @@ static int open_tree(const char *dir, git_repository **ret)
 
         if (r < 0)
                 return r;
-        r = git_repository_open_ext(ret, dir, 0, NULL); /* a folder inside it means the whole */
+        r = git_repository_open_ext(ret, dir, 0, NULL); /* a folder in the tree means the whole tree */
         if (r == GIT_ENOTFOUND)
                 return access(dir, F_OK) < 0 ? errorf(-errno, "cannot find %s: %s", dir, strerror(errno))
                                              : errorf(-EINVAL, "%s is not in a git working tree", dir);
@@ -38,8 +38,8 @@ static int add_link(git_repository *to, const char *path, git_oid *ret)
                        : 0;
 }
 
-/* An entry taken from the index: of a submodule, whose files belong to its own repository, and of a file that is left out of a sparse checkout.
- * Any other file that is not there was deleted. */
+/* Adds an entry from the index: a submodule, whose files belong to its own repository, or a file left out of a sparse checkout. Any other missing
+ * file was deleted. */
 static int add_indexed(git_repository *from, git_repository *to, git_index *tree, const char *name, bool is_folder)
 {
         cleanup_git_index git_index *index = NULL;
@@ -79,7 +79,7 @@ static int add_file(git_repository *from, git_repository *to, git_index *tree, c
                 r = add_link(to, path, &e.id);
         } else if (S_ISREG(st.st_mode)) {
                 e.mode = st.st_mode & 0100 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
-                r = git_blob_create_from_disk(&e.id, to, path); /* into a bare repository: without filters, the bytes as they are */
+                r = git_blob_create_from_disk(&e.id, to, path); /* a bare repository applies no filters: the exact bytes */
                 if (r < 0)
                         r = errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot store %s: %s", path, git_error_text());
         } else {
@@ -148,7 +148,7 @@ static int check_name(const char *name)
         return errorf(-EINVAL, "'%.100s' cannot be a snapshot's name: it takes what a branch's name does, without a slash", name);
 }
 
-/* Without a name it is called by the time. A name stays with its commit: results were quoted under it. */
+/* A snapshot without a name is named after the time. A name never moves to another commit: results were quoted under it. */
 static int write_ref(git_repository *to, const git_oid *commit, const char *name)
 {
         cleanup_git_reference git_reference *ref = NULL;
@@ -173,7 +173,7 @@ static int write_ref(git_repository *to, const git_oid *commit, const char *name
         return r < 0 ? errorf(git_errno(r), "cannot store the ref %s: %s", full, git_error_text()) : 0;
 }
 
-/* The tree's HEAD, or the nearest of its ancestors that the store's repository has: HEAD may be newer than the last update. */
+/* The tree's HEAD, or its nearest ancestor in the store's repository: HEAD may be newer than the last update. */
 static void find_parent(git_repository *from, git_repository *to, git_commit **ret)
 {
         cleanup_git_revwalk git_revwalk *walk = NULL;
@@ -184,7 +184,7 @@ static void find_parent(git_repository *from, git_repository *to, git_commit **r
                         ;
 }
 
-/* Does a snapshot of this name have the same tree and the same parent? */
+/* True if a snapshot of this name has the same tree and parent. */
 static bool was_taken(git_repository *to, const char *name, const git_oid *tree, const git_commit *parent, git_oid *ret)
 {
         cleanup_git_commit git_commit *c = NULL;

@@ -33,7 +33,7 @@ static int hash_found(const struct reading *r, const git_tree_entry *e, const ch
         return hash_rest(r, tree, path);
 }
 
-/* A folder, "" the root, without what is left out of it. */
+/* Hashes a folder ("": the root) without its excluded entries. */
 static int hash_rest(const struct reading *r, const git_tree *tree, const char *folder)
 {
         int result = 0;
@@ -100,8 +100,8 @@ static void digest_of_paths(char *const *paths, struct digest *ret)
         hasher_finish(hash, ret);
 }
 
-/* A digest missing from the store is worked out without being stored: that takes some 50 µs, and a write would wait for the disk. Only
- * history_sources(), which wants all of them, and callers that write anyway store it. */
+/* Computes a digest missing from the store without storing it: computing takes some 50 µs, a write would wait for the disk. Only history_sources(),
+ * which needs all of them, and callers that write anyway store digests. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret)
 {
         cleanup_handle struct handle handle = {0};
@@ -155,7 +155,7 @@ int history_has_path(struct history *h, uint32_t number, const char *path, bool 
         return r;
 }
 
-/* A digest that cannot be stored (the disk is full, say) is worked out again the next time. */
+/* A digest that cannot be stored (a full disk) is computed again the next time. */
 static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
                         size_t n)
 {
@@ -174,10 +174,10 @@ static bool try_to_keep(struct history *h, const struct digest *of_paths, const 
         return r == 0;
 }
 
-/* Works out those that are not known: zero in the list. */
+/* Computes the unknown digests: those that are zero in the list. */
 static int fill_gaps(struct history *h, char *const *paths, const struct digest *of_paths, struct digest *list, uint32_t n_list)
 {
-        cleanup_git_repository git_repository *git = NULL; /* ours alone, and no handle for others: it grows by all it has read */
+        cleanup_git_repository git_repository *git = NULL; /* not a shared handle: it grows with everything it reads */
         bool keep = !store_read_only(h->store);
         uint32_t fresh[BATCH];
         size_t n = 0;
@@ -191,7 +191,7 @@ static int fill_gaps(struct history *h, char *const *paths, const struct digest 
                 if (r < 0)
                         return r;
                 r = work_out(h, git, i, paths, &list[i]);
-                if (r == -ESTALE || r == -EIO) { /* one lost commit is no reason to know nothing of the others */
+                if (r == -ESTALE || r == -EIO) { /* a lost commit must not hide the others */
                         list[i] = (struct digest){0};
                         continue;
                 }

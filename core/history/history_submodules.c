@@ -1,4 +1,4 @@
-/* Submodules: their objects lie in the repository beside the solver's own, held by refs of ours that the index does not look at. */
+/* Submodules: their objects are in the repository beside the solver's own, held by refs of ours that the index ignores. */
 #include "core/git/gitconfig.h"
 #include "core/history/history_internal.h"
 
@@ -8,7 +8,7 @@ struct refs_prefix {
         char s[64];
 };
 
-/* Where branches and tags of the submodule at this path are. */
+/* The prefix of the branches and tags of the submodule at this path. */
 static struct refs_prefix refs_of(const char *path)
 {
         struct refs_prefix ret;
@@ -74,9 +74,9 @@ int history_submodule_commit(struct history *h, const char *path, const char *na
         return r;
 }
 
-/* -- which there are ---------------------------------------------------------------------------------------------- */
+/* -- listing ------------------------------------------------------------------------------------------------------ */
 
-/* As git resolves it: ./ and ../ are relative to the repository's own address. */
+/* Resolves an address as git does: ./ and ../ are relative to the repository's own address. */
 static int resolve_url(const char *base, const char *url, char ret[PATH_SIZE])
 {
         size_t n = strlen(base);

@@ -5,8 +5,8 @@
 
 #define RENAMES_MAX 4000 /* more changed files than this are listed as added and deleted */
 #define TEXT_MAX    (8 << 20)
-/* Memory for the folders that differ: a few objects of a hostile repository can name any number of files. The diff takes about ENTRY_COST for
- * each beside its path; a million or so are within MEMORY_MAX. */
+/* The limit of memory for the folders that differ: a few objects of a hostile repository can name any number of files. The diff takes about ENTRY_COST
+ * per file beside its path; MEMORY_MAX is enough for about a million files. */
 #define MEMORY_MAX ((size_t)256 << 20)
 #define ENTRY_COST 250
 #define DEPTH_MAX  256
@@ -18,13 +18,13 @@ static void add_date(struct buffer *b, git_time when)
         char text[64];
 
         if (!gmtime_r(&local, &tm) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm) == 0) {
-                buffer_addf(b, "@%lld\n", (long long)when.time); /* no calendar has it */
+                buffer_addf(b, "@%lld\n", (long long)when.time); /* outside the calendar */
                 return;
         }
         buffer_addf(b, "%s%c%02d:%02d\n", text, when.offset < 0 ? '-' : '+', abs(when.offset) / 60, abs(when.offset) % 60);
 }
 
-/* As git quotes paths (core.quotePath): in double quotes with C escapes when there is a reason. */
+/* Quotes paths as git does (core.quotePath): in double quotes with C escapes, only if needed. */
 static void add_path(struct buffer *b, const char *path)
 {
         static const char from[] = "\a\b\t\n\v\f\r\"\\", to[] = "abtnvfr\"\\";
@@ -74,7 +74,7 @@ static int commit_tree(const git_commit *c, git_tree **ret)
 static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t path,
                  size_t *left);
 
-/* All that is in a folder, of which one side may not be there. */
+/* Weighs the content of a folder; one of its two sides may be missing. */
 static int weigh_trees(git_repository *git, const git_tree *before, const git_tree *after, unsigned depth, size_t path,
                        size_t *left)
 {
@@ -94,7 +94,7 @@ static int weigh_trees(git_repository *git, const git_tree *before, const git_tr
         return r;
 }
 
-/* Counts what the diff would look at and take memory for. -EFBIG when it is more than `left`. `path`: bytes of the folder's. */
+/* Counts the memory that the diff would take. -EFBIG: more than `left`. `path`: length of the folder's path. */
 static int weigh(git_repository *git, const git_tree_entry *before, const git_tree_entry *after, unsigned depth, size_t path,
                  size_t *left)
 {
@@ -109,11 +109,11 @@ static int weigh(git_repository *git, const git_tree_entry *before, const git_tr
         if ((before && git_tree_entry_type(before) == GIT_OBJECT_TREE &&
              git_tree_lookup(&a, git, git_tree_entry_id(before)) < 0) ||
             (after && git_tree_entry_type(after) == GIT_OBJECT_TREE && git_tree_lookup(&b, git, git_tree_entry_id(after)) < 0))
-                return 0; /* the diff says so */
+                return 0; /* the diff reports it */
         return weigh_trees(git, a, b, depth + 1, path, left);
 }
 
-/* Against the first parent, with renames. */
+/* The diff against the first parent, with renames. */
 static int commit_diff(git_repository *git, git_commit *c, git_diff **ret)
 {
         cleanup_git_commit git_commit *parent = NULL;
@@ -137,7 +137,7 @@ static int commit_diff(git_repository *git, git_commit *c, git_diff **ret)
         options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
         options.context_lines = 0;
         options.max_size = TEXT_MAX;
-        find.flags = GIT_DIFF_FIND_RENAMES | GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: no content is read, and no two gits differ */
+        find.flags = GIT_DIFF_FIND_RENAMES | GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: reads no content, and all versions of git agree */
         find.rename_limit = RENAMES_MAX;
         r = git_diff_tree_to_tree(ret, git, old, new, &options);
         if (r == 0)
@@ -163,7 +163,7 @@ static int each_hunk(git_repository *git, git_diff *diff, size_t delta, commit_h
         struct commit_hunk hunk = {.path = d->status == GIT_DELTA_DELETED ? d->old_file.path : d->new_file.path};
         int r = git_patch_from_diff(&patch, diff, delta);
 
-        /* what is no file, or is binary, has no hunks */
+        /* an entry that is no file, or a binary one, has no hunks */
         if (r < 0 || !patch || git_patch_num_hunks(patch) == 0)
                 return r < 0 ? errorf(-EIO, "the changes of %s cannot be read: %s", hunk.path, git_error_text()) : 0;
         if (git_blob_lookup(&old, git, &d->old_file.id) == 0)

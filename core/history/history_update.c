@@ -1,4 +1,4 @@
-/* Getting a history and getting more of it: clone, fetch, index. */
+/* Clones, fetches and indexes a history. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -64,7 +64,7 @@ int history_make_bare(const char *path, const char *url, git_repository **ret)
                 r = git_remote_add_fetch(*ret, "origin", FETCH_TAGS);
         if (r == 0)
                 r = git_repository_config(&config, *ret);
-        if (r == 0) /* a person who runs `git gc` here takes nothing away */
+        if (r == 0) /* so that a person's `git gc` here prunes nothing */
                 r = git_config_set_string(config, "gc.pruneExpire", "never");
         return r < 0 ? errorf(git_errno(r), "cannot make the repository %s: %s", path, git_error_text()) : 0;
 }
@@ -73,13 +73,13 @@ static bool has_commits(git_repository *git)
 {
         cleanup_git_references git_reference_iterator *it = NULL;
         cleanup_git_reference git_reference *ref = NULL;
-        git_oid head; /* may be all there is, in a checkout of no branch */
+        git_oid head; /* may be the only ref, if it is detached */
 
         return git_reference_name_to_id(&head, git, "HEAD") == 0 ||
                (git_reference_iterator_glob_new(&it, git, "refs/*") == 0 && git_reference_next(&ref, it) == 0);
 }
 
-/* `q` is the fetch, but for the repository. The objects of a local one are copied, where that goes, before what is missing then is fetched. */
+/* `q` is the fetch without the repository. If possible, copies the objects of a local repository first, and fetches only the rest. */
 static int clone_into(const char *path, git_repository *local, struct remote_fetch *q)
 {
         cleanup_git_repository git_repository *git = NULL;
@@ -128,7 +128,7 @@ int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_l
         return path ? open_local(ret, ret_local) : check_protocol(url);
 }
 
-/* Syncs a repository that is complete, and gives it its place. */
+/* Syncs a complete repository, and renames it to its final path. */
 static int finish(const char *part, const char *path, const char *repos_dir)
 {
         cleanup_close int part_fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -141,7 +141,7 @@ static int finish(const char *part, const char *path, const char *repos_dir)
         return sync_folder(repos_dir);
 }
 
-/* Without `fetch` it stays empty. */
+/* Makes a repository; without `fetch` it stays empty. */
 static int make_repository(const char *repos_dir, const char *name, git_repository *local, struct remote_fetch *fetch, const struct progress *p)
 {
         cleanup_free char *path = format_string("%s/%s.git", repos_dir, name), *part = format_string("%s/%s.part", repos_dir, name);
@@ -155,7 +155,7 @@ static int make_repository(const char *repos_dir, const char *name, git_reposito
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a repository %s already", path);
-        r = empty_folder(part); /* perhaps of one that was killed here */
+        r = empty_folder(part); /* a killed process may have left files there */
         if (r == 0 && fetch)
                 fetch->lock = lock;
         if (r == 0)

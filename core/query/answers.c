@@ -16,7 +16,7 @@ static bool contradict(char a, char b)
         return a != b && a != '?' && b != '?';
 }
 
-/* A letter for each line of `result`: s, u, or ? for all else. */
+/* A letter for each line of `result`: s, u, or ? for anything else. */
 static void letters_of(const struct fact *f, struct buffer *ret)
 {
         const char *at = f->results.data, *end = at ? at + f->results.size : NULL;
@@ -44,7 +44,7 @@ bool answers_contradict(const struct fact *f, const struct case_info *info)
         return false;
 }
 
-/* The letters where the status is unknown. Empty when there are none: nothing can be disputed. */
+/* The letters of the questions of unknown status. Empty if nothing can be disputed. */
 static void disputable(const struct fact *f, const struct case_info *info, struct buffer *ret)
 {
         bool any = false;
@@ -59,7 +59,7 @@ static void disputable(const struct fact *f, const struct case_info *info, struc
                 ret->size = 0;
 }
 
-/* The first question that two give different answers to; SIZE_MAX. */
+/* The first question with two different answers, else SIZE_MAX. */
 static size_t first_difference(struct slice a, struct slice b)
 {
         const char *x = a.data, *y = b.data;
@@ -72,7 +72,7 @@ static size_t first_difference(struct slice a, struct slice b)
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 
-/* The prefix of a case's rows; with letters, of those of one group. */
+/* The prefix of a case's rows, or of one group of them if letters are given. */
 static void said_prefix(uint32_t info, struct slice letters, char ret[NOTE_KEY_SIZE])
 {
         char hex[DIGEST_HEX_SIZE];
@@ -88,7 +88,7 @@ static void disputed_row(uint32_t info, char ret[NOTE_KEY_SIZE])
         snprintf(ret, NOTE_KEY_SIZE, "disputed/%08" PRIx32, info);
 }
 
-/* Takes out what the fact said before under other letters, and sees whether others contradict it. */
+/* Drops the fact's row under other letters, and checks whether other facts contradict it. */
 static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struct slice letters, bool *ret_disputed)
 {
         char prefix[NOTE_KEY_SIZE], same[NOTE_KEY_SIZE];
@@ -105,7 +105,7 @@ static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struc
                 r = letters.size > 0 && strcmp(row.key, same) == 0 ? 0 : note_set(t, row.key, f, false, SLICE("", 0));
                 if (r < 0)
                         return r;
-                end[-1] = '0'; /* behind the group: the character after '/' */
+                end[-1] = '0'; /* past the group: the character after '/' */
         }
         return r;
 }
@@ -188,7 +188,7 @@ void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *re
                 buffer_adds(ret, " says ");
                 cell_results(f, ret);
         } else {
-                buffer_adds(ret, " contradicted itself between samples"); /* the chosen one is right, another is not */
+                buffer_adds(ret, " contradicted itself between samples"); /* the chosen sample is right, another is not */
         }
         buffer_adds(ret, " on ");
         add_case(ret, info);
@@ -209,7 +209,7 @@ bool answer_line_is_about(const char *line, const char *solver)
         return false;
 }
 
-/* The rows of a case; those of one group follow each other. */
+/* The rows of a case, group by group. */
 static int read_said(struct workspace *w, uint32_t info, struct notes *ret)
 {
         char prefix[NOTE_KEY_SIZE];
@@ -228,7 +228,7 @@ static size_t group_end(const struct notes *said, size_t i)
         return i;
 }
 
-/* The first of the i-th's group that still says so. 1 when there is one. */
+/* Finds the first row of row i's group whose cell still gives that answer. 1 if found. */
 static int find_witness(struct workspace *w, const struct notes *said, size_t i, struct noted_cell *ret)
 {
         for (const size_t end = group_end(said, i); i < end; i++) {

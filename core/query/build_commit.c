@@ -1,4 +1,4 @@
-/* A commit built, here or on the cluster where its solver's builds are done. */
+/* Builds a commit, here or on the cluster where its solver is built. */
 #include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/query_internal.h"
@@ -11,7 +11,7 @@ struct remote_build {
         struct cluster_slot *slot;
 };
 
-/* The key that is built is one of the toolchain that the cluster had when it was made. */
+/* The build's key holds the cluster's toolchain as of when the key was made. */
 static int build_remotely(struct build_remote *b, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
         struct remote_build *p = (struct remote_build *)b;
@@ -45,7 +45,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                               builder->name);
         if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), s->repository) >= (int)sizeof(work) ||
             snprintf(downloads, sizeof(downloads), "%s/downloads", workspace_dir(w)) >= (int)sizeof(downloads) ||
-            /* one for each repository, or a hostile one could leave objects for another's sources in it */
+            /* one for each repository, or a hostile one could leave objects there for another's sources */
             snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), s->repository) >= (int)sizeof(ccache))
                 return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         r = make_dirs(work, 0700);

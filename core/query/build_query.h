@@ -1,4 +1,4 @@
-/* Shared by the queries about one commit's build: query_build.c and query_program.c; and by build_records.c, on which they stand. */
+/* Shared by the queries about one commit's build, query_build.c and query_program.c, and by build_records.c. */
 #pragma once
 
 #include "core/query/query_internal.h"
@@ -9,18 +9,18 @@ struct build_query {
         struct solver *solver; /* owns a ref */
         uint32_t commit;
         struct digest build_key;
-        bool is_released; /* a binary: nothing is run, so its build takes no core, and no cluster's slot */
-        bool is_late; /* the toolchain of the cluster where it is built was not known: build_key is no build's */
-        bool is_current; /* a build counts only while what it used is what it was; its jobs are those of the others */
-        bool is_kept;    /* a program that is not there is not built */
-        char *output; /* of a program: the file's name, NULL: the first; owned */
+        bool is_released; /* a binary: its build runs nothing, so it takes no core and no slot of a cluster */
+        bool is_late; /* the cluster's toolchain was unknown: build_key is no build's key */
+        bool is_current; /* a build counts only while what it used is unchanged; jobs are shared with other build queries */
+        bool is_kept;    /* never builds a missing program */
+        char *output; /* of a program query: the file's name, NULL: the first; owned */
 };
-/* The key of the build that is asked for: known from the start, or once the toolchain of the cluster is. */
+/* The build's key. A late query (is_late) has one once the cluster's toolchain is known. */
 int build_query_key(const struct build_query *q, struct digest *ret);
-/* `build`: its key; NULL: to be found out. */
+/* `build`: the commit's build key; NULL: not known yet. */
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
                     const struct digest *build, const char *output, bool kept, struct query **ret);
-/* For their types. */
+/* Functions of their query types. */
 void build_query_describe(const struct query *query, struct buffer *ret);
 bool build_query_gone(const struct query *query);
 bool build_query_estimate(const struct query *query, struct cost *ret);
@@ -30,8 +30,8 @@ void build_value_done(struct value *value);
 
 /* -- build_records.c -- */
 
-/* A build repeated because gc took its programs keeps its record: its log has been read, and its measurements stay for good, even when the
- * build fails this time (a compiler has been removed, it was killed). `is_renewed`: what the known one used has changed since. 1: there is nothing
- * new to keep. */
+/* Joins a new record to the known one. A build repeated because gc took its programs keeps its record: people have read its log, and its
+ * measurements stay for good, even if the build fails this time (compiler removed, build killed). `is_renewed`: what the known build used has
+ * changed since. 1: nothing new to keep. */
 int build_record_join(struct workspace *w, const struct build_record *known, bool again, bool is_renewed, struct build_record **record);
 int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record);

@@ -1,4 +1,4 @@
-/* Records of builds: found, joined to those of earlier builds, kept; and what builds took. */
+/* Records of builds: finds them, joins them to earlier ones, keeps them; and how long builds take. */
 #include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/build_query.h"
@@ -18,7 +18,7 @@ int build_record_find(struct workspace *w, const struct digest *build, bool with
                 *ret = build_record_unref(*ret);
                 r = -ENOENT;
         }
-        return r == -EBADMSG ? -ENOENT : r; /* what cannot be read is worked out again */
+        return r == -EBADMSG ? -ENOENT : r; /* an unreadable record is computed again */
 }
 
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
@@ -37,7 +37,7 @@ int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, 
         return r < 0 ? r : live_log_open(workspace_dir(w), &key, ret_fd);
 }
 
-/* A build whose programs gc took (or the store lost) is known, and has to be done again before anything can run. */
+/* A build whose programs gc took, or the store lost, is known but must be repeated before anything can run. */
 bool build_is_usable(struct workspace *w, const struct build_record *record)
 {
         for (size_t i = 0; record->ok && i < record->n_outputs; i++)
@@ -83,7 +83,7 @@ static int put_in(struct store_txn *t, const struct build_query *q, const struct
                 r = build_program_put(t, &q->build_key, record, &used);
         if (r == 0 && known)
                 replaced_note(t, s);
-        if (r == 0 && record->ok) { /* how soon one fails says nothing of those that do not */
+        if (r == 0 && record->ok) { /* the time of a failed build says nothing about successful ones */
                 duration_key(s, duration);
                 before = meta_number_in(t, duration);
                 meta_number_put(t, duration, before > 0 ? (before * 3 + record->duration_ns) / 4 : record->duration_ns);
@@ -108,7 +108,7 @@ int build_record_keep(struct workspace *w, const struct build_query *q, const st
         return u.r;
 }
 
-/* Takes over which programs earlier builds of this key have made, and says where this one differs from theirs. */
+/* Takes over the programs that earlier builds of this key made, and records where this one differs. */
 static int join_programs(struct workspace *w, const struct build_record *known, struct build_record *record)
 {
         struct digest *now = record->programs;
@@ -133,7 +133,7 @@ int build_record_join(struct workspace *w, const struct build_record *known, boo
 
         if (!known->ok)
                 return 0;
-        if (is_renewed && (*record)->ok) /* other bytes by other tools are another program */
+        if (is_renewed && (*record)->ok) /* other bytes from other tools are another program */
                 return build_record_has_program(known, build_record_program(*record)) ? join_programs(w, known, *record) : 0;
         if (!(*record)->ok)
                 return again ? 0 : errorf(-EIO, "it was built before, and cannot be built again now: %s", (*record)->reason);
@@ -142,7 +142,7 @@ int build_record_join(struct workspace *w, const struct build_record *known, boo
         return again || !digest_equal(&before, &now) ? join_programs(w, known, *record) : 1;
 }
 
-/* -- the program that a build made: every lookup of a result asks for it first, so it has a table of its own with small rows ------------ */
+/* -- the program of a build: every lookup of a result needs it, so it has a table of its own with small rows ---------------------------- */
 
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record, const struct digest *used)
 {

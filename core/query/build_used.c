@@ -1,4 +1,4 @@
-/* Lists of what builds used (core/build/used.h), each kept once by content; and whether all on a list is still as it was. */
+/* Lists of what builds used (core/build/used.h), each kept once by content, and the check whether anything on a list has changed. */
 #include <pthread.h>
 
 #include "core/build/used.h"
@@ -28,12 +28,12 @@ struct verdict_on_used {
         struct verdict_on_used *next;
         struct digest used;
         uint64_t looked; /* ns */
-        char *changed;   /* owned; the first path that is not what it was; NULL: all are */
+        char *changed;   /* owned; the first changed path; NULL: none changed */
 };
 
 static struct {
         pthread_mutex_t lock;
-        struct verdict_on_used *list; /* under lock; for good: commits share lists */
+        struct verdict_on_used *list; /* under lock; never freed: commits share lists */
 } verdicts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct verdict_on_used *verdict_of(const struct digest *used)

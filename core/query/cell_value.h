@@ -1,21 +1,21 @@
-/* The choice of a cell's value among its measurements. One rule, for whoever took them: the lower median by wall time of those that count. A
- * measurement counts when nobody disturbed it and its result agrees with the deciding one's: that of the last `run --again`, else of the first. A timeout
- * agrees with every answer, as one that took longer. Where none counts the deciding one is the value.
+/* The choice of a cell's value among its measurements: the lower median by wall time of those that count. The deciding measurement is that of the
+ * last `run --again`, else the first. A measurement counts if nothing disturbed it and its result agrees with the deciding one's. A timeout agrees
+ * with every answer: it is one that took longer. If none counts, the value is the deciding one.
  *
- * The choice is made when a measurement is kept, in the same transaction, and a copy of the chosen one stands in TABLE_FACTS, so that whoever reads
- * facts reads values. As long as there is one measurement it stands there alone, and nothing in TABLE_SAMPLES. */
+ * The choice is made in the transaction that keeps a measurement. A copy of the chosen one is in TABLE_FACTS, so readers of facts read values. A
+ * single measurement is only in TABLE_FACTS, and has no row in TABLE_SAMPLES. */
 #pragma once
 
 #include "core/run/fact.h"
 
-/* Numbers from here on are of measurements that were asked for with --again; those below are query_sample()'s. */
+/* Numbers from here on belong to measurements asked for with --again; those below belong to query_sample(). */
 #define MEASUREMENT_AGAIN UINT32_C(0x80000000)
 
 struct measurement {
         uint32_t number;
         struct fact *fact; /* a ref */
 };
-/* The index of the value in a list that is sorted by number and not empty. Brief facts do. */
+/* The index of the value in a list that is sorted by number and not empty. Brief facts are enough. */
 size_t cell_value_choose(const struct measurement *list, size_t n);
-/* Did any that counts, from the deciding one on, contradict the case's status? */
+/* True if a measurement that counts, from the deciding one on, contradicts the case's status. */
 bool cell_value_is_wrong(const struct measurement *list, size_t n);

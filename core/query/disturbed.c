@@ -9,8 +9,8 @@
 
 #define PREFIX          "disturbed/"
 #define DISTURBED_TRIES 3
-#define LOOK_MS         2000 /* between two looks at whether anything waits */
-#define LISTEN_MS       300  /* for how long the machine is listened to */
+#define LOOK_MS         2000 /* between two checks for waiting results */
+#define LISTEN_MS       300  /* how long the machine's load is observed */
 
 /* -- notes ------------------------------------------------------------------------------------------------------- */
 
@@ -25,11 +25,11 @@ int disturbed_note(struct store_txn *t, const struct noted_fact *f)
 {
         static const uint8_t none = 0;
 
-        /* that this machine is quiet says nothing of a cluster's */
+        /* a quiet machine here says nothing about a cluster's machines */
         return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->pool, SLICE(&none, 1));
 }
 
-/* Those that wait; *ret_next is the one that was tried least. */
+/* The waiting results; *ret_next is the one tried least often. */
 static int look(struct workspace *w, struct notes *ret, size_t *ret_waiting, const struct note **ret_next)
 {
         int r = notes_read(w, PREFIX, ret);
@@ -52,7 +52,7 @@ int disturbed_count(struct workspace *w, size_t *ret)
         return look(w, &all, ret, &next);
 }
 
-/* `tries` 0: the row goes. */
+/* Sets a row's tries; 0 drops the row. */
 static int change(struct workspace *w, const char *row, uint8_t tries)
 {
         struct store_update u = {.store = workspace_store(w)};
@@ -138,7 +138,7 @@ static int make_query(struct workspace *w, const struct note *note, const struct
         return 0;
 }
 
-/* The next one; -ENOENT: none waits. Nothing is built for it: where the program is no longer in the store, the result stays as it is. */
+/* The query for the next waiting result; -ENOENT: none waits. Builds nothing: a result whose program has left the store stays as it is. */
 static int next_query(struct workspace *w, struct query **ret)
 {
         for (;;) {

@@ -1,16 +1,16 @@
-/* Results that were kept though others disturbed every sample (core/run/measure.h): noted when they are put, and measured again when the machine
- * is quiet. The new result takes the old one's place if nothing disturbed it; at the third time that something did, the old one stays, flagged.
- * The row of one has a byte behind its cell: how often it was tried (noted_cell.h). */
+/* Disturbed results: every sample of them was disturbed (core/run/measure.h). They are noted when they are put, and measured again when the machine
+ * is quiet. An undisturbed new result replaces the old one; after the third disturbed one the old result stays, flagged. A row has one byte behind
+ * its cell, the number of tries (noted_cell.h). */
 #pragma once
 
 #include "core/query/noted_cell.h"
 
-/* For fact_note(): notes one that is flagged, and forgets one that is not. */
+/* For fact_note(): notes a flagged fact, and drops the row of one that is not flagged. */
 int disturbed_note(struct store_txn *t, const struct noted_fact *f);
-/* How many wait to be measured again. */
+/* The number of results waiting to be measured again. */
 int disturbed_count(struct workspace *w, size_t *ret);
-/* A thread that asks for them one by one, by the engine, while nothing else is asked of it and other processes use no more of the machine than
- * the setting `remeasure` allows. *ret is NULL where that is 0, or the store read-only. */
+/* A thread that re-measures disturbed results one by one, through the engine, while the engine is otherwise idle and other processes use no more
+ * of the machine than the setting `remeasure` allows. *ret is NULL if that setting is 0 or the store is read-only. */
 struct remeasuring;
 int remeasuring_start(struct workspace *w, struct engine *e, struct remeasuring **ret);
-struct remeasuring *remeasuring_stop(struct remeasuring *m); /* NULL, and NULL is fine; what runs is cancelled */
+struct remeasuring *remeasuring_stop(struct remeasuring *m); /* cancels a running measurement; returns NULL; `m` may be NULL */

@@ -44,7 +44,7 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
                         break;
                 add(ret, fd, path, record->outputs[i].name);
                 ret->list[ret->n - 1].id = record->outputs[i].id;
-                if (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOEXEC) /* or it would look like the program's own failure, and be kept as such */
+                if (fstatvfs(fd, &fs) == 0 && fs.f_flag & ST_NOEXEC) /* else it would be kept as the program's own failure */
                         r = errorf(-EIO, "cannot run %s: its file system is mounted noexec; mount it without, or move the store", path);
         }
         if (r < 0)

@@ -1,4 +1,4 @@
-/* Programs to run, kept from being evicted from the store's folder as long as they are held. Threads: the lists may be read by any. */
+/* Programs to run. A held program is not evicted from the store's folder. Any thread may read the lists. */
 #pragma once
 
 #include "core/workspace/workspace.h"
@@ -11,9 +11,9 @@ struct held {
         int fds[RECIPE_OUTPUTS_MAX];
         char *texts[2 * RECIPE_OUTPUTS_MAX]; /* owned: paths and names */
 };
-/* All outputs of a build. Nothing is held after an error: -ENODATA when the build failed; -ENOENT when a program is not there any more. */
+/* Holds all outputs of a build. -ENODATA: the build failed. -ENOENT: a program is gone. After an error nothing is held. */
 int held_build(struct workspace *w, const struct build_record *record, struct held *ret);
-/* A program of this machine. */
+/* Holds a program of this machine. */
 int held_program(const char *path, struct held *ret);
 void held_done(struct held *h);
 #define cleanup_held cleanup(held_done)

@@ -8,7 +8,7 @@
 #define PROGRAMS_KEY "machine/programs/"
 #define KEY_SIZE     (sizeof(PROGRAMS_KEY) + 2 * DIGEST_HEX_SIZE)
 
-/* `source` NULL: what the keys of all of the machine's begin with. */
+/* `source` NULL: the prefix of all keys of the machine. */
 static void programs_key(const char *machine, const struct digest *source, char ret[KEY_SIZE])
 {
         char name[DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE] = "";
@@ -35,7 +35,7 @@ static int add_name(char ***names, const void *name, size_t size)
         return strings_add(names, copy);
 }
 
-/* The store has two rows of a cluster: its machine, and its toolchain, whose key goes on with a '/'. */
+/* A cluster has two rows: its machine, and its toolchain, whose key continues with a '/'. */
 static bool is_machine_of_cluster(struct slice key)
 {
         const size_t prefix = strlen(CLUSTER_KEY);
@@ -48,7 +48,7 @@ static int compare_names(const void *a, const void *b)
         return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Their names, sorted, this one's too: strings_free(). */
+/* The names of all known machines, this one included, sorted: strings_free(). */
 static int machines_list(struct workspace *w, char ***ret)
 {
         cleanup_walk struct store_walk imported = {.store = workspace_store(w), .table = TABLE_META, .prefix = slice_string(NAME_KEY), .keys_only = true};
@@ -65,7 +65,7 @@ static int machines_list(struct workspace *w, char ***ret)
         return r;
 }
 
-/* Is it the name, or its host? */
+/* True if `word` is the name, or its part before the first '/'. */
 static bool is_named(const char *name, const char *word)
 {
         size_t n = strlen(word);
@@ -189,7 +189,7 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
                 ++*ret_n;
         }
         r = build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
-        if (r == 0) /* the program that the commit was built to here, which is also the one that a cluster runs */
+        if (r == 0) /* the commit's program built here, which is also the one that a cluster runs */
                 r = build_program_find(w, &build, &(*ret)[*ret_n]);
         if (r == 0)
                 ++*ret_n;
@@ -198,7 +198,7 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
 
 /* -- commits ------------------------------------------------------------------------------------------------------- */
 
-/* Imports of the solver from the machine: the sources, in the order of the table, and those of every commit. */
+/* The sources for which results of the machine were imported, in table order, and every commit's source. */
 static int imported_of(struct workspace *w, struct solver *s, const char *machine, struct digest_list *ret, struct digest **ret_sources, uint32_t *ret_n)
 {
         cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_META, .keys_only = true};
@@ -221,7 +221,7 @@ static int imported_of(struct workspace *w, struct solver *s, const char *machin
         return r;
 }
 
-/* Are results of the machine measured for this store? */
+/* 1 if the machine is this one or a cluster's: results for this store are measured there. */
 static int is_measured_for_us(struct workspace *w, const char *machine)
 {
         cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_META, .prefix = slice_string(CLUSTER_KEY)};
@@ -232,7 +232,7 @@ static int is_measured_for_us(struct workspace *w, const char *machine)
         return r;
 }
 
-/* The builds that are kept, failed ones included, in the order of the table, and those of every commit. */
+/* The kept builds, failed ones included, in table order, and every commit's build. */
 static int built_of(struct workspace *w, struct solver *s, struct digest_list *ret, struct digest **ret_builds, uint32_t *ret_n)
 {
         cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_BUILDS, .keys_only = true};
@@ -244,7 +244,7 @@ static int built_of(struct workspace *w, struct solver *s, struct digest_list *r
         return r == 0 && ret->n > 0 ? build_keys(s->history, s->recipe, ret_builds, ret_n) : r;
 }
 
-/* Every run has a build: so the commits with anything known are those whose build key is in the table of builds. */
+/* Every run has a build, so the commits with anything known are those whose build key is in the table of builds. */
 int commits_known(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
 {
         cleanup_digests struct digest_list imported = {0}, kept = {0};

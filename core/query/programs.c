@@ -14,7 +14,7 @@
 
 #define PREFIX      "exec:"
 #define NAME_MOST   64 /* characters of a name, without what makes it unique */
-#define WORDS_MOST  5 /* that are looked at for a version's number */
+#define WORDS_MOST  5 /* searched for a version number */
 #define VERSION_NS  (10 * NSEC_PER_SEC)
 #define BRIEF_HEX   8
 
@@ -44,7 +44,7 @@ bool program_is_text(const char *text)
 
 /* -- the text --------------------------------------------------------------------------------------------------- */
 
-/* The path in front, in single quotes where it has blanks; *ret_arguments: what follows. */
+/* Splits off the path, which is in single quotes if it has blanks; *ret_arguments: the rest. */
 static int split_path(const char *text, char **ret, const char **ret_arguments)
 {
         const char *command = text + strlen(PREFIX);
@@ -70,7 +70,7 @@ static bool has_seed(const char *word)
         return strstr(word, "{n}") || strstr(word, "{seed}");
 }
 
-/* Takes the seed's words; how many. With `--seed {n}` it begins with --seed. In the key {seed} is {n}; in the name it is "--seed=N". */
+/* Takes the seed's words and returns their number. For `--seed {n}` they begin with --seed. The key writes {seed} as {n}, the name as "--seed=N". */
 static int take_seed(struct program *p, char **words)
 {
         const bool has_option = !has_seed(words[0]);
@@ -140,7 +140,7 @@ static int parse(struct program *p)
 
 /* -- the file --------------------------------------------------------------------------------------------------- */
 
-/* A script begins with the path of what runs it. */
+/* Checks that the interpreter in a script's first line exists. */
 static int check_interpreter(const char *path)
 {
         char head[PATH_SIZE] = "", *interpreter;
@@ -238,7 +238,7 @@ static size_t number_length(const char *word)
         return isdigit((unsigned char)word[from]) && memchr(word, '.', n) ? n : 0;
 }
 
-/* "Z3 4.8.12" of "Z3 version 4.8.12 - 64 bit", "cadical sc2021" of "sc2021"; "" where there is no number, or one in a long sentence. */
+/* "Z3 4.8.12" from "Z3 version 4.8.12 - 64 bit", "cadical sc2021" from "sc2021"; "" if there is no number, or only one in a long sentence. */
 static void brief_version(const char *line, const char *file, struct buffer *ret)
 {
         const char *p = strncmp(line, "This is ", 8) == 0 ? line + 8 : line;
@@ -261,7 +261,7 @@ static void brief_version(const char *line, const char *file, struct buffer *ret
         }
 }
 
-/* As a name of a tag, of a file, and in a table. */
+/* Appends text in a form that suits a tag, a file name and a table. */
 static void add_name(struct buffer *name, const char *text)
 {
         for (; *text && name->size < NAME_MOST; text++) {
@@ -296,7 +296,7 @@ static void make_name(const struct program *p, const struct recipe *recipe, char
         if (p->arguments.size > 0)
                 buffer_addf(&text, " %s", p->arguments.data);
         add_name(ret, text.data);
-        while (ret->size > 0 && !isalnum((unsigned char)ret->data[ret->size - 1])) /* "….lock" and "….": no name of a tag */
+        while (ret->size > 0 && !isalnum((unsigned char)ret->data[ret->size - 1])) /* a tag's name cannot end in "." or ".lock" */
                 ret->data[--ret->size] = '\0';
         if (ret->size == 0 || is_taken(recipe, ret->data) || (ret->size > 5 && strcmp(ret->data + ret->size - 5, ".lock") == 0)) {
                 struct hasher *h = hasher_new();
@@ -314,7 +314,7 @@ static void make_name(const struct program *p, const struct recipe *recipe, char
 
 /* -- keeping it ------------------------------------------------------------------------------------------------- */
 
-/* Into <store>/downloads, from where its build takes it. */
+/* Copies the file into <store>/downloads, where its build finds it. */
 static int keep_file(struct workspace *w, const struct program *p)
 {
         const struct recipe_file file = {.url = p->path, .n_url = strlen(p->path), .digest = p->digest, .name = slice_string(basename(p->path))};
@@ -323,7 +323,7 @@ static int keep_file(struct workspace *w, const struct program *p)
         return r == -EINVAL ? errorf(-EAGAIN, "%s was changed while it was read: name it again", p->path) : r;
 }
 
-/* The sections of the config. */
+/* The program's sections of the config. */
 static void print_sections(const struct program *p, const char *name, bool is_first, struct buffer *ret)
 {
         if (is_first)
@@ -395,7 +395,7 @@ static bool is_it(const struct recipe *b, const struct program *p)
         return b->file && strcmp(b->sha256, p->hex) == 0 && strcmp(b->run ?: "", p->run.data ?: "") == 0 && strcmp(b->seed ?: "", p->seed.data ?: "") == 0;
 }
 
-/* -ENOENT: it was not named before. */
+/* -ENOENT: the program was not named before. */
 static int find_commit(struct workspace *w, const struct program *p, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup(solver_unrefp) struct solver *s = NULL;
@@ -427,7 +427,7 @@ static int add_new(struct workspace *w, const struct program *p, struct solver *
         if (r < 0)
                 return r;
         workspace_look_again(w);
-        r = find_commit(w, p, ret, ret_commit); /* somebody may have been faster */
+        r = find_commit(w, p, ret, ret_commit); /* another process may have added it first */
         if (r != -ENOENT)
                 return r;
         r = workspace_check_config(w, false);

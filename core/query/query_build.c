@@ -1,4 +1,4 @@
-/* Query build: a commit made a program, here or on the cluster of its solver. */
+/* Query build: makes a program of a commit, here or on the cluster of its solver. */
 #include "core/build/era.h"
 #include "core/query/build_query.h"
 #include "core/query/programs.h"
@@ -50,7 +50,7 @@ static int build_query_find(struct query *query, struct value **ret)
         return r;
 }
 
-/* Builds it, or builds it again where it is known (the programs are then compared), and keeps the record. */
+/* Builds the commit and keeps the record. If a build is known, its programs are compared with the new ones. */
 static int make_record(struct build_query *q, struct job *j, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *known = NULL, *record = NULL;
@@ -76,7 +76,7 @@ static struct engine_remote *build_query_remote(const struct query *query, uint6
         return &q->solver->builder->remote;
 }
 
-/* A late one finds out the toolchain first, and then the build by its key. */
+/* A late query asks for the toolchain first, and then for the build by its key. */
 static int build_query_need(struct query *query, struct query_list *ret)
 {
         const struct build_query *q = (const struct build_query *)query;

@@ -1,24 +1,24 @@
-/* Shared by the queries (query_*.c) and by what they stand on: records of builds, facts of runs and their keys, what is noted beside them. */
+/* Shared by the queries (query_*.c) and the code below them: records of builds, facts of runs and their keys, the notes beside them. */
 #pragma once
 
 #include "core/query/resolved_cell.h"
 #include "core/workspace/meta.h"
 
-/* The same as build_find() and query_build(), for callers that have the commit's build key: finding that out reads the commit's trees. */
+/* The same as build_find() and query_build(), for callers that have the build key: computing it reads the commit's trees. */
 int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
-/* The program under which a build's results stand; -ENOENT: not built, or it failed. */
+/* The program under which a build's results are stored. -ENOENT: not built, or failed. */
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
-/* With the record. `used`: the digest of what it used, in its row behind the program's; zero: not known, and none is kept. */
+/* Puts the build's program, in the record's transaction. `used`: the digest of what the build used, kept in the same row; zero: unknown, not kept. */
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record, const struct digest *used);
 /* The same as commit_tools_changed(), for a build's key. */
 bool build_tools_changed(struct workspace *w, const struct digest *build, char **ret_path);
-/* Keeps a list of what a build used, unless it is there, in TABLE_META under this prefix and its digest in hex. */
+/* Lists of what builds used are in TABLE_META, under this prefix and the list's digest in hex. */
 #define BUILD_USED_KEY "used/"
 int build_used_find(struct workspace *w, const struct digest *build, struct blob *ret); /* -ENOENT */
-int build_used_sweep(struct workspace *w); /* drops those of no build; for gc */
+int build_used_sweep(struct workspace *w); /* for gc: drops the lists that no build refers to */
 int build_used_put(struct store_txn *t, struct slice list, struct digest *ret);
-/* The build of that key made by what is on this machine now: found only while what it used is what it was. */
+/* The build of that key by this machine's present tools: found only while nothing that it used has changed. */
 int query_current_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 
 void run_setting_digest(const struct cell *cell, struct digest *ret); /* the last part of a run's key; cell->info is ignored */
@@ -28,13 +28,13 @@ void run_key_of(const struct digest *program, const struct cell *cell, uint8_t r
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
 void fact_clamp(struct fact *f, const struct recipe_limits *asked);
 
-/* Are its programs there, to be run? Of a failed one: nothing is missing. */
+/* True if all programs of the build are in the store; true for a failed build. */
 bool build_is_usable(struct workspace *w, const struct build_record *record);
 
-/* In the transaction that puts the fact. */
+/* Call these in the transaction that puts the fact. */
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/, scrambled/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
 
-/* Builds a commit, whatever is known of it; nothing is kept but its programs. `key`: as in struct build_request. */
+/* Builds a commit, even if it is known, and keeps only its programs. `key`: as in struct build_request. */
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
                  struct build_record **ret);

@@ -1,4 +1,4 @@
-/* Query program: a built file, in the folder where it can be executed and read. */
+/* Query program: puts a built file in the folder where it can be executed and read. */
 #include "core/query/build_query.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ void file_value_done(struct value *v)
         close(((struct file_value *)v)->fd);
 }
 
-/* The record of its build, and the entry of the program in it: NULL where it has none. */
+/* The build's record, and the program's entry in it, NULL if there is none. */
 static int find_output(const struct build_query *q, struct build_record **ret, const struct build_output **ret_output)
 {
         struct digest key;
@@ -72,8 +72,8 @@ static int program_compute(struct query *query, struct job *, struct value **ret
         return r;
 }
 
-/* Materializing may take a moment even when everything is known, so a program is never simply found; but where nothing can be worked out,
- * it has to be. */
+/* Writing the program out may take a moment even if it is stored, so find() leaves it to compute(). A read-only store computes nothing, so find()
+ * does it there. */
 static int program_find(struct query *query, struct value **ret)
 {
         const struct build_query *q = (const struct build_query *)query;

@@ -1,4 +1,4 @@
-/* Query run: one commit on one case, and further samples of that. */
+/* Query run: one commit on one case, and further samples of it. */
 #include "core/build/era.h"
 #include "core/run/measure.h"
 #include "core/sandbox/surroundings.h"
@@ -29,17 +29,17 @@ static void run_value_done(struct value *value)
         build_record_unref(v->build);
 }
 
-/* An open query's commit may have been built since, its cluster may have answered. Then `now` is filled in, for the caller to give back. */
+/* Resolves the cell of an open query again: its commit may have been built since, or its cluster may have answered. The caller frees `now`. */
 static int resolve_now(const struct run_query *q, struct resolved_cell *now, const struct resolved_cell **ret)
 {
         *ret = &q->resolved;
         if (!q->is_open)
                 return 0;
-        *ret = now; /* the toolchain of the cluster where it is built belongs to the key */
+        *ret = now; /* the toolchain of a building cluster is part of the key */
         return cell_resolve(q->workspace, &q->cell, q->cell.solver->builder ? NULL : &q->resolved.build, now);
 }
 
-/* What it is run on. -ENOENT: an input that was not made yet. */
+/* The input of the run. -ENOENT: it is scrambled and not made yet. */
 static int find_input(const struct run_query *q, struct case_info **ret)
 {
         const uint32_t query = q->cell.info->query;
@@ -86,9 +86,9 @@ static int run_query_find(struct query *query, struct value **ret)
         return r < 0 ? r : find_resolved(q, resolved, ret);
 }
 
-/* -- what has to be there first -- */
+/* -- what a run needs first -- */
 
-/* The build, where it is missing; NULL: it is there. Checks before half an hour goes into a program that may not be run then. */
+/* The query for a missing build; NULL: it is there. Checks the limits first: a build may take half an hour, and the run must be possible then. */
 static int find_missing_build(const struct run_query *q, const struct digest *key, struct query **ret)
 {
         cleanup(query_unrefp) struct query *build = NULL;
@@ -192,7 +192,7 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int r = held_build(q->workspace, record, &held);
 
-        if (r == 0 && q->cell.solver->pool && !job_remote(j)) /* or it would stand there as if it were of that machine */
+        if (r == 0 && q->cell.solver->pool && !job_remote(j)) /* else the result would be stored as one of the cluster's machine */
                 r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local",
                            q->cell.solver->recipe->name, q->cell.solver->pool->name);
         if (r == 0)
@@ -280,7 +280,7 @@ enum resource run_query_resource(const struct query *query)
 {
         const struct run_query *q = (const struct run_query *)query;
 
-        return q->is_open || q->cell.machine ? RESOURCE_DISK /* it only looks */
+        return q->is_open || q->cell.machine ? RESOURCE_DISK /* only reads */
                : q->cell.solver->pool       ? RESOURCE_REMOTE
                                              : RESOURCE_CORE;
 }
@@ -302,7 +302,7 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
                 return false;
         duration_key(q, key);
         *ret = (struct cost){.mean_ns = meta_number(q->workspace, key), .most_ns = q->resolved.limits.wall_ns};
-        ret->deviation_ns = ret->mean_ns / 4; /* on another commit; the engine corrects it by what it sees */
+        ret->deviation_ns = ret->mean_ns / 4; /* of another commit; the engine corrects it by what it observes */
         return ret->mean_ns > 0;
 }
 
@@ -399,7 +399,7 @@ int run_query_init(struct run_query *q, const struct query_type *type, struct wo
         return init(q, type, w, cell, NULL);
 }
 
-/* Of `words`: the workspace, the cell, the sample, is_value and is_scrambled. `build`: its key, once the build is one of today; NULL: to be found out. */
+/* Takes from `words` workspace, cell, sample, is_value and is_scrambled. `build`: the key of a build known to be current; NULL: not known. */
 static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret)
 {
         struct run_query *q = allocate(1, sizeof(*q));
@@ -407,11 +407,11 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
         int r = init(q, &query_run_type, words->workspace, &words->cell, build);
 
         q->sample = words->sample;
-        /* as long as there is one measurement it is the value: one query, so that it is not measured twice */
+        /* a single measurement is the value: one query for both, so that it is not measured twice */
         q->is_value = words->is_value || (r == 0 && words->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
         q->is_scrambled = words->is_scrambled;
         q->is_open = !q->cell.machine && (q->is_scrambled || q->cell.info->query > 0 || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
-        if (r == 0 && !q->cell.machine && !q->is_open && !build) /* where nothing is known, a build by other tools than today's does not count */
+        if (r == 0 && !q->cell.machine && !q->is_open && !build) /* without a known result, a build by changed tools does not count */
                 q->is_open = build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &known) == -ENOENT;
         if (r == 0)
                 r = query_digest(q);

@@ -1,4 +1,4 @@
-/* The measurements of a cell, kept and found. Which of them is its value: cell_value.h. */
+/* Keeps and finds the measurements of a cell. cell_value.h chooses the cell's value among them. */
 #include "core/build/era.h"
 #include "core/query/answers.h"
 #include "core/query/cell_value.h"
@@ -19,7 +19,7 @@ static void samples_prefix(const struct resolved_cell *resolved, const struct ca
 
 struct measurements {
         bool brief;
-        const struct case_info *info; /* NULL: facts as they are kept */
+        const struct case_info *info; /* NULL: facts as stored */
         struct measurement *list; /* by number */
         size_t n;
 };
@@ -32,7 +32,7 @@ static void measurements_done(struct measurements *m)
 }
 #define cleanup_measurements cleanup(measurements_done)
 
-/* `fact` is taken over. */
+/* Takes over `fact`. */
 static void add_measurement(struct measurements *m, uint32_t number, struct fact *fact)
 {
         size_t at = m->n;
@@ -44,7 +44,7 @@ static void add_measurement(struct measurements *m, uint32_t number, struct fact
         m->n++;
 }
 
-/* Those that are kept under a prefix, by their numbers. */
+/* The measurements in TABLE_SAMPLES under a prefix, by number. */
 static int read_kept(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], struct measurements *ret)
 {
         cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_SAMPLES, .prefix = SLICE(prefix, FACT_KEY_SIZE)};
@@ -53,7 +53,7 @@ static int read_kept(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], s
         while ((r = store_walk(&each)) > 0) {
                 struct fact *f;
 
-                if (each.key.size != SAMPLE_KEY_SIZE || fact_decode(each.value, ret->brief, &f) < 0) /* what cannot be read is measured again */
+                if (each.key.size != SAMPLE_KEY_SIZE || fact_decode(each.value, ret->brief, &f) < 0) /* an unreadable one is measured again */
                         continue;
                 if (!ret->info || fact_for_case(&f, ret->info) == 0)
                         add_measurement(ret, key_get_u32((const uint8_t *)each.key.data + FACT_KEY_SIZE), f);
@@ -61,7 +61,7 @@ static int read_kept(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], s
         return r;
 }
 
-/* All that are kept, also where the first stands alone: it is number 0, and so is one under other limits that answers for these. */
+/* All measurements of a cell. A single one has no row: it is number 0. So is a fact under other limits that covers these. */
 static int read_measurements(struct store_txn *t, const struct resolved_cell *resolved, const struct case_info *info, struct measurements *ret)
 {
         cleanup(fact_unrefp) struct fact *value = NULL;
@@ -133,10 +133,10 @@ struct keeping {
         const struct recipe *era;
         struct digest source;
         bool has_source;
-        struct recipe_limits limits; /* of the value */
+        struct recipe_limits limits; /* the value's limits */
         uint8_t key[FACT_KEY_SIZE];
-        struct fact *value; /* a ref; what the cell's value is now */
-        bool is_put;        /* it is another one than before */
+        struct fact *value; /* a ref; the cell's value now */
+        bool is_put;        /* the value has changed */
 };
 
 static int put_sample(struct store_txn *t, const struct keeping *k, uint32_t number, const struct fact *f)
@@ -171,14 +171,14 @@ static int put_value(struct store_txn *t, struct keeping *k)
         return 0;
 }
 
-/* From a measurement that stands alone to several: its row, and its place among them. */
+/* Adds the former single measurement to the list, and writes its row. */
 static int keep_former(struct store_txn *t, const struct keeping *k, struct measurements *all, struct fact *former)
 {
         bool is_taken = all->n > 0 && all->list[0].number == 0;
-        uint32_t number = is_taken ? MAX(all->list[all->n - 1].number + 1, MEASUREMENT_AGAIN) : 0; /* an import brought another number 0 */
+        uint32_t number = is_taken ? MAX(all->list[all->n - 1].number + 1, MEASUREMENT_AGAIN) : 0; /* taken: an import brought another number 0 */
 
         fact_clamp(former, &k->query->resolved.limits);
-        former->limits = k->limits; /* it answers for them */
+        former->limits = k->limits; /* it covers them */
         add_measurement(all, number, fact_ref(former));
         return put_sample(t, k, number, former);
 }
@@ -188,7 +188,7 @@ static int keep_this(struct store_txn *t, const struct keeping *k, struct measur
         uint32_t number = k->is_again ? MAX(all->list[all->n - 1].number + 1, MEASUREMENT_AGAIN) : k->query->sample;
 
         for (size_t i = 0; i < all->n; i++)
-                if (all->list[i].number == number) { /* the same, done anew */
+                if (all->list[i].number == number) { /* the same number, measured anew */
                         fact_unref(all->list[i].fact);
                         memmove(&all->list[i], &all->list[i + 1], (all->n - i - 1) * sizeof(*all->list));
                         all->n--;
@@ -198,7 +198,7 @@ static int keep_this(struct store_txn *t, const struct keeping *k, struct measur
         return put_sample(t, k, number, k->fact);
 }
 
-/* The chosen one takes the place of `former` (NULL: there was no value). */
+/* Puts the chosen measurement as the value, in place of `former` (NULL: there was none). */
 static int choose(struct store_txn *t, struct keeping *k, const struct measurements *all, const struct fact *former)
 {
         const struct fact *chosen = all->list[cell_value_choose(all->list, all->n)].fact;
@@ -233,7 +233,7 @@ static int keep_in(void *user, struct store_txn *t)
         uint8_t prefix[FACT_KEY_SIZE];
         int r;
 
-        k->value = fact_unref(k->value); /* it may be run twice */
+        k->value = fact_unref(k->value); /* the transaction may run twice */
         samples_prefix(&q->resolved, q->cell.info, prefix);
         r = read_kept(t, prefix, &all);
         if (r == 0)

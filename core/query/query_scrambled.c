@@ -8,7 +8,7 @@ struct scrambled_query {
         uint64_t seed;
 };
 
-/* Made, unless it is only to be `found`. */
+/* Makes the input; with `found`, only looks it up. */
 static int get(struct query *query, bool found, struct value **ret)
 {
         const struct scrambled_query *q = (const struct scrambled_query *)query;

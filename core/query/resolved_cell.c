@@ -1,4 +1,4 @@
-/* Known results of runs: facts by their keys, and the cases that have some. */
+/* Known results of runs: facts by their keys, and the cases with facts. */
 #include "core/run/fact_query.h"
 #include "core/query/answers.h"
 #include "core/query/machines.h"
@@ -29,7 +29,7 @@ int cell_resolve(struct workspace *w, const struct cell *cell, const struct dige
         *ret = (struct resolved_cell){.knows_machine = cell_machine(cell, machine)};
         run_setting_digest(cell, &ret->setting);
         cell_limits(cell, &ret->limits);
-        if (cell->machine) { /* memory is limited there as it may be */
+        if (cell->machine) { /* results count whatever the memory limit there */
                 ret->limits.memory = 0;
                 ret->any_limits = cell->wall_ns == 0;
         }
@@ -64,11 +64,11 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 struct reading {
         const struct digest *setting;
         const struct recipe_limits *asked; /* NULL: any */
-        bool brief, keys_only; /* keys_only: of each case that has anything, no fact */
+        bool brief, keys_only; /* keys_only: each case with any fact, without the fact */
         program_run_fn fn;
         void *user;
         struct digest sha256; /* of the case at hand */
-        struct fact *found;   /* a ref; its answer so far */
+        struct fact *found;   /* a ref; the case's answer so far */
 };
 
 static struct reading reading_of(const struct resolved_cell *r, bool brief, program_run_fn fn, void *user)
@@ -85,7 +85,7 @@ static int give_found(struct reading *r)
         return f ? r->fn(r->user, &r->sha256, f) : 0;
 }
 
-/* A case's answer is the fact measured under just the limits, else the first one that covers them; of any limits the last one. */
+/* A case's answer is the fact of exactly the limits, else the first one that covers them; if any limits will do, the last one. */
 static bool is_wanted(const struct reading *r, struct slice key)
 {
         uint8_t exact[FACT_KEY_SIZE];
@@ -111,7 +111,7 @@ static int read_look(void *user, struct slice key, struct slice value)
         }
         if (r->found && memcmp(bytes + DIGEST_SIZE, r->sha256.bytes, DIGEST_SIZE) != 0)
                 e = give_found(r);
-        if (e != 0 || !is_wanted(r, key) || fact_decode(value, r->brief, &f) < 0) /* what cannot be read is worked out again */
+        if (e != 0 || !is_wanted(r, key) || fact_decode(value, r->brief, &f) < 0) /* an unreadable fact is measured again */
                 return e;
         if (r->asked && !fact_covers(f, r->asked)) {
                 fact_unref(f);
@@ -123,7 +123,7 @@ static int read_look(void *user, struct slice key, struct slice value)
         return 0;
 }
 
-/* Under each digest of the program. `sha256`: of one case alone; NULL: of all. */
+/* Reads the facts under each digest of the program. `sha256`: of one case; NULL: of all cases. */
 static int read_program(struct store_txn *t, const struct digest *program, const struct digest *sha256, struct reading *reading)
 {
         const struct digest none = {{0}};
@@ -187,7 +187,7 @@ int resolved_find_in(struct store_txn *t, const struct resolved_cell *resolved, 
         else if (r == 0)
                 r = -ENOENT;
         if (r == 0)
-                (*ret)->wrong |= answers_contradict(*ret, info); /* its status may have become known since */
+                (*ret)->wrong |= answers_contradict(*ret, info); /* the case's status may be newer than the fact */
         return r;
 }
 
@@ -212,7 +212,7 @@ int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fa
         return run_find_built(w, cell, NULL, brief, ret);
 }
 
-/* -- the cases that have some -------------------------------------------------------------------------------------- */
+/* -- cases with facts ---------------------------------------------------------------------------------------------- */
 
 static int add_case(void *user, const struct digest *sha256, struct fact *)
 {
@@ -244,7 +244,7 @@ int resolved_cases(struct workspace *w, const struct resolved_cell *resolved, bo
                 const struct digest *d = &found.list[i];
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                if (i > 0 && digest_equal(d, d - 1)) /* with another fact, or under another digest of the program */
+                if (i > 0 && digest_equal(d, d - 1)) /* the same case, with another fact or under another digest of the program */
                         continue;
                 if ((memo ? case_memo_find(memo, d, &info) : cases_find_digest(workspace_cases(w), d, &info)) == 0 && !info->removed)
                         ret->list[ret->n++] = steal_pointer(info);

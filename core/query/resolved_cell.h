@@ -1,5 +1,5 @@
-/* A cell resolved: all that the keys of its results are made of, found out once for many questions and many cases. The keys of the build and of the
- * program cost more to find than a case does. Never starts work. Threads: any; no transaction may be open where none is given. */
+/* A resolved cell: the parts of its results' keys, found once for many questions and cases. The keys of the build and of the program cost more to find
+ * than a case does. Never starts work. Threads: any; a function without a transaction argument needs that none is open. */
 #pragma once
 
 #include "core/cases/case_memo.h"
@@ -7,35 +7,35 @@
 #include "core/workspace/select.h"
 
 struct resolved_cell {
-        struct digest build; /* the key of its commit's build, done or not; zero: it is of a named machine */
+        struct digest build; /* the key of the commit's build, done or not; zero for a named machine */
         struct recipe_limits limits;
-        bool any_limits;         /* of a named machine: whatever it was measured under; the longest, which comes last */
-        bool knows_machine;      /* else nothing is known of it (cell_machine()) */
-        struct digest setting;   /* the last part of its runs' keys */
-        struct digest *programs; /* owned; of a named machine there may be several */
+        bool any_limits;         /* of a named machine: the longest limits measured, which come last */
+        bool knows_machine;      /* false: no results are known (cell_machine()) */
+        struct digest setting;   /* the last part of the run keys */
+        struct digest *programs; /* owned; a named machine may have several */
         size_t n_programs;       /* 0: the commit is not built */
 };
-/* cell->info is not looked at. `build`: the key of the commit's build; NULL: to be found out. 0 also for what is not built. *ret is to be given to
- * resolved_done() in any case. */
+/* Resolves a cell; cell->info is ignored. `build`: the key of the commit's build; NULL: not known yet. 0 also for a commit that is not built. Call
+ * resolved_done() on *ret in any case. */
 int cell_resolve(struct workspace *w, const struct cell *cell, const struct digest *build, struct resolved_cell *ret);
 void resolved_done(struct resolved_cell *r);
 #define cleanup_resolved cleanup(resolved_done)
-/* The key of its runs on a case; its commit is built. */
+/* The key of the cell's runs on a case; the commit must be built. */
 void resolved_run_key(const struct resolved_cell *r, const struct case_info *info, uint8_t ret[RUN_KEY_SIZE]);
 int resolved_find(struct workspace *w, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret); /* as run_find() */
 int resolved_find_in(struct store_txn *t, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret);
-/* The cases with an answer, in the order of ids, without removed ones. `any`: with anything, which is quicker; whether it answers, resolved_find() says.
- * `memo` NULL: none. Give *ret to case_selection_done() after an error, too. */
+/* The cases with an answer, in the order of ids, without removed ones. `any`: the cases with any fact, which is quicker; resolved_find() then tells
+ * whether it answers. `memo` may be NULL. Call case_selection_done() on *ret after an error, too. */
 int resolved_cases(struct workspace *w, const struct resolved_cell *r, bool any, struct case_memo *memo, struct case_selection *ret);
 
-/* *f is of the run; of a question of the case it becomes the question's. -ENOENT: it is not known, and *f is NULL. */
+/* Narrows *f, the fact of the whole run, to one question if `info` is a question of a case. -ENOENT: not known, and *f is NULL. */
 int fact_for_case(struct fact **f, const struct case_info *info);
 
 /* run_find() for callers that have the key of the commit's build. */
 int run_find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret);
 
-/* Calls fn with the answer (brief) of each case that is known under this program and the cell's setting (its commit and case are ignored), by the sha256
- * of the case; f->wrong is as of when it was measured (answers_contradict()). fn must not ask the store; it takes a reference to what it keeps; what it
- * returns other than 0 ends it and is returned. A case may come again, for which the first is the answer. */
+/* Calls fn with the brief answer of each case that is known under this program and the cell's setting, by the sha256 of the case. The cell's commit and
+ * case are ignored. f->wrong is as of the measurement (answers_contradict()). fn must not read the store, and takes a reference to a fact it keeps; a
+ * result other than 0 ends the calls and is returned. If a case comes again, its first answer counts. */
 typedef int (*program_run_fn)(void *user, const struct digest *sha256, struct fact *f);
 int program_runs(struct workspace *w, const struct cell *cell, const struct digest *program, program_run_fn fn, void *user);

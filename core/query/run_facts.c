@@ -4,7 +4,7 @@
 #include "core/build/era.h"
 #include "core/run/host.h"
 
-/* Facts stand under their run key by their limits, in numeric order. */
+/* The facts of a run key are sorted by their limits, in numeric order. */
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE])
 {
         memcpy(ret, run, RUN_KEY_SIZE);
@@ -45,7 +45,7 @@ void cell_limits(const struct cell *cell, struct recipe_limits *ret)
 {
         *ret = recipe_of(cell)->limits;
         if (cell->wall_ns > 0) {
-                if (ret->cpu_ns == ret->wall_ns) /* a CPU limit that only follows the wall clock goes on following it */
+                if (ret->cpu_ns == ret->wall_ns) /* a CPU limit equal to the wall-clock limit stays equal to it */
                         ret->cpu_ns = cell->wall_ns;
                 ret->wall_ns = cell->wall_ns;
         }
@@ -103,7 +103,7 @@ void run_key_of(const struct digest *program, const struct cell *cell, uint8_t r
         join_run_key(program, &cell->info->sha256, &run, ret);
 }
 
-/* A timeout under a longer limit is a timeout at the asked one, and then took that long. */
+/* A timeout under a longer limit is a timeout at the asked limit, and took that long. */
 void fact_clamp(struct fact *f, const struct recipe_limits *asked)
 {
         if (f->verdict != VERDICT_TIMEOUT)

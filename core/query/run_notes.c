@@ -1,4 +1,4 @@
-/* Notes beside facts, in TABLE_META: what was measured anew. */
+/* Notes beside facts, in TABLE_META: re-measurements. */
 #include "core/query/noted_cell.h"
 #include "core/workspace/names.h"
 #include "core/workspace/view.h"

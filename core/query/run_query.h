@@ -10,20 +10,20 @@ struct run_query {
         char *machine;    /* owned; cell.machine */
         struct resolved_cell resolved;
         uint32_t sample;   /* number of the measurement */
-        bool is_value;     /* the cell's value is asked for (cell_value.h); where nothing is known, measurement 0 makes it */
-        bool is_scrambled; /* cell.info is the case as it is, and the run is one on what cell.scramble makes of it */
-        /* What is run is not known yet: the commit's program, its cluster's machine, or the bytes; or the case is one question of a script. The query then needs
-         * what is missing, and after it a run of the program on those bytes, which others may be asking for, too. */
+        bool is_value;     /* asks for the cell's value (cell_value.h); if nothing is known, measurement 0 becomes it */
+        bool is_scrambled; /* cell.info is the original case, and the run is on its input scrambled by cell.scramble */
+        /* The run's key is not known yet: the commit's program, its cluster's machine or the bytes are missing, or the case is one question of a script.
+         * The query then needs what is missing, and after it the run of the program on those bytes, which other queries may share. */
         bool is_open;
 };
 
-/* *q is zero, of allocate(). Whatever comes back, query_unref() frees it, if its type has run_query_done(). */
+/* *q comes zeroed from allocate(). After success or failure query_unref() frees it, if its type has run_query_done(). */
 int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell);
-/* Runs the commit's programs on the case: *ret, or *ret_failed where it cannot be built. Keeps nothing. */
+/* Runs the commit's programs on the case: *ret, or *ret_failed if the commit cannot be built. Keeps nothing. */
 int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed);
-void duration_key(const struct run_query *q, char ret[128]); /* of the last run of the case, in TABLE_META */
+void duration_key(const struct run_query *q, char ret[128]); /* the key in TABLE_META of the duration of the case's last run */
 
-/* For their types. */
+/* Functions of their query types. */
 enum resource run_query_resource(const struct query *query);
 struct engine_remote *run_query_remote(const struct query *query, uint64_t *ret_most_ns);
 void run_query_describe(const struct query *query, struct buffer *ret);
@@ -34,8 +34,8 @@ struct value *run_value_new(struct fact *fact, struct build_record *failed); /* 
 /* -- query_sample.c -- */
 
 int sample_find(const struct run_query *q, const struct resolved_cell *resolved, struct fact **ret);
-/* Are there rows of several? */
+/* True if several measurements are kept. */
 bool samples_are_kept(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info);
-/* Keeps a measurement: number q->sample; with `is_again` one more, that was asked for deliberately. The cell's value follows, and mounts are told
- * where it moves. *ret_value, if not NULL: a ref of the value. */
+/* Keeps a measurement under number q->sample, or, with `is_again`, as one more of `run --again`. Chooses the cell's value again, and tells mounts if
+ * it changes. *ret_value, if not NULL: a ref of the value. */
 int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, struct fact **ret_value);

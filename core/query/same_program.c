@@ -1,6 +1,6 @@
 #include "core/query/same_program.h"
 
-/* Two kinds of notes: whose class a digest is of (a chain, as classes join), and which others a class's results were kept under. */
+/* Two kinds of rows: the class of a digest (a chain, as classes join), and the other digests under which a class has results. */
 #define CLASS_KEY  "program/class/"
 #define OTHERS_KEY "program/others/"
 #define KEY_SIZE   (sizeof(OTHERS_KEY) + DIGEST_HEX_SIZE)
@@ -50,7 +50,7 @@ int program_others(struct store_txn *t, const struct digest *first, struct diges
 
 /* -- joining ----------------------------------------------------------------------------------------------------- */
 
-/* `from` and what was looked for there come behind the others of `to`. */
+/* Appends `from` and its others to the others of `to`. */
 static int add_others(struct store_txn *t, const struct digest *from, const struct digest *to, bool was_used)
 {
         cleanup_free struct digest *before = NULL, *more = NULL;

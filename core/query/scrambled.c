@@ -1,4 +1,4 @@
-/* Scrambled inputs as they are kept. */
+/* Keeps and finds scrambled inputs. */
 #include "core/query/scrambled.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ int scrambled_list(struct workspace *w, const struct digest *of, struct scramble
                 struct scrambled_input *at;
 
                 if (each.key.size != ROW_KEY_SIZE || each.value.size != DIGEST_SIZE)
-                        continue; /* what cannot be read is made again */
+                        continue; /* an unreadable one is made again */
                 list_grow(*ret, *ret_n);
                 at = &(*ret)[(*ret_n)++];
                 memcpy(at->of.bytes, each.key.data, DIGEST_SIZE);
@@ -42,7 +42,7 @@ int scrambled_list(struct workspace *w, const struct digest *of, struct scramble
 
 /* -- one --------------------------------------------------------------------------------------------------------- */
 
-/* The answer is the case's, also where its bytes do not say it: DIMACS, or when somebody said it since. */
+/* Gives the input the case's status, which its bytes may lack: DIMACS has none, and a status may have been set later. */
 static void take_status(const struct case_info *of, struct case_info **info)
 {
         struct case_info *answered;
@@ -104,7 +104,7 @@ static int scramble(struct workspace *w, const struct case_info *of, uint64_t se
         if (r < 0)
                 return r;
         r = (of->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(SLICE(bytes.data, bytes.size), seed, ret);
-        return r == -EINVAL ? errorf(-ENOTSUP, "cannot scramble this: %s", error_message(r)) : r; /* for whoever asks it is the same */
+        return r == -EINVAL ? errorf(-ENOTSUP, "cannot scramble this: %s", error_message(r)) : r; /* the caller sees one error for both */
 }
 
 int scrambled_make(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
@@ -156,13 +156,13 @@ int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t 
         return r;
 }
 
-/* -- those that nobody has a use for ----------------------------------------------------------------------------------- */
+/* -- unused inputs ----------------------------------------------------------------------------------------------------- */
 
 struct sweep {
         struct workspace *workspace;
         bool is_read;
         int error;
-        struct digest_list used; /* the inputs that results are of */
+        struct digest_list used; /* the inputs with results */
         struct scrambled_input *made; /* owned */
         size_t n_made;
 };
@@ -183,7 +183,7 @@ static int drop_rows(void *user, const struct case_info *info)
         return u.r;
 }
 
-/* The inputs of a table of facts or of samples, by its keys. */
+/* Collects the inputs of a table of facts or of samples from its keys. */
 static int note_uses(struct sweep *s, size_t table)
 {
         cleanup_walk struct store_walk each = {.store = workspace_store(s->workspace), .table = table, .keys_only = true};
@@ -210,7 +210,7 @@ static int find_used(struct sweep *s)
         return r;
 }
 
-/* The results are read when there is an input to look for. */
+/* Reads the results only once there is an input to look for. */
 static bool is_used(void *user, const struct case_info *info)
 {
         struct sweep *s = user;

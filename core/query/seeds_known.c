@@ -22,7 +22,7 @@ static int tell(const struct known *k, const struct cell *cell, bool is_scramble
         return r == -ENOENT ? 0 : r < 0 ? r : k->fn(k->user, is_scrambled, seed, f);
 }
 
-/* Under the seeds that anything of the solver was measured under. */
+/* Tries all seeds under which anything of the solver was measured. */
 static int tell_own(const struct known *k)
 {
         const bool has_seeds = solver_recipe_at(k->cell.solver, k->cell.commit)->seed;

@@ -42,7 +42,7 @@ int combination_parse(struct workspace *w, const char *word, struct combination 
         int r = -ENOENT;
 
         if (strchr(name, '+') && workspace_solver(w, name, &there) == 0)
-                return 0; /* a solver may be called so */
+                return 0; /* a solver may have this name */
         for (const char *plus = word; r == -ENOENT && (plus = strchr(plus, '+')); plus++) {
                 cleanup_free char *before = copy_prefix(word, (size_t)(plus - word));
                 size_t n = strcspn(plus + 1, "=@");
@@ -80,7 +80,7 @@ static int look_at(void *user, const char *path, const char *url)
         return p->path != NULL;
 }
 
-/* Where the library stands in the host; NULL: not known. */
+/* The library's folder in the host; NULL: not known. */
 static char *find_path(const struct combination *c, const struct recipe *host)
 {
         struct place p = {c->part[LIBRARY].solver->recipe, c->path ? copy_string(c->path) : NULL};
@@ -117,7 +117,7 @@ static void set_text(char **at, const char *text)
         *at = text ? copy_string(text) : NULL;
 }
 
-/* The recipe that the variant is made with, and in it the line that names what is held. */
+/* The variant's recipe, and the line in it that names the held part. */
 static int make_recipe(const struct combination *c, enum combination_part held, const char *name, struct recipe **ret, char **ret_line)
 {
         const struct solver *host = c->part[HOST].solver, *holds = c->part[held].solver;
@@ -146,7 +146,7 @@ static int make_recipe(const struct combination *c, enum combination_part held, 
         return 0;
 }
 
-/* The commits first: a variant that cannot be built is no use. */
+/* Fetches the commits first: a variant that cannot be built is useless. */
 static int add(struct workspace *w, const struct solver *of, struct recipe *made, const char *line, const struct progress *p)
 {
         const struct recipe_submodule held = recipe_submodule(line);
@@ -163,11 +163,11 @@ static int add(struct workspace *w, const struct solver *of, struct recipe *made
                            (const char *)held.repository.data, held.commit);
         if (r == 0)
                 r = workspace_add_solver(w, &made, 1, NULL, p);
-        workspace_look_again(w); /* another process may have been faster */
+        workspace_look_again(w); /* another process may have added it */
         return r == -EEXIST ? 0 : r;
 }
 
-/* Is it a variant of that solver, with that part held? */
+/* True if `there` is a variant of the same solver with the same part held. */
 static bool is_same(const struct recipe *there, const struct recipe *made, const char *line)
 {
         const char *held = there->within ?: recipe_find_submodule(there->submodules, recipe_submodule(line).path);

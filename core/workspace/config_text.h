@@ -1,17 +1,17 @@
-/* The text of the store's config: the file a person edits, and a copy in the store of what was last read of it without a mistake.
+/* The text of the store's config: the file a person edits, and a copy in the store of its last text without a mistake.
  *
- * The copy tells a file that was cut off (a full disk under an editor, a power cut) from one that somebody made shorter: it is the copy's
- * beginning, and ends within a line, or before the version that every store's has; or there is no file. Such a one is read from the copy;
- * only fsck writes it back, since an editor may be just writing the file. */
+ * The copy tells a truncated file (a full disk under an editor, a power cut) from one that a person shortened. A file is truncated if it is missing, or
+ * if it is the copy's beginning and ends within a line or before the version that every config has. The copy is then read instead; only fsck writes it
+ * back, since an editor may be writing the file at that moment. */
 #pragma once
 
 #include "cache/store/store.h"
 
 struct config_text {
-        struct blob text; /* what counts; owns its bytes */
+        struct blob text; /* the text in force; owns its bytes */
         bool cut;         /* the file is only the first `left` bytes of it */
-        bool gone;        /* there is no file; cut or blank, too */
-        bool blank;       /* there is no version in it and no copy: nothing says which solvers there were */
+        bool gone;        /* there is no file; then it is cut or blank, too */
+        bool blank;       /* no version in it and no copy: the solvers are lost */
         size_t left;
 };
 void config_text_done(struct config_text *t);
@@ -19,4 +19,4 @@ void config_text_done(struct config_text *t);
 
 int config_text_read(struct store *s, const char *path, struct config_text *ret);
 int config_text_keep(struct store *s,
-                     const struct config_text *t); /* one that was read without a mistake; nothing when it is known */
+                     const struct config_text *t); /* keeps a text without a mistake; does nothing if it is kept already */

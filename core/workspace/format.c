@@ -4,7 +4,7 @@
 #include "core/run/fact.h"
 #include "core/workspace/meta.h"
 
-/* In TABLE_META: the format of facts. A store that has programs in its database, and not in files, lacks the second. */
+/* Keys in TABLE_META. A store with programs in its database instead of files lacks the second. */
 #define FACTS    "facts/format"
 #define PROGRAMS "programs/kept-in"
 #define IN_FILES 1
@@ -29,14 +29,14 @@ static int find_older(void *user, struct slice, struct slice value)
         return value.size > 0 && *(const uint8_t *)value.data < *today;
 }
 
-/* 1: there is one. */
+/* 1: there is an older record. */
 static int find_older_records(struct workspace *w)
 {
         static const struct {
                 enum table table;
                 uint8_t format;
         } tables[] = {{TABLE_BUILDS, BUILD_RECORD_VERSION}, {TABLE_FACTS, FACT_VERSION}, {TABLE_SAMPLES, FACT_VERSION}};
-        const bool is_in_files = meta_number(w, PROGRAMS) == IN_FILES; /* else all of it is older */
+        const bool is_in_files = meta_number(w, PROGRAMS) == IN_FILES; /* else every record counts as older */
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tables); i++) {

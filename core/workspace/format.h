@@ -1,11 +1,11 @@
-/* The format of what a store keeps of builds and runs: one, that of today. What is of an older one is rewritten by tools/migrate, once. */
+/* The format of a store's records of builds and runs. Only today's is read; tools/migrate rewrites records of an older one, once. */
 #pragma once
 
 #include "core/workspace/workspace.h"
 
-/* -EPROTONOSUPPORT with a sentence: the store has records of an older format. All of them are looked at when a store is first opened; then a
- * number in TABLE_META says that it was done. */
+/* -EPROTONOSUPPORT with a sentence: the store has records of an older format. The first opening of a store checks all records; a number in
+ * TABLE_META then says that they were checked. */
 int format_check(struct workspace *w);
 
-/* In a store that has no record of an older format. */
+/* Notes that the store has no record of an older format. */
 int format_note(struct store *s);

@@ -1,5 +1,5 @@
-/* A lease: a core of this machine, or a slot of a cluster where the solver's runs are done there, for one run after another that nobody asks for again.
- * Campaigns, reductions and the searches of core/why run their versions by it:
+/* A lease: a core of this machine, or a slot of the cluster where the solver's runs are done, for a series of runs that nobody asks for again. Campaigns,
+ * reductions and the searches of core/why run their versions on leases:
  *
  *     struct lease l = {.workspace = w, .pool = solver->pool, .what = "options", .cancel_fd = fd, .slot.lock = -1};
  *     while (more) {
@@ -8,9 +8,9 @@
  *     }
  *     lease_leave(&l);
  *
- * A run takes a slot where there is none yet. Where a slot is lost under it, it is done again in another one; after a fault of ours, in the same one.
+ * A run takes a slot if the lease has none. If the slot is lost during the run, the run is repeated in another slot; after a fault of ours, in the same.
  *
- * Threads: a lease is one thread's at a time. */
+ * Threads: one at a time. */
 #pragma once
 
 #include "core/run/runner.h"
@@ -22,34 +22,34 @@
 struct lease {
         /* the caller's, borrowed */
         struct workspace *workspace;
-        struct worker_pool *pool; /* where runs are done; NULL: here */
+        struct worker_pool *pool; /* the cluster for the runs; NULL: this machine */
         const char *what;         /* for others who wait for the core */
         int cancel_fd;            /* ends waits and runs; -1: none */
-        bool (*is_over)(void *user); /* ends a wait for a cluster, which can take hours; NULL: nothing more does */
+        bool (*is_over)(void *user); /* ends a wait for a cluster, which can take hours; may be NULL */
         void *user;
-        uint64_t most_ns; /* the longest run, as far as it is known; grows with the runs */
+        uint64_t most_ns; /* the longest run known; grows with the runs */
         /* its own */
         bool has_slot;
-        struct slot slot; /* lock -1: none, or a core that the caller has lent it */
+        struct slot slot; /* lock -1: none, or a core lent by the caller */
         struct cluster_slot *remote;
         struct runner **runners; /* owned */
         size_t n_runners;
 };
 
-/* Waits for a slot; nothing where it has one. -ECANCELED; -EIO with a sentence: none can be had. */
+/* Waits for a slot, unless the lease has one. -ECANCELED; -EIO with a sentence: no slot to be had. */
 int lease_take(struct lease *l);
-/* Closes the runners and gives the slot back; nothing where it has none. */
+/* Closes the runners and gives the slot back, if there is one. */
 void lease_leave(struct lease *l);
-/* Between two runs: gives the core up where somebody else waits for it, and waits for another one. */
+/* Between two runs: if somebody waits for the core, gives it up and waits for another one. */
 int lease_yield(struct lease *l);
-/* One run, by runner `number`: kept until the slot is left, for runs of the same recipe and programs; LEASE_ONCE: it is not. `o`: recipe, programs, limits,
- * seed and, here, listeners, whose run is not done again, as what was heard cannot be taken back. All else comes from the lease. 0: however it ended. */
+/* One run, by runner `number`, which is kept for runs of the same recipe and programs until the slot is left; LEASE_ONCE: not kept. `o` gives recipe,
+ * programs, limits, seed and listeners; the lease the rest. A run with listeners is not repeated, as they have heard its output. 0 however it ended. */
 int lease_run(struct lease *l, size_t number, const struct runner_options *o, const struct run_input *input, struct run_result *ret);
 
-/* Where runs of two versions can be compared: at one place. -EINVAL with a sentence: they are done at two. */
+/* The place where runs of both versions are done, so that they can be compared. -EINVAL with a sentence: they are done at two places. */
 int lease_place(const struct solver *a, const struct solver *b, struct worker_pool **ret);
-/* Seconds by the clock on the wall of a run that may compute for so many: one that computes nothing ends, too. */
+/* The wall-clock limit of a run with this CPU limit: ends a run that computes nothing, too. */
 double lease_wall(double cpu_seconds);
-/* For who opens a runner of his own there. One of them is NULL. */
+/* For a caller with runners of its own. One of the two is NULL. */
 const cpu_set_t *lease_cpus(const struct lease *l);
 struct run_remote *lease_remote(const struct lease *l);

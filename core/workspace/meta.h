@@ -1,4 +1,4 @@
-/* Numbers that stand by themselves in TABLE_META; 0: there is none. Threads: any. */
+/* Single numbers in TABLE_META; 0: there is none. Threads: any. */
 #pragma once
 
 #include "core/workspace/workspace.h"

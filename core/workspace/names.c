@@ -3,7 +3,7 @@
 #include "cache/store/name_key.h"
 #include "core/workspace/tables.h"
 
-/* In TABLE_NAMES: "n" space name → number, "#" space number → name, "#" space → how many were given. */
+/* TABLE_NAMES: "n" space name → number, "#" space number → name, "#" space → count of numbers given. */
 
 static int get_number(struct store_txn *t, struct slice key, uint32_t *ret)
 {
@@ -37,7 +37,7 @@ int names_number(struct store *s, enum name_space space, const char *name, uint3
         return get_number(t, name_key_slice(&key), ret);
 }
 
-/* Gives the next number. Every step is in the caller's transaction. */
+/* Gives a name the next number, in the caller's transaction. */
 static int give(struct store_txn *t, enum name_space space, const char *name, struct slice key, uint32_t *ret)
 {
         uint8_t by_number[6], bytes[4];
@@ -91,8 +91,8 @@ int names_intern_all(struct store *s, enum name_space space, char *const *names,
         if (r != -ENOENT)
                 return r;
         r = store_write(s, &t);
-        for (i--; i < n && r == 0; i++) /* from the first that has none */
-                r = names_intern_in(t, space, names[i], &number); /* somebody else may have been first */
+        for (i--; i < n && r == 0; i++) /* from the first name without a number */
+                r = names_intern_in(t, space, names[i], &number); /* another process may have been first */
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 

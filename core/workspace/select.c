@@ -49,7 +49,7 @@ int revision_range(struct solver *s, uint32_t from, uint32_t to, struct revision
         return 0;
 }
 
-/* Any error means that there is no such revision, but for a store that fails. */
+/* Turns -EINVAL into -ENOENT: a word that is no revision names none. */
 static int resolve(struct solver *s, const char *word, uint32_t *ret)
 {
         int r = history_resolve(s->history, word, ret);
@@ -57,7 +57,7 @@ static int resolve(struct solver *s, const char *word, uint32_t *ret)
         return r == -EINVAL ? errorf(-ENOENT, "%s", error_message(r)) : r;
 }
 
-/* A range the wrong way round is the commonest reason for an empty one. */
+/* Explains an empty range: most often its ends are swapped. */
 static int note_empty(struct picking *p, const char *word, const char *from, const char *to, uint32_t a, uint32_t b)
 {
         cleanup_revisions struct revisions turned = {0};
@@ -70,7 +70,7 @@ static int note_empty(struct picking *p, const char *word, const char *from, con
         return r;
 }
 
-/* A..B; an end left out is HEAD. */
+/* A..B; an omitted end is HEAD. */
 static int pick_range(struct picking *p, const char *word, const char *dots)
 {
         cleanup_free char *before = copy_prefix(word, (size_t)(dots - word));
@@ -100,7 +100,7 @@ static int by_place(const void *a, const void *b, void *places)
         return x < y ? -1 : x > y;
 }
 
-/* Tags whose names a pattern fits, in the order of the history. */
+/* Tags whose names match a pattern, in the order of the history. */
 static int pick_tags(struct picking *p, const char *pattern)
 {
         cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
@@ -180,7 +180,7 @@ void case_selection_done(struct case_selection *s)
 struct choosing {
         struct cases *cases;
         struct sets *sets;
-        struct case_selection all; /* every case there is, read once when a word is about many */
+        struct case_selection all; /* all cases, read once if a word names several */
         bool loaded;
         struct case_selection *chosen;
         bool *taken; /* by id */
@@ -259,7 +259,7 @@ static bool match_digest(const struct case_info *info, const void *with)
         return strncasecmp(hex, with, strlen(with)) == 0;
 }
 
-/* Digits alone, up to a 32-bit number. */
+/* Two 32-bit numbers A-B, of digits alone. */
 static bool parse_range(const char *word, uint32_t ret[2])
 {
         const char *dash = strchr(word, '-');
@@ -269,7 +269,7 @@ static bool parse_range(const char *word, uint32_t ret[2])
                sscanf(word, "%" SCNu32 "-%" SCNu32 "%n", &ret[0], &ret[1], &end) == 2 && word[end] == '\0' && ret[0] <= ret[1];
 }
 
-/* A removed case is not there; a question of a case is never listed, and is. */
+/* -ENOENT for a removed case. A question of a case counts, though it is never listed. */
 static int if_listed(int r, struct case_info **info)
 {
         if (r < 0 || case_is_there(*info))
@@ -278,7 +278,7 @@ static int if_listed(int r, struct case_info **info)
         return -ENOENT;
 }
 
-/* One case by what is its alone: id or name. */
+/* Finds one case by its id or name. */
 static int find_one(struct choosing *c, const char *word, struct case_info **ret)
 {
         bool is_number = *word && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10;
@@ -322,7 +322,7 @@ static int find_by_file(struct choosing *c, const char *word, struct case_info *
         return r == -ENOENT ? errorf(r, "%s is not a case yet: add it with 'solverfs case add %s'", word, word) : r;
 }
 
-/* Cases of the set that no listing shows are left out. */
+/* Chooses a set's cases, without those that no listing shows. */
 static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
@@ -343,7 +343,7 @@ static int choose_set(struct choosing *c, const char *word, bool *ret_is_one)
         return r;
 }
 
-/* By what many may have in common; *ret_n: how many it names. */
+/* Chooses cases by a word that may name several; *ret_n: their number. */
 static int choose_many(struct choosing *c, const char *word, size_t *ret_n)
 {
         const size_t n = strlen(word);
@@ -365,7 +365,7 @@ static int choose_many(struct choosing *c, const char *word, size_t *ret_n)
 
 static int choose_word(struct choosing *c, const char *word);
 
-/* WHOLE#N, WHOLE#A-B, WHOLE#all: questions of scripts, `number` being what follows the mark. */
+/* WHOLE#N, WHOLE#A-B, WHOLE#all: questions of scripts; `number` is the text after '#'. */
 static int choose_queries(struct choosing *c, const char *word, const char *number)
 {
         cleanup_case_selection struct case_selection wholes = {0};

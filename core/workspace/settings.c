@@ -12,17 +12,17 @@ static const char *const default_crawlers[] = {"updatedb",   "mlocate",    "ploc
                                                "baloo_file", "tumblerd",   "baloo_file_ext", "baloo_file_extractor", "tracker-miner-f",
                                                "thumbnailer", "recollindex", "gvfsd-thumbnai", NULL};
 
-/* -- the keys; each takes its value into a field. -EINVAL: it is not one, and the row says what it must be -- */
+/* -- the keys; each parses its value into a field. -EINVAL: not a valid value; the row says what it must be -- */
 
 struct key {
         const char *name;
         int (*take)(const struct key *k, const char *text, void *field);
         size_t offset;
         const char *must;     /* what it must be */
-        uint64_t least, most; /* of a number; of a time, the least */
+        uint64_t least, most; /* bounds of a number; `least` of a time, too */
 };
 
-/* One from 0 on is percent. */
+/* A number whose least is 0 is a percentage. */
 static int take_number(const struct key *k, const char *text, void *field)
 {
         char *end;
@@ -150,7 +150,7 @@ static int take_entry(const struct keys *of, const char *path, const struct gitc
                 k++;
         if (k == end)
                 return fail_unknown(of, path, e);
-        if (!e->value && k->take != take_flag) /* as in git, a flag that stands alone is set */
+        if (!e->value && k->take != take_flag) /* as in git, a flag without a value is set */
                 return errorf(-EINVAL, "%s:%u: key '%s' has no value; it must be %s", path, e->line, e->key, k->must);
         r = k->take(k, e->value ?: "true", (char *)s + k->offset);
         if (r == -EPROTONOSUPPORT) {

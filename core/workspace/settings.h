@@ -8,14 +8,14 @@ struct settings {
         enum sandbox_kind sandbox;
         uint64_t programs_bound, grace_ns, reduce_ns, fetch_timeout_ns;
         bool ccache;
-        unsigned remeasure;         /* percent of the machine that others may use while disturbed results are measured again; 0: never are */
+        unsigned remeasure;         /* percent of the machine that others may use during re-measurements of disturbed results; 0: none are done */
         char **crawlers; /* NULL-terminated; never NULL once read */
-        char *runs;      /* where solvers run that say nothing of it: the name of a cluster; NULL: here */
-        char *builds;    /* where they are built that say nothing of it, in the same words */
+        char *runs;      /* where solvers without `runs` run: the name of a cluster; NULL: here */
+        char *builds;    /* where solvers without `builds` are built; likewise */
         struct cluster_settings *clusters;
         size_t n_clusters;
 };
 
-/* A missing setting has its default. Errors name file (`path`), line and key. *ret needs no settings_done() after one. */
+/* A missing setting has its default. Errors name file (`path`), line and key; after an error *ret needs no settings_done(). */
 int settings_parse(struct slice text, const char *path, struct settings *ret);
 void settings_done(struct settings *s);

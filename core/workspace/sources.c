@@ -1,4 +1,4 @@
-/* Submodules and downloads: sources outside the solver's own repository, fetched before any build. */
+/* Fetches submodules and downloads, the sources outside the solver's own repository, before any build. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/file.h>
@@ -9,7 +9,7 @@
 
 /* -- downloads ------------------------------------------------------------------------------------------------------ */
 
-/* Never asks for a name or a password, and gives up a silent server. */
+/* Never prompts for a name or a password, and gives up on a silent server. */
 static int run_curl(const char *url, const char *to, uint64_t silence_ns)
 {
         char seconds[32];
@@ -55,7 +55,7 @@ static int check_download(int fd, const struct recipe_file *f)
         return fsync(fd) < 0 ? errorf(-errno, "cannot sync %.*s: %s", (int)f->name.size, (const char *)f->name.data, strerror(errno)) : 0;
 }
 
-/* gc leaves a part alone that is locked. */
+/* Opens a partial file and locks it, so that gc leaves it alone. */
 static int open_part(const char *part, int *ret)
 {
         *ret = open(part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -104,7 +104,7 @@ static int fetch_file(void *user, const struct recipe_file *f)
         return workspace_fetch_file(to->workspace, f, to->progress);
 }
 
-/* The commits of another repository: of a solver of the store that has them, else from where it is. */
+/* Fetches the commits of another repository, from a solver of the store that has them, else from its address. */
 static int fetch_pinned(struct workspace *w, struct history *h, const char *line, const struct progress *p)
 {
         const struct recipe_submodule s = recipe_submodule(line);
@@ -122,7 +122,8 @@ static int fetch_pinned(struct workspace *w, struct history *h, const char *line
         return r < 0 || history_holds(h, s.commit) ? r : history_fetch_submodule(h, repository, repository, p);
 }
 
-/* A variant has its solver's that come from where its commits say; what is within another one is at hand. */
+/* Fetches submodules into the solver's repository. Of lines without a commit, a variant skips all, as its solver has fetched them; a variant `within` a
+ * host skips only its own folder in the host. */
 static int fetch_submodules(struct workspace *w, const struct solver *s, const struct recipe *recipe, const struct progress *p)
 {
         int r = recipe->within ? fetch_pinned(w, s->history, recipe->within, p) : 0;

@@ -1,11 +1,11 @@
-/* Views: under which setting cells are seen. Their names are kept in the store (NAMES_VIEW, NAMES_SETTING), so that what is printed here once is
- * parsed for good. */
+/* Views: the setting under which cells are shown. Their names are kept in the store (NAMES_VIEW, NAMES_SETTING), so a name once printed must be
+ * parsed for ever. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A cell is under one of them at a time. */
+/* A view has one of them. */
 enum setting {
         SETTING_NONE,
         SETTING_SEED,
@@ -28,4 +28,4 @@ static inline bool view_equal(const struct view *a, const struct view *b)
 #define VIEW_NAME_SIZE 96
 /* "3/commits", "3/cached/seed/7", "3/commits/timeout/60000000000", "3/commits/scrambled/7" */
 void view_print(const struct view *v, char ret[VIEW_NAME_SIZE]);
-bool view_parse(const char *name, struct view *ret); /* false: it is none */
+bool view_parse(const char *name, struct view *ret); /* false: not a view */

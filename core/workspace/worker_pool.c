@@ -44,7 +44,7 @@ static void look(struct engine_remote *a, void (*fn)(void *user, const struct re
 
 /* -- slots, for everybody else -- */
 
-#define LEASE_LOOK_NS (200 * NSEC_PER_MSEC) /* how often a lease that waits looks whether it is over */
+#define LEASE_LOOK_NS (200 * NSEC_PER_MSEC) /* how often a waiting lease calls is_over */
 
 static int try_with(struct worker_pool *p, uint64_t most_ns, size_t leasing, struct cluster_slot **ret)
 {
@@ -61,7 +61,7 @@ int pool_try(struct worker_pool *p, uint64_t most_ns, struct cluster_slot **ret)
         return try_with(p, most_ns, 1, ret);
 }
 
-/* Jobs that still wait say so again: nobody says when they have gone. */
+/* Jobs that still wait ask again: those that are gone do not say so. */
 static void look_at_slots(void *user)
 {
         struct worker_pool *p = user;
@@ -133,7 +133,7 @@ void pool_attach(struct worker_pool *p, void (*engine_look)(void *user), void *u
         cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
 }
 
-/* -- what the store knows of it: texts -- */
+/* -- texts in the store -- */
 
 const char *pool_key(const char *name, char ret[128])
 {
@@ -147,7 +147,7 @@ static const char *toolchain_key(const struct worker_pool *p, char ret[128])
         return ret;
 }
 
-/* Leaves `ret` as it was where the store has none, or none that fits. In a transaction that writes it cannot be asked (-EDEADLK): what was known holds. */
+/* Reads a text; `ret` stays as it is if the store has none that fits, or cannot be read because this thread is writing (-EDEADLK). */
 static int fetch_text(struct store *s, const char *key, char *ret, size_t size)
 {
         cleanup_blob struct blob b = {0};
@@ -158,7 +158,7 @@ static int fetch_text(struct store *s, const char *key, char *ret, size_t size)
         return r;
 }
 
-/* Lock held. Another process may have found them out, or noted another toolchain. */
+/* Reads machine and toolchain again: another process may have noted them. Lock held. */
 static void ask_store(struct worker_pool *p)
 {
         struct store *s = workspace_store(p->workspace);
@@ -177,7 +177,7 @@ static bool known_text(struct worker_pool *p, const char *text, char *ret, size_
         bool is_known;
 
         pthread_mutex_lock(&p->lock);
-        if (!text[0] || text == p->toolchain) /* a machine stays what it is */
+        if (!text[0] || text == p->toolchain) /* a known machine never changes */
                 ask_store(p);
         is_known = text[0];
         snprintf(ret, size, "%s", is_known ? text : "?");
@@ -255,7 +255,7 @@ struct machine_to_note {
         const char *machine;
 };
 
-/* Two processes may have found out at the same time: the first one counts. */
+/* If two processes learn the machine at the same time, the first one counts. */
 static int note_machine_in(void *user, struct store_txn *t)
 {
         const struct machine_to_note *m = user;

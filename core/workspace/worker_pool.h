@@ -1,14 +1,14 @@
-/* Places: where runs of a solver are done when that is not this machine. A place is a cluster of the store's config,
+/* Places: where a solver's runs are done if not on this machine. A place is a cluster of the store's config,
  *
  *     [cluster "lab"]
  *             launch = srun --quiet --nodes=1 --exclusive --time=4:00:00 {worker}
  *             workers = 20
  *
- * that `runs = lab` of [solverfs] or of a [solver "NAME"] names. Results stand under its machine (core/remote/cluster.h), which the store knows from
- * the first worker on (TABLE_META, "cluster/<name>"); until then nothing is known there, and whatever is asked waits for query_machine().
+ * named by `runs = lab` in [solverfs] or in a [solver "NAME"]. Results are stored under its machine (core/remote/cluster.h), which the store knows once
+ * the first worker has come (TABLE_META, "cluster/<name>"). Until then no result is known there, and every query waits for query_machine().
  *
- * `builds = lab` has the builds of a solver done there. The toolchain of their keys is then the workers': the store knows the one of the worker that built last
- * (TABLE_META, "cluster/<name>/toolchain"). Until it knows one no build of such a solver is known.
+ * `builds = lab` has a solver built there. The toolchain in the build keys is then the workers': the store keeps that of the worker that built last
+ * (TABLE_META, "cluster/<name>/toolchain"). Until it has one, no build of such a solver is known.
  *
  * Threads: any. Places live as long as the workspace. */
 #pragma once
@@ -23,46 +23,46 @@ struct workspace;
 
 struct worker_pool {
         struct engine_remote remote; /* first */
-        struct recipe_builder builder; /* of the recipes of solvers that are built there */
-        bool builds;             /* some are; never unset */
+        struct recipe_builder builder; /* for the recipes of solvers built there */
+        bool builds;             /* some solver is built there; never unset */
         struct workspace *workspace;
         struct cluster *cluster; /* owned */
         char *name;              /* owned */
         unsigned workers;        /* at most */
         pthread_mutex_t lock;
-        char machine[PATH_SIZE]; /* "": the store knows none */
+        char machine[PATH_SIZE]; /* "": not known */
         char toolchain[65];      /* the same */
-        uint64_t generation;     /* of the store when it was asked for them */
+        uint64_t generation;     /* the store's when the two were last read */
         void (*look)(void *user); /* the engine's */
         void *look_user;
-        pthread_cond_t changed;  /* there may be a slot */
-        size_t n_asked, n_leasing; /* who waits for slots: jobs when that was last said, leases */
+        pthread_cond_t changed;  /* a slot may be free */
+        size_t n_asked, n_leasing; /* waiting for slots: jobs, as of their last request, and leases */
 };
 
 int pool_open(struct workspace *w, const struct cluster_settings *s, struct worker_pool **ret);
 struct worker_pool *pool_close(struct worker_pool *p); /* NULL */
 
-/* Where the store has the machine of a cluster's results, in TABLE_META; ret. */
+/* The key in TABLE_META of the machine of a cluster's results; returns ret. */
 const char *pool_key(const char *name, char ret[128]);
-/* The machine that results of the place stand under. False: not known yet, and *ret is a text that no result stands under. */
+/* The machine under which the place's results are stored. False: not known yet, and *ret is a text that no result is stored under. */
 bool pool_machine(struct worker_pool *p, char ret[PATH_SIZE]);
 /* From now on builds are done there. */
 void pool_will_build(struct worker_pool *p);
-/* The toolchain of builds there. False: not known yet, and *ret is a text that no build stands under. */
+/* The toolchain of builds there. False: not known yet, and *ret is a text that no build key has. */
 bool pool_toolchain(struct worker_pool *p, char ret[65]);
 int pool_note_toolchain(struct worker_pool *p, const char *toolchain);
-/* A slot for many runs, without a job of the engine: a campaign's, as slot_lease() here. Waits until it has one or `is_over` says that it has no use
- * for one any more: -ECANCELED. -EIO with a sentence: it cannot be had. `most_ns`: the longest run. */
+/* A slot for many runs, without a job of the engine, as slot_lease() on this machine. Waits for it. -ECANCELED: `is_over` returned true meanwhile; -EIO
+ * with a sentence: no slot to be had. `most_ns`: the longest run. */
 int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret);
-/* The same without waiting: -EAGAIN. */
+/* The same without waiting. -EAGAIN: no slot is free. */
 int pool_try(struct worker_pool *p, uint64_t most_ns, struct cluster_slot **ret);
 void pool_release(struct worker_pool *p, struct cluster_slot *s);
 
-/* How many slots its workers have when all are there: those to come are taken for like those that are. A slot each where none is there. */
+/* The number of slots once all workers are there: missing workers are assumed to be like the present ones, or to have one slot each if none is there. */
 unsigned pool_count_slots(struct worker_pool *p);
 
-/* For the engine: `look` is called when a job may get a slot that was told to wait. NULL: nobody. */
+/* For the engine: calls `look` when a waiting job may get a slot. NULL: no calls. */
 void pool_attach(struct worker_pool *p, void (*look)(void *user), void *user);
 
-/* Finds it out, and the toolchain, where builds are done there: waits for a worker. The value says nothing. */
+/* Learns the machine, and the toolchain if solvers are built there, by waiting for a worker. The value is empty. */
 int query_machine(struct worker_pool *p, struct query **ret);

@@ -1,4 +1,4 @@
-/* A workspace's life, and what it holds. */
+/* Opens and closes a workspace, and gives access to its members. */
 #include "core/workspace/workspace_internal.h"
 
 #include "core/workspace/format.h"
@@ -6,7 +6,7 @@
 
 static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};
 
-/* -- what a room above keeps -- */
+/* -- data of rooms above -- */
 
 struct kept {
         struct kept *next;
@@ -33,7 +33,7 @@ void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), 
 
 /* -- opened and closed -- */
 
-/* Before anything of the store is touched. Other mistakes may come of a config that was cut off, which only the store can tell. */
+/* Checks the config's version before anything in the store is touched. Other mistakes may be due to a truncated config, which only the store can tell. */
 static int check_version(struct workspace *w)
 {
         cleanup_blob struct blob text = {0};
@@ -69,9 +69,9 @@ static int open_store(struct workspace *w, int flags)
         if (r == 0)
                 r = check_version(w);
         if (r == 0 && !(flags & STORE_READ_ONLY))
-                r = workspace_make_folders(w->dir); /* of an older store, or one that lost some */
+                r = workspace_make_folders(w->dir); /* an older or damaged store may lack some */
         if (r == -EROFS || r == -EACCES || r == -EPERM)
-                r = 0; /* store_open() goes on read-only, and says so */
+                r = 0; /* store_open() continues read-only, and says so */
         return r < 0 ? r : store_open(w->dir, workspace_tables, N_TABLES, flags, &w->store);
 }
 
@@ -214,7 +214,7 @@ int workspace_run_on(struct workspace *w, const char *pool)
         return r;
 }
 
-/* -- what it holds -- */
+/* -- its members -- */
 
 const char *workspace_dir(struct workspace *w)
 {

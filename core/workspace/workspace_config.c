@@ -1,12 +1,12 @@
-/* The config of a store: read again when the file changes, its mistakes, and what becomes of one that was cut off. */
+/* The config of a store: reads it when the file changes, notes its mistakes, restores a truncated one. */
 #include "core/workspace/workspace_internal.h"
 
 #include <sys/stat.h>
 
 #include "core/workspace/names.h"
 
-#define LOOK_NS  (100 * NSEC_PER_MSEC) /* how often the file is looked at, at most */
-#define AGAIN_NS NSEC_PER_SEC          /* and read again though it is the same, when that was unfinished */
+#define LOOK_NS  (100 * NSEC_PER_MSEC) /* the file is checked at most this often */
+#define AGAIN_NS NSEC_PER_SEC          /* an unchanged file is read again this often after an unfinished reading */
 
 /* -- reading it -- */
 
@@ -45,7 +45,7 @@ static bool any_recipe_differs(const struct solver_list *before, const struct so
 
 static int take_config(struct workspace *w, const struct config_text *c)
 {
-        struct settings settings = {0}; /* of the next opening; those of this one stay */
+        struct settings settings = {0}; /* checked only: they take effect at the next opening */
         struct solver_list *l;
         int r = w->solvers ? settings_parse(config_text_slice(c), w->config, &settings) : 0;
 
@@ -99,7 +99,7 @@ int workspace_refresh(struct workspace *w)
                 r = take_config(w, &text);
         if (r < 0 && w->solvers) {
                 workspace_note_mistake(w, "the solvers stay as they were", r);
-                w->unfinished = r != -EINVAL; /* which a mistake in the text is */
+                w->unfinished = r != -EINVAL; /* a mistake in the text stays one until the file changes */
                 r = 0;
         }
         return r;
@@ -165,9 +165,9 @@ int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *re
         return r < 0 ? r : recipe_parse_config(config_text_slice(&text), w->config, ret_list, ret_n);
 }
 
-/* -- one that was cut off -- */
+/* -- a truncated config -- */
 
-/* The names of solvers that there ever were; those the config had when it was lost are among them. */
+/* The names of all solvers the store ever had, among them those of the lost config. */
 static void solvers_ever(struct workspace *w, struct buffer *ret)
 {
         for (uint32_t i = 0;; i++) {

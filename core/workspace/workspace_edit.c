@@ -1,10 +1,10 @@
-/* Solvers added to the config, given another recipe, and taken out of it; one process at a time. */
+/* Adds solvers to the config, replaces their recipes, removes them; one process at a time. */
 #include "cache/base/lock.h"
 #include "core/workspace/workspace_internal.h"
 
 struct edit {
         int lock;
-        struct recipe **there; /* owned; what the config has. A solver that cannot be opened just now is one all the same */
+        struct recipe **there; /* owned; all recipes of the config, also of solvers that cannot be opened */
         size_t n;
 };
 
@@ -21,7 +21,7 @@ static int begin_edit(struct workspace *w, struct edit *e)
 
         if (r < 0)
                 return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
-        r = workspace_check_config(w, false); /* what is written to is the file */
+        r = workspace_check_config(w, false); /* the edit starts from the file */
         return r < 0 ? r : workspace_recipes(w, &e->there, &e->n);
 }
 
@@ -35,7 +35,7 @@ static bool is_named(struct recipe *const *list, size_t n, const char *name)
 
 /* -- adding -- */
 
-/* Kept for programs without a repository (programs.h). */
+/* Refuses the name reserved for programs without a repository (programs.h). */
 static int check_reserved(struct recipe *const *recipes, size_t n)
 {
         return is_named(recipes, n, RECIPE_PROGRAMS)
@@ -43,7 +43,7 @@ static int check_reserved(struct recipe *const *recipes, size_t n)
                        : 0;
 }
 
-/* A repository is not to be cloned over. */
+/* Refuses names that are taken: no repository may be cloned over another. */
 static int check_names(const struct workspace *w, const struct edit *e, struct recipe *const *recipes, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -86,7 +86,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 return r;
         if (snprintf(repository, sizeof(repository), "%s/%s.git", w->repos, name) >= (int)sizeof(repository))
                 return errorf(-ENAMETOOLONG, "path too long: %s/%s.git", w->repos, name);
-        r = remove_tree(repository); /* of an add that was killed: the config does not know it */
+        r = remove_tree(repository); /* left by a killed add: the config does not name it */
         if (r == 0)
                 r = history_clone(w->repos, name, absolute ? absolute : url, w->settings.fetch_timeout_ns, p);
         if (r < 0)
@@ -109,7 +109,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 
 /* -- another recipe -- */
 
-/* *ret_url is the solver's repository, of the caller. */
+/* *ret_url: the address of the solver's repository; free(). */
 static int check_replaceable(const struct edit *e, struct recipe *const *recipes, size_t n, char **ret_url)
 {
         const char *name = recipes[0]->name;
@@ -147,7 +147,7 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
 
 /* -- removing -- */
 
-/* They are there, be it that they cannot be opened, and no variant of theirs is left. */
+/* Checks that the solvers are in the config, even if they cannot be opened, and that no variant of theirs is left. */
 static int check_removable(const struct workspace *w, const struct edit *e, const char *const *names, size_t n)
 {
         for (size_t i = 0; i < n; i++) {

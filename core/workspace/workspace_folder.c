@@ -1,4 +1,4 @@
-/* The folder of a store: where it is, whether one is there, and making one. */
+/* The folder of a store: finds it, checks it, makes it. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -34,7 +34,7 @@ int workspace_make_folders(const char *dir)
                 r = path_join(path, dir, folders[i]);
                 if (r == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
                         r = errorf(-errno, "cannot make %s: %s", path, strerror(errno));
-                if (r == 0 && stat(path, &st) == 0 && (st.st_mode & 07777) == 0700) /* or each opening would write eight inodes */
+                if (r == 0 && stat(path, &st) == 0 && (st.st_mode & 07777) == 0700) /* else each opening would write eight inodes */
                         continue;
                 if (r == 0 && chmod(path, 0700) < 0)
                         r = errorf(-errno, "cannot set the mode of %s: %s", path, strerror(errno));
@@ -42,7 +42,7 @@ int workspace_make_folders(const char *dir)
         return r;
 }
 
-/* -- whether one is there -- */
+/* -- checking -- */
 
 /* True if the folder was once opened as a store, even if its config is gone. A folder named `journal` proves nothing: /var/log has one. */
 static bool has_been_opened(const char *dir)
@@ -70,7 +70,7 @@ int workspace_find(const char *dir)
         return has_been_opened(dir) ? 0 : workspace_none_at(dir);
 }
 
-/* -- making one -- */
+/* -- making -- */
 
 static bool is_empty_folder(int parent, const char *name)
 {
@@ -82,7 +82,7 @@ static bool is_empty_folder(int parent, const char *name)
                 closep(&fd);
                 return false;
         }
-        while (n <= 2 && readdir(d)) /* itself and the one above */
+        while (n <= 2 && readdir(d)) /* "." and ".." */
                 n++;
         return n <= 2;
 }
@@ -139,5 +139,5 @@ int workspace_create(const char *dir)
         if (r == 0 && lost.cut)
                 r = errorf(-EEXIST, "there is a store at %s already, whose config is gone: 'solverfs fsck' puts it back", dir);
         store_close(s);
-        return r < 0 ? r : write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: what has a config is a store */
+        return r < 0 ? r : write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: a folder with a config is a store */
 }

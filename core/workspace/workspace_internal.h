@@ -1,5 +1,5 @@
-/* Shared by the files of workspace.h: workspace.c (opened, closed, what it holds), workspace_folder.c (the folder of a store), workspace_config.c (the
- * config, read again when it changes), workspace_solvers.c (its solvers, opened), workspace_edit.c (solvers added, replaced, removed). */
+/* Shared by the files of workspace.h: workspace.c (open, close, members), workspace_folder.c (a store's folder), workspace_config.c (reads the config
+ * when it changes), workspace_solvers.c (opens its solvers), workspace_edit.c (adds, replaces, removes solvers). */
 #pragma once
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ struct workspace {
         struct sets *sets;         /* owned */
         struct programs *programs; /* owned */
         struct settings settings;  /* as at open */
-        struct worker_pool **places; /* owned; of the clusters of `settings`, in their order */
+        struct worker_pool **places; /* owned; of the clusters of `settings`, in order */
         size_t n_pools;
         const char *run_on; /* borrowed: workspace_run_on(); NULL: as the config says */
 
@@ -30,12 +30,12 @@ struct workspace {
         struct solver_list *solvers;     /* a ref */
         struct timespec config_time;     /* of the file that `solvers` was read from */
         off_t config_size;
-        uint64_t recipes_changed; /* how often one of `solvers` had another recipe than before */
+        uint64_t recipes_changed; /* number of times that a recipe of `solvers` changed */
         uint64_t looked, read;    /* now_ns() when the file was last looked at, and read */
-        struct buffer mistakes;   /* lines: what is wrong with it */
-        struct buffer told;       /* those of the reading before: the log has them */
+        struct buffer mistakes;   /* of the config, a line each */
+        struct buffer told;       /* the mistakes of the reading before, already logged */
         struct kept *kept;        /* owned */
-        bool unfinished; /* something could not be had that may be there the next time: a repository, room in the store */
+        bool unfinished; /* something was missing that may be there the next time: a repository, room in the store */
 };
 
 static inline bool is_among(const char *name, const char *const *names, size_t n)
@@ -53,24 +53,24 @@ static inline struct slice config_text_slice(const struct config_text *t)
 
 /* -- workspace_folder.c -- */
 
-/* Makes the folders of a store that are not there. */
+/* Makes the missing folders of a store. */
 int workspace_make_folders(const char *dir);
 int workspace_none_at(const char *dir); /* -ENOENT with the sentence */
 
 /* -- workspace_config.c -- */
 
-/* Reads the config again when the file is another one, or more may come of it than the last time. Under the lock. */
+/* Reads the config again if the file has changed, or if the last reading was unfinished. Under the lock. */
 int workspace_refresh(struct workspace *w);
-/* A mistake in the config, for the log and for workspace_mistakes(). Under the lock. */
+/* Notes a mistake in the config, for the log and for workspace_mistakes(). Under the lock. */
 void workspace_note_mistake(struct workspace *w, const char *what, int r);
-/* It was written by this process: the next call that needs it reads it again. */
+/* Tells that this process wrote the config: the next call that needs it reads it again. */
 void workspace_config_written(struct workspace *w);
 
 /* -- workspace_solvers.c -- */
 
-/* The solvers of a config, opened. One that cannot be opened is left out, and the log says why. Under the lock. */
+/* Opens the solvers of a config. One that cannot be opened is left out, and the log says why. Under the lock. */
 int solver_list_read(struct workspace *w, const struct config_text *text, struct solver_list **ret);
 /* A new reference to the history of a repository, opened once. Under the lock. */
 int workspace_history(struct workspace *w, const char *name, struct history **ret);
-/* NULL for "local", or no name. -EINVAL: there is no such cluster. */
+/* *ret is NULL for "local" or no name. -EINVAL: there is no such cluster. */
 int workspace_find_pool(struct workspace *w, const char *name, struct worker_pool **ret);

@@ -1,4 +1,4 @@
-/* The solvers of a config, opened: each has its recipe, the history of its repository, and the places where it is built and run. */
+/* Opens the solvers of a config: each has its recipe, the history of its repository, and the places where it is built and run. */
 #include "core/workspace/names.h"
 #include "core/workspace/workspace_internal.h"
 
@@ -45,7 +45,7 @@ int workspace_find_pool(struct workspace *w, const char *name, struct worker_poo
                     : errorf(-EINVAL, "there was no [cluster \"%s\"] in %s when it was opened: define one, or mount again if it is new", name, w->config);
 }
 
-/* The folders that a recipe reads from outside of its sources are this machine's. */
+/* Refuses remote builds of a recipe that reads folders outside its sources: those are this machine's. */
 static int check_builder(const struct recipe *r)
 {
         bool has = r->dependencies[0] != NULL;
@@ -120,9 +120,9 @@ static int solver_new(struct workspace *w, struct recipe *recipe, struct solver 
                 r = recipe_print(recipe, &text);
         if (r == 0)
                 r = find_builder(w, s, recipe);
-        digest_of(text.data, text.size, &version); /* whatever it says counts */
+        digest_of(text.data, text.size, &version); /* every byte of the recipe counts */
         memcpy(&s->version, version.bytes, sizeof(s->version));
-        if (s->pool) /* a mount must see that it has other results now */
+        if (s->pool) /* a mount must see that other results apply now */
                 s->version ^= hash_quick(s->pool->name, strlen(s->pool->name));
         if (s->builder)
                 s->version ^= hash_quick(s->builder->name, strlen(s->builder->name)) * 3;
@@ -216,7 +216,7 @@ struct commit_sha full_sha(const struct solver *s, uint32_t commit)
         struct commit c;
 
         if (history_commit(s->history, commit, &c) == 0)
-                for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* without libgit2, which nothing else needs where all is known */
+                for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* avoids loading libgit2, which nothing else needs if all results are stored */
                         snprintf(sha.s + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
         return sha;
 }

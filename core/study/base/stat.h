@@ -14,7 +14,7 @@
 
 void stat_sort(double *x, size_t n);                  /* ascending */
 double stat_median(const double *x, size_t n);       /* the mean of the middle two when n is even; NaN when n is 0 */
-double stat_lower_median(const double *x, size_t n); /* the lower of the two: a value that was measured */
+double stat_lower_median(const double *x, size_t n); /* the lower of the middle two: a measured value */
 
 struct stat_test {
         double statistic; /* see each test */
@@ -32,33 +32,33 @@ void stat_signed_rank(const double *x, const double *y, size_t n, struct stat_te
 /* Mann and Whitney's test of two independent samples. The statistic is U: how many pairs have x > y, ties counting a half. */
 void stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, struct stat_test *ret);
 
-/* Two-sided p of the exact sign test (McNemar's, of so many changes one way and the other). */
+/* Two-sided p of the exact sign test (McNemar's), for numbers of changes in both directions. */
 double stat_sign_test(size_t up, size_t down);
 
 /* ret[s] is the chance that the statistic is s or less, of samples without ties: s is up to n(n + 1)/2 for the signed ranks, up to nx·ny for Mann and
  * Whitney's U (by Gauss's binomial coefficients; Andrews, The Theory of Partitions, 3.2). free(). */
 double *stat_signed_rank_tails(size_t n);
 double *stat_mann_whitney_tails(size_t nx, size_t ny);
-/* Those of n <= STAT_EXACT pairs, or of two samples of so many, which are made once and kept. */
+/* The tails for n <= STAT_EXACT pairs, or for two samples of n each; made once and kept. */
 const double *stat_tails(size_t n, bool paired);
 
-/* By how much x[i] tends to lie above y[i]: the median of the means of all two differences (Hodges and Lehmann, 1963), and the interval that the
- * signed-rank test does not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly move it. All values are finite. Few pairs
- * cannot give a high confidence: then the interval is (-inf, inf). */
+/* The shift of x[i] over y[i]: the median of the means of all two differences (Hodges and Lehmann, 1963), and the interval that the signed-rank test does
+ * not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly affect it. All values are finite. With too few pairs for the
+ * confidence the interval is (-inf, inf). */
 struct stat_shift {
         double shift, low, high;
 };
-/* The differences are sorted, ascending; `tails` are those of the signed ranks of n, NULL: approximate. */
+/* `differences` are ascending; `tails` are those of the signed ranks of n; NULL: approximate. */
 struct stat_shift stat_shift_sorted(const double *differences, size_t n, double confidence, const double *tails);
 /* The same of two independent samples, each sorted: the median of all differences x[i] - y[k], and the interval of Mann and Whitney's test (3.4, 4.2). */
 struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, const double *tails);
 
-/* Benjamini and Hochberg's (1995) step-up rule: the largest p that is still a discovery when a share `q` of the discoveries may be false; -1: none.
- * When nothing differs at all, the chance of any discovery is at most `q`. */
+/* Benjamini and Hochberg's (1995) step-up rule: the largest p that is still a discovery if a share `q` of the discoveries may be false; -1: none. If
+ * nothing differs at all, the chance of any discovery is at most `q`. */
 void stat_discoveries(const double *p, size_t n, double q, double *ret_largest);
 
 /* Quantile of Student's t with `df` > 0 degrees of freedom, 0 < p < 1. */
 double stat_t_quantile(double p, double df);
 double stat_t_p(double t, double df); /* two-sided */
 double stat_normal_cdf(double z);
-double stat_normal_quantile(double p); /* 0 < p < 1; exact to 1e-12 where p is small, to 1e-9 where 1 - p is */
+double stat_normal_quantile(double p); /* 0 < p < 1; exact to 1e-12 for small p, to 1e-9 for small 1 - p */

@@ -1,4 +1,4 @@
-/* How pictures show a run's end: the colour and marker are the same in all of them. */
+/* The colour and marker of a run's end, the same in all pictures. */
 #pragma once
 
 #include "core/run/verdict.h"

@@ -1,12 +1,12 @@
-/* Versions: what a campaign or a comparison runs on an input. Three ways to name one:
+/* Versions, which campaigns and comparisons run on inputs. Three ways to name one:
  *
  *     REV                 a commit of the solver: anything history_resolve() takes
  *     REV:ARG …           the same program with further arguments, before {case}: an option flip needs no build
  *     exec:PATH ARG …     a program of this machine (core/query/programs.h), which is a commit of the solver `programs`
  *
- * A version's text in full, which stands in findings and tables, has the full sha (or the program's sha256), so that it names the same for ever.
+ * A version's text in full, as in findings and tables, has the full sha (or the program's sha256), so that it always names the same.
  *
- * Threads: a version is immutable once it is parsed, and may be shared; version_hold() by any thread. */
+ * Threads: any; a version is immutable once it is parsed. */
 #pragma once
 
 #include "core/query/held.h"
@@ -15,38 +15,38 @@
 
 struct version {
         char *text;            /* in full: "1a2b…", "1a2b…:smt.arith.solver=6", "exec:/usr/bin/z3 -smt2@sha256:…" */
-        char *name;            /* as it was given; of a program its name */
-        struct solver *solver; /* owns a ref; its recipe has the arguments. Of a program: `programs`, its recipe a copy that runs it */
+        char *name;            /* as typed; of a program its name */
+        struct solver *solver; /* owns a ref; its recipe has the arguments. Of a program: `programs`, with a copy of the recipe that runs it */
         uint32_t commit;       /* of that solver */
         bool has_arguments;
 };
-/* -ENOENT, -ENOTUNIQ, -EINVAL with a sentence that quotes the text. */
+/* -ENOENT, -ENOTUNIQ, -EINVAL: with a sentence that quotes the text. */
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret);
-/* A text in full for people: twelve digits of the sha, or the program's name; no digest; free(). */
+/* A short form of a text in full, for people: twelve digits of the sha, or the program's name; no digest; free(). */
 char *version_brief(const struct solver *s, const char *text);
-/* Is it a commit that has others before it? Programs have not. */
+/* True if the version is a commit with a history; programs have none. */
 bool version_has_history(const struct solver *s, const char *text);
-/* Of its text in full, under its brief name; -ESTALE with a sentence: a program has other bytes now. */
+/* Parses a text in full; the version has its brief name. -ESTALE with a sentence: a program has other bytes now. */
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret);
 /* The commit that a text in full names. */
 int version_commit(const struct solver *s, const char *text, uint32_t *ret);
-/* Whether a version's text in full names a commit, with or without arguments. */
+/* True if a version's text in full names a commit, with or without arguments. */
 bool version_is_of_history(const char *text);
-/* Is a text a full sha and nothing else? No arguments, no program. */
+/* True if a text is a full sha and nothing else: no arguments, no program. */
 bool version_is_commit(const char *text);
 struct version *version_free(struct version *v);
 DEFINE_CLEANUP(struct version *, version_free)
 #define cleanup_version cleanup(version_freep)
 
-/* Do both run the same bytes with the same arguments? */
+/* True if both run the same bytes with the same arguments. */
 bool version_is_same(const struct version *a, const struct version *b);
 
-/* Builds it if need be. -ENODATA: it cannot be built; the sentence says how to see why. */
+/* Builds a version if need be. -ENODATA: it cannot be built; the sentence says how to see why. */
 int version_build(struct engine *e, struct workspace *w, const struct version *v, enum priority p, int cancel_fd);
 
-/* The programs of a version that is built. -ENODATA: it cannot be. */
+/* Holds the programs of a built version. -ENODATA: it cannot be built. */
 int version_hold(struct workspace *w, const struct version *v, struct held *ret);
 
-/* The first line that it prints for --version, on a slot's cores or `remote`; "" where that has no digit in it. An error: it could not be run. */
+/* The first line that a version prints for --version, on a slot's cores or `remote`; "" if the line has no digit. An error: it could not be run. */
 int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_remote *remote,
                 int cancel_fd, char ret[VERSION_LINE]);

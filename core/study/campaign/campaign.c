@@ -1,4 +1,4 @@
-/* The life of a campaign: opened, run, closed. */
+/* Opens, runs and closes a campaign. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
@@ -100,7 +100,7 @@ static void campaign_done(struct campaign *c)
         pthread_cond_destroy(&c->changed);
 }
 
-/* The settings as the store keeps them: versions by their names in full, and what was left to a default. */
+/* The settings as stored: with versions in full, and defaults filled in. */
 static struct campaign_settings spell_out(const struct campaign *c)
 {
         const struct campaign_settings *given = c->settings;
@@ -119,7 +119,7 @@ static struct campaign_settings spell_out(const struct campaign *c)
         full.logic = given->logic ? copy_string(given->logic) : NULL;
         full.corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
         if (given->corpus && !full.corpus)
-                full.corpus = copy_string(given->corpus); /* reading it says what is wrong */
+                full.corpus = copy_string(given->corpus); /* reading the corpus reports a wrong path */
         full.name = given->name ? copy_string(given->name)
                                 : format_string("%s-%.12s-%" PRIu64, given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs",
                                                 full.target, given->seed);
@@ -151,7 +151,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = campaign_note_conditions(c);
         if (r < 0)
                 return r;
-        has_time = campaign_now(c) < full->seconds; /* before there are other threads */
+        has_time = campaign_now(c) < full->seconds; /* before other threads start */
         r = campaign_start_localizer(c);
         if (r == 0)
                 r = campaign_start_reducer(c);
@@ -160,7 +160,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         else
                 campaign_end(c); /* the localizer and the reducer wait for it */
         pthread_mutex_lock(&c->lock);
-        c->ended_ns = now_ns(); /* the time of localizing and reducing is not the search's */
+        c->ended_ns = now_ns(); /* localizing and reducing do not count as time of the search */
         pthread_mutex_unlock(&c->lock);
         campaign_limit_localizer(c);
         for (enum beside who = 0; who < N_BESIDE; who++)

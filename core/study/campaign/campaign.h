@@ -1,13 +1,13 @@
-/* A campaign: looks for inputs on which a version is slower than others were (SPRFinder, section 4.1), or comes back unknown where it should
- * decide (Janus: Bringolf, Winterer, Su, ASE 2022), and keeps what it finds.
+/* A campaign: searches for inputs on which a version is slower than others (SPRFinder, section 4.1), or returns unknown though it should decide
+ * (Janus: Bringolf, Winterer, Su, ASE 2022), and keeps its findings.
  *
- * A strategy (core/fuzz/strategy.h) chooses inputs and versions; runners (core/run/runner.h) run them on leased slots, several side by side. Their
- * outcomes go to the campaign's journal, so that a campaign that was ended, killed or cut off by a reboot goes on where it was. A
- * candidate is run again, version by version in turns, and becomes a finding (observation.h) when the slowdown is significant. On the way, versions that
- * contradict each other or crash are findings of their own kinds.
+ * A strategy (core/fuzz/strategy.h) chooses inputs and versions; runners (core/run/runner.h) run them on leased slots, several in parallel. The outcomes
+ * go to the campaign's journal, so that a campaign that was ended, killed or interrupted by a reboot continues where it was. A candidate is run again,
+ * the versions taking turns, and becomes a finding (observation.h) if the slowdown is significant. Contradictions between versions and crashes are
+ * findings of their own kinds.
  *
- * Settings and status are kept as campaign_store.h says. The campaign's folder has the journal, and progress.tsv, operators.tsv (rules.tsv) and
- * log, which are written as it goes.
+ * campaign_store.h keeps settings and status. The campaign's folder has the journal, and progress.tsv, operators.tsv (rules.tsv) and log, which are
+ * written during the campaign.
  *
  * Threads: campaign_run() is called by one thread, and starts its own. */
 #pragma once
@@ -22,10 +22,9 @@ struct campaign_watch {
         void *user;
 };
 
-/* Runs a new campaign, or goes on with the one of that name (whose settings must be the same, but for `seconds` and `jobs`: -EEXIST with what
- * differs). Ends when its time is over, the inputs are, or cancel_fd becomes readable (-ECANCELED; it can be taken up again).
- * -EKEYREJECTED: its inputs would not be those of its journal (campaign_check_fingerprint()). -EBUSY: it is running elsewhere. -EINVAL: versions that
- * cannot be compared. -ENODATA: one cannot be built, or the corpus has no input.
- * -ESTALE: the solver was removed. `watch` may be NULL. */
+/* Runs a new campaign, or continues the one of that name. Ends when the time is over, there are no more inputs, or cancel_fd becomes readable
+ * (-ECANCELED; it can be continued). `watch` may be NULL. -EEXIST: the known campaign has other settings (`seconds` and `jobs` may differ).
+ * -EKEYREJECTED: the inputs would not be those of the journal (campaign_check_fingerprint()). -EBUSY: it is running elsewhere. -EINVAL: the versions
+ * cannot be compared. -ENODATA: one cannot be built, or the corpus has no input. -ESTALE: the solver was removed. */
 int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const struct campaign_settings *settings,
                  const struct campaign_watch *watch, int cancel_fd);

@@ -11,11 +11,11 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
         return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* False: by its name it is no input. */
+/* False: not an input, by its name. */
 static bool format_of(const char *name, enum format *ret)
 {
         *ret = case_format(name, SLICE("", 0));
-        return *ret == FORMAT_CNF || case_format(name, slice_string("p cnf 1 1\n")) == FORMAT_SMT2; /* whatever it begins with */
+        return *ret == FORMAT_CNF || case_format(name, slice_string("p cnf 1 1\n")) == FORMAT_SMT2; /* whatever its first bytes */
 }
 
 static int read_formula(const struct campaign *c, const char *path, enum format format, struct slice bytes, struct formula *ret)
@@ -34,7 +34,7 @@ static int read_formula(const struct campaign *c, const char *path, enum format 
         return r < 0 ? errorf(r, "%s: %s", path, error_message(r)) : 0;
 }
 
-/* Adds a file, or says why it cannot be used. */
+/* Adds a file, or reports why it cannot be used. */
 static int read_seed(struct campaign *c, const char *path, const char *name, enum format format)
 {
         struct corpus *to = &c->corpus;

@@ -67,7 +67,7 @@ static void encode(const struct campaign_record *r, struct buffer *ret)
         record_put_u32(ret, (uint32_t)XXH3_64bits(b.data, b.size));
 }
 
-/* False where there is no whole record. */
+/* False if there is no whole record. */
 static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_size)
 {
         const uint8_t *p = bytes.data;
@@ -85,7 +85,7 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
 
 /* -- reading -- */
 
-/* The whole records of some bytes; *ret_size: how many bytes they take. */
+/* Replays the whole records of some bytes; *ret_size: their length. */
 static int tell(struct slice bytes, bool is_known, campaign_replay_fn replay, void *user, size_t *ret_size)
 {
         struct campaign_record record;
@@ -138,7 +138,7 @@ static int tell_file(int fd, const char *path, campaign_replay_fn replay, void *
                 return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
         bytes = b.data;
         size = key_get_u64((const uint8_t *)bytes + MAGIC_SIZE);
-        if (size > 0) /* one that goes beyond the file is damaged */
+        if (size > 0) /* a checkpoint that ends beyond the file is damaged */
                 r = tell_checkpoint(SLICE(bytes + HEAD_SIZE, size <= b.size - HEAD_SIZE ? size : 0), path, replay, user);
         if (r < 0)
                 return r;
@@ -208,7 +208,7 @@ static int replay_open(void *user, const struct campaign_record *r)
         return k;
 }
 
-/* Cuts the file behind its whole records; a new one gets its head. */
+/* Truncates the file after its whole records; a new file gets its head. */
 static int cut(struct campaign_journal *j)
 {
         static const char head[HEAD_SIZE] = MAGIC;
@@ -221,7 +221,7 @@ static int cut(struct campaign_journal *j)
         return r < 0 ? errorf(r, "cannot write a campaign's journal: %s", strerror(-r)) : 0;
 }
 
-/* Has another process put a new file in its place before the lock was ours? */
+/* True if another process replaced the file before the lock was ours. */
 static bool is_replaced(int fd, const char *path)
 {
         struct stat ours, there;
@@ -274,7 +274,7 @@ int campaign_journal_add(struct campaign_journal *j, const struct campaign_recor
                 return r;
         encode(record, &b);
         r = write_all(j->fd, b.data, b.size);
-        if (r < 0) { /* half a record would hide what is added behind it */
+        if (r < 0) { /* half a record would hide later ones */
                 if (ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, (off_t)j->size, SEEK_SET) < 0)
                         log_warning("cannot take back half a record of a campaign's journal: %s", strerror(errno));
                 return errorf(r, "cannot write a campaign's journal: %s", strerror(-r));
@@ -310,7 +310,7 @@ static void encode_checkpoint(const struct campaign_journal *j, double now, stru
         record_put_u64(ret, XXH3_64bits(ret->data, ret->size));
 }
 
-/* Like write_file_atomic(), but the file is locked before it is in its place, and what a kill leaves has one name: the next checkpoint writes over it. */
+/* Like write_file_atomic(), but locks the file before it is in place. A kill leaves a file of one fixed name, which the next checkpoint overwrites. */
 int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n)
 {
         cleanup_free char *fresh = format_string("%s.new", j->path);

@@ -1,9 +1,9 @@
-/* A campaign's memory across crashes: everything that it told its strategy, so that it can be told again. Opening it drops a record that a crash cut off,
- * and all that follows it.
+/* A campaign's memory across crashes: everything that it reported to its strategy, for replay. Opening the journal drops a truncated record and all that
+ * follows it.
  *
- * So that it does not grow with what was tried, the caller makes a checkpoint now and then: the caller's state, which stands for all records so far, and
- * the records of inputs under way. It begins a new file, which takes the journal's place when it is on disk. The numbers of findings stand in records,
- * not in the state, so that an import can change them.
+ * To limit the journal's size, the caller makes a checkpoint now and then: the caller's state, which replaces all records so far, and the records of
+ * inputs under way. It begins a new file, which replaces the journal once it is on disk. The numbers of findings are in records, not in the state, so
+ * that an import can change them.
  *
  * Threads: one at a time. */
 #pragma once
@@ -14,12 +14,12 @@ enum campaign_event {
         EVENT_NEXT = 1,  /* an input was taken: id; -1 in `score`: the strategy waited */
         EVENT_RAN,       /* id, version, seconds, verdict, amount */
         EVENT_FINISH,    /* id */
-        EVENT_CONFIRMED, /* id, is_find; stands before the candidate's EVENT_FINISH */
+        EVENT_CONFIRMED, /* id, is_find; precedes the candidate's EVENT_FINISH */
         EVENT_SESSION,   /* a session began or ended; no field but the time */
-        EVENT_STEP,      /* of a chain: id, step, version, seconds, verdict, rule, direction */
+        EVENT_STEP,      /* a step of a chain: id, step, version, seconds, verdict, rule, direction */
         EVENT_FOUND,     /* a step's find: id, step, version, kind; finding: 0: not confirmed; is_find: it was new */
         EVENT_AGAIN,     /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict, amount */
-        EVENT_CHECKPOINT, /* first, where there is one: state */
+        EVENT_CHECKPOINT, /* state; always the first record */
         EVENT_COUNTED,    /* of a checkpoint: id finds are represented by a finding */
         N_EVENTS
 };
@@ -27,18 +27,18 @@ enum campaign_event {
 struct campaign_record {
         enum campaign_event event;
         uint64_t id;
-        double now; /* seconds since the campaign began, of work */
+        double now; /* seconds of work since the campaign began */
         unsigned version;
         double seconds;
         enum verdict verdict;
-        double amount; /* of the campaign's measure; of a campaign by time the seconds */
+        double amount; /* of the campaign's measure; seconds if that is time */
         bool is_find;
         uint64_t finding; /* its number */
         uint64_t step;    /* 0: the seed */
         unsigned rule, direction;
         unsigned kind; /* enum observation_kind */
-        bool is_known; /* it comes from a checkpoint, whose state includes it: of an input under way, or an EVENT_COUNTED */
-        struct slice state; /* until the function returns */
+        bool is_known; /* from a checkpoint whose state includes it: of an input under way, or an EVENT_COUNTED */
+        struct slice state; /* valid until the function returns */
 };
 #define JOURNAL_NO_RULE UINT16_MAX
 
@@ -51,11 +51,11 @@ int campaign_journal_open(const char *path, campaign_replay_fn replay, void *use
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user);
 void campaign_journal_close(struct campaign_journal *j);
 
-/* Completes *r by the last record of an input under way that has its event, id, step, version and kind. False: there is none. */
+/* Completes *r from the last record of an input under way with the same event, id, step, version and kind. False: there is none. */
 bool campaign_journal_find(const struct campaign_journal *j, struct campaign_record *r);
-/* Written when it returns; on disk at the next sync. -ENOSPC and other errors leave the file as it was. */
+/* Writes a record, which is on disk after the next sync. An error, such as -ENOSPC, leaves the file as it was. */
 int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *r);
 int campaign_journal_sync(struct campaign_journal *j);
-/* On disk when it returns; after an error nothing has changed. `known`: EVENT_COUNTED; records of inputs under way come by themselves. */
+/* Makes a checkpoint, on disk after 0; an error changes nothing. `known`: EVENT_COUNTED; the journal itself adds the records of inputs under way. */
 int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n);
 uint64_t campaign_journal_size(const struct campaign_journal *j); /* bytes, without the checkpoint */

@@ -3,8 +3,8 @@
  * A turn of the localizer (campaign_turns.c) is one build or run, and as many more as begin within the time that the search had before. All findings of
  * that time are localized together and share builds.
  *
- * When the search for inputs is over the localizer has all cores, and a bounded time of wall clock. A localization that is not finished by then is kept as
- * unfinished, and goes on with the next call of the campaign. */
+ * After the search for inputs the localizer has all cores, and a bounded wall-clock time. A localization that is not finished by then is kept as
+ * unfinished, and continues with the next call of the campaign. */
 #include "cache/base/hash.h"
 #include "core/study/campaign/campaign_internal.h"
 #include "core/study/observation/finding.h"
@@ -43,7 +43,7 @@ uint64_t campaign_count_causes(const struct campaign *c)
         return n;
 }
 
-/* Under the lock: reads the causes that are known by now. */
+/* Reads the causes known by now. Under the lock. */
 static void learn(struct campaign *c)
 {
         for (size_t i = 0; i < c->n_found; i++) {
@@ -119,7 +119,7 @@ static bool is_open(struct campaign *c, const struct observation *f)
         return !is_tried && (r == -ENOENT || (r == 0 && !localized_is_final(l)));
 }
 
-/* Between the same two versions, by the same measure. */
+/* True if both are between the same two versions, by the same measure. */
 static bool is_one_search(const struct observation *a, const struct observation *b)
 {
         return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
@@ -128,7 +128,7 @@ static bool is_one_search(const struct observation *a, const struct observation 
                                            finding_verdict(a, a->target) == finding_verdict(b, b->target)));
 }
 
-/* Moves the findings of one search next to the one at `at`. How many they are. */
+/* Moves the findings of one search next to the one at `at`, and returns their number. */
 static size_t same_search(struct search *s, size_t at)
 {
         size_t n = at + 1;
@@ -143,7 +143,7 @@ static size_t same_search(struct search *s, size_t at)
         return n - at;
 }
 
-/* Each build and run at its turn. */
+/* Makes each query at the localizer's turn. */
 static int make(void *user, size_t i, struct query **ret)
 {
         struct search *s = user;
@@ -173,7 +173,7 @@ static int look_at_time(void *user, const struct ask_progress *)
         return is_time_over(s->campaign) ? errorf(-ETIME, "the time for localizing is over") : 0;
 }
 
-/* To its end, or until its time is over. */
+/* Runs a search to its end, or until its time is over. */
 static int run_search(struct search *s, struct localization *l)
 {
         struct campaign *c = s->campaign;
@@ -199,7 +199,7 @@ static int run_search(struct search *s, struct localization *l)
         return r < 0 ? r : localization_keep(l);
 }
 
-/* A finding that was searched for counts as tried, also where its result is not kept: another search in this session would come to the same. */
+/* A searched finding counts as tried, even if its result is not kept: another search in this session would give the same. */
 static void note_result(struct search *s, const struct observation *f, const struct localized *result)
 {
         struct campaign *c = s->campaign;
@@ -246,8 +246,8 @@ static int search(struct search *s, size_t at, size_t n)
         return r;
 }
 
-/* All findings that are not localized yet, until the time is over; *ret_open is how many are not localized then. What is known of those is kept as
- * unfinished (localization.h), and the next call goes on. -ECANCELED: likewise. */
+/* Localizes all findings that are not localized yet, until the time is over; *ret_open: the number of those left. Their results so far are kept as
+ * unfinished (localization.h), and the next call continues. -ECANCELED: likewise. */
 static int localize(struct campaign *c, size_t *ret_open)
 {
         struct search s = {.campaign = c};

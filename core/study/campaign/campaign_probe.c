@@ -1,4 +1,4 @@
-/* Asks the versions before the search: which format the target takes, which logics all answer, which operators of the rules they support. */
+/* Probes the versions before the search: the format that the target reads, the logics that all answer, the operators of the rules that they support. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include "core/fuzz/generate.h"
@@ -20,9 +20,9 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
         return r;
 }
 
-/* -- the format: a recipe says which it is, but one of programs takes both -- */
+/* -- the format: the recipe's, but the recipe of `programs` accepts both -- */
 
-/* Does the target answer a formula of this format, which is satisfiable? */
+/* *ret: the target answers a satisfiable formula of this format. */
 static int answers(struct campaign *c, enum format format, bool *ret)
 {
         static const char *const formulas[] = {[FORMAT_SMT2] = "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
@@ -40,7 +40,7 @@ static int answers(struct campaign *c, enum format format, bool *ret)
         return r;
 }
 
-/* SMT-LIB, unless the target answers nothing but DIMACS. */
+/* Chooses SMT-LIB, unless the target answers only DIMACS. */
 static int ask_target(struct campaign *c)
 {
         bool is_answered;
@@ -63,14 +63,14 @@ int campaign_choose_format(struct campaign *c)
         return c->format == FORMAT_ANY && !c->settings->corpus ? ask_target(c) : 0;
 }
 
-/* -- what all versions decide -- */
+/* -- formulas that all versions decide -- */
 
 struct probe {
         struct campaign_worker worker;
-        struct buffer *left; /* owned; of each compared version: what it does not decide */
+        struct buffer *left; /* owned; of each compared version: the names it does not decide */
 };
 
-/* Asks every version. A timeout says nothing of the operator. */
+/* Asks every version. A timeout proves nothing about the operator. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
 {
         for (unsigned v = 0; v < p->worker.campaign->n_compared; v++) {
@@ -87,8 +87,7 @@ static int ask_all(struct probe *p, const struct buffer *text, const char *name,
         return 0;
 }
 
-/* A campaign that goes on must have what it began with, so the answer is kept in a file: of an earlier session, else of `ask`. Says what each version does
- * not decide. */
+/* The answer of `ask`, kept in a file, as a continued campaign must have the answer of its first session. Reports what each version does not decide. */
 static int ask_once(struct campaign *c, const char *name, int (*ask)(struct probe *p, struct buffer *ret), struct buffer *ret)
 {
         cleanup_free char *path = format_string("%s/%s", c->folder, name);
@@ -118,7 +117,7 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
 
 /* -- operators and quantifiers of the rules -- */
 
-/* The number of each that a version does not decide, a line each; of quantifiers OP_NONE. */
+/* The number of each operator that some version does not decide, a line each; OP_NONE for quantifiers. */
 static int ask_operators(struct probe *p, struct buffer *ret)
 {
         const enum dialect dialect = p->worker.campaign->dialect;
@@ -130,7 +129,7 @@ static int ask_operators(struct probe *p, struct buffer *ret)
                 cleanup_buffer struct buffer text = {0};
 
                 if (!written[op] || (r = weaken_probe(op, dialect, &text)) == -ENOENT) {
-                        r = 0; /* it depends on widths, so rules write it only into formulas that have such sorts */
+                        r = 0; /* the operator depends on widths, so rules write it only into formulas with such sorts */
                         continue;
                 }
                 if (r == 0)
@@ -190,7 +189,7 @@ static int ask_logic(struct probe *p, const char *logic, bool *ret_unsupported)
         return r < 0 ? r : ask_all(p, &text, logic ? logic : "strings", ret_unsupported);
 }
 
-/* A name a line; nothing: strings. */
+/* One name per line; empty: strings. */
 static int ask_logics(struct probe *p, struct buffer *ret)
 {
         static const char *const logics[] = {"QF_UF",   "QF_AX",   "QF_BV",    "QF_ABV",     "QF_UFBV", "QF_AUFBV", "QF_LIA", "QF_NIA", "QF_LRA", "QF_NRA",

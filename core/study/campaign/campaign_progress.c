@@ -1,4 +1,4 @@
-/* A campaign's account of itself while it runs: its log, its status, and the tables beside its journal. */
+/* A running campaign's log, its status, and the tables beside its journal. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>

@@ -46,7 +46,7 @@ void campaign_close_reducer(struct campaign *c)
         c->reducer = NULL;
 }
 
-/* Reads how far the finding's reduction is. */
+/* Reads the state of the finding's reduction. */
 static int look(const struct reducer *p, const struct observation *finding, struct reducible *f)
 {
         cleanup(query_unrefp) struct query *q = NULL;
@@ -118,7 +118,7 @@ static bool is_open(const struct reducible *f)
         return f->choice->is_representative && !f->is_over;
 }
 
-static uint64_t size_of(const struct reducible *f) /* bytes, as reduced as it is */
+static uint64_t size_of(const struct reducible *f) /* bytes of the smallest known input */
 {
         return f->choice->reduced > 0 ? f->choice->reduced : f->choice->size;
 }
@@ -173,7 +173,7 @@ static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
 
 /* -- while it searches for inputs -- */
 
-/* Called under the lock, which it gives up while it works. 1: there is nothing to do before more is found. */
+/* Called under the lock, which it leaves while it works. 1: nothing to do until more is found. */
 static int take_turn(struct reducer *p)
 {
         struct campaign *c = p->campaign;

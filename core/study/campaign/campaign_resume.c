@@ -1,4 +1,4 @@
-/* A campaign taken up again. Its settings and inputs must be those of the one in the store; replaying the journal brings its state where it was. */
+/* Continues a campaign. Its settings and inputs must be those of the one in the store; replaying the journal restores its state. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static char *whole_fingerprint(const struct campaign *c)
         return format_string("programs:%016" PRIx64 " %s", key_get_u64(programs.bytes), c->fingerprint);
 }
 
-/* The hash of a part, as text; "" where the fingerprint has no such part. */
+/* The hash of a part, as text; "" if the fingerprint has no such part. */
 static struct slice part_of(const char *fingerprint, const char *part)
 {
         size_t n = strlen(part);
@@ -146,7 +146,7 @@ static int replay_next(struct campaign *c, const struct campaign_record *r)
         return k == -EAGAIN ? 0 : k;
 }
 
-/* A record of a checkpoint: the type's state does not have it. */
+/* Replays a record of a checkpoint, which the type's state does not have. */
 static int replay_known(struct campaign *c, const struct campaign_record *r)
 {
         if (r->event == EVENT_NEXT)

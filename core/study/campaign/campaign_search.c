@@ -3,11 +3,11 @@
 
 #include "cache/base/fault.h"
 
-#define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two looks at the time and at the cancel descriptor */
+#define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two checks of the time and the cancel descriptor */
 #define TELL_NS   NSEC_PER_SEC
 #define RECORD_NS (10 * NSEC_PER_SEC)
 
-/* Under the lock. 0: *ret is an input; 1: there are no more. */
+/* 0: *ret is an input; 1: no more inputs. Under the lock. */
 static int take_input(struct campaign *c, struct strategy_input *ret)
 {
         for (;;) {
@@ -35,7 +35,7 @@ static int take_input(struct campaign *c, struct strategy_input *ret)
         }
 }
 
-/* The first worker leaves its core while commits are looked for or a finding is reduced. */
+/* Makes the first worker leave its core while findings are localized or reduced. */
 static int make_room(struct campaign_worker *worker)
 {
         struct campaign *c = worker->campaign;
@@ -118,7 +118,7 @@ static void *work_to_the_end(void *user)
         return NULL;
 }
 
-/* Waits a moment, then looks whether the search is over. Under the lock. */
+/* Waits a moment, then checks whether the search is over. Under the lock. */
 static void look(struct campaign *c)
 {
         struct timespec until = time_in(LOOK_NS);
@@ -160,7 +160,7 @@ static int watch_over(struct campaign *c, unsigned n)
                 pthread_mutex_lock(&c->lock);
                 c->is_over |= r < 0;
         }
-        c->is_over = true; /* also where there were no more inputs: the localizer and the reducer wait for it */
+        c->is_over = true; /* also if there are no more inputs: the localizer and the reducer wait for it */
         pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);
         return r;

@@ -60,14 +60,14 @@ static int run_wanted(struct trial *t)
 /* -- confirming -- */
 
 struct confirmation {
-        unsigned versions[2]; /* the reference, and the one that is slower */
+        unsigned versions[2]; /* the reference, and the slower one */
         struct judge_pair pairs[MOST_PAIRS];
         double fast[MOST_PAIRS], slow[MOST_PAIRS]; /* amounts */
         struct answer last[2];
-        size_t n, failures; /* pairs; and how many of them are below the threshold */
+        size_t n, failures; /* pairs; those of them below the threshold */
 };
 
-/* The first pair is the input itself. The next ones are under seeds of the solver where both versions take one, else of scrambled inputs. An input that
+/* The first pair is the input itself. The next ones are under seeds of the solver if both versions have one, else of scrambled inputs. An input that
  * cannot be scrambled is repeated. */
 static int disguise(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
 {
@@ -85,7 +85,7 @@ static int disguise(const struct trial *t, const struct confirmation *p, uint64_
         return r;
 }
 
-/* Runs both versions once; which one is first alternates. 1: two versions contradict each other. */
+/* Runs both versions once, taking turns at running first. 1: two versions contradict each other. */
 static int run_pair(struct trial *t, struct confirmation *p)
 {
         const struct campaign *c = t->worker->campaign;
@@ -183,7 +183,7 @@ static int confirm_and_keep(struct trial *t, struct confirmation *p)
         return r < 0 ? r : r == 0;
 }
 
-/* Tells the strategy of its end, and counts it, from a worker or from the journal. Under the lock. */
+/* Reports an input's end to the strategy, and counts it, from a worker or from the journal. Under the lock. */
 static void finish_input(struct campaign *c, uint64_t id, bool is_confirmed, bool is_find)
 {
         double score;
@@ -207,7 +207,7 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
         bool is_wanted, is_find = false;
         int r;
 
-        for (unsigned v = 0; v < c->n_versions; v++) { /* runs of a cut-off session: the strategy knows them and does not ask for them again */
+        for (unsigned v = 0; v < c->n_versions; v++) { /* runs of an interrupted session: the strategy knows them and does not ask for them again */
                 struct campaign_record record = {.event = EVENT_RAN, .id = input->id, .version = v};
 
                 if (campaign_recall(c, &record))
@@ -264,7 +264,7 @@ static int begin(struct campaign *c)
         uint64_t inputs;
         int r;
 
-        if (s->measure != JUDGE_TIME && threshold_of(c) >= scale(c, trial_most(c))) /* for time the strategy says so */
+        if (s->measure != JUDGE_TIME && threshold_of(c) >= scale(c, trial_most(c))) /* for time the strategy checks this */
                 return errorf(-EINVAL, "no run can take %g times %s, which is the least that a threshold of %g looks for: its limit is %s", s->threshold,
                               judge_amount_text(s->measure, judge_least(s->measure)).s, s->threshold, judge_amount_text(s->measure, trial_most(c)).s);
         o.versions = (unsigned)c->n_compared;

@@ -1,4 +1,4 @@
-/* One input: run a version on it, keep a finding, see that versions contradict each other or crash. Both types of campaign use it. */
+/* One input: runs a version on it, keeps a finding, finds contradictions and crashes. Both types of campaign use it. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <inttypes.h>

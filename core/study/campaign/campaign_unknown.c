@@ -1,4 +1,4 @@
-/* Campaigns for unknowns: their life, chains in their order, what they count, replay of the journal. */
+/* Campaigns for unknowns: begin and end, order of chains, counts, replay of the journal. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include <inttypes.h>
@@ -177,7 +177,7 @@ static int check(const struct campaign_settings *s)
         return 0;
 }
 
-/* Of the rules and the seeds, which decide the chains. */
+/* Sets the fingerprint of the rules and the seeds, which determine the chains. */
 static void take_fingerprint(struct campaign *c, const struct unknowns *u)
 {
         uint64_t hash;

@@ -1,18 +1,18 @@
-/* Shared by the files of campaigns for unknowns: campaign_unknown.c (their life, chains in their order, counts, replay of the journal), unknown_seed.c
+/* Shared by the files of campaigns for unknowns: campaign_unknown.c (life cycle, order of chains, counts, replay of the journal), unknown_seed.c
  * (seeds and their expected answers), chain.c and chain_judge.c (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a
  * version does not support).
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step. The next step begins at the last mutant
- * that the target decided. The target runs first, and a mutant that it decides as is implied runs on no reference. One that comes back unknown is a
- * regression where a reference decides it, else an implication. The steps of a chain follow from the campaign's seed, the chain's number and the
- * answers, so a chain that was cut off goes on where it was. */
+ * that the target decided. The target runs first; if it gives the implied answer, no reference runs. A mutant that comes back unknown is a regression if a
+ * reference decides it, else an implication. The steps of a chain follow from the campaign's seed, the chain's number and the answers, so an interrupted
+ * chain continues where it was. */
 #pragma once
 
 #include "core/smtlib/logic.h"
 #include "core/study/campaign/campaign_internal.h"
 #include "core/weaken/weaken.h"
 
-/* A seed is run as it is and, where it states a logic that forbids what rules bring in, in ALL as well, by turns. */
+/* A seed runs as it is and, if its logic forbids operators that rules add, in ALL as well, by turns. */
 enum logic_mode {
         LOGIC_STATED,
         LOGIC_ALL,
@@ -20,8 +20,8 @@ enum logic_mode {
 };
 
 struct seed {
-        const char *name;                  /* the corpus' */
-        struct buffer text[N_LOGIC_MODES]; /* owned; empty where there is no such mode */
+        const char *name;                  /* in the corpus */
+        struct buffer text[N_LOGIC_MODES]; /* owned; empty for a missing mode */
         char logic[32];                    /* as stated; "" */
         enum verdict label;                /* the expected answer; VERDICT_UNKNOWN: the versions' answers count */
         /* under the campaign's lock: */
@@ -39,13 +39,13 @@ enum rule_end {
         N_RULE_ENDS
 };
 struct rule_use {
-        uint64_t ends[N_RULE_ENDS]; /* how often the target came to each end on the rule's mutants */
+        uint64_t ends[N_RULE_ENDS]; /* number of the target's runs with each end, on the rule's mutants */
 };
 
 struct known_finding {
         char *signature; /* owned */
-        uint32_t number; /* 0: somebody is about to store it */
-        uint64_t size;   /* bytes of the smallest that is stored */
+        uint32_t number; /* 0: claimed, not stored yet */
+        uint64_t size;   /* bytes of the smallest stored one */
         bool is_own;     /* of this campaign */
         bool is_counted; /* its EVENT_FOUND is in the journal */
 };
@@ -55,11 +55,11 @@ struct unknowns {
         struct seed *seeds;    /* owned */
         size_t n_seeds;
         unsigned chains;              /* of a seed */
-        bool unsupported[N_OPS];      /* by a version; OP_NONE: quantifiers. Read only once the workers run */
-        uint64_t last;                /* chain given out; this and all that follows: under the campaign's lock */
+        bool unsupported[N_OPS];      /* by some version; OP_NONE: quantifiers. Read-only once the workers run */
+        uint64_t last;                /* the last chain given out; this and the following fields: under the campaign's lock */
         struct known_finding *known; /* owned */
         size_t n_known;
-        struct finding_count *counts; /* owned; how many finds of this campaign each finding represents */
+        struct finding_count *counts; /* owned; the number of this campaign's finds that each finding represents */
         size_t n_counts;
         struct rule_use *uses; /* owned; by rule */
 };
@@ -78,14 +78,14 @@ struct chain_place {
 };
 struct chain_place chain_place_of(struct campaign *c, uint64_t id);
 int chain_try(struct campaign_worker *worker, const struct strategy_input *input);
-/* Under the lock: counts a step or a find, from a worker or the journal. */
+/* Counts a step or a find, from a worker or the journal. Under the lock. */
 void unknowns_count(struct campaign *c, const struct campaign_record *r);
 
 /* -- unknown_seed.c -- */
 
 /* Takes the scripts of the corpus. */
 int seeds_read(struct campaign *c, struct unknowns *u);
-/* Under the lock: decides whether chains can begin there, once the answers of all versions on the seed itself are known. */
+/* Decides whether chains can begin at a seed, once all versions' answers on the seed itself are known. Under the lock. */
 void seed_judge(struct campaign *c, struct chain_place at);
 
 /* -- signatures -- */
@@ -95,17 +95,17 @@ int signatures_load(struct campaign *c);
 /* True: the caller stores the find, then calls signature_stored(). False: it is a duplicate of the finding *ret_number, and not much smaller. Takes and
  * leaves the lock. */
 bool signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number);
-/* Ends a claim: under which number the find was stored; 0: it did not show again. True: it is new to this campaign. Takes and leaves the lock. */
+/* Ends a claim; `number`: of the stored find; 0: it did not show again. True: it is new to this campaign. Takes and leaves the lock. */
 bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size);
-/* Stores how many finds each finding represents. */
+/* Stores the number of finds that each finding represents. */
 int signatures_keep(struct campaign *c);
 
 /* -- operators -- */
 
-/* Asks every version about every operator that rules write. An operator is left out where a version does not decide its plainest formula. */
+/* Tests every version on every operator that rules write. An operator is not used if some version does not decide its plainest formula. */
 int operators_probe(struct campaign *c);
 
-/* -- one chain, of one worker: chain.c (from the seed, step by step) and chain_judge.c (what the answers mean, and the findings of a step) -- */
+/* -- one chain, of one worker: chain.c (from the seed, step by step) and chain_judge.c (judges the answers, and makes a step's findings) -- */
 
 struct chain {
         struct campaign *campaign;
@@ -115,7 +115,7 @@ struct chain {
         unsigned step, target;
         enum verdict implied;         /* of every formula of the chain */
         struct logic logic;           /* as stated */
-        uint64_t size_most;           /* nodes of an assertion that a step may make */
+        uint64_t size_most;           /* most nodes of an assertion made by a step */
         struct script *now, *next; /* owned; the last formula that the target decided, and the mutant of this step */
         struct buffer text, lines;
         struct weaken_step applied;
@@ -123,9 +123,9 @@ struct chain {
         struct trial trial;
 };
 
-/* To the journal; the record gets the chain's id and step. Takes and leaves the lock. */
+/* Adds a record with the chain's id and step to the journal. Takes and leaves the lock. */
 int chain_note(struct chain *ch, struct campaign_record *r);
-/* Did a cut-off session come to an end with this kind of find of this version at this step? */
+/* True if an interrupted session has already dealt with this kind of find of this version at this step. */
 bool chain_has_filed(const struct chain *ch, enum observation_kind kind, unsigned version);
-/* Stores or counts what the answers show. 1: an answer contradicts what is implied, so that the chain cannot go on. */
+/* Stores or counts the finds that the answers show. 1: an answer contradicts the implied one, so the chain cannot go on. */
 int chain_judge(struct chain *ch);

@@ -1,4 +1,4 @@
-/* The versions that a campaign compares: read, checked, built, and held while it runs; and the conditions of their times. */
+/* Reads, checks, builds and holds the versions that a campaign compares, and records the conditions of their times. */
 #include "core/run/host.h"
 #include "core/study/campaign/campaign_internal.h"
 
@@ -14,7 +14,7 @@ static int add_version(struct campaign *c, const char *text)
         return 0;
 }
 
-/* Is `b` on the line of first parents of `a`? */
+/* True if `b` is on the line of first parents of `a`. */
 static bool is_ancestor(struct history *h, uint32_t a, uint32_t b)
 {
         cleanup_free uint32_t *line = NULL;

@@ -5,9 +5,9 @@
 
 #define SIZE_MOST 100000 /* nodes of an assertion; a larger seed may grow by half */
 
-/* -- the terms that a step may bring in -- */
+/* -- the terms that a step may add -- */
 
-/* Is the term one that the versions support, and the seed's logic allows? The chain is the user. */
+/* True if the versions support the term, and the seed's logic allows it. The chain is the user. */
 static bool chain_allows(void *user, const struct term *t)
 {
         const struct chain *ch = user;
@@ -58,8 +58,8 @@ static int run_version(struct chain *ch, unsigned v)
         return k < 0 ? k : chain_note(ch, &r);
 }
 
-/* Runs every version on a seed. On a mutant the target goes first. Where it decides as is implied the references cannot show anything of it, so they
- * run there only when findings of theirs are wanted, too. */
+/* Runs every version on a seed. On a mutant the target runs first. If it gives the implied answer, the references cannot show a fault of it, so they run
+ * only if their own findings are wanted, too. */
 static int chain_run_all(struct chain *ch)
 {
         const struct campaign *c = ch->campaign;
@@ -95,7 +95,7 @@ static void chain_done(struct chain *ch)
         free(ch->trial.answers);
 }
 
-/* Does the target decide the seed? 1: no chain can begin here. */
+/* Checks that the target decides the seed. 1: no chain can begin here. */
 static int begin_at_seed(struct chain *ch)
 {
         struct campaign *c = ch->campaign;
@@ -192,7 +192,7 @@ int chain_try(struct campaign_worker *worker, const struct strategy_input *input
                 r = begin_at_seed(&ch);
         for (ch.step = 1; r == 0 && ch.step <= ch.place.steps; ch.step++) {
                 if (campaign_is_over(c))
-                        return 0; /* it goes on here when the campaign does */
+                        return 0; /* the chain continues here when the campaign does */
                 r = step(&ch);
         }
         if (r < 0)

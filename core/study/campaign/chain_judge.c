@@ -1,5 +1,5 @@
-/* The meaning of the answers to a mutant: unknown where it should be decided, a crash, an answer that contradicts the chain's. Each is stored as a
- * finding, or counted where one of its signature is there. */
+/* Judges the answers to a mutant: unknown though it should be decided, a crash, an answer that contradicts the chain's. Each is stored as a finding, or
+ * counted if there is one of its signature. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 
 struct chain_find {
         enum observation_kind kind;
-        int reference; /* a version that is right; -1: none */
+        int reference; /* a version with the right answer; -1: none */
         unsigned version;
-        const char *reason; /* why it is unknown, how it crashed, what it says */
+        const char *reason; /* why it is unknown, how it crashed, or its answer */
 };
 
 static void add_operators(const struct script *s, bool has[N_OPS + 2])
@@ -30,7 +30,7 @@ static void add_operators(const struct script *s, bool has[N_OPS + 2])
                         has[N_OPS + (all.list[i]->kind == TERM_EXISTS)] = true;
 }
 
-/* The operators and quantifiers that the last step brought in. */
+/* The operators and quantifiers that the last step added. */
 static void print_operators(const struct chain *ch, struct buffer *ret)
 {
         bool before[N_OPS + 2] = {0}, after[N_OPS + 2] = {0};
@@ -143,7 +143,7 @@ static int is_repeated(struct chain *ch, const struct chain_find *find, bool *re
         return r;
 }
 
-/* Stores the find, or counts it where one of its signature is there. */
+/* Stores the find, or counts it if there is one of its signature. */
 static int file_find(struct chain *ch, const struct chain_find *find)
 {
         struct campaign *c = ch->campaign;
@@ -151,7 +151,7 @@ static int file_find(struct chain *ch, const struct chain_find *find)
         cleanup_buffer struct buffer signature = {0}, what = {0};
         struct campaign_record r = {.event = EVENT_FOUND, .version = find->version, .kind = find->kind};
         bool is_so = false;
-        uint32_t number = 0; /* stays 0 where the find does not show again */
+        uint32_t number = 0; /* stays 0 if the find does not show again */
         int k = 0;
 
         print_signature(ch, find, &signature);
@@ -171,7 +171,7 @@ static int file_find(struct chain *ch, const struct chain_find *find)
         return k < 0 ? k : chain_note(ch, &r);
 }
 
-/* Asks again, and why. False: it does not say unknown twice, or names a limit of its own. */
+/* Asks again, and for the reason. False: the second answer is not unknown, or the reason names a limit of the solver's own. */
 static int ask_reason(struct chain *ch, unsigned version, char reason[REASON_MOST], bool *ret)
 {
         cleanup_buffer struct buffer text = {0}, output = {0};
@@ -233,7 +233,7 @@ static int judge_crash(struct chain *ch, unsigned version)
         return file_find(ch, &(struct chain_find){FINDING_CRASH, -1, version, a->ending});
 }
 
-/* 1: an answer contradicts what is implied. */
+/* 1: an answer contradicts the implied one. */
 static int judge_errors(struct chain *ch)
 {
         bool is_wrong = false;

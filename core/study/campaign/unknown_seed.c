@@ -1,11 +1,11 @@
-/* The seeds of a campaign for unknowns: read, cleaned and labelled, then judged by the versions' answers. */
+/* Reads, cleans and labels the seeds of a campaign for unknowns, and judges them by the versions' answers. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include <ctype.h>
 
 #include "core/smtlib/print.h"
 
-/* Removes commands that ask for models or state an answer, and adds a check where there is none. */
+/* Removes commands that ask for models or state an answer, and adds a check-sat if there is none. */
 static void clean_script(struct script *s)
 {
         bool has_check = false;
@@ -30,7 +30,7 @@ static bool begins_with(const char *name, const char *what)
         return strncmp(name, what, strlen(what)) == 0 && !isalnum((unsigned char)name[strlen(what)]);
 }
 
-/* By :status, else by the beginning of the name of the file or of a folder above it: "sat-17.smt2", "unsat/17.smt2". */
+/* The label by :status, else by the beginning of the file's name or of a folder's above it: "sat-17.smt2", "unsat/17.smt2". */
 static enum verdict read_label(const struct script *s, const char *name)
 {
         enum verdict label = VERDICT_UNKNOWN;
@@ -87,8 +87,8 @@ int seeds_read(struct campaign *c, struct unknowns *u)
         return r;
 }
 
-/* Why no chain can begin here; "" when one can. Two answers may contradict each other: of two versions, or of a version in two logics. The label is right
- * then, or else the first answer. */
+/* The reason why no chain can begin here; "" if one can. Two answers may contradict each other: of two versions, or of a version in two logics. Then the
+ * label is right, else the first answer. */
 static void find_objection(const struct campaign *c, struct seed *seed, const enum verdict *base, char ret[600])
 {
         enum verdict answer = seed->implied;
@@ -130,6 +130,6 @@ void seed_judge(struct campaign *c, struct chain_place at)
         }
         seed->is_out[at.mode] = true;
         c->status.skipped += at.mode == LOGIC_STATED;
-        if (c->is_resumed) /* else this was said before */
+        if (c->is_resumed) /* otherwise an earlier session reported it */
                 campaign_say(c, "left out: %s%s: %s", seed->name, at.mode == LOGIC_ALL ? " in ALL" : "", why);
 }

@@ -6,10 +6,10 @@
 #include "core/query/scrambled.h"
 #include "core/run/cell_file.h"
 
-/* How far apart in time two measurements may have ended to be one pair: a minute, and some runs of the slower one. */
+/* Two measurements are a pair if they ended at most this far apart: a minute, and some runs of the slower one. */
 #define APART_SECONDS 60
 #define APART_RUNS    6
-/* Pairs that come apart (somebody else's runs came between) are taken again; this often as many as were wanted are asked for at most. */
+/* Pairs torn apart by other runs in between are taken again; at most this many times the wanted number of pairs are asked for. */
 #define PATIENCE 2
 
 struct want {
@@ -19,13 +19,13 @@ struct want {
         uint32_t sample; /* 0: the run itself */
 };
 
-/* The pairs of a case, and how they came. */
+/* The pairs of a case, and their origin. */
 struct evidence {
         struct judge_pair *pairs;
-        size_t n_pairs;             /* up to the last one that is known */
-        uint32_t next[JUDGE_PAIRS]; /* of each pair: the first number that neither version has a measurement under */
+        size_t n_pairs;             /* up to the last known one */
+        uint32_t next[JUDGE_PAIRS]; /* of each pair: the first sample number that neither version has */
         bool is_taken[JUDGE_PAIRS]; /* the pair was taken in turn */
-        struct case_info *scrambled[JUDGE_PAIRS]; /* under the seed of that pair; NULL: not looked at */
+        struct case_info *scrambled[JUDGE_PAIRS]; /* under the seed of that pair; NULL: not looked up */
         bool is_repeated;                         /* its pairs are repetitions */
         size_t asked;                             /* pairs asked for by us */
 };
@@ -70,7 +70,7 @@ void comparing_free(struct comparing *c)
         free(c);
 }
 
-/* A time of one machine says nothing beside a time of another. */
+/* Refuses versions on two machines, whose times cannot be compared. */
 static int refuse_two_machines(const struct comparing_options *o)
 {
         const struct comparing_version *v = o->version;
@@ -228,7 +228,7 @@ static int scrambled_case(struct comparing *c, size_t i, size_t pair, bool make,
                 r = scrambled_find(w, of, pair, &found);
         if (r == -ENOENT && make)
                 r = scrambled_make(w, of, pair, &found);
-        else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE) /* that it cannot be scrambled must be known before pairs are planned */
+        else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE) /* whether it can be scrambled must be known before pairs are planned */
                 r = scrambled_digest(w, of, pair, &digest) ?: -ENOENT;
         if (found) {
                 case_info_unref(*kept);
@@ -264,7 +264,7 @@ static int cell_of(struct comparing *c, size_t i, size_t pair, int side, bool ma
 struct taken { /* one measurement of one version */
         uint32_t number;
         int64_t measured;
-        double wall; /* seconds, as they passed */
+        double wall; /* seconds of wall-clock time */
         struct judge_run run;
 };
 struct taken_list {
@@ -296,7 +296,7 @@ static int take(void *user, uint32_t number, const struct fact *f)
         return 0;
 }
 
-/* A variant counts as its solver does, a library within another program as that does; another solver counts other things. */
+/* True if both versions count effort alike: a variant as its solver, a library within a host as the host; other solvers count differently. */
 static bool counts_alike(const struct comparing *c)
 {
         const struct recipe *a = c->options.version[0].solver->recipe, *b = c->options.version[1].solver->recipe;
@@ -306,7 +306,7 @@ static bool counts_alike(const struct comparing *c)
                memcmp(in[0].data, in[1].data, in[0].size) == 0;
 }
 
-/* Everything that was measured of the cell. */
+/* All measurements of the cell. */
 static int take_all(struct comparing *c, const struct cell *cell, struct taken_list *ret)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -321,7 +321,7 @@ static int take_all(struct comparing *c, const struct cell *cell, struct taken_l
         ret->newest = f ? fact_moment(f) : 0;
         cell_limits(cell, &limits);
         ret->limit = (double)(f && cell->machine && cell->wall_ns == 0 ? f->limits.wall_ns : limits.wall_ns) / 1e9;
-        if (cell->machine) /* of a named one the value alone is known */
+        if (cell->machine) /* of a named machine only the value is known */
                 r = f ? take(ret, 0, f) : 0;
         else
                 r = samples_known(c->options.workspace, cell, !ret->has_effort, take, ret);
@@ -348,7 +348,7 @@ static void add_pair(struct comparing *c, struct evidence *e, size_t at, const s
         c->table.newest = MAX(c->table.newest, MAX(a ? a->measured : 0, b ? b->measured : 0));
 }
 
-/* The measurements that were taken in turn: of a cell whose pairs are repetitions all of them, else the first. */
+/* Takes the measurements made in turn: all of them if the case's pairs are repetitions, else the first. */
 static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct taken_list *a, const struct taken_list *b)
 {
         struct evidence *e = &c->evidence[i];
@@ -364,12 +364,12 @@ static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct
                 add_pair(c, e, at, before, after);
                 e->is_taken[at++] = true;
         }
-        if (at == 0) /* what was not measured in turn still says what the two answer */
+        if (at == 0) /* measurements not made in turn still show the two answers */
                 add_pair(c, e, 0, a->n > 0 ? a->list : NULL, b->n > 0 ? b->list : NULL);
 }
 
-/* A named machine's results were measured under whatever limits. Where the two versions were given different times, they are read under the lesser: what
- * only the longer time shows is not compared. */
+/* A named machine's results may have any limits. If the two versions had different time limits, both are read under the lesser: answers that need the
+ * longer one are not compared. */
 static int read_lesser(struct comparing *c, struct cell cells[2], struct taken_list taken[2])
 {
         double lesser = fmin(taken[0].limit, taken[1].limit);
@@ -401,7 +401,7 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
                 if (r == 0)
                         r = take_all(c, &cells[side], &taken[side]);
         }
-        if (r == -ENOENT) /* the input was never made */
+        if (r == -ENOENT) /* the scrambled input was never made */
                 return 0;
         if (r == 0)
                 r = read_lesser(c, cells, taken);
@@ -473,7 +473,7 @@ static int compare_pools(const void *a, const void *b, void *judgement)
         return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* Does the seed change nothing? On every case that ran under five seeds or more, the effort is one number. */
+/* True if the seed changes nothing: on every case with five seeds or more, the effort is one number. */
 static bool is_idle(const struct comparing *c, int side)
 {
         size_t n_cases = 0;

@@ -6,10 +6,10 @@
 #include "core/study/base/stat.h"
 #include "core/study/base/verdict_plot.h"
 
-#define LEAST      0.001 /* seconds; what takes less is drawn there */
-#define LEAST_SPAN 40    /* times from one end of a scatter plot's axis to the other: the diagonals of ten are seen */
+#define LEAST      0.001 /* seconds; shorter times are drawn there */
+#define LEAST_SPAN 40    /* least ratio between the ends of a scatter plot's axis: the diagonals of ten are visible */
 
-#define NAMED_FROM 2  /* times: cases that lie farther from the diagonal are called by their names */
+#define NAMED_FROM 2  /* cases farther from the diagonal than this ratio are labelled */
 #define NAMED_MOST 8
 
 #define NOTHING "no case is measured with both"
@@ -21,7 +21,7 @@ static bool is_solved(const struct comparing_table *t, size_t i, int side)
         return verdict_is_decided(run->verdict) && !run->is_wrong;
 }
 
-#define TITLE_PIXELS 10 /* a character of a title takes so many at most, on average */
+#define TITLE_PIXELS 10 /* at most, for a title's average character */
 
 static struct plot *new_plot(const struct comparing_table *t, unsigned width, unsigned height)
 {
@@ -42,11 +42,11 @@ static struct plot *new_plot(const struct comparing_table *t, unsigned width, un
 
 /* -- scatter ------------------------------------------------------------------------------------------------------ */
 
-/* The number that is drawn of a case: seconds, or bytes. */
+/* The drawn number of a case: seconds, or bytes. */
 struct scatter {
         const struct comparing_table *table;
         bool is_memory;
-        double farthest[NAMED_MOST]; /* distances of the changes that are called by their names, the largest first; 0: none */
+        double farthest[NAMED_MOST]; /* distances of the labelled changes, the largest first; 0: none */
 };
 
 static bool is_drawn(const struct scatter *of, size_t i)
@@ -68,7 +68,7 @@ static double megabytes(const struct comparing_table *t, size_t i, int side)
         return fmax(isnan(median) ? t->cases[i].pairs[0].run[side].memory : median, 1) / 1e6;
 }
 
-/* A case without an answer stands on the border. */
+/* A case without an answer is drawn on the border. */
 static double place_of(const struct scatter *of, size_t i, int side)
 {
         const struct comparing_table *t = of->table;
@@ -78,7 +78,7 @@ static double place_of(const struct scatter *of, size_t i, int side)
         return is_solved(t, i, side) ? fmax(comparing_seconds(t, i, side), LEAST) : limit_of(t, i, side);
 }
 
-/* A wrong answer before all; then the answer that either gave; then how the second one ended. */
+/* A wrong answer first; then an answer of either side; then the end of the second one. */
 static enum verdict_plot colour_of(const struct comparing_table *t, size_t i, const char **ret_name)
 {
         const struct judge_pair *pair = &t->cases[i].pairs[0];
@@ -94,7 +94,7 @@ static enum verdict_plot colour_of(const struct comparing_table *t, size_t i, co
         return verdict_plot_of(shown->verdict, shown->is_wrong);
 }
 
-/* How far a case lies from the diagonal, by the logarithm. */
+/* A case's distance from the diagonal, as a logarithm. */
 static double distance(const struct scatter *of, size_t i)
 {
         return fabs(log(place_of(of, i, 1) / place_of(of, i, 0)));
@@ -105,7 +105,7 @@ static bool is_change(const struct comparing_table *t, size_t i)
         return judge_is_regression(t->judgement.cases[i].change) || judge_is_improvement(t->judgement.cases[i].change);
 }
 
-/* Changes are called by their names where they are far from the diagonal, and among the few that are farthest. */
+/* Changes are labelled if they are far from the diagonal, and among the few farthest ones. */
 static void find_farthest(struct scatter *of)
 {
         for (size_t i = 0; i < of->table->options->n; i++) {
@@ -165,7 +165,7 @@ static void add_points(const struct scatter *of, struct plot *p)
 }
 
 struct extent {
-        double low, high; /* of all that is drawn */
+        double low, high; /* of everything drawn */
         double limit[2];  /* the longest */
         bool unsolved[2];
 };
@@ -187,7 +187,7 @@ static struct extent extent_of(const struct scatter *of)
         return e;
 }
 
-/* The same on both axes, so that the diagonals are straight; wide enough for all of them. A limit is a border where something stands on it. */
+/* Both axes have the same range, wide enough for all diagonals, which are straight then. A limit is a border if some case is on it. */
 static void set_ranges(const struct scatter *of, struct plot *p)
 {
         struct extent e = extent_of(of);
@@ -209,7 +209,7 @@ static void set_ranges(const struct scatter *of, struct plot *p)
 static void add_note(const struct scatter *of, struct plot *p)
 {
         const struct comparing_table *t = of->table;
-        size_t unsolved = 0; /* by both: these cases stand on one point */
+        size_t unsolved = 0; /* by both: these cases share one point */
         char text[160];
         int n;
 

@@ -126,7 +126,7 @@ void comparison_write_families(const struct comparing_table *t, struct buffer *r
         }
 }
 
-/* " (0.91–1.04 over seeds, 0.8–1.2 over cases)". Two cases say nothing of others: their interval spans powers of ten. */
+/* " (0.91–1.04 over seeds, 0.8–1.2 over cases)". Two cases prove nothing about others: their interval spans powers of ten. */
 static void add_intervals(const struct judge_set_shift *s, struct buffer *ret)
 {
         const struct judge_mean *m = &s->ratio;

@@ -5,15 +5,15 @@
 
 #include "core/study/compare/comparing.h"
 
-/* The one line that says whether the second version is better: the measure that was asked for over the set, how many are solved, PAR-2. */
+/* One line on whether the second version is better: the measure that was asked for over the set, the number of solved cases, PAR-2. */
 void comparison_write_line(const struct comparing_table *t, struct buffer *ret);
-/* summary.tsv: measure, a, b, ratio, low, high; "-" where there is nothing. With a heading, as the next. */
+/* summary.tsv: measure, a, b, ratio, low, high; "-" for no value. With a heading, like the next. */
 void comparison_write_summary(const struct comparing_table *t, struct buffer *ret);
 /* set.tsv, a row for each measure: measure, change, cases, ratio, low, high (over other seeds of these cases), cases low, cases high (over other cases
  * like these), p. Then the difference of PAR-2 in seconds, and the flips. */
 void comparison_write_set(const struct comparing_table *t, struct buffer *ret);
 /* families.tsv: family, cases, compared, solved a, solved b, lost, gained, par2 a, par2 b, change, ratio, low, high, cases low, cases high, p, worse,
- * better. No row where all cases are of one family. */
+ * better. No row if all cases are of one family. */
 void comparison_write_families(const struct comparing_table *t, struct buffer *ret);
 
 enum comparison_list {
@@ -25,13 +25,13 @@ enum comparison_list {
 /* Worst first: case, change, result a, time a, result b, time b, ratio, low, high, p, pairs, solved a, solved b, effort, memory, by, name. The ratio is of
  * the measure that was asked for; effort and memory are ratios, too. */
 void comparison_write_changes(const struct comparing_table *t, enum comparison_list list, struct buffer *ret);
-/* For an issue or a pull request; `most` rows of each table, and how many more there are. */
+/* For an issue or a pull request: `most` rows of each table, and the number of further rows. */
 void comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret);
 json_t *comparison_json(const struct comparing_table *t); /* a new reference; NULL: no memory */
 
-/* Each case's seconds before and after (or the memory, of the cases that both solve), on logarithmic axes, with the limits as borders. `width` in CSS
- * pixels; a little higher. */
-#define COMPARISON_SCATTER_WIDTH 560 /* of a file of its own */
+/* Each case's seconds before and after (or the memory, of the cases that both solve), on logarithmic axes, with the limits as borders. `width` is in CSS
+ * pixels; the picture is a little higher than wide. */
+#define COMPARISON_SCATTER_WIDTH 560 /* of a picture in a file */
 void comparison_plot_scatter(const struct comparing_table *t, bool is_memory, unsigned width, struct buffer *ret);
-/* How many cases each version solves within so many seconds each. */
+/* The number of cases that each version solves, by the seconds allowed per case. */
 void comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret);

@@ -1,4 +1,4 @@
-/* Campaigns of another store: which of them are here already, and their files. */
+/* Imports campaigns of another store: finds those that are here already, and copies files. */
 #include "core/study/import/import_internal.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ const struct taken_campaign *taking_find_campaign(const struct taking *t, const 
 
 /* -- names and identity -- */
 
-/* What a campaign keeps for good, but for its name. */
+/* The parts of a campaign that never change, except its name. */
 static void identity_of(const struct taken_campaign *c, struct digest *ret)
 {
         cleanup_free char *decisions = campaign_decisions(&c->settings);
@@ -50,7 +50,7 @@ static int read_campaign(struct workspace *w, const struct solver *s, const char
         return r;
 }
 
-/* Is the campaign of this name in the store here just that one? -ENOENT: there is none. */
+/* *ret: the campaign of this name here is the same one. -ENOENT: there is none. */
 static int is_campaign(const struct taking *t, const char *name, const struct digest *identity, bool *ret)
 {
         cleanup(taken_campaign_done) struct taken_campaign c = {0};
@@ -81,7 +81,7 @@ static int find_known(const struct taking *t, const struct digest *identity, cha
         return r;
 }
 
-/* Gives it a name here. Where another campaign has its name, it gets one with its digest, which is the same at the next import. */
+/* Gives a campaign a name here. If another campaign has its name, the new name contains its digest, and is the same at the next import. */
 static int choose_name(const struct taking *t, struct taken_campaign *c, const struct digest *identity)
 {
         char hex[DIGEST_HEX_SIZE];
@@ -228,7 +228,7 @@ static int write_checkpoint(struct copying *c)
         return campaign_journal_checkpoint(c->journal, c->now, SLICE(c->state.data, c->state.size), c->known, c->n_known);
 }
 
-/* 1: it names a finding that is not here, and all that follows stays there. */
+/* 1: the record names a finding that is not here; it and all later records are not copied. */
 static int copy_record(void *user, const struct campaign_record *record)
 {
         struct copying *c = user;
@@ -332,7 +332,7 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
         return r;
 }
 
-/* -- how far it is here -- */
+/* -- the progress here -- */
 
 struct kept {
         struct blob journal; /* owned; empty where there is none */
@@ -347,7 +347,7 @@ static int read_kept(const char *path, struct kept *ret)
         return r == -ENOENT ? 0 : r;
 }
 
-/* Did an import take just that? */
+/* True if an import took exactly this state. */
 static bool was_taken(const struct places *p, const struct kept *k)
 {
         cleanup_blob struct blob lines = {0};

@@ -7,10 +7,10 @@
 
 /* A campaign of the other store. */
 struct taken_campaign {
-        char *there, *here; /* owned; its names */
+        char *there, *here; /* owned; its names in both stores */
         struct campaign_settings settings;
         struct campaign_status status;
-        char machine[PATH_SIZE]; /* "": it does not say */
+        char machine[PATH_SIZE]; /* "": not recorded */
         bool is_left_out;
 };
 
@@ -21,20 +21,20 @@ struct taking {
         struct solver *there, *here; /* refs */
         struct taken_campaign *campaigns; /* owned */
         size_t n_campaigns;
-        uint32_t *numbers; /* owned; from a finding's number there to its number here; 0: it is passed over */
+        uint32_t *numbers; /* owned; from a finding's number there to its number here; 0: skipped */
         uint32_t n_numbers;
-        bool has_other_recipe; /* and it was said */
+        bool has_other_recipe; /* the recipes differ, and that was reported */
 };
 
-/* Is the commit that a version's text in full names here? True of what names none. */
+/* True if the commit of a version's text in full is here, or the text names no commit. */
 bool taking_has_version(const struct taking *t, const char *version);
 
 /* -- import_campaign.c -- */
 
-/* Reads the campaigns and gives each a name here. A new one has only its settings and status then. */
+/* Reads the campaigns and gives each a name here. A new campaign then has only its settings and status. */
 int taking_read_campaigns(struct taking *t);
 void taken_campaign_done(struct taken_campaign *c);
-/* NULL: there is none of that name. */
+/* NULL: no campaign of that name. */
 const struct taken_campaign *taking_find_campaign(const struct taking *t, const char *there);
-/* Copies their files, once all findings have their numbers. */
+/* Copies the campaigns' files, once all findings have their numbers. */
 int taking_copy_campaigns(struct taking *t);

@@ -3,6 +3,6 @@
 
 #include "cache/base/util.h"
 
-/* Appends the line with the number that its finding has here: numbers[there], for those up to `last`; 0: it is not here, and keeps its number. A line that
- * begins with no finding stays as it is. */
+/* Appends a line with its finding's number here: numbers[there], for numbers up to `last`; 0: not here, and the line keeps its number. A line that does
+ * not begin with a finding stays as it is. */
 void log_line_import(const char *line, const uint32_t *numbers, uint32_t last, struct buffer *to);

@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-#define CONSTANT    5    /* so many equal values on a side are no chance */
+#define CONSTANT    5    /* this many equal values on a side are not chance */
 #define FOLLOWS     0.01 /* p of a case of a set that changed evenly */
-#define SEED_FACTOR 1.5  /* two times of one seed differ by this at least; repeated runs of one program hardly do */
+#define SEED_FACTOR 1.5  /* least ratio of two different times of one seed; repeated runs of one program hardly differ so much */
 #define LEAST_TIME  1e-6 /* seconds; a shorter one counts as this */
 
 /* -- names -------------------------------------------------------------------------------------------------------- */
 
 static const struct {
         const char *name, *unit;
-        double least; /* lesser amounts count as this one where amounts are compared */
+        double least; /* smaller amounts count as this one in comparisons */
 } measures[N_JUDGE_MEASURES] = {
         [JUDGE_TIME] = {"time", "seconds", 0},     [JUDGE_CPU_TIME] = {"cpu", "seconds", 0},
         [JUDGE_MEMORY] = {"memory", "bytes", 16 << 20}, [JUDGE_EFFORT] = {"effort", "effort", 100},
@@ -116,7 +116,7 @@ size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o)
         return MIN(c->n_pairs, MAX(1, MIN(o->most_pairs, JUDGE_PAIRS)));
 }
 
-/* The measure of one side's run, as it counts; NaN if it has none. */
+/* The value that counts for one side's run; NaN: none. */
 static double value_of(const struct judge_pair *p, int side, enum judge_measure m)
 {
         const struct judge_run *run = &p->run[side];
@@ -172,7 +172,7 @@ double judge_floor(enum judge_measure m, double least)
         return is_time(m) ? fmax(log(JUDGE_FLOOR), log1p(JUDGE_SECONDS / least)) : log(JUDGE_FLOOR);
 }
 
-/* Medians of all cases. Only cases whose answers decide nothing go on the list that is tested. */
+/* Sets the medians of all cases. Only cases that the answers do not decide go on the list of tests. */
 static void read_series(const struct judge_case *cases, struct judgement *j, struct measured *m)
 {
         size_t values = 0;
@@ -253,8 +253,8 @@ static struct stat_shift estimate(const struct series *s, size_t n)
                       : stat_shift_sorted_unpaired(x, n, y, n, JUDGE_CONFIDENCE, stat_tails(n, false));
 }
 
-/* The change of the first n pairs that is held against the floor: the estimate, or the mean of all pairs. Where only some seeds changed, the estimate
- * hardly moves and the mean does. */
+/* The change of the first n pairs to be compared with the floor: the estimate, or the mean of all pairs. If only some seeds changed, the mean moves and
+ * the estimate hardly does. */
 static double change_of(const struct series *s, size_t n, double estimated)
 {
         double mean = sides_of(s, n).shift.mean;
@@ -284,8 +284,8 @@ static void look(struct measured *m, size_t look)
 
 /* -- one measure -------------------------------------------------------------------------------------------------- */
 
-/* Is it shown to differ by less than the floor? Five pairs that go together have no interval, and answers that come and go have one without a width:
- * there every single pair must differ by less. */
+/* True if the difference is shown to be less than the floor. Five correlated pairs have no interval, and answers that come and go have one without a
+ * width: then every single pair must differ by less. */
 static bool is_same(const struct series *s)
 {
         if (s->is_constant)
@@ -346,8 +346,8 @@ static double error_of(const struct sides *s)
         return sqrt(square / (s->shift.n - 1) / s->shift.n);
 }
 
-/* How many pairs each case wants for itself. Every case whose answers leave something to measure gets the first few. Cases of a set that changed evenly
- * want none: their change is known. Where time is not what was asked for, it decides only whether answers are lost or gained. */
+/* Sets the number of pairs that each case wants for itself. Every case that the answers do not decide gets the first few. Cases of a set that changed
+ * evenly want none: their change is known. If time was not asked for, it only decides whether answers are lost or gained. */
 static void plan(const struct measured *m, struct judgement *j)
 {
         size_t found = 0;
@@ -408,7 +408,7 @@ static void judge_measured(struct measured *m, const struct judge_case *cases, s
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
-/* The change of a case whose answers are no fact by themselves: lost and gained are changes of time. */
+/* The change of a case that the answers do not decide: lost and gained are changes of time. */
 static enum judge_change headline(const struct judged_case *c, const struct judge_options *o)
 {
         enum judge_change time = c->by[JUDGE_TIME].change, asked = c->by[o->measure].change;
@@ -423,7 +423,7 @@ static enum judge_change headline(const struct judged_case *c, const struct judg
         return asked == JUDGE_UNKNOWN ? JUDGE_UNDECIDED : asked;
 }
 
-/* What a case's answers say, before anything is measured: JUDGE_UNDECIDED where they show no change. */
+/* The judgement by a case's answers alone: JUDGE_UNDECIDED if they show no change. */
 static struct judged_case judge_answers(const struct judge_case *c, size_t pairs)
 {
         bool wrong[2] = {0}, sat[2] = {0}, unsat[2] = {0}, is_solved = false;
@@ -482,7 +482,7 @@ void judge(const struct judge_case *cases, size_t n, const struct judge_options 
                 if (c->change != JUDGE_UNDECIDED)
                         continue;
                 c->change = headline(c, options);
-                if (ret->set.wanted > c->pairs) /* the set wants the same number of pairs of each case that it is tested by */
+                if (ret->set.wanted > c->pairs) /* the set wants equally many pairs of each of its tested cases */
                         c->wanted = MAX(c->wanted, ret->set.wanted);
         }
         judge_count_sets(cases, ret);

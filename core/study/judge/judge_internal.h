@@ -1,4 +1,4 @@
-/* Shared by the judge's files: the pairs of a case as logarithms of one measure, looks, and what a look may spend. */
+/* Shared by the judge's files: the pairs of a case as logarithms of one measure, looks, and a look's share of false alarms. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -6,7 +6,7 @@
 #include "core/study/judge/judge.h"
 
 #define JUDGE_CONFIDENCE 0.95
-#define JUDGE_TOGETHER   2 /* the t of a correlation above which the two sides go together over the seeds */
+#define JUDGE_TOGETHER   2 /* the t above which the two sides correlate over the seeds */
 
 /* -- looks (judge_plan.c) ------------------------------------------------------------------------------------------- */
 
@@ -18,22 +18,22 @@ enum judge_part {
         PART_SET,
         PART_FAMILIES,
 };
-/* The share of this part in the false alarms at a look, of the measure that is asked for or of one of the others. */
+/* This part's share of the false alarms at a look, for the measure that is asked for or one of the others. */
 double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms);
-/* The look that comes after so many pairs, where it needs no more than `most` (of the first look: so many of its pairs); else 0. */
+/* The pairs of the next look after `pairs`, if they are at most `most`; else 0. The first look is cut to `most` pairs. */
 size_t judge_next_look(size_t pairs, size_t most);
 
-/* Something measured over so many pairs, and what may become of it. Logarithms. */
+/* A shift measured over some pairs, and its outlook. Logarithms. */
 struct prospect {
         enum judge_part part;
         double false_alarms; /* of the judgement */
         size_t pairs, most;
-        double shift, error; /* error: the standard one, which shrinks with more pairs */
-        double fixed;        /* the part of it that does not */
+        double shift, error; /* error: the standard error, which shrinks with more pairs */
+        double fixed;        /* the part of the error that does not shrink */
         double floor;
-        double share; /* of the spending that one alone of a list gets */
+        double share; /* of the spending, for one of a list */
 };
-/* Will more pairs hardly show a change? */
+/* True if more pairs would hardly show a change. */
 bool judge_is_hopeless(const struct prospect *p);
 
 /* -- one measure of a case (judge.c) ---------------------------------------------------------------------------------- */
@@ -42,10 +42,10 @@ struct series {
         size_t index; /* of the case */
         size_t family;
         size_t known;                 /* pairs */
-        size_t n;                     /* pairs that have the measure on both sides */
-        size_t upto[N_LOOKS];         /* so many are among the pairs of each look; 0: it is not reached */
+        size_t n;                     /* pairs with the measure on both sides */
+        size_t upto[N_LOOKS];         /* how many of n are among each look's pairs; 0: look not reached */
         const double *before, *after; /* logarithms, [n] */
-        double floor;                 /* a difference is a change from here on */
+        double floor;                 /* the least difference that is a change */
         bool is_constant;             /* before and after */
         bool found;                   /* a change */
         struct judge_shift *ret;
@@ -56,7 +56,7 @@ struct measured {
         bool is_asked;
         double false_alarms;
         size_t most_pairs, most_wanted;
-        struct series *list; /* of the cases that have it */
+        struct series *list; /* of the cases with the measure */
         size_t n;
         double *room;
 };
@@ -90,13 +90,13 @@ static inline void judge_add_pair(struct sides *s, double before, double after)
         judge_add(&s->after, after);
         judge_add(&s->shift, after - before);
 }
-/* Do they go together over the seeds? By the t of their correlation. */
+/* True if the two sides correlate over the seeds, by the t of their correlation. */
 bool judge_go_together(const struct sides *s);
-/* The logarithm of the ratio from which on a difference is a change; `least`: the lesser of the two amounts, which counts for times. */
+/* The logarithm of the least ratio that is a change; `least`: the lesser of the two amounts, which matters for times. */
 double judge_floor(enum judge_measure m, double least);
 
 /* The lesser limit of the two; 0: none. */
 double judge_limit(const struct judge_pair *p);
 bool judge_is_solved(const struct judge_pair *p, int side);
-/* So many pairs of the case count. */
+/* The number of the case's pairs that count. */
 size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o);

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#define SEEDS       5   /* from here on a seed is one witness */
-#define LEAST_BUILD 4   /* builds of a level where it is not */
+#define SEEDS       5   /* with this many seeds, a seed is one observation */
+#define LEAST_BUILD 4   /* builds of a level with fewer seeds */
 #define LONE        2.5 /* deviations of a single reading from those around it, at most */
-/* The tests of a series are many, but they are of the same values: those of each gap count as so many (tests/bench/levels.c). */
+/* The tests of a series are many, but on the same values: the tests of each gap count as this many (tests/bench/levels.c). */
 #define TESTS_A_GAP 3.0
-#define AROUND      7 /* readings, of which a lone one is in the middle */
+#define AROUND      7 /* readings around a lone one, which is in the middle */
 
 struct sums {
         double n, x, square;
@@ -16,7 +16,7 @@ struct sums {
 
 struct line {
         size_t n, seeds;
-        struct sums *before; /* [(n + 1) * seeds]: of the logarithms of all builds before; so a stretch costs no more than its seeds */
+        struct sums *before; /* [(n + 1) * seeds]: sums over all earlier builds, of logarithms; so a stretch costs only its seeds */
         double floor;        /* logarithm */
         double most_p;       /* of a change */
 };
@@ -26,7 +26,7 @@ static bool is_known(const struct judge_build *b, size_t seed)
         return seed < b->n && b->values[seed] > 0 && isfinite(b->values[seed]);
 }
 
-/* Have most builds enough seeds? */
+/* True if most builds have enough seeds. */
 static bool has_seeds(const struct judge_build *builds, size_t n, size_t seeds)
 {
         size_t enough = 0;
@@ -88,7 +88,7 @@ static void read_line(const struct judge_build *builds, size_t n, double floor, 
 
 /* -- two stretches ------------------------------------------------------------------------------------------------ */
 
-/* Of one seed over the builds of a stretch. */
+/* The sums of one seed over the builds of a stretch. */
 static struct sums seed_sums(const struct line *l, size_t from, size_t to, size_t seed)
 {
         const struct sums *a = &l->before[from * l->seeds + seed], *b = &l->before[to * l->seeds + seed];
@@ -207,8 +207,7 @@ static bool holds_change(const struct changes *c, size_t from, size_t to)
         return false;
 }
 
-/* Looks at the intervals of one length, each a quarter of it behind the one before. Narrower ones were looked at before; one that holds a change is
- * passed over. */
+/* Tests the intervals of one length, each a quarter of it after the one before, except those that contain a change. Narrower ones were tested before. */
 static void find_in_intervals(const struct line *l, size_t length, struct changes *c)
 {
         size_t to = 0;
@@ -243,7 +242,7 @@ static void move_changes(const struct line *l, struct changes *c)
         }
 }
 
-/* Drops the weakest change that the whole stretches on both sides do not show. False: there is none. */
+/* Drops the weakest change that the whole stretches on both sides do not confirm. False: there is none. */
 static bool drop_change(const struct line *l, struct changes *c)
 {
         size_t weakest = c->n;

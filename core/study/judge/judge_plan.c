@@ -1,4 +1,4 @@
-/* When pairs are looked at, what a look may spend of the false alarms, and whether more pairs are worth their time. */
+/* The looks, each look's share of the false alarms, and whether more pairs are worth their time. */
 #include "core/study/judge/judge_internal.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@ const size_t judge_looks[N_LOOKS] = {5, 8, 12, 18, 24, 32, 40, 50, JUDGE_PAIRS};
 
 #define ASKED_SHARE 0.84 /* of all false alarms; the other measures have the rest */
 
-/* A chance of a change below this is none. */
+/* A smaller chance of a change counts as none. */
 #define HOPELESS 0.02
-/* The pairs to come are assumed to be like those that were seen, and so many standard errors better. */
+/* Further pairs are assumed to be like the known ones, but this many standard errors better. */
 #define OPTIMISM 0.75
 
 double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms)
@@ -41,7 +41,7 @@ size_t judge_next_look(size_t pairs, size_t most)
         return 0;
 }
 
-/* The chance that a look finds a change, the way that is likelier. */
+/* The chance that a look finds a change, in the likelier direction. */
 static double power(const struct prospect *p, size_t look)
 {
         double n = (double)p->pairs, k = (double)judge_looks[look], alone = judge_spending(p->part, look, true, p->false_alarms) * p->share;

@@ -1,9 +1,9 @@
-/* The judgement of a set and of its families: what is so of all cases together. */
+/* The judgement of a set and of its families: of all cases together. */
 #include "core/study/judge/judge_internal.h"
 
 #include <math.h>
 
-/* A look is reached when this share of its pairs is there: of some cases there may be none. */
+/* A look is reached with this share of its pairs: some cases may have none. */
 #define REACHED 0.9
 
 /* -- means over cases --------------------------------------------------------------------------------------------- */
@@ -11,13 +11,13 @@
 /* The mean of the cases' means, each case with the same weight. */
 struct spread {
         double mean;
-        double seeds, seeds_df; /* standard error over other seeds of these cases, and its degrees of freedom; 0: nothing is known of it */
-        double cases;           /* over other cases; infinite: of one case */
+        double seeds, seeds_df; /* standard error over other seeds of these cases, and its degrees of freedom; 0: not known */
+        double cases;           /* over other cases; infinite for one case */
         bool is_even;           /* the means do not differ by more than their seeds explain */
 };
 
-/* `pooled`: the variance of single pairs over all cases, which stands in for that of a case with one pair; NaN: no case has more. The degrees of freedom
- * of a sum of variances are Satterthwaite's (1946). */
+/* `pooled`: the variance of single pairs over all cases, used for cases with one pair; NaN: no case has more. The degrees of freedom of a sum of variances
+ * are Satterthwaite's (1946). */
 static void error_over_seeds(const struct moments *c, size_t n, double pooled, struct spread *ret)
 {
         double sum = 0, squares = 0;
@@ -128,8 +128,8 @@ static size_t gather(struct group *g, size_t look)
         return n;
 }
 
-/* The p at a look. Where the cases differ by more than their seeds explain, each case is one observation: chaos that no seed stands for, or changes
- * that are not of the whole. */
+/* The p at a look. If the cases differ by more than their seeds explain, by chaos beyond the seeds or by changes of only some cases, each case is one
+ * observation. */
 static double test_group(struct group *g, size_t look)
 {
         size_t n = gather(g, look);
@@ -165,7 +165,7 @@ static void look_at_groups(struct group *groups, size_t n, enum judge_part part,
                 groups[i].found |= p[i] <= largest && fabs(groups[i].spread.mean) >= groups[i].floor;
 }
 
-/* Is the group the same as a whole? Where the cases differ from each other, that must be by little, too. */
+/* True if the group as a whole is the same. If the cases differ from each other, that must be by little, too. */
 static bool is_same(const struct group *g)
 {
         struct judge_mean mean = mean_of(&g->spread, g->ret->cases);
@@ -207,7 +207,7 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
 
 /* -- all of them -------------------------------------------------------------------------------------------------- */
 
-/* Takes the series of family `of` (n_families: of all) and their floor: for times, in the middle the cases must differ by a millisecond, too. */
+/* Takes the series of family `of` (n_families: of all) and their floor: for times, the geometric mean of the cases must differ by a millisecond, too. */
 static void take_members(struct group *g, const struct measured *m, size_t of, size_t n_families)
 {
         double sum[2] = {0};
@@ -269,7 +269,7 @@ void judge_sets(struct measured *m, const struct judge_case *cases, struct judge
                 g->ret->change = change_of(g);
                 if (k == n_families && m->is_asked)
                         j->set.wanted = wanted_by(g, m);
-                p = test_group(g, N_LOOKS); /* the shift that is shown is of all pairs */
+                p = test_group(g, N_LOOKS); /* the shift shown is that of all pairs */
                 g->ret->p = g->n == 1 ? g->list[0]->ret->p : p;
                 g->ret->is_even = g->spread.is_even;
                 g->ret->ratio = exp_of(mean_of(&g->spread, g->ret->cases));

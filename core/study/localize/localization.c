@@ -9,19 +9,19 @@ struct localization {
         uint32_t fork;  /* localization_fork() */
         uint32_t start;
         struct localize_commit *commits;
-        size_t *parents; /* of all commits, one after another */
+        size_t *parents; /* of all commits, concatenated */
         size_t n;
         struct localize *search;
-        double run_seconds; /* of the last run, where its value is another */
+        double run_seconds; /* of the last run, if its value is not seconds */
         const struct localize_want *wants;
         size_t n_wants;
         struct answer {
                 struct fact *fact; /* owns a ref */
                 bool failed;       /* the commit cannot be built */
-        } * answers; /* one a want, kept until all are there: the order in which they come must not count. NULL: nothing is asked */
+        } * answers; /* one per want, kept until all are there: the order of arrival must not matter. NULL: nothing is asked */
         bool stopped;
-        enum verdict *expected; /* by case: the first answer that was one; VERDICT_UNKNOWN: none yet */
-        bool *disturbed;        /* by case: others had the core during some of its runs */
+        enum verdict *expected; /* by case: the first sat or unsat; VERDICT_UNKNOWN: none yet */
+        bool *disturbed;        /* by case: some runs were disturbed */
         size_t builds;
 };
 
@@ -91,7 +91,7 @@ static int read_parents(struct localization *l)
         return 0;
 }
 
-#define UNKNOWN_BUILD 300 /* seconds, where none was built */
+#define UNKNOWN_BUILD 300 /* seconds, if nothing was built yet */
 
 /* -- outcomes ----------------------------------------------------------------------------------------------------- */
 
@@ -103,7 +103,7 @@ struct cell localization_cell(const struct localization_options *o, uint32_t com
         return cell;
 }
 
-/* By verdict: two fixed times that stand for the two answers. No noise can hide their difference. */
+/* By verdict: two fixed times represent the two answers. No noise can hide their difference. */
 #define BEFORE_SECONDS 0.01
 #define AFTER_SECONDS  1.0
 
@@ -133,7 +133,7 @@ struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m)
         return o;
 }
 
-/* The reference is fed first. An answer counts as solved if it is the one that the case had there. */
+/* The reference is fed first. An answer counts as solved if it equals the reference's. */
 static void feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
         struct cell cell = localization_cell(&l->options, commit, l->options.cases[test]);
@@ -197,7 +197,7 @@ static int feed_known(struct localization *l, uint32_t commit)
         return 0;
 }
 
-/* Commits of one build share their facts: the first of them has given them. */
+/* True if an earlier commit with the same build has given the facts, which they share. */
 static bool is_repeated(const struct localization *l, const uint32_t *known, size_t i)
 {
         uint64_t build = l->commits[known[i]].build;
@@ -208,7 +208,7 @@ static bool is_repeated(const struct localization *l, const uint32_t *known, siz
         return false;
 }
 
-/* Builds, and runs, of the commits between the ends; the reference's first. */
+/* Feeds known builds and runs of the commits between the ends; the reference's first. */
 static int look_at_known(struct localization *l)
 {
         cleanup_free uint32_t *known = NULL;
@@ -223,7 +223,7 @@ static int look_at_known(struct localization *l)
                 return r;
         on_line[l->start] = true;
         for (size_t i = 0; i < line.n; i++)
-                on_line[line.list[i]] = true; /* what lies beside it is asked for when it is needed */
+                on_line[line.list[i]] = true; /* commits beside the line are looked up when needed */
         for (size_t i = 0; i < n && known[i] < l->n && r >= 0; i++) {
                 int built = is_repeated(l, known, i) ? 0 : look_at_build(l, known[i]);
 
@@ -260,7 +260,7 @@ void localization_free(struct localization *l)
         free(l);
 }
 
-/* The value that no run exceeds: seconds by the clock that counts, bytes. */
+/* The limit of values: seconds by the clock that counts, or bytes. */
 static double limit_of(const struct localization *l)
 {
         struct cell cell = localization_cell(&l->options, l->options.target, NULL);
@@ -274,7 +274,7 @@ static double limit_of(const struct localization *l)
         return (double)(l->options.is_cpu_time ? cell.cpu_ns : limits.wall_ns) / NSEC_PER_SEC;
 }
 
-/* From l->start on, with all that is known. */
+/* Begins the search at l->start, with all known facts. */
 static int begin_search(struct localization *l)
 {
         int r;
@@ -290,8 +290,8 @@ static int begin_search(struct localization *l)
         return r < 0 ? r : look_at_known(l);
 }
 
-/* The user did not name the commit where two lines part. Where it cannot be built, the next commit of the target's line that can stands for it, but for
- * the target itself. */
+/* The user did not name the commit where two lines part. If it cannot be built, the next commit of the target's line that can be built replaces it, but
+ * never the target itself. */
 static int step_over(struct localization *l)
 {
         int r = 0;
@@ -372,7 +372,7 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
         return 0;
 }
 
-/* Hands the answers on, in the order in which they were asked for. */
+/* Feeds the answers to the search, in the order of the questions. */
 static int take_answers(struct localization *l)
 {
         int r = 0;
@@ -431,7 +431,7 @@ void localization_progress(const struct localization *l, struct localization_pro
                 ret->verifying += l->wants[i].verify;
 }
 
-/* -- what it has come to -- */
+/* -- results -- */
 
 static char *commit_text(const struct localization *l, size_t commit)
 {
@@ -521,7 +521,7 @@ static void log_commit(const struct localization *l, struct buffer *to, bool com
                 buffer_addf(to, "git bisect %s %s\n", as, sha.s);
 }
 
-/* git knows one step. A commit that is fast after the culprit, or slow before it, stands as a comment. */
+/* git assumes one step. A commit that is fast after the culprit, or slow before it, becomes a comment. */
 static void log_sighting(const struct localization *l, const struct localize_sighting *s, size_t culprit, struct buffer *to)
 {
         static const char *const words[] = {[LOCALIZE_SEEN_FAST] = "good", [LOCALIZE_SEEN_BETWEEN] = "skip", [LOCALIZE_SEEN_SLOW] = "bad"};

@@ -1,16 +1,16 @@
-/* The localizer (localize.h) on a real solver: builds and runs are asked of the engine, so that each is done once and remembered.
+/* The localizer (localize.h) on a real solver: asks the engine for builds and runs, so that each is done once and kept.
  *
  *     localization_new(&options, &l);
  *     while ((r = localization_next(l, &batch)) > 0)
  *             r = ask_many(engine, &batch, PRIORITY_BATCH, signals);     // or job_ask_many() of a query's step
  *     for each case: localization_result(l, i)
  *
- * Earlier measurements (`solverfs run A..B`) are taken into account before anything is run. A search that was interrupted is begun
- * again: the engine then answers from the store what was asked before, and it goes on where it was.
+ * Earlier measurements (`solverfs run A..B`) count before anything is run. An interrupted search starts again; the engine answers earlier questions from
+ * the store, so the search continues where it was.
  *
- * Where the reference is not on the target's line of first parents, the search begins where the two lines part.
+ * If the reference is not on the target's line of first parents, the search begins where the two lines part.
  *
- * Not for several threads at a time. */
+ * Threads: one at a time. */
 #pragma once
 
 #include "core/engine/ask.h"
@@ -26,65 +26,65 @@ struct localization_options {
         uint32_t reference, target; /* commits */
         struct case_info *const *cases;
         size_t n;
-        enum judge_measure measure; /* what got more: JUDGE_TIME, _MEMORY or _EFFORT */
+        enum judge_measure measure; /* what increased: JUDGE_TIME, _MEMORY or _EFFORT */
         bool has_seed; /* all runs under this seed */
         uint64_t seed;
-        uint64_t timeout_ns; /* of a run, by the clock that counts; 0: the recipe's */
-        bool is_cpu_time;    /* CPU time counts, not the clock on the wall: what others do on the machine changes little then */
-        /* Not the time but the answer is what changed, from `before` to `after`; two verdicts that differ. Times do not count then. */
+        uint64_t timeout_ns; /* per run, by the clock that counts; 0: the recipe's */
+        bool is_cpu_time;    /* CPU time counts, not wall-clock time: other work on the machine then changes little */
+        /* The answer changed, from `before` to `after`, two different verdicts. Times do not count then. */
         bool by_verdict;
         enum verdict before, after;
 };
 
-/* How a run ended, for levels and searches: solved, at its limit, or broken. The limit of memory counts where memory is measured, else that of time. A
- * run that is not solved has no effort, and a timeout no memory. */
+/* A run's end, for levels and searches: solved, at its limit, or broken. The limit is that of memory if memory is measured, else that of time. A run
+ * that is not solved has no effort, and a timeout no memory. */
 struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
 struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m);
-double fact_amount(const struct fact *f, enum judge_measure m); /* JUDGE_TIME, _MEMORY or _EFFORT; NaN: the solver did not say */
+double fact_amount(const struct fact *f, enum judge_measure m); /* JUDGE_TIME, _MEMORY or _EFFORT; NaN: not known */
 
-/* Keeps references. -EINVAL with a sentence: one commit twice, the wrong way round, nothing in common; nothing that is built changed. */
+/* Keeps references. -EINVAL with a sentence: the commits are equal, swapped, or unrelated; or nothing that is built changed. */
 int localization_new(const struct localization_options *options, struct localization **ret);
 void localization_free(struct localization *l);
 DEFINE_CLEANUP(struct localization *, localization_free)
 #define cleanup_localization cleanup(localization_freep)
 
-/* 1: *ret is to be asked to its end, then this again. 0: finished. A failure other than an unbuildable commit ends the search: -errno. */
+/* 1: ask *ret to its end, then call this again. 0: finished. A failure other than an unbuildable commit ends the search: -errno. */
 int localization_next(struct localization *l, struct batch *ret);
 
 struct localization_progress {
         struct localize_progress search; /* builds: after those of this batch */
-        size_t builds_done;              /* by this search, or known before it */
-        size_t runs_open, verifying;     /* runs of this batch, and how many of them verify */
+        size_t builds_done;              /* by this search, or before it */
+        size_t runs_open, verifying;     /* runs of this batch, and those of them that verify */
 };
 void localization_progress(const struct localization *l, struct localization_progress *ret);
 
 /* The reference, or the commit at which its line leaves the target's. */
 uint32_t localization_fork(const struct localization *l);
-/* Where the search begins: at the fork. If the fork is not the reference itself and cannot be built, at the next commit of the target's line that can;
- * that may be found out on the way. */
+/* The start of the search: the fork. If the fork is not the reference itself and cannot be built, the next commit of the target's line that can be built;
+ * the start may change during the search. */
 uint32_t localization_start(const struct localization *l);
-/* From now on it asks for nothing: the next call of localization_next() returns 0, and each result is what is known by then. It may be called after a
- * batch was interrupted; what that has measured counts. */
+/* Ends the search: the next call of localization_next() returns 0, and each result is as known by then. May be called after a batch was interrupted; its
+ * measurements count. */
 void localization_stop(struct localization *l);
 
-/* What the search of a case has come to: a new reference. */
+/* The result of a case's search so far: a new reference. */
 struct localized *localization_result(const struct localization *l, size_t i);
 /* The case's search as a `git bisect log`, for `git bisect replay`. */
 void localization_log(const struct localization *l, size_t i, struct buffer *to);
 
 /* -- a query, for localized.tsv ----------------------------------------------------------------------------------- */
 
-/* The options of one case (n = 1). Its value is a struct localized. The result of a search is kept, for good if it is final, but
- * for an end that cannot be built. */
+/* For options with one case (n = 1). The value is a struct localized. The result of a search is kept, for good if it is final, unless an end cannot be
+ * built. */
 int query_localized(const struct localization_options *options, struct query **ret);
 extern const struct query_type query_localized_type;
-/* Keeps what a batch has found, so that the query of each case answers it. Open cases are passed over. A search that was stopped is kept as unfinished
- * until it is finished; it never replaces a finished one. */
+/* Keeps the results of a search, so that each case's query answers with them. Open cases are skipped. A stopped search is kept as unfinished until it is
+ * finished; it never replaces a finished one. */
 int localization_keep(const struct localization *l);
 
 /* -- shared by localization.c and localization_query.c -- */
 
 struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info);
-/* Keeps the result of a case. An end that cannot be built is not kept: `build --again` may mend it, and to find it costs nothing. Nor is a search that
- * was stopped before it knew anything. */
+/* Keeps the result of a case. A search with an end that cannot be built is not kept: `build --again` may repair it, and finding it costs nothing. Nor is
+ * a search that was stopped before it knew anything. */
 int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result);

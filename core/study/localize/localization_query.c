@@ -31,12 +31,12 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
-        hasher_number(h, 0); /* where other methods had their number */
+        hasher_number(h, 0); /* once the number of the method */
         if (o->is_cpu_time) {
                 hasher_string(h, "cpu");
                 hasher_number(h, limits.cpu_ns);
         }
-        if (o->solver->pool) /* what is slow there need not be slow here */
+        if (o->solver->pool) /* a case that is slow there may not be slow here */
                 hasher_string(h, o->solver->pool->name);
         if (o->measure != JUDGE_TIME)
                 hasher_string(h, judge_measure_name(o->measure));

@@ -11,7 +11,7 @@ static int compare_keys(const void *a, const void *b)
         return x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* A program stands for all commits of one key: the first of them. */
+/* The first commit with a key represents all others: it is their program. */
 static void find_programs(struct localize *l)
 {
         cleanup_free uint64_t(*keys)[2] = allocate(l->n, sizeof(*keys));
@@ -214,7 +214,7 @@ void want_pairs(struct localize *l, size_t test, size_t verification, unsigned p
         const struct verification *v = &l->tests[test].verifications[verification];
         unsigned first = MAX(next_seed(&l->tests[test], v->before), next_seed(&l->tests[test], v->after));
 
-        for (size_t i = 0; i < l->n_wants; i++) /* what this plan asks for takes seeds, too */
+        for (size_t i = 0; i < l->n_wants; i++) /* wants of this plan take seeds, too */
                 first += l->wants[i].test == test;
         for (unsigned i = 0; i < 2 * pairs; i++) { /* before, after; after, before; ... */
                 int side = (int)((i / 2 + i) % 2);

@@ -1,10 +1,10 @@
-/* Choosing the next build. A demand is a gap in which a case has a culprit. A run of the case at x in the gap tells H(share of the prior up to x) bits. */
+/* Chooses the next build. A demand is a gap that contains a case's culprit. A run of the case at x in the gap gives H(share of the prior up to x) bits. */
 #include "core/study/localize/localize_internal.h"
 
-/* Bits that a run must tell: on a commit that is built; on a new build that another case needs. */
+/* Bits that a run must give: on a built commit; on a new build that another case needs. */
 #define ENOUGH_BUILT  0.6
 #define ENOUGH_SHARED 0.6
-/* Among builds that tell nearly as much as the best one, the cheapest. */
+/* Among builds with nearly as much information as the best one, the cheapest is chosen. */
 #define NEARLY_BEST 0.9
 #define BUILDS_AT_ONCE 2 /* new ones in one plan, beside those of the ends */
 /* Below this chance to build, a commit between failed ones is presumed to fail, too. */
@@ -15,8 +15,8 @@ double build_cost(const struct localize *l, size_t program)
         return l->built[program] == BUILD_DONE ? 0 : l->build_seconds;
 }
 
-/* The chance that commits between two that build can be built, where f commits between them failed. Neighbours of a failed commit fail, too, and the
- * more have failed the longer the stretch is taken to be. With distance d to the nearest failed commit and g to the nearest good one the chance is
+/* The chance that commits between two good ones can be built, if f commits between them failed. Neighbours of a failed commit are likely to fail, too, and
+ * the more have failed, the longer the stretch is assumed to be. With distance d to the nearest failed commit and g to the nearest good one the chance is
  * d / (d + min(2^(f-1), g)): one half beside the edge of a stretch, and large only at doubling distances from its middle. */
 static void buildable_between(const struct localize *l, const struct line *line, size_t a, size_t b, size_t origin, double *ret)
 {
@@ -44,7 +44,7 @@ static void buildable_between(const struct localize *l, const struct line *line,
         }
 }
 
-/* The chance that each program at (a, b) of the line can be built, 0 where it is presumed not to; ret[x - a]. Whether there is any. */
+/* The chance that each program at (a, b) of the line can be built, 0 if presumed unbuildable; ret[x - a]. True if any can. */
 static bool buildable(const struct localize *l, const struct line *line, size_t a, size_t b, double *ret)
 {
         size_t from = a;
@@ -108,7 +108,7 @@ static bool is_useful(const struct demand *d, size_t x)
         return bits >= ENOUGH_SHARED || (bits > 0 && bits >= 0.75 * d->best);
 }
 
-/* On a commit that is built, if one divides the gap well. */
+/* Asks for a run on a built commit, if one divides the gap well. */
 static void serve_built(struct localize *l, struct demand *d)
 {
         size_t best = NONE;
@@ -141,7 +141,7 @@ static size_t best_build(struct localize *l)
                         if (is_useful(d, x))
                                 most = fmax(most, l->gain[d->line->at[x]] += information(d, x));
         }
-        /* what is cheaper and tells less would have to be built besides, not instead */
+        /* a cheaper build with less information would be needed in addition, not instead */
         for (size_t program = 0; program < l->n; program++) {
                 double score;
 

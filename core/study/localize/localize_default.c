@@ -1,16 +1,16 @@
 #include "core/study/localize/localize_internal.h"
 #include "core/study/base/stat.h"
 
-/* How sure a result must be: that there is a change in the set reported, or that there is none. */
+/* The required probability that the reported set contains a change, or that there is none. */
 #define SURE        0.999
 #define SURE_NONE   0.998
-/* The changes expected on a line. 1 where nothing is known, so that "no change" begins with 37 % (of reported breakages 40 % are flakes). More on the
- * side of a merge: it is searched because the change is there or is the merge itself. */
+/* The changes expected on a line. 1 without knowledge, so that "no change" begins with 37 % (40 % of reported breakages are flakes). More on the side of a
+ * merge: it is searched because the change is there or is the merge itself. */
 #define RATE_LINE 1.0
 #define RATE_SIDE 2.0
 #define VERIFY_PAIRS 5  /* interleaved pairs of runs by which a culprit is verified, at least */
 #define MOST_SAMPLES 80 /* runs of one case on one commit before it is called undecided */
-/* How sure it must be for a case whose runs are used up. */
+/* The required probability for a case whose runs are used up. */
 #define SURE_SPENT 0.98
 
 /* The search of one case in one plan. */
@@ -21,7 +21,7 @@ struct search {
         bool open, undecided, no_change, end_failed;
         bool is_side_cut_off; /* of the merge at hand */
         unsigned depth;
-        size_t *blamed; /* with the merge at hand: commits of its sides that were not looked at */
+        size_t *blamed; /* blamed together with the merge at hand: commits of its sides that were not tested */
         size_t n_blamed;
 };
 
@@ -48,7 +48,8 @@ static size_t verification_at(const struct test *t, size_t before, size_t after)
         return k;
 }
 
-/* A wrong turn costs the builds down to its end; another run costs its seconds. A build that others need anyway is not lost. */
+/* The accepted risk of a wrong turn, by costs: a wrong turn costs the builds down to its end, except those that others need anyway; another run costs its
+ * seconds. */
 static double wrong_turn_risk(const struct search *s, const struct line *line, size_t a, size_t b)
 {
         const struct thresholds *t = &s->t->thresholds;
@@ -56,7 +57,7 @@ static double wrong_turn_risk(const struct search *s, const struct line *line, s
         size_t k = verification_at(s->t, line->at[a], line->at[b]);
         bool is_verified = k < s->t->n_verifications && s->t->verifications[k].n[0] > 0 && s->t->verifications[k].n[1] > 0;
 
-        if (b - a < 2) /* what comes next is verification, and that is more runs here anyway */
+        if (b - a < 2) /* verification comes next, which repeats runs here anyway */
                 return is_verified ? 1 - SURE : 0.05;
         if (s->l->run_seconds > 0)
                 run = s->l->run_seconds;
@@ -68,7 +69,7 @@ static double wrong_turn_risk(const struct search *s, const struct line *line, s
         return fmin(fmax(run / (build + run), 0.001), 0.05);
 }
 
-/* Asks for as many runs on the program as will settle its level if they agree. */
+/* Asks for as many runs on the program as settle its level if they agree. */
 static void repeat(struct search *s, const struct line *line, const struct sighting *at, double risk)
 {
         double top = fmin(at->level[top_level(at)], 1 - 1e-9), noise = 0, missing = log((1 - risk) / risk) - log(top / (1 - top));
@@ -95,7 +96,7 @@ static bool is_spent(struct search *s, const struct sighting *at)
         return at->n >= MOST_SAMPLES || !may_ask(s);
 }
 
-/* Runs in turn under seeds that neither had: the change must be there once more, in its direction. */
+/* Runs both in turn under new seeds: the change must show again, in its direction. */
 static void verify(struct search *s, size_t before, size_t after, struct localize_culprit *culprit)
 {
         cleanup_judgement struct judgement j = {0};
@@ -129,7 +130,7 @@ static void verify(struct search *s, size_t before, size_t after, struct localiz
 
 /* -- culprits ----------------------------------------------------------------------------------------------------- */
 
-/* Small steps that add up to a change of level are no culprit: it changes the time by a quarter of the whole difference, at the least. */
+/* True if the culprit changes the time by at least a quarter of the whole difference: small steps that add up to a change of level are no culprit. */
 static bool is_step(const struct test *t, const struct localize_culprit *c)
 {
         double whole = t->thresholds.slow - t->thresholds.fast;
@@ -139,7 +140,7 @@ static bool is_step(const struct test *t, const struct localize_culprit *c)
         return fabs(c->value_after - c->value_before) >= whole / 4;
 }
 
-/* The commits that `after` has and `before` has not: where there is more than one step between them, also what merges there brought. */
+/* The commits that `after` has and `before` has not. If there is more than one step between them, this includes commits brought by merges. */
 static size_t *commits_between(const struct localize *l, size_t before, size_t after, size_t *ret_n)
 {
         cleanup_free unsigned char *reached = allocate(after + 1, 1);
@@ -195,7 +196,7 @@ static void write_culprit(struct search *s, const struct line *line, const struc
         culprit_add(s->t, &found);
 }
 
-/* A change that nothing can divide further on this line: on along what a merge brought, or a culprit. */
+/* Handles a change that cannot be divided further on this line: searches the commits that a merge brought, or reports a culprit. */
 static void resolved(struct search *s, const struct line *line, const struct sighting *from, const struct sighting *to)
 {
         s->n_blamed = 0;
@@ -251,7 +252,7 @@ static void search_gap(struct search *s, const struct line *line, const double *
                 s->open = true;
 }
 
-/* Has the case been run there? Else asks for a first run. */
+/* True if the case has run there; else asks for a first run. */
 static bool look_at(struct search *s, size_t program)
 {
         if (facts_at(s->t, program) > 0)
@@ -284,7 +285,7 @@ static void view_judge(const struct search *s, double rate, struct view *v)
         v->still = posterior(v->sightings, v->n, rate, s->t->noise_prior);
 }
 
-/* Leaves out what is still unsure between the ends, so that a change that is sure stands between two places that are. */
+/* Drops unsure places between the ends, so that a sure change is between two sure places. */
 static void view_thin(const struct search *s, double rate, struct view *v)
 {
         size_t n = 0;
@@ -307,7 +308,7 @@ static void view_make(const struct search *s, const struct line *line, double ra
                 view_thin(s, rate, ret);
 }
 
-/* Gaps with a change that is as likely as that. */
+/* The number of gaps whose probability of a change is between these bounds. */
 static size_t count_changes(const struct view *v, double above, double below)
 {
         size_t n = 0;
@@ -317,7 +318,7 @@ static size_t count_changes(const struct view *v, double above, double below)
         return n;
 }
 
-/* Every gap is likely to be without a change, but not all of them together: the least sure place once more. */
+/* No gap is likely to have a change, but all of them together may: repeats the least sure place. */
 static void look_closer(struct search *s, const struct line *line, const struct view *v)
 {
         const struct sighting *least = NULL;
@@ -336,7 +337,7 @@ static void search_gaps(struct search *s, const struct line *line, const struct 
                 search_gap(s, line, v->below, &v->sightings[i], &v->sightings[i + 1]);
 }
 
-/* The same seeds at both, as many as the judgement wants, before anything between them is built. */
+/* Runs the same seeds at both ends, as many as the judgement wants, before anything between them is built. */
 static void look_at_ends(struct search *s)
 {
         s->no_change = s->t->ends == ENDS_SAME;
@@ -382,7 +383,7 @@ static void search_line(struct search *s, const struct line *line)
 
 /* -- sides of merges ---------------------------------------------------------------------------------------------- */
 
-/* Nothing that could be run tells the merge apart from the commits in (a, b] of its side. */
+/* Blames the commits in (a, b] of a merge's side together with the merge: no possible run tells them apart. */
 static void blame_side(struct search *s, const struct line *line, size_t a, size_t b)
 {
         size_t n = 0;
@@ -394,9 +395,9 @@ static void blame_side(struct search *s, const struct line *line, size_t a, size
         }
 }
 
-/* Along what a merge brought. First its tip: where that is no worse than fast (of an improvement: no better than before) the merge itself is the
- * culprit. Then its base, then between them as on any line. Where an end cannot be built the nearest that can stands for it, and what it leaves out
- * is blamed with the merge. True: a change in the merge's direction is on the side. */
+/* Searches the commits that a merge brought. First their tip: if it is no worse than fast (for an improvement: no better than before), the merge itself is
+ * the culprit. Then their base, then between them as on any line. An end that cannot be built is replaced by the nearest commit that can; the commits left
+ * out are blamed with the merge. True: a change in the merge's direction is on the side. */
 static bool search_side(struct search *s, const struct line *line, int before, int after)
 {
         cleanup(view_done) struct view v = {0};
@@ -435,7 +436,7 @@ static bool search_side(struct search *s, const struct line *line, int before, i
                 search_gaps(s, line, &v);
         } else if (is_seen && count_changes(&v, 0.02, 0.98) == 0) {
                 blame_side(s, line, 0, low);
-        } else if (s->t->is_spent) { /* the runs ended before it could be told */
+        } else if (s->t->is_spent) { /* the runs were used up first */
                 s->is_side_cut_off = true;
                 blame_side(s, line, 0, line->n - 1);
         } else if (is_seen) {
@@ -486,7 +487,7 @@ static void update_density(struct localize *l)
         }
 }
 
-/* Distinct gaps, and what halving each of them takes. */
+/* Estimates the builds left: by distinct gaps, and the cost of halving each. */
 static void expect_builds(struct localize *l)
 {
         l->builds_left = l->build_seconds_left = 0;
@@ -506,7 +507,7 @@ static void expect_builds(struct localize *l)
         }
 }
 
-/* A first pass takes every place alike; the second one knows from it where the culprits of all cases are. */
+/* The first pass treats all places alike; the second one knows from it where the culprits of all cases are. */
 void plan_default(struct localize *l)
 {
         for (size_t i = 0; i < l->n_tests; i++) {

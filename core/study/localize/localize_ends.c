@@ -1,10 +1,10 @@
-/* The two ends of a case: do they differ over seeds, and what does a run there look like? */
+/* The two ends of a case: whether they differ over seeds, and the typical runs there. */
 #include "core/study/base/stat.h"
 #include "core/study/localize/localize_internal.h"
 
 /* The least deviation of the logarithms of a program's times. A few runs may show less by chance. */
 #define LEAST_SPREAD 0.03
-#define EFFORT_RATIO 1.5 /* effort that differs by less does not tell the ends apart */
+#define EFFORT_RATIO 1.5 /* a smaller ratio of effort does not tell the ends apart */
 
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o)
 {
@@ -66,7 +66,7 @@ static size_t values_at(const struct localize *l, const struct test *t, int end,
         return n;
 }
 
-/* By the median of the distances from the ends' medians: a few runs that show the other end do not change it (Hampel, 1974). */
+/* The median of the distances from the ends' medians: a few runs that show the other end do not change it (Hampel, 1974). */
 static void find_spread(const struct localize *l, struct test *t, double *x)
 {
         bool by_effort = !isnan(t->thresholds.effort_fast);
@@ -93,9 +93,9 @@ static void find_thresholds(const struct localize *l, struct test *t, const stru
                         at[by_effort][end] = stat_median(x, values_at(l, t, end, by_effort, x));
         t->thresholds = (struct thresholds){.fast = fmin(at[0][0], at[0][1]), .slow = fmax(at[0][0], at[0][1]), .effort_fast = NAN, .effort_slow = NAN};
         if (isnan(at[0][0]) || isnan(at[0][1]))
-                t->thresholds.slow = INFINITY; /* what changed is that it has an answer */
+                t->thresholds.slow = INFINITY; /* the change is that there is an answer */
         for (int end = 0; end < 2; end++) {
-                double timeouts = 0.5; /* as if one more run had had half of one */
+                double timeouts = 0.5; /* as if half of one more run had timed out */
 
                 for (size_t i = 0; i < t->n_facts; i++)
                         timeouts += t->facts[i].program == t->ends_at[end] && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;

@@ -1,4 +1,4 @@
-/* Shared by the files of the localizer. A *program* is the first commit of those with one build key. */
+/* Shared by the files of the localizer. A *program* is the first of the commits with one build key. */
 #pragma once
 
 #include <math.h>
@@ -8,17 +8,17 @@
 
 #define NONE SIZE_MAX
 #define LOCALIZE_RATIO 1.2 /* a smaller slowdown is none */
-/* More than the judge has as a rule: the caller has a slowdown at hand, and each culprit is judged once more by runs of its own. */
+/* More than the judge's default: the caller has seen a slowdown, and each culprit is judged again by runs of its own. */
 #define LOCALIZE_FALSE_ALARMS 0.05
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
-/* Programs from one commit to another along first parents, each once: what is searched. */
+/* The programs from one commit to another along first parents, each once: the range of a search. */
 struct line {
         struct line *next;
-        size_t from, to; /* the commits it was asked for by */
+        size_t from, to; /* the commits at its ends */
         size_t *at;      /* programs, oldest first */
-        size_t *first;   /* by place: the first commit of the line that has the program there, */
+        size_t *first;   /* by place: the first commit of the line with the program there, */
         size_t *last;    /* and the last */
         size_t n;
         uint32_t *place; /* by program: its first place + 1; 0: not here */
@@ -33,11 +33,11 @@ enum build_state {
 
 /* -- noise -------------------------------------------------------------------------------------------------------- */
 
-/* The probability that a run shows another level than the true one, on a grid. The two ends may differ: a case that half of the seeds solve in time after
- * the change, and nine of ten before. */
+/* The probability that a run shows another level than the true one, on a grid. The two ends may differ: nine of ten seeds may solve a case in time
+ * before the change, and half of them after it. */
 #define N_NOISE 23
 struct noise {
-        double fast, slow; /* at that level; at the others their mean */
+        double fast, slow; /* at that level; other levels have the mean of both */
 };
 extern const struct noise noise_grid[N_NOISE];
 static inline double grid_mean(const struct noise *n)
@@ -52,7 +52,7 @@ struct fact {
         struct localize_outcome outcome;
 };
 
-/* The outcomes of a case that are told apart, from good to bad. */
+/* The distinguished outcomes of a case, from good to bad. */
 enum level {
         LEVEL_FAST,
         LEVEL_BETWEEN,
@@ -61,26 +61,26 @@ enum level {
         N_LEVELS
 };
 
-/* The values (and effort) of the two ends; slow is infinite where the ends do not differ enough. */
+/* The values (and effort) of the two ends; slow is infinite if the ends do not differ enough. */
 struct thresholds {
         double fast, slow;
         double effort_fast, effort_slow; /* NaN: effort does not tell them apart */
-        double low_cut, high_cut;        /* shares of the way from fast to slow below and above which a run is one or the other */
-        double spread;                   /* deviation of the logarithm of what a run at one of the ends shows, over seeds */
-        double timeouts[2];              /* share of the runs at the fast and at the slow end that have no answer in time */
+        double low_cut, high_cut;        /* a run below low_cut of the way from fast to slow is fast, above high_cut slow */
+        double spread;                   /* deviation of the logarithm of a run's value at the ends, over seeds */
+        double timeouts[2];              /* share of runs without an answer in time, at the fast and at the slow end */
 };
 
-/* All facts of one case at one place of a line, and what the chain makes of them. */
+/* All facts of one case at one place of a line, and their posterior. */
 struct sighting {
         size_t place;
         unsigned n;                      /* runs */
-        double shows[N_NOISE][N_LEVELS]; /* logarithms of how likely each level shows them */
+        double shows[N_NOISE][N_LEVELS]; /* log-likelihood of the facts at each level */
         double level[N_LEVELS];          /* posterior */
         double change;                   /* posterior of a change between this and the next sighting */
         double prior;                    /* share of the prior mass of change between the two */
 };
 
-/* A gap the culprit of a case is somewhere in: its share in the prior of others. */
+/* A gap that contains the culprit of a case: it adds to the prior of other cases. */
 struct spread {
         const struct line *line;
         size_t a, b; /* places (a, b] */
@@ -88,15 +88,15 @@ struct spread {
 
 struct verification {
         size_t before, after;             /* programs */
-        struct localize_outcome *runs[2]; /* as they came */
+        struct localize_outcome *runs[2]; /* in order of arrival */
         size_t n[2];
 };
 
-/* Do the two ends of a case differ, over seeds? */
+/* Whether the two ends of a case differ, over seeds. */
 enum ends_state {
         ENDS_OPEN,
         ENDS_DIFFER,
-        ENDS_SAME, /* no, or so little that the pairs which a judgement looks at do not show it */
+        ENDS_SAME, /* no, or by too little for the pairs of a judgement to show it */
 };
 
 struct test {
@@ -106,27 +106,27 @@ struct test {
         size_t n_facts;
         enum ends_state ends;
         size_t ends_wanted; /* pairs of runs at the ends; of ENDS_OPEN */
-        size_t ends_known;  /* runs there that these were judged by */
+        size_t ends_known;  /* runs there at the last judgement */
         struct thresholds thresholds;
         double noise_prior[N_NOISE], noise[N_NOISE]; /* without and with the case's own facts */
-        struct spread *spreads, *new_spreads;        /* of the prior in use, and of the next */
+        struct spread *spreads, *new_spreads;        /* for the present prior, and for the next */
         size_t n_spreads, n_new_spreads;
         struct verification *verifications;
         size_t n_verifications;
         enum localize_state state;
-        bool is_spent, is_cut_off; /* it may not ask for runs; and it would have */
+        bool is_spent, is_cut_off; /* it may not ask for more runs; it would have asked */
         struct localize_culprit *culprits;
         size_t n_culprits;
 };
 
-/* A gap that waits for a build: the prior share of each of its places. */
+/* A gap that waits for a build, with the prior share of each of its places. */
 struct demand {
         size_t test;
         const struct line *line;
         size_t a, b;
         double *below; /* below[x - a]: prior share of (a, x], 1 at b */
-        double *alive; /* alive[x - a]: chance that x can be built, 0 where it is known not to or presumed so */
-        double best;   /* the most information any place has */
+        double *alive; /* alive[x - a]: chance that x can be built; 0: known or presumed unbuildable */
+        double best;   /* the most information of any place */
         bool served;
 };
 
@@ -138,11 +138,11 @@ struct localize {
         size_t *program; /* of each commit */
         enum build_state *built;
         double *density; /* of culprits over programs, by all cases */
-        double *gain;    /* room for one number a program */
+        double *gain;    /* room for one number per program */
         struct line *lines;
         struct test *tests;
         size_t n_tests;
-        struct localize_want *wants; /* of the last plan, or of the one that is being made */
+        struct localize_want *wants; /* of the last plan, or of the one being made */
         size_t n_wants, left; /* left: not answered */
 
         struct demand *demands;
@@ -153,7 +153,7 @@ struct localize {
 
 /* -- lines (localize_line.c) -- */
 struct line *line_get(struct localize *l, size_t from, size_t to); /* NULL: `from` is no ancestor along first parents */
-/* The commits that the merge brought by its k-th parent: from a commit that its first parent has, too, to that parent. NULL: none. */
+/* The commits that a merge brought by its k-th parent: from a commit that its first parent has, too, to the k-th parent. NULL: none. */
 struct line *line_of_side(struct localize *l, size_t merge, size_t k);
 static inline bool line_place(const struct line *line, size_t program, size_t *ret)
 {
@@ -167,7 +167,7 @@ void ends_judge(const struct localize *l, struct test *t);
 /* A run as evidence for the judge, which takes the value for seconds; and the judgement of pairs of runs. */
 struct judge_run judge_run_of(const struct localize *l, const struct localize_outcome *o);
 void judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret);
-/* The lower median of the values of the runs of a program that show the level; N_LEVELS: of all its runs. NaN: there is none. */
+/* The lower median of the values of a program's runs at the level; N_LEVELS: of all its runs. NaN: none. */
 double median_at(const struct test *t, size_t program, enum level level);
 
 /* -- levels and their posterior (localize_posterior.c) -- */
@@ -179,12 +179,12 @@ struct sighting *sightings_collect(const struct test *t, const struct line *line
 double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE]);
 /* Estimates the noise of all cases, each with the others as its prior: l->tests[].noise_prior and noise. */
 void noise_estimate(struct localize *l);
-/* Prior share of culprits up to each place of the line, without what the case itself puts there: [0] = 0 … [n - 1] = 1; free(). */
+/* The prior share of culprits up to each place of the line, without the case's own contribution: [0] = 0 … [n - 1] = 1; free(). */
 double *prior_below(const struct localize *l, const struct test *t, const struct line *line);
 
 /* -- asking (localize.c) -- */
 
-void want_run(struct localize *l, size_t program, size_t test); /* under a seed that is new there */
+void want_run(struct localize *l, size_t program, size_t test); /* under a seed new for this program */
 void want_seed(struct localize *l, size_t program, size_t test, unsigned seed);
 void want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs);
 unsigned facts_at(const struct test *t, size_t program);
@@ -192,12 +192,12 @@ const struct fact *fact_under(const struct test *t, size_t program, unsigned see
 void culprit_add(struct test *t, const struct localize_culprit *culprit); /* takes over its commits */
 void results_clear(struct test *t);
 
-/* -- the method: asks for what is next, and writes down what is known (localize_default.c) -- */
+/* -- the method: plans the next runs, and records the results (localize_default.c) -- */
 void plan_default(struct localize *l);
 
 /* -- builds (localize_choose.c) -- */
 
-/* Notes that the case waits for a commit in (a, b), unless its runs are used up. False: none there can be built. */
+/* Notes that the case waits for a commit in (a, b), unless its runs are used up. False: none of them can be built. */
 bool demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below);
 void demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
 void demands_clear(struct localize *l);

@@ -1,7 +1,6 @@
 #include "core/study/localize/localize_internal.h"
 
-/* The line of the commits on a chain, which is newest first. Equal programs that follow each other are one place. A line that was asked for before is
- * found again. */
+/* The line of the commits on a chain, which is newest first. Consecutive equal programs are one place. Lines are cached. */
 static struct line *line_make(struct localize *l, const size_t *chain, size_t n)
 {
         struct line *line = l->lines;
@@ -66,6 +65,6 @@ struct line *line_of_side(struct localize *l, size_t merge, size_t k)
                 if (reached[at])
                         return n > 1 ? line_make(l, chain, n) : NULL;
                 if (l->commits[at].n_parents == 0)
-                        return NULL; /* a history of its own was merged: nothing to compare it with */
+                        return NULL; /* an unrelated history was merged: nothing to compare it with */
         }
 }

@@ -3,7 +3,7 @@
 
 /* -- levels ------------------------------------------------------------------------------------------------------- */
 
-/* Where on the way from fast (0) to slow (1) an outcome is; infinite where no number says so. */
+/* An outcome's position from fast (0) to slow (1); infinite if no number gives it. */
 static double share_of(const struct thresholds *t, const struct localize_outcome *outcome)
 {
         if (!isnan(outcome->effort) && !isnan(t->effort_fast))
@@ -25,11 +25,11 @@ enum level level_of(const struct thresholds *thresholds, const struct localize_o
 
 /* -- runs in doubt -- */
 
-/* A level that shows a run so many times less often than another one does not show it at all. */
+/* A level whose likelihood of a run is this many times less than another's counts as impossible. */
 #define BEYOND_DOUBT 1e4
-/* A run can show something between fast and slow where so many deviations lie between the two. */
+/* A run can be between fast and slow if this many deviations are between the two. */
 #define DEVIATIONS_BETWEEN 8
-/* A level is a stretch of the way, since small steps are no change of level. This share of its runs lies at the end itself. */
+/* A level is a range of positions, since small steps are no change of level. This share of its runs is at the end itself. */
 #define AT_THE_END 0.8
 
 /* A normal distribution whose top is the stretch from `low` to `high`. */
@@ -40,7 +40,7 @@ static double flat_density(double x, double low, double high, double spread)
         return exp(-outside * outside / 2) / (spread * sqrt(2 * M_PI) + fmax(high - low, 0));
 }
 
-/* How densely each level shows the run. Chaotic solvers show both ends at any commit, one more often than the other. */
+/* The density of the run at each level. Chaotic solvers show both ends at any commit, one more often than the other. */
 static void densities(const struct thresholds *t, const struct localize_outcome *o, double ret[N_LEVELS])
 {
         bool by_effort = !isnan(o->effort) && !isnan(t->effort_fast), is_timeout = o->answer == LOCALIZE_TIMEOUT && !by_effort;
@@ -67,7 +67,7 @@ static void densities(const struct thresholds *t, const struct localize_outcome 
         }
 }
 
-/* The middle of the widest gap between the values seen in [low, high], so that no cut goes through values that lie together. */
+/* The middle of the widest gap between the values in [low, high], so that no cut divides values that are close together. */
 static double cut_between(const double *sorted, size_t n, double low, double high)
 {
         double last = low, widest = 0, cut = (low + high) / 2;
@@ -109,7 +109,7 @@ static const double noise_before[N_NOISE] = {0.15, 0.13, 0.11, 0.11, 0.1,  0.09,
                                       0.002, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.005, 0.005};
 
 static const double first_level[N_LEVELS] = {0.7, 0.1, 0.18, 0.02};
-/* How likely a change goes to a level, and how likely a run in error shows it: mostly one of the two ends. moves_to() leaves out the level itself. */
+/* The probability that a change goes to a level, and that a run in error shows it: mostly one of the two ends. moves_to() leaves out the level itself. */
 static const double change_weight[N_LEVELS] = {0.4, 0.15, 0.4, 0.05};
 static const double error_weight[N_LEVELS] = {0.45, 0.08, 0.45, 0.02};
 
@@ -118,7 +118,7 @@ static double moves_to(const double weight[N_LEVELS], int from, int to)
         return weight[to] / (1 - weight[from]);
 }
 
-/* How often a run at a level shows another. */
+/* The probability that a run at a level shows another. */
 static double shows(const struct noise *n, int level, int shown)
 {
         double noise = level == LEVEL_FAST ? n->fast : level == LEVEL_SLOW ? n->slow : grid_mean(n);
@@ -135,7 +135,7 @@ static void sighting_add(struct sighting *s, const struct thresholds *t, const s
         densities(t, o, dense);
         for (int k = 0; k < N_LEVELS; k++)
                 most = fmax(most, dense[k]);
-        if (most == 0) /* so far from both ends that the densities underflow */
+        if (most == 0) /* the densities underflow, so far from both ends */
                 dense[level_of(t, o)] = most = 1;
         for (int k = 0; k < N_LEVELS; k++)
                 dense[k] = dense[k] * BEYOND_DOUBT <= most ? 0 : dense[k] / most;

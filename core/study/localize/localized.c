@@ -14,14 +14,14 @@ const char *localize_state_name(enum localize_state s)
 
 /* -- members ------------------------------------------------------------------------------------------------------ */
 
-/* A member of a struct, as it is in JSON. */
+/* A member of a struct, and its form in JSON. */
 struct field {
         const char *key;
         size_t offset;
         enum {
-                FIELD_TEXT, /* owned, never NULL; absent where it is "" */
-                FIELD_BOOL, /* absent where it is false */
-                FIELD_REAL  /* absent where it is NaN */
+                FIELD_TEXT, /* owned, never NULL; absent if "" */
+                FIELD_BOOL, /* absent if false */
+                FIELD_REAL  /* absent if NaN */
         } kind;
         bool is_always; /* never absent */
 };
@@ -68,7 +68,7 @@ static double get_real(const json_t *j, const char *key, double otherwise)
         return json_is_number(x) ? json_number_value(x) : otherwise;
 }
 
-/* `j` NULL: as if nothing was in it. */
+/* `j` NULL counts as empty. */
 static void get_fields(const json_t *j, void *to, const struct field *list, size_t n)
 {
         for (const struct field *f = list; f < list + n; f++) {
@@ -153,7 +153,7 @@ static void set_value(json_t *j, enum judge_measure m, const char *of, double x)
         json_object_set_new(j, value_key(m, of, key), isfinite(x) ? json_real(x) : json_null());
 }
 
-/* The order in which members are set is the order in which they are shown. One that is set again keeps its place. */
+/* Members are shown in the order in which they were first set. */
 static json_t *culprit_json(const struct localized_culprit *c)
 {
         json_t *commits = json_array(), *j;
@@ -195,7 +195,7 @@ json_t *localized_json(const struct localized *l)
 
 /* -- and back ----------------------------------------------------------------------------------------------------- */
 
-/* The number of a name; `otherwise`: it is none. */
+/* The number of a name, or `otherwise` for an unknown name. */
 static unsigned get_name(const json_t *j, const char *key, const char *(*name_of)(unsigned i), unsigned n, unsigned otherwise)
 {
         for (unsigned i = 0; i < n; i++)
@@ -251,7 +251,7 @@ static void add_value(struct buffer *to, enum judge_measure m, double value)
                 buffer_adds(to, "-");
 }
 
-/* A run without an answer has no time worth telling. */
+/* The time of a run without an answer is not shown. */
 static void add_end(struct buffer *to, const struct localized *l, bool is_broken, double value, enum verdict verdict)
 {
         if (is_broken)

@@ -76,7 +76,7 @@ int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct 
                 if (r == 0)
                         r = campaign_status_from_json(status, name, ret_status);
                 else if (r == -ENOENT && ret_settings)
-                        r = 0; /* killed before it had one */
+                        r = 0; /* the campaign was killed before it had one */
         }
         if (r == 0 && ret_settings)
                 r = get_json(w, 's', solver, name, &settings);

@@ -50,9 +50,9 @@ int culprit_word_parse(const char *word, enum culprit_class *ret_class, bool *re
         return 0;
 }
 
-/* -- reading what a commit says -- */
+/* -- reading a commit's text -- */
 
-/* Does one of the words begin a word of the text? Upper and lower case are the same. */
+/* True if one of the words begins a word of the text, in upper or lower case. */
 static bool has_word(const char *text, const char *const *words)
 {
         for (const char *p = text; *p; p++) {
@@ -65,7 +65,7 @@ static bool has_word(const char *text, const char *const *words)
         return false;
 }
 
-/* Does every path look like a place where defaults and parameters are declared? */
+/* True if every path looks like a place where defaults and parameters are declared. */
 static bool changes_only_parameters(const char *changes)
 {
         static const char *const marks[] = {"param", "option", "config", "default"};

@@ -1,8 +1,7 @@
-/* The commits responsible for a solver's slowdowns, over all findings that are localized; and what kind of change each was (SPRFinder, section 6.2,
- * Table 4).
+/* The commits responsible for a solver's slowdowns, over all localized findings, and the class of each change (SPRFinder, section 6.2, Table 4).
  *
- * The class is read from the commit's message and the paths that it changed, and can be overridden by hand; so can whether the slowdown was
- * accepted for something (a compromise) or is a bug. A slowdown counts as a bug by itself when a finding of it was confirmed or fixed.
+ * The class is derived from the commit's message and changed paths, and can be set by hand. So can the intent: a slowdown accepted for something (a
+ * compromise), or a bug. Without that, a slowdown counts as a bug if a finding of it was confirmed or fixed.
  *
  * Threads: any. */
 #pragma once
@@ -12,9 +11,9 @@
 enum culprit_class {
         CLASS_UNKNOWN,
         CLASS_FIX,         /* of a known bug */
-        CLASS_ALGORITHM,   /* something is done another way */
+        CLASS_ALGORITHM,   /* another way of doing something */
         CLASS_THEORY,      /* another theory solver, or another default */
-        CLASS_REFACTORING, /* nothing was to change */
+        CLASS_REFACTORING, /* no change was intended */
         N_CLASSES
 };
 const char *culprit_class_name(enum culprit_class c); /* "fix" … */
@@ -26,10 +25,10 @@ enum culprit_intent {
         N_INTENTS
 };
 const char *culprit_intent_name(enum culprit_intent i);
-/* Of a word, either of them; the other is left alone. -EINVAL with the list of words. */
+/* Parses the name of a class or an intent; the other one is not set. -EINVAL with the list of words. */
 int culprit_word_parse(const char *word, enum culprit_class *ret_class, bool *ret_is_class, enum culprit_intent *ret_intent);
 
-/* The class that a message and the paths changed (one a line, as history_text() gives them) suggest. */
+/* The class suggested by a message and the changed paths (one per line, as from history_text()). */
 enum culprit_class culprit_classify(const char *message, const char *changes);
 enum culprit_intent culprit_intent_of(const char *message);
 
@@ -37,7 +36,7 @@ struct culprit {
         uint32_t commit;
         uint32_t *findings; /* owned; numbers, ascending */
         size_t n;
-        /* Of the finding with the largest slowdown at this commit; where all of its findings are by memory or effort, with what became the most times as much. */
+        /* Of the finding with the largest slowdown at this commit; if all its findings are by memory or effort, the one with the largest ratio. */
         uint32_t worst; /* its number */
         enum judge_measure measure;
         double before, after; /* of the measure, seconds as a rule; infinite: an end without an answer */
@@ -48,12 +47,12 @@ struct culprit {
 struct culprits {
         struct culprit *list; /* owned; in the order of the history */
         size_t n;
-        size_t findings, open, unexplained; /* slowdowns between commits; not localized yet; localized, and no single commit is responsible */
+        size_t findings, open, unexplained; /* slowdowns between commits; not localized yet; localized, but to no single commit */
 };
 int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret);
 void culprits_done(struct culprits *c);
 #define cleanup_culprits cleanup(culprits_done)
 
-/* Overrides one of both; NULL leaves it. -ENOENT: no finding is localized to this commit. */
+/* Sets class, intent or both; NULL leaves one as it is. -ENOENT: no finding is localized to this commit. */
 int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
                 const enum culprit_intent *intent);

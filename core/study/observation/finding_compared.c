@@ -13,7 +13,7 @@ static double amount_of(const struct judge_run *run, enum judge_measure m)
         return m == JUDGE_CPU_TIME ? run->cpu_seconds : run->seconds;
 }
 
-/* The pairs of a case, and what the side answered mostly. */
+/* Adds a side's runs of a case's pairs, with the side's most frequent answer. */
 static void add_runs(struct observation *f, const struct comparing_table *t, size_t i, int side)
 {
         const struct judge_case *c = &t->cases[i];

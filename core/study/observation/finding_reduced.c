@@ -7,7 +7,7 @@ static const enum interest interests[N_FINDING_KINDS] = {
 
 enum interest finding_interest(const struct observation *f)
 {
-        /* A wrong answer, too, can be known by what follows from another formula alone. */
+        /* A wrong answer, too, can be known only because another formula implies the right one. */
         return f->kind == FINDING_SOUNDNESS && f->decided_id != 0 && !*f->reference ? INTEREST_IMPLICATION : interests[f->kind];
 }
 
@@ -63,7 +63,7 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
 int finding_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct reduction *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
-        int r = finding_query_reduced(w, s, f, 1, 0, &q); /* whatever the settings ask for now */
+        int r = finding_query_reduced(w, s, f, 1, 0, &q); /* independent of the present settings */
 
         if (r == 0)
                 r = reduction_find(q, ret);

@@ -7,9 +7,9 @@
 #include "core/study/observation/observation_internal.h"
 #include "core/study/steps/case_history.h"
 
-#define INLINE_MOST 4096 /* bytes of an input that stand in the report itself */
+#define INLINE_MOST 4096 /* bytes of an input included in the report */
 
-/* Of times seconds; bytes and counts are whole. */
+/* Times are in seconds; bytes and counts are whole. */
 static void add_amount(const struct observation *f, const char *before, double amount, int digits, struct buffer *ret)
 {
         buffer_addf(ret, "%s%.*f", before, f->measure == JUDGE_TIME ? digits : 0, amount);
@@ -133,7 +133,7 @@ static void add_title(const struct solver *s, const struct observation *f, struc
                 buffer_addf(ret, "# %s: %s\n\n", name, titles[f->kind]);
 }
 
-/* This machine without its name, which is nobody's concern; another one by its name. */
+/* Describes this machine without its name, which is private; another one by its name. */
 static void add_machine(struct workspace *w, const struct solver *s, const struct observation *f, const json_t *facts, struct buffer *ret)
 {
         static const char *const others[] = {"kernel", "distribution"};
@@ -198,7 +198,7 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
         return r;
 }
 
-/* Both versions, as somebody without solverfs would run them, beside the input. */
+/* How to run both versions on the input without solverfs. */
 static int add_reproduction(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         bool has_clone = version_has_history(s, f->target) || (*f->reference && version_has_history(s, f->reference));
@@ -241,7 +241,7 @@ static void add_answer(const char *who, const struct version_answer *a, enum jud
         buffer_addf(ret, " %s %s. ", m == JUDGE_TIME ? "after" : "with", judge_amount_text(m, a->seconds).s);
 }
 
-/* The smaller input, once there is one. */
+/* The reduced input, if there is one. */
 static void add_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup_reduction struct reduction r = {0};
@@ -271,7 +271,7 @@ static void add_reduced(struct workspace *w, struct solver *s, const struct obse
         buffer_adds(ret, "\n");
 }
 
-/* A case's text, or that it is attached. */
+/* A case's text, or a note that it is attached. */
 static int add_case(struct workspace *w, uint32_t id, const char *heading, const char *name, struct buffer *ret)
 {
         cleanup_blob struct blob text = {0};
@@ -325,7 +325,7 @@ static void add_matter(const struct solver *s, const struct observation *f, stru
         buffer_adds(ret, ".\n\n");
 }
 
-/* A range stands for its commits. */
+/* A range represents its commits. */
 static void add_responsible(const struct solver *s, const struct localized_culprit *c, struct buffer *ret)
 {
         if (c->n > 1)
@@ -354,7 +354,7 @@ static void add_culprit(const struct solver *s, const struct localized_culprit *
         buffer_adds(ret, " |\n");
 }
 
-/* Says how it stands, and the command that goes on. */
+/* Reports the state of the search, and the command that continues it. */
 static void add_unfinished(const struct solver *s, const struct observation *f, const struct localized *localization, struct buffer *ret)
 {
         buffer_adds(ret, !localization->is_unfinished
@@ -370,7 +370,7 @@ static void add_unfinished(const struct solver *s, const struct observation *f, 
                     observation_folder(f->kind), f->number);
 }
 
-/* As far as they are known: nothing is searched for. */
+/* The known culprits; starts no search. */
 static void add_culprits(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup_localized struct localized *localization = NULL;
@@ -395,7 +395,7 @@ static void add_culprits(struct workspace *w, struct solver *s, const struct obs
                 add_unfinished(s, f, localization, ret);
 }
 
-/* By the commands options and diverge. */
+/* The explanations by the commands options and diverge. */
 static void add_explanations(struct workspace *w, const struct observation *f, struct buffer *ret)
 {
         for (enum explanation e = 0; e < N_EXPLANATIONS; e++) {

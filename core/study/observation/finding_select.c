@@ -7,9 +7,9 @@
 #include "core/smtlib/print.h"
 #include "core/study/observation/finding.h"
 
-#define PART_MOST  200       /* nodes of a part: what a reduction leaves is smaller */
-#define PARTS_MOST (1 << 20) /* bytes of an input's parts: what stands deeper explains nothing */
-#define ALIKE_LEAST 20       /* pieces: of fewer, three quarters are soon the same by chance */
+#define PART_MOST  200       /* nodes of a part: reduced inputs are smaller */
+#define PARTS_MOST (1 << 20) /* bytes of an input's parts: deeper ones explain nothing */
+#define ALIKE_LEAST 20       /* pieces: with fewer, three quarters may agree by chance */
 
 /* -- logics -- */
 
@@ -33,7 +33,7 @@ bool logic_is_decidable(const char *logic)
 
 /* -- shapes -- */
 
-/* A constant that stands for all of its sort. */
+/* The constant that represents all of its sort. */
 static const struct term *anonymous(struct bank *b, const char *prefix, const struct sort *sort)
 {
         cleanup_buffer struct buffer name = {0};
@@ -43,7 +43,7 @@ static const struct term *anonymous(struct bank *b, const char *prefix, const st
         return term_constant(b, function_of(b, FUNCTION_DECLARED, symbol_of(b, SLICE(name.data, name.size)), NULL, 0, sort));
 }
 
-/* Bound variables get a number and the depth of what they are bound in, so that no name is bound twice, one within the other. */
+/* Bound variables get a number and the depth of their binder, so that nested binders never share a name. */
 static const struct term *with_numbered_variables(struct bank *b, const struct term *quantifier)
 {
         const struct term *body = term_body(quantifier);
@@ -80,7 +80,7 @@ static const struct term *as_equality(struct bank *b, const struct term *t)
                                                              : term_op2(b, OP_EQUAL, t->args[0], t->args[1]);
 }
 
-/* How many arguments of one shape stand side by side in a list does not matter. */
+/* The number of adjacent list arguments of one shape does not matter. */
 static const struct term *without_repetition(struct bank *b, const struct term *t)
 {
         cleanup_term_list struct term_list args = {0};
@@ -111,7 +111,7 @@ static const struct term *without_names(void *user, struct bank *b, const struct
         return t ? as_equality(b, t) : NULL;
 }
 
-/* A term without names is a value: its operators are all there is to know of it. */
+/* A term without names is a value, described by its operators. */
 static const struct term *term_shape(struct bank *b, const struct term *t)
 {
         bool has_names = true;
@@ -144,7 +144,7 @@ static int read_terms(struct slice text, bool all, struct script **ret_script, s
         return r;
 }
 
-/* The shapes of the assertions, a line each; with `all`, of all their Boolean terms that are not very large, behind an empty line. */
+/* The shapes of the assertions, a line each; with `all`, an empty line and the shapes of all their Boolean terms that are not very large. */
 static int print_shapes(struct slice text, bool all, char **ret)
 {
         cleanup_script struct script *s = NULL;
@@ -163,7 +163,7 @@ static int print_shapes(struct slice text, bool all, char **ret)
         return r;
 }
 
-/* -ENOENT: it is no DIMACS. */
+/* -ENOENT: not DIMACS. */
 static int read_cnf_shape(struct slice text, struct shape *ret)
 {
         cleanup_cnf struct cnf *c = NULL;
@@ -271,7 +271,7 @@ bool pieces_are_alike(const struct pieces *a, const struct pieces *b)
         return MIN(a->n, b->n) >= ALIKE_LEAST && common * 4 >= 3 * MAX(a->n, b->n);
 }
 
-/* -- what is known of a finding -- */
+/* -- a finding's data -- */
 
 static void read_culprit(struct workspace *w, struct solver *s, struct finding_choice *c)
 {
@@ -394,7 +394,7 @@ static bool is_reduced(const struct finding_choice *c)
         return c->skeleton && !c->is_cut_off;
 }
 
-/* Relatives, too: what was made of a slow input and is slow itself needs no cause of its own. */
+/* Relatives count as the same: a slow input made from a slow one needs no cause of its own. */
 static bool is_same(const struct finding_choice *a, const struct finding_choice *b)
 {
         if (*a->finding->signature && strcmp(a->finding->signature, b->finding->signature) == 0)
@@ -407,7 +407,7 @@ static bool is_same(const struct finding_choice *a, const struct finding_choice 
                                   (!is_reduced(a) && pieces_are_alike(&a->pieces, &b->pieces)));
 }
 
-/* Behind each representative, those that it stands for; one that is not localized has the commit of the first of them that is. */
+/* Puts each representative before the findings that it represents; one that is not localized gets the commit of the first of them that is. */
 static void gather(struct finding_choice *list, size_t n)
 {
         for (size_t first = 0, next; first < n; first = next) {

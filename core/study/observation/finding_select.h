@@ -1,14 +1,14 @@
-/* Choosing the findings worth reporting: findings of one cause are one group with one representative, and the groups are ranked.
+/* Chooses the findings worth reporting: findings of one cause form a group with one representative, and the groups are ranked.
  *
- * Findings are one group if they have the same signature, or the same kind, versions and shape of the reduced input, and no different commits
- * responsible. Slowdowns, where one test of a reduction takes seconds, may also be grouped before they are reduced to the end: a finding joins a
- * representative if every assertion of the representative's reduced input has the shape of some part of it; and two findings are relatives if three
- * quarters of their terms are the same but for names and values. The representative is the smallest.
+ * Findings form a group if they have the same signature, or the same kind, versions and shape of the reduced input, and no different responsible
+ * commits. Slowdowns, for which one test of a reduction takes seconds, may also be grouped before they are fully reduced: a finding joins a
+ * representative if every assertion of the representative's reduced input has the shape of some part of the finding's input; and two findings are
+ * relatives if three quarters of their terms are the same except for names and values. The representative is the smallest.
  *
  * Wrong answers and crashes come first; then unknowns (without quantifiers before with, decidable logics before others, then the smaller); then
  * slowdowns, those that hold under most seeds first, then the smaller.
  *
- * From what is stored; nothing is measured. Threads: any. */
+ * Reads stored results; measures nothing. Threads: any. */
 #pragma once
 
 #include "core/study/observation/observation.h"
@@ -21,33 +21,33 @@ struct pieces {
 struct finding_choice {
         struct observation *finding;         /* a reference */
         uint64_t size;                   /* bytes of the input */
-        uint64_t reduced;                /* of the reduced one, an implication's as well; 0: it is not reduced */
-        char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit; of a representative: nor is one that it stands for */
+        uint64_t reduced;                /* bytes of the reduced input, also of an implication; 0: not reduced */
+        char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit; for a representative, no member of its group is */
         bool has_quantifier, is_decidable;
-        uint64_t count; /* inputs it stands for, itself among them */
+        uint64_t count; /* inputs it represents, including itself */
         char *skeleton;  /* owned; the shape of the reduced input, or NULL */
-        bool is_cut_off; /* it could have become smaller */
+        bool is_cut_off; /* its reduction was cut off: it could become smaller */
         struct pieces pieces; /* owned; likewise */
         char *parts;     /* owned; of a slowdown: formula_parts() of the input, or NULL */
         bool is_representative;
 };
 
-/* All of a solver's, ranked; those of a group one behind the other, the representative first. finding_choices_free(). */
+/* All findings of a solver, ranked, group by group, each with its representative first. finding_choices_free(). */
 int findings_select(struct workspace *w, struct solver *s, struct finding_choice **ret, size_t *ret_n);
 void finding_choices_free(struct finding_choice *list, size_t n);
 
-/* Is satisfiability in this logic of SMT-LIB decidable? "QF_NRA": yes; "NIA", "ALL", "-", what is not known: no. */
+/* True if satisfiability in this logic of SMT-LIB is known to be decidable: "QF_NRA", but not "NIA", "ALL", "-" or an unknown logic. */
 bool logic_is_decidable(const char *logic);
-/* The shape of a formula: its assertions. A constant is known by its sort, a bound variable by a number. A term without either is a value of its sort,
- * unless it is a whole assertion. All binary relations are identified, up to symmetry. Adjacent arguments of equal shape are collapsed in lists such as that
- * of str.++. Of DIMACS: the parts of core/fuzz/formula.h. free(*ret). -EINVAL: it does not parse. */
+/* The shape of a formula: its assertions. A constant is replaced by its sort, a bound variable by a number. A term without either is a value of its sort,
+ * unless it is a whole assertion. All binary relations are identified, up to symmetry. Adjacent arguments of equal shape are collapsed in lists such as
+ * that of str.++. Of DIMACS: the parts of core/fuzz/formula.h. free(*ret). -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);
-/* The shapes of the Boolean terms in its assertions, without the very large ones: a line each, behind an empty line. None of DIMACS. free(*ret). */
+/* The shapes of the Boolean terms in a formula's assertions, except very large ones: an empty line, then a line each. DIMACS has none. free(*ret). */
 int formula_parts(struct slice text, char **ret);
-/* Are all assertions of a skeleton among the parts of another formula? False of one without assertions. */
+/* True if all assertions of a skeleton are among the parts of another formula; false for a skeleton without assertions. */
 bool shape_occurs(const char *skeleton, const char *parts);
-/* Each of its terms by its operator, its sort and those of its arguments, without names and values; a hash each, sorted. Of DIMACS as
- * above. free(ret->list), also after an error. */
+/* A hash of each term of a formula: its operator, its sort and its arguments' sorts, without names and values; sorted. Of DIMACS as above.
+ * free(ret->list), also after an error. */
 int formula_pieces(struct slice text, struct pieces *ret);
-/* Are three quarters of both the same? False of small ones. */
+/* True if three quarters of both are the same; false for small ones. */
 bool pieces_are_alike(const struct pieces *a, const struct pieces *b);

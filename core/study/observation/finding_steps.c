@@ -5,7 +5,7 @@
 #include "core/git/regular_files.h"
 #include "core/study/base/version.h"
 
-#define SEED_MARK 987654321987 /* a seed that nothing else in a command looks like: the number is replaced in the command's words */
+#define SEED_MARK 987654321987 /* a seed unlike anything else in a command: this number is replaced in the command's words */
 #define SEED_TEXT "987654321987"
 
 int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *ret_size, struct blob *ret)
@@ -150,7 +150,7 @@ void steps_add_build_line(const char *line, struct buffer *ret)
         buffer_adds(ret, line);
 }
 
-/* Where a build leaves the program, from its folder. */
+/* The path of a build's program, relative to the build folder. */
 static char *program_of(const struct recipe *recipe, bool is_programs)
 {
         const char *built = recipe->outputs[0] ?: recipe->file ? basename(recipe->file) : "solver";
@@ -160,7 +160,7 @@ static char *program_of(const struct recipe *recipe, bool is_programs)
         return format_string("./%s", recipe->file && !recipe->is_archive ? basename(recipe->file) : built);
 }
 
-/* A word of the command, in which the seed's number is the shell's to give. */
+/* Adds a word of the command; the shell replaces the seed's number in it. */
 static void add_word(const char *word, const char *seed, struct buffer *ret)
 {
         const char *mark = seed ? strstr(word, SEED_TEXT) : NULL;

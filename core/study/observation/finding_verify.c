@@ -1,22 +1,22 @@
-/* verify.sh of a finding: a script that needs git, what the builds need, and nothing of solverfs. */
+/* verify.sh of a finding: a script that needs git and the builds' tools, but not solverfs. */
 #include <math.h>
 
 #include "core/study/base/version.h"
 #include "core/study/observation/finding.h"
 #include "core/study/observation/observation_internal.h"
 
-#define INPUT_MOST (1 << 20) /* bytes of an input that stands in the script */
+#define INPUT_MOST (1 << 20) /* bytes of an input included in the script */
 #define PAIRS_LEAST 5
 #define PAIRS_MOST  24 /* as many as a finding has */
 #define END_OF_INPUT "END_OF_INPUT_OF_THE_FINDING"
 
 extern const char verify_script[]; /* verify.sh: the functions that each script has, and the builds of both sides */
 
-/* What is compared: two versions, or two inputs of one. */
+/* The compared sides: two versions, or two inputs of one version. */
 struct sides {
         char version[2][PATH_SIZE];
         uint32_t input[2];
-        bool is_culprit; /* the second one is the commit responsible, the first one its parent */
+        bool is_culprit; /* the second one is the responsible commit, the first one its parent */
         double least;    /* of a slowdown: seconds */
 };
 
@@ -25,7 +25,7 @@ bool finding_has_verification(const struct observation *f)
         return f->measure == JUDGE_TIME && (f->kind != FINDING_IMPLICATION || f->decided_id != 0);
 }
 
-/* The commit responsible and its parent, where one is known for sure. */
+/* Takes the responsible commit and its parent, if one is known for sure. */
 static void take_culprit(struct workspace *w, struct solver *s, const struct observation *f, struct sides *sides)
 {
         cleanup_localized struct localized *l = NULL;
@@ -98,7 +98,7 @@ static void add_archive(const struct recipe *recipe, struct buffer *ret)
         buffer_addf(ret, recipe->is_archive ? "\t{ tar xf %s || unzip -qo %s; }\n" : "\tchmod +x %s\n", name.data, name.data);
 }
 
-/* A function that makes one side's program in the folder where it stands. */
+/* Adds a function that builds one side's program in the present folder. */
 static void add_build(const struct solver *s, const char *side, const char *version, struct buffer *ret)
 {
         const struct recipe *recipe = steps_recipe(s, version);
@@ -127,7 +127,7 @@ static void add_build(const struct solver *s, const char *side, const char *vers
         buffer_adds(ret, "}\n");
 }
 
-/* A function that runs it: run_before SEED, 0 for none. */
+/* Adds a function that runs the program: run_before SEED, 0 for none. */
 static int add_run(struct workspace *w, struct solver *s, const struct observation *f, const char *side, const char *version, const char *file,
                    bool has_seeds, struct buffer *ret)
 {
@@ -202,7 +202,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         buffer_addf(ret, "timeout_ms=%.0f%s\n", f->timeout * 1e3, f->is_cpu_time ? " # of CPU time" : "");
 }
 
-/* What a run is ended by, and the clock. */
+/* Adds the limits of a run, and the clock. */
 static void add_limits(const struct observation *f, struct buffer *ret)
 {
         unsigned patience = f->is_cpu_time ? 10 : 1;

@@ -1,4 +1,4 @@
-/* The bytes of records, for the files of this room that read and write the store: observation_record.c, campaign_settings.c and campaign_status.c know them. */
+/* Encoding of records, for the files of this room that read and write the store; in observation_record.c, campaign_settings.c and campaign_status.c. */
 #pragma once
 
 #include <jansson.h>
@@ -26,22 +26,23 @@ int campaign_status_from_json(json_t *j, const char *name, struct campaign_statu
  * input has one query, or no runs of both versions are kept. */
 void finding_add_queries(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret);
 
-/* -- finding_steps.c: commands by which somebody who has no solverfs builds and runs a finding's versions, and where their repository is -- */
+/* -- finding_steps.c: commands that build and run a finding's versions without solverfs, and the address of their repository -- */
 
-/* A case's size and, where that is `most` at most, its bytes; a larger one is only opened. blob_done(). */
+/* A case's size and, if that is at most `most`, its bytes; a larger case is only opened. blob_done(). */
 int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *ret_size, struct blob *ret);
-/* Where others get the repository: its address; of a clone on this machine, where that came from. "": not known. */
+/* The repository's address for others; of a clone on this machine, the clone's origin. "": not known. */
 void steps_repository(const struct solver *s, char ret[PATH_SIZE]);
-/* Appends the address of a commit's page, where the repository is on a forge that is known; else false. */
+/* Appends the address of a commit's page. False: the repository is not on a known forge. */
 bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret);
 
-/* The recipe of a version in full, by its commit; NULL: it is none of the solver's. Good as long as the solver is. */
+/* The recipe of a version in full, by its commit; NULL: not a commit of the solver. Valid as long as the solver. */
 const struct recipe *steps_recipe(const struct solver *s, const char *version);
-/* The commit that is checked out for builds of a version, and in which clone: of a solver within another one the other's. */
+/* The commit to check out for a build of a version, and the clone: for a solver within a host both are the host's. */
 const char *steps_root(const struct solver *s, const char *version, char ret_clone[PATH_SIZE]);
-/* Gets submodules, at the commits that the recipe or else the sources name, a version within another one among them; each between `begin` and `end`. */
+/* Adds commands that fetch the submodules at the commits named by the recipe, else by the sources; for a solver within a host the version is one of them.
+ * Each command is between `begin` and `end`. */
 void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret);
-/* A build's command with the machine's number of cores. */
+/* Adds a build's command with the machine's number of cores. */
 void steps_add_build_line(const char *line, struct buffer *ret);
-/* A line: the version's command on a file, in the folder where it was built. `seed`: shell that gives a number, "\"$1\""; NULL: it has none. */
+/* Adds a line: the version's command on a file, in its build folder. `seed`: a shell word for the seed, such as "\"$1\""; NULL: none. */
 int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret);

@@ -79,7 +79,7 @@ int observation_decode(enum observation_series series, uint32_t solver, uint32_t
         if (observation_series(o) != series || (series == OF_WATCHES && o->n_runs % 2 != 0))
                 record_fail(&t.from);
         r = record_end(&t.from, what);
-        if (r < 0) /* EIO in the mount, like everything that the store cannot give */
+        if (r < 0) /* EIO in the mount, like all unreadable data of the store */
                 return errorf(-EIO, "%s", error_message(r));
         *ret = steal_pointer(o);
         return 0;

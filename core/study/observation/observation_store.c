@@ -1,4 +1,4 @@
-/* Observations in the store, and how many inputs each finding stands for. */
+/* Observations in the store, and the number of inputs that each finding represents. */
 #include "core/study/observation/observation_internal.h"
 
 #include <inttypes.h>
@@ -7,15 +7,15 @@
 
 /* A series is a table: findings TABLE_FINDINGS, alarms TABLE_ALARMS. In either:
  *     'f' or 'a' solver(4) number(4) → record
- *     'x' solver(4) number(4) kind(1) → what explains it: text
+ *     'x' solver(4) number(4) kind(1) → an explanation: text
  *     'n' solver(4)                  → the last number(4)
- * and what makes it a known one → number(4); of findings
+ * and the keys by which it is known → number(4); of findings
  *     'o' solver(4) kind(1) sha256                        these bytes
  *     'v' solver(4) kind(1) sha256 digest of the versions a further finding of these bytes
  * and of alarms
  *     'c' solver(4) "kind/commit" or "kind/case/id"       this cause
- * Beside findings: 'c' solver(4) number(4) campaign → how many it stands for(8); and classes of commits (culprits.c). Beside alarms: what a watch has seen
- * of branches (watched.c). */
+ * Beside findings: 'c' solver(4) number(4) campaign → number of inputs represented(8); and classes of commits (culprits.c). Beside alarms: the branches as
+ * seen by a watch (watched.c). */
 static const struct {
         enum table table;
         char letter;
@@ -129,7 +129,7 @@ static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct observ
         return SLICE(key, VERSIONS_SIZE);
 }
 
-/* The key by which a finding is known again, and its number; 0: it is new. */
+/* The key that identifies a finding, and the known finding's number; 0: new. */
 static int find_origin(struct store_txn *t, const struct observation *f, const struct digest *input, bool by_versions, uint8_t key[VERSIONS_SIZE],
                        struct slice *ret_key, uint32_t *ret)
 {
@@ -186,7 +186,7 @@ static int put_causes(struct store_txn *t, const struct observation *a)
 
 /* -- adding -- */
 
-/* 1: it is known. `input`: of a finding. */
+/* 1: the observation is known. `input`: of a finding. */
 static int add_in(struct store_txn *t, struct observation *o, const struct digest *input, bool by_versions)
 {
         enum observation_series series = observation_series(o);
@@ -214,7 +214,7 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
                 if (r == 0)
                         r = put_number(t, series, SLICE(last, sizeof(last)), o->number);
         }
-        if (r == 0 && series == OF_WATCHES) /* a known alarm, too, may have cases that it was not told of before */
+        if (r == 0 && series == OF_WATCHES) /* a known alarm, too, may have new cases */
                 r = put_causes(t, o);
         return r < 0 ? r : is_known;
 }
@@ -359,9 +359,9 @@ uint32_t observations_last(struct workspace *w, enum observation_series series, 
         return n;
 }
 
-/* -- what became of it -- */
+/* -- marks -- */
 
-/* `told` 0: the mark is what changes. */
+/* `told` 0: changes the mark. */
 static int change(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, int64_t told, enum observation_mark mark, const char *url)
 {
         struct store_update u = {.store = workspace_store(w)};

@@ -14,7 +14,7 @@ struct seeds_query {
         struct version *versions[2]; /* owned: reference, target */
         struct case_info *info;      /* owns a ref */
         struct observation *finding; /* a ref */
-        char machine[PATH_SIZE];   /* where it was found, if that is another one; else "" */
+        char machine[PATH_SIZE];   /* the machine of the finding, if it is another one; else "" */
 };
 
 static bool can_seed(const struct solver *s, const char *version)
@@ -61,7 +61,7 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-/* -- what is known -- */
+/* -- known runs -- */
 
 struct seeds_side {
         const struct cell *cell;
@@ -74,7 +74,7 @@ static int add_known(void *user, uint32_t seed, const struct fact *fact)
         struct seeds_side *side = user;
         double amount = side->to->measure == JUDGE_TIME ? cell_seconds(side->cell, fact) : fact_amount(fact, side->to->measure);
 
-        if (seed == 0) /* the cell as it is */
+        if (seed == 0) /* the cell itself */
                 return 0;
         side->to->runs[seed - 1][side->which] = (struct seeds_run){.verdict = fact->verdict, .amount = isnan(amount) ? 0 : amount};
         side->n++;
@@ -116,7 +116,7 @@ static int seeds_find(struct query *query, struct value **ret)
         return 0;
 }
 
-/* -- what is not -- */
+/* -- missing runs -- */
 
 static int seeds_make(void *user, size_t i, struct query **ret)
 {

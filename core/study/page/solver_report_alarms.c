@@ -1,4 +1,4 @@
-/* The report's alarms: what `solverfs watch` met on new commits. */
+/* The report's alarms: those of `solverfs watch` on new commits. */
 #include "core/study/watch/alarm.h"
 #include "core/study/page/solver_report_internal.h"
 

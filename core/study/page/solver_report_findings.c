@@ -1,4 +1,4 @@
-/* The report's findings: what campaigns found. */
+/* The report's findings of campaigns. */
 #include "core/study/observation/finding.h"
 #include "core/study/page/solver_report_internal.h"
 

@@ -3,7 +3,7 @@
 
 /* -- data for the plots ------------------------------------------------------------------------------------------- */
 
-/* A cell as page.js reads it: a dot where nothing is known; else a digit for its verdict (verdict_plot.h), and the logarithm of the seconds from LEAST
+/* A cell as page.js reads it: a dot if nothing is known; else a digit for its verdict (verdict_plot.h), and the logarithm of the seconds from LEAST
  * over DECADES powers of ten in two digits of base 64. So twenty thousand cells take sixty kilobytes, half a per cent off at most. */
 #define LEAST   1e-4
 #define DECADES 9.0

@@ -1,4 +1,4 @@
-/* Shared by the files of the solver's report: what was read, and the sections that show it. */
+/* Shared by the files of the solver's report: the data read, and the sections that show them. */
 #pragma once
 
 #include <math.h>
@@ -12,14 +12,14 @@
 
 #define NOT_SHOWN UINT32_MAX
 
-/* A commit that is measured. Neighbours on the line of first parents with the same program are one. */
+/* A measured commit. Neighbours on the line of first parents with the same program are one entry. */
 struct report_commit {
-        uint32_t number, place;      /* of the first of them; its place in the order of the history */
-        uint32_t line_from, line_to; /* the first and the last of them, by their places on the line of first parents */
+        uint32_t number, place;      /* of the first commit; its place in the order of the history */
+        uint32_t line_from, line_to; /* the first and the last commit, by place on the line of first parents */
         bool on_line;
         uint32_t column; /* NOT_SHOWN: left out */
         struct digest program;
-        struct commit commit; /* the first of them */
+        struct commit commit; /* the first commit */
 };
 
 struct report_cell {
@@ -33,21 +33,21 @@ struct report_column {
         char *subject, *author;   /* owned */
         struct buffer tags;       /* of its commits: "v1, v1.0"; empty: none */
         size_t measured, wrong;
-        size_t solved;      /* of those measured */
-        double par2;        /* seconds; over those measured */
-        bool is_comparable; /* the same cases are measured at the commit shown before it on the line */
+        size_t solved;      /* of the measured cases */
+        double par2;        /* seconds; over the measured cases */
+        bool is_comparable; /* the previous shown commit on the line has the same cases measured */
 };
 
 struct report_step {
         uint32_t case_index;
-        const struct report_commit *before, *after; /* measured, and the step lies between them */
+        const struct report_commit *before, *after; /* measured; the step is between them */
         bool is_slower;
         double seconds_before, seconds_after; /* medians; NaN: no answer */
 };
 
 struct report {
         const struct solver_report_options *options;
-        struct workspace *workspace; /* these two are of the options */
+        struct workspace *workspace; /* this and the next: from the options */
         struct solver *solver;
         int64_t newest; /* seconds */
 
@@ -58,12 +58,12 @@ struct report {
         struct commit_order *order; /* a ref */
         struct ref_list *refs;      /* a ref */
         struct report_commit *commits; /* owned; in the order of the history */
-        uint32_t *of_commit;           /* owned; of every commit: the index of the measured commit that stands for it, or NOT_SHOWN */
+        uint32_t *of_commit;           /* owned; of every commit: the index of the measured commit that represents it, or NOT_SHOWN */
         size_t n_commits, unbuildable;
-        struct report_column *columns; /* owned; those that are shown */
+        struct report_column *columns; /* owned; the shown ones */
         size_t n_columns;
         struct report_cell *cells; /* owned; [column * cases.n + case] */
-        struct report_cell **by_seed; /* owned; [n_seeds] likewise, under the solver's seeds 1, 2, …; none where nothing is known */
+        struct report_cell **by_seed; /* owned; [n_seeds] likewise, under the solver's seeds 1, 2, …; none if nothing is known */
         size_t n_seeds;
 
         struct report_step *steps; /* owned; by case, then by place */
@@ -72,7 +72,7 @@ struct report {
         struct buffer left_out; /* sentences for the end of the page, as items of a list */
 };
 
-/* Read cases, commits and cells, and find the steps. *r is all zero but for its options; report_done() it after an error, too. */
+/* Read cases, commits and cells, and find the steps. *r is all zero except for its options; call report_done() after an error, too. */
 int report_read(struct report *r);
 int report_find_steps(struct report *r);
 void report_done(struct report *r);
@@ -86,24 +86,24 @@ static inline bool cell_is_solved(const struct report_cell *c)
 {
         return c->is_known && !c->is_wrong && verdict_is_decided((enum verdict)c->verdict);
 }
-/* The measured commit that stands for this commit: itself, or a neighbour with the same program. NULL: it is not measured. */
+/* The measured commit that represents this commit: itself, or a neighbour with the same program. NULL: not measured. */
 struct report_commit *report_commit_of(const struct report *r, uint32_t number);
 void report_newer(struct report *r, int64_t seconds);
-/* A sentence for the end of the page; escaped here. */
+/* Adds a sentence to the end of the page; escapes it. */
 void report_left_out(struct report *r, const char *format, ...) printf_like(2, 3);
 
-/* The first line of its message and the name of its author; "" where they cannot be read. */
+/* The first line of a commit's message and its author's name; "" if they cannot be read. */
 void report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, char **ret_author);
-/* A path for a link, NULL where the page has none; good until the next call with the same buffer. */
+/* A path for a link, NULL if the page has no links; valid until the next call with the same buffer. */
 const char *report_path(const struct report *r, struct buffer *room, const char *format, ...) printf_like(3, 4);
 const char *report_commit_path(const struct report *r, const char *sha, struct buffer *room); /* of a commit */
-/* A link to a commit by its first 12 digits where the version is a full sha, else the text; as the content of a cell. */
+/* A link to a commit by its first 12 digits if the version is a full sha, else the text; as the content of a cell. */
 void report_add_version(const struct report *r, const char *version, struct buffer *b);
 void report_cell_version(const struct report *r, struct html_table *t, const char *version, struct buffer *b);
-/* Cells of a finding or an alarm: its number, with a link to its folder or file (end: "/" or ""); its mark and address. */
+/* Cells of a finding or an alarm: number, with a link to its folder or file (end: "/" or ""); mark and address. */
 void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b);
 void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b);
-/* A cell with a word in the colour of what got worse, or better. */
+/* A cell with a word in the colour for worse or better. */
 void report_cell_direction(struct html_table *t, bool is_worse, const char *word, struct buffer *b);
 struct report_date {
         char s[16];

@@ -79,7 +79,7 @@ struct finding_commits {
         uint32_t last;     /* index of the last measured commit on the line, or NOT_SHOWN */
 };
 
-/* Is it a program of its own, with anything measured? A commit with the program of its first parent is counted as the parent. */
+/* Takes a commit that has a program of its own, with anything measured. A commit with its first parent's program counts as the parent. */
 static int look_at_commit(struct finding_commits *f, uint32_t place)
 {
         struct report *r = f->report;
@@ -230,7 +230,7 @@ struct case_place { /* the case with these bytes; the digest is first for digest
 struct reading_column {
         struct report *report;
         const struct case_place *places;
-        struct report_column *column; /* its counts; NULL: they are not wanted */
+        struct report_column *column; /* for the counts; NULL: not wanted */
         struct report_cell *cells;    /* of the column */
         size_t known;
 };
@@ -292,7 +292,7 @@ static int read_cells(struct report *r)
                 if (e < 0)
                         return e;
                 r->columns[i].of->column = r->columns[i].measured > 0 ? (uint32_t)kept : NOT_SHOWN;
-                if (r->columns[i].measured > 0) /* where none of these cases is measured, the next column takes its place */
+                if (r->columns[i].measured > 0) /* if none of these cases is measured, the next column replaces this one */
                         r->columns[kept++] = r->columns[i];
         }
         r->n_columns = kept;

@@ -1,4 +1,4 @@
-/* The report's steps: where cases got slower and faster, and between which commits. */
+/* The report's steps: cases that got slower or faster, and the commits around each step. */
 #include "core/query/resolved_cell.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/page/solver_report_internal.h"
@@ -110,7 +110,7 @@ static void keep_steps(struct report *r, size_t case_index, const struct series 
         }
 }
 
-/* The steps of the columns. Where a first look shows commits that are apart, their repetitions are read too, one by one. */
+/* The steps of the columns. If a first look shows commits apart from steps, their repetitions are read, too, one by one. */
 static int find_coarse(const struct report *r, size_t case_index, struct series *coarse, struct steps *steps)
 {
         int e = 0;
@@ -180,7 +180,7 @@ static int by_commit(const void *a, const void *b)
         return (x->case_index > y->case_index) - (x->case_index < y->case_index);
 }
 
-/* No commit lies between the two stretches of programs. */
+/* True if no commit is between the two stretches of programs. */
 static bool is_one_commit(const struct report_step *s)
 {
         return s->before->line_to + 1 == s->after->line_from;

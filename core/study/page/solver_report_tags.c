@@ -1,4 +1,4 @@
-/* The report's comparison of the last measured tags. Where fewer than two are measured, it compares the oldest and the newest measured commit. */
+/* The report's comparison of the last measured tags. If fewer than two are measured, it compares the oldest and the newest measured commit. */
 #include "core/report/plot.h"
 #include "core/study/compare/comparison_report.h"
 #include "core/study/page/solver_report_internal.h"

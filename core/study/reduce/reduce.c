@@ -11,15 +11,15 @@ struct reducer {
         struct reduce_status status;
         void *seen; /* digests of the texts that were tried, by tsearch() */
         bool checks_late;
-        /* The texts to go back to, the largest first: the input, those that were interesting twice, of which each is at least a tenth smaller than the one
-         * before, so that there are few, and all that were interesting once (checks_late). The last one is the current one. */
-        struct buffer *trail; /* owned, and so are they */
+        /* The texts to go back to, the largest first: the input; few of those that were interesting twice, each at least a tenth smaller than the one
+         * before; and all that were interesting once (checks_late). The last one is the current text. */
+        struct buffer *trail; /* owned, with the texts */
         size_t n, n_sure;
         size_t n_refused; /* candidates of the current text */
 };
 
-/* A text that was interesting once is asked for again when so many candidates were refused since, or so many texts were taken. Not at once: a smaller
- * text follows most of them soon. */
+/* A text that was interesting once is tested again after this many refused candidates, or this many taken texts. Not at once: a smaller text follows most
+ * of them soon. */
 #define UNSURE_REFUSED 12
 #define UNSURE_TAKEN   8
 
@@ -45,7 +45,7 @@ void reduce_result_done(struct reduce_result *r)
         buffer_done(&r->text);
 }
 
-/* -- what was tried -- */
+/* -- tried texts -- */
 
 static int compare_digests(const void *a, const void *b)
 {
@@ -95,14 +95,14 @@ int reduce_set_text(struct buffer *to, struct slice text)
         return buffer_error(to);
 }
 
-/* -- what was taken -- */
+/* -- taken texts -- */
 
 static bool is_unsure(const struct reducer *r)
 {
         return r->n > r->n_sure;
 }
 
-/* The current text is interesting for sure: those on the way to it are not needed any more. */
+/* The current text is surely interesting: drops the texts that led to it. */
 static void make_sure(struct reducer *r)
 {
         size_t at = r->n_sure;
@@ -133,7 +133,7 @@ static int add_text(struct reducer *r, struct slice text, bool is_sure)
         return 0;
 }
 
-/* To the smallest text before the current one that is interesting now: 1. */
+/* 1: went back to the smallest earlier text that is interesting now. */
 static int go_back(struct reducer *r)
 {
         int k;
@@ -157,7 +157,7 @@ static int tell_taken(struct reducer *r)
         return 1;
 }
 
-/* Asks for the current text again when it is not sure. REDUCE_WITHDRAWN: the text is an earlier one. */
+/* Tests the current text again if it is not sure. REDUCE_WITHDRAWN: the current text is an earlier one now. */
 static int check_text(struct reducer *r)
 {
         int k = is_unsure(r) ? ask(r, reduce_text(r)) : 1;
@@ -173,7 +173,7 @@ static int check_text(struct reducer *r)
         return k < 0 ? k : REDUCE_WITHDRAWN;
 }
 
-/* An interesting text. 1. */
+/* Takes an interesting text, and returns 1. */
 static int take(struct reducer *r, struct slice text)
 {
         int k = add_text(r, text, !r->checks_late);
@@ -223,7 +223,7 @@ static bool is_in_batch(const struct batch *b, struct slice text)
         return false;
 }
 
-/* The next candidates from *at on that are worth a test. */
+/* Fills the batch with the next candidates from *at on that are worth a test. */
 static int fill(struct reducer *r, struct batch *b, size_t *at, size_t n, reduce_make make, void *user)
 {
         b->n = 0;
@@ -269,7 +269,7 @@ static int ask_batch(struct reducer *r, struct batch *b, size_t *ret_at)
         for (size_t i = 0; k == 0 && i < b->n; i++) {
                 if (b->answers[i] == REDUCE_BORING)
                         continue;
-                k = b->answers[i] == REDUCE_INTERESTING ? 1 : ask(r, b->slices[i]); /* behind one that did not stand its second test */
+                k = b->answers[i] == REDUCE_INTERESTING ? 1 : ask(r, b->slices[i]); /* after one that failed its second test */
                 if (k == 0)
                         add_seen(r, b->slices[i]);
                 else if (k == 1)
@@ -327,7 +327,7 @@ struct sweep {
         void *user;
         bool *is_out;
         size_t n, chunk;
-        size_t *left, n_left; /* items that are still in */
+        size_t *left, n_left; /* the items left */
 };
 
 static void mark_chunk(struct sweep *s, size_t at, bool is_out)

@@ -1,4 +1,4 @@
-/* Shared by reduce.c (what is asked, taken and kept), the steps of a script (reduce_steps.h) and those of other text (reduce_cnf.c, reduce_text.c). */
+/* Shared by reduce.c (tests, takes and keeps texts), the steps of a script (reduce_steps.h) and those of other text (reduce_cnf.c, reduce_text.c). */
 #pragma once
 
 #include "core/smtlib/print.h"
@@ -6,66 +6,65 @@
 
 struct reducer;
 
-/* From all functions that try candidates: the current text was not interesting any more, and reduce_text() is an earlier one. The step ends, and all
- * steps begin again with that text. */
+/* An error of all functions that try candidates: the current text was not interesting any more, and reduce_text() is an earlier one. The step ends, and
+ * all steps begin again with that text. */
 #define REDUCE_WITHDRAWN (-ESTALE)
 
-/* The `at`-th candidate. 0; -ENOENT: there is none there; another error ends the reduction. */
+/* The `at`-th candidate. -ENOENT: there is none; any other error ends the reduction. */
 typedef int (*reduce_make)(void *user, size_t at, struct buffer *ret);
-/* Tries the candidates from..n-1 in order. 1: *ret_at was taken, reduce_text() is its text. 0: none. -ETIME: the time is over. */
+/* Tries the candidates from..n-1 in order. 1: *ret_at was taken, and reduce_text() is its text. 0: none was taken. -ETIME: the time is over. */
 int reduce_first(struct reducer *r, size_t from, size_t n, reduce_make make, void *user, size_t *ret_at);
-/* Tries one text though it may be larger than what there is. 1: taken. */
+/* Tries one text even if it is larger than the current one. 1: taken. */
 int reduce_offer(struct reducer *r, struct slice text);
 
-/* The candidate in which the items with is_out[i] are left out (or changed, whatever the step is). */
+/* The candidate without the items with is_out[i] (or with these items changed, depending on the step). */
 typedef int (*reduce_without)(void *user, const bool *is_out, struct buffer *ret);
-/* Delta debugging over n items: chunks of `chunk` items and less (0: all of them first). Returns how many were taken out, or
- * -errno. */
+/* Delta debugging over n items, in chunks of at most `chunk` items (0: begins with all). Returns the number of items taken out, or -errno. */
 int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user);
 
 struct slice reduce_text(const struct reducer *r);
 void reduce_stage(struct reducer *r, const char *stage);
 
-/* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script, *ret_is_opaque: it could be read; parts of it are opaque. */
+/* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script: the text is a script; *ret_is_opaque: with opaque parts. */
 int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);
 int reduce_cnf(struct reducer *r, bool *ret_is_cnf);
-bool reduce_is_tree(struct reducer *r); /* its parentheses match, and nothing stands outside of them */
-int reduce_trees(struct reducer *r);     /* of parentheses; -EINVAL when they do not match */
+bool reduce_is_tree(struct reducer *r); /* the parentheses match, and nothing is outside of them */
+int reduce_trees(struct reducer *r);     /* of parentheses; -EINVAL: they do not match */
 int reduce_lines(struct reducer *r);
 
 /* -- terms (reduce_term.c, reduce_rewrite.c) -- */
 
-/* Replacements, applied at once; the outermost match wins, and what is put there is left as it is. */
+/* Replacements, applied at once; the outermost match wins, and no replacement is searched for further matches. */
 struct replacement {
         const struct term *from, *to;
 };
-/* A term, after them. NULL when it would be ill-typed or memory is out: bank_error(). */
+/* A term after the replacements. NULL: ill-typed, or out of memory: bank_error(). */
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, size_t n);
 
-/* The same in fewer words: no list in a list of the same operator, no argument that changes nothing, no double negation. NULL likewise. */
+/* An equal, shorter term: no list in a list of the same operator, no neutral argument, no double negation. NULL likewise. */
 const struct term *term_tidied(struct bank *b, const struct term *t);
 
-/* Simpler terms to put in a term's place, wherever it stands. They depend on the term and the lists alone. */
+/* Simpler terms to replace a term anywhere. They depend on the term and the lists alone. */
 enum step_kind {
         STEP_ZERO,     /* true, 0, "", #b00, … */
         STEP_ONE,      /* false, 1 */
-        STEP_CONSTANT, /* the first of `constants` of its sort */
-        STEP_FRESH,    /* the one of `fresh` of its sort */
-        STEP_CHILD     /* and on: the nearest subterms of its sort, one by one */
+        STEP_CONSTANT, /* the first of `constants` with the term's sort */
+        STEP_FRESH,    /* the one of `fresh` with the term's sort */
+        STEP_CHILD     /* and higher: the nearest subterms of the term's sort, one by one */
 };
-/* NULL: no such, or no memory: bank_error(). The lists may be NULL. */
+/* NULL: no such term, or out of memory: bank_error(). The lists may be NULL. */
 const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
                              const struct term_list *fresh);
-/* The nearest subterms of the same sort without variables that are bound in between. */
+/* The nearest subterms of the same sort, without variables bound in between. */
 void term_nearest(const struct term *t, struct term_list *ret);
-/* An application of an n-ary operator without these arguments; of one that is left alone: that one. NULL: it cannot be. */
+/* An application of an n-ary operator without these arguments; a single remaining argument itself. NULL: not possible. */
 const struct term *term_without_args(struct bank *b, const struct term *t, const bool *is_out);
-/* A quantifier without its i-th variable, which is `value` in the body. */
+/* A quantifier without its i-th variable, replaced by `value` in the body. */
 const struct term *term_without_variable(struct bank *b, const struct term *quantifier, size_t i, const struct term *value);
-/* Other terms that may stand in its place, of its sort and of its parts but no part of it (reduce_rewrite.c). */
+/* Possible replacements of a term: of its sort, made of its parts, but none of its subterms (reduce_rewrite.c). */
 void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
-#define NESTINGS_MOST 100 /* of them are tried in a pass: most are boring */
-/* Of its sort, with fewer parts, of which one stands in another's place (reduce_rewrite.c). */
+#define NESTINGS_MOST 100 /* tried per pass: most are boring */
+/* Terms of the same sort with fewer parts, one of them in another's place (reduce_rewrite.c). */
 void term_nestings(struct bank *b, const struct term *t, struct term_list *ret);
-/* 0 and 1: a value such as true or false; 2: another literal; 3: a constant or a variable; 4: what has arguments. */
+/* 0 and 1: a value such as true or false; 2: another literal; 3: a constant or a variable; 4: an application. */
 unsigned term_rank(const struct term *t);

@@ -1,5 +1,5 @@
-/* Side by side: an interest test of many workers (a core with its runners, a folder of its own) made of a test of one text on one worker. Which
- * text is the first interesting one does not depend on who is ready first; whatever stands behind it is cancelled.
+/* A parallel interest test, with many workers (each a core with its runners, and a folder), made of a test of one text on one worker. The first
+ * interesting text does not depend on which worker is ready first; tests of later texts are cancelled.
  *
  * Threads: one for each worker, from open to close; reduce_pool_try() by one thread. */
 #pragma once
@@ -8,17 +8,18 @@
 
 struct reduce_pool;
 
-/* Is it interesting, 1 or 0? `cancel_fd` is readable when nobody wants to know any more: -ECANCELED. Another error ends the reduction. */
+/* 1: the text is interesting; 0: it is not. -ECANCELED: `cancel_fd` became readable, as the answer is not needed any more. Any other error ends the
+ * reduction. */
 typedef int (*reduce_worker_test)(void *user, unsigned worker, struct slice text, int cancel_fd);
 
-/* Can the worker work now: 1, 0 or an error, which ends the reduction. Asked before each text, and again a little later when it cannot; while there is
- * no text, too, so that it may give back what it has. Never asked of the first worker, which always can. */
+/* 1: the worker can work now; 0: it cannot; an error ends the reduction. Called before each text, and again a little later after 0; also while there is
+ * no text, so that a worker may give its core back. Never called for the first worker, which can always work. */
 typedef int (*reduce_worker_ready)(void *user, unsigned worker, bool has_work);
 
-/* `ready` NULL: all workers always can. `cancel_fd`: readable when all is to end; -1: never. */
+/* `ready` NULL: all workers can always work. `cancel_fd`: readable to end everything; -1: never. */
 int reduce_pool_open(unsigned n_workers, reduce_worker_test test, reduce_worker_ready ready, void *user, int cancel_fd,
                      struct reduce_pool **ret);
 struct reduce_pool *reduce_pool_close(struct reduce_pool *p); /* NULL */
 DEFINE_CLEANUP(struct reduce_pool *, reduce_pool_close)
-/* As reduce_test.try, with the pool as its user. */
+/* The function for reduce_test.try, with the pool as user. */
 int reduce_pool_try(void *pool, const struct slice *texts, size_t n, enum reduce_answer *ret);

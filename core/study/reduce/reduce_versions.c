@@ -9,10 +9,10 @@
 #include "core/study/reduce/reduce_pool.h"
 #include "core/weaken/weaken.h"
 
-#define SLACK        1.25 /* the reference may take so many times as long as on the last text that was taken, before the target is asked again */
-#define NOISE        2.0  /* and so many times as long as on the input: the CPU times of a busy machine vary by half */
-#define ANSWER_MORE  2.0  /* seconds that an answer may come later than on the input */
-#define IMPLIED_MOST 64   /* applications of a rule that are tried on one formula; of more, those at the first places */
+#define SLACK        1.25 /* the reference may take this many times as long as on the last taken text, before the target runs again */
+#define NOISE        2.0  /* and this many times as long as on the input: the CPU times of a busy machine vary by half */
+#define ANSWER_MORE  2.0  /* seconds by which an answer may be later than on the input */
+#define IMPLIED_MOST 64   /* applications of a rule tried on one formula, at the first places */
 
 /* -- workers ------------------------------------------------------------------------------------------------------- */
 

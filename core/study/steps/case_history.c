@@ -44,14 +44,14 @@ int case_outcomes(struct workspace *w, const struct cell *cell, const struct dig
                 free(l.list);
                 return r;
         }
-        if (l.n == 0) /* of a named machine nothing but this fact is known */
+        if (l.n == 0) /* of a named machine only this fact is known */
                 add_outcome(&l, 0, value);
         *ret = l.list;
         *ret_n = l.n;
         return 0;
 }
 
-/* The commit's point. 1: it is in *ret; 0: nothing is known of the commit. */
+/* Reads a commit's point. 1: it is in *ret; 0: nothing is known of the commit. */
 static int read_point(struct workspace *w, const struct cell *cell, enum judge_measure m, struct case_point *ret, int64_t *ret_found)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;

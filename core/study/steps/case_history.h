@@ -1,7 +1,7 @@
-/* A case along the history of a solver: all that is measured of it, as a table, as a picture, and as the series in which steps are found.
- * Nothing here starts work.
+/* A case along the history of a solver: its stored results as a table, as a picture, and as the series in which steps are found. Nothing here starts
+ * work.
  *
- * Not for several threads at a time. */
+ * Threads: one at a time. */
 #pragma once
 
 #include "core/query/query.h"
@@ -14,34 +14,34 @@ struct case_point {
         struct fact *fact; /* brief; owns a ref; NULL: the commit cannot be built */
         struct localize_outcome *by_seed; /* [n_seeds], owned: case_outcomes() */
         size_t n_seeds;
-        bool on_line;      /* of first parents: steps are found among these */
+        bool on_line;      /* on the line of first parents: steps are found among these */
 };
 struct case_history {
-        enum judge_measure measure; /* that steps are found by, and the picture is of: JUDGE_TIME, _MEMORY or _EFFORT */
+        enum judge_measure measure; /* of the steps and the picture: JUDGE_TIME, _MEMORY or _EFFORT */
         struct solver *solver;  /* owns a ref */
         struct case_info *info; /* owns a ref */
         struct case_point *list;
         size_t n;
-        const uint32_t *culprits; /* borrowed from the caller, who may set them: commits that the picture marks as such */
+        const uint32_t *culprits; /* borrowed; set by the caller: commits that the picture marks as culprits */
         size_t n_culprits;
-        int64_t newest; /* seconds; when the newest of it was found out, or the case was added */
+        int64_t newest; /* seconds; the time of the newest result, or when the case was added */
 };
 void case_history_done(struct case_history *h);
 #define cleanup_case_history cleanup(case_history_done)
 
-/* The facts of a cell at some of these commits, in their order; cell->commit is ignored. `line` (n_line commits, by history_line() or
- * revision_range(); NULL: all of them) says which ones are on a line of first parents. -errno; give *ret to case_history_done() after one, too. */
+/* The facts of a cell at these commits, in their order, as far as known; cell->commit is ignored. `line` (n_line commits, by history_line() or
+ * revision_range(); NULL: all of them) are those on a line of first parents. Call case_history_done() on *ret after an error, too. */
 int case_history_read(struct workspace *w, const struct cell *cell, const uint32_t *commits, size_t n, const uint32_t *line,
                       size_t n_line, enum judge_measure m, struct case_history *ret);
-/* As history.tsv has them. `f` NULL: the commit cannot be built. */
+/* The heading and the rows of history.tsv. A fact of NULL: the commit cannot be built. */
 void case_history_heading(struct buffer *ret);
 int case_history_row(const struct case_history *h, size_t i, struct buffer *ret);
-/* The steps, and in (*ret_points)[i] which of the history's points step.at = i means; free(). */
+/* The steps; (*ret_points)[i] is the history's point for step.at = i; free(). */
 void case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points);
 /* The picture: seconds, megabytes or the count over the commits from the first point to the last. place[commit]: its place in the history's order. */
 int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret);
 
-/* The fact of a cell, and what else is known of it: under the solver's seeds 1, 2, … without a gap, else its repetitions. `build` is the key of the
+/* The fact of a cell, followed by its known results under the solver's seeds 1, 2, … without a gap, else by its repetitions. `build` is the key of the
  * commit's build. free(*ret). */
 int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *value, enum judge_measure m,
                   struct localize_outcome **ret, size_t *ret_n);

@@ -6,9 +6,9 @@
 #include "core/study/base/verdict_plot.h"
 
 #define MEGABYTE 1e6
-#define LOG_FROM 8.0 /* values that differ by more than this factor stand on a logarithmic axis */
+#define LOG_FROM 8.0 /* values that differ by more than this factor get a logarithmic axis */
 
-/* What the steps are found by, in the unit of the picture. */
+/* The measure of the steps, in the unit of the picture. */
 static double value_of(const struct case_history *h, const struct fact *f)
 {
         return fact_amount(f, h->measure) / (h->measure == JUDGE_MEMORY ? MEGABYTE : 1);
@@ -46,7 +46,7 @@ static void draw_line(const struct case_history *h, const uint32_t *place, struc
                         plot_point(s, place[h->list[i].commit], value_of(h, h->list[i].fact), NULL);
 }
 
-/* A series for each answer there is, so that the legend names those alone. */
+/* A series for each occurring answer, so that the legend names only these. */
 static void draw_points(const struct case_history *h, const uint32_t *place, struct plot *p)
 {
         for (size_t turn = 0; turn < N_VERDICT_PLOTS; turn++) {
@@ -77,7 +77,7 @@ static bool is_culprit(const struct case_history *h, uint32_t commit)
         return false;
 }
 
-/* The culprits. A step at a culprit is left out in draw_steps(): the step only says between which measured commits it lies. */
+/* The culprits. A step at a culprit is left out in draw_steps(): the step only gives the measured commits around it. */
 static void draw_culprits(const struct case_history *h, const uint32_t *place, struct plot *p)
 {
         for (size_t i = 0; i < h->n_culprits; i++) {

@@ -1,14 +1,14 @@
-/* The order in which the commits of a history are measured: coarse to fine, so that a measurement that is stopped early has seen all of it roughly.
+/* The order in which the commits of a history are measured: coarse to fine, so that a measurement stopped early covers the whole history coarsely.
  *
- * A history is a line of n commits, oldest first, numbered from 0. Pure; not for several threads at a time. */
+ * A history is a line of n commits, oldest first, numbered from 0. Pure; one thread at a time. */
 #pragma once
 
 #include "core/study/localize/localize.h"
 
-/* Every `step`-th commit counted back from the newest, and the oldest: newest, oldest, the middle, the middles of the halves, and so on. As many
- * as *ret_n; free(). */
+/* Every `step`-th commit counted back from the newest, and the oldest, in the order: newest, oldest, the middle, the middles of the halves, and so on.
+ * free(). */
 void history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n);
-/* The step at which a line has about `points` commits on its grid; at least 1. */
+/* The step that gives a line a grid of about `points` commits; at least 1. */
 size_t history_step(size_t n, size_t points);
 
 enum history_seen {
@@ -26,6 +26,6 @@ struct history_cell { /* a case on a commit */
 #define HISTORY_RATIO 1.2
 bool history_differs(const struct localize_outcome *a, const struct localize_outcome *b);
 
-/* Where to look next at one case: the middle of each gap between two measured neighbours that differ, of its longest stretch of open commits where some do
- * not build. In order; *ret_n = 0: nothing lies between two that differ but commits that do not build. free(). */
+/* The next commits for one case: the middle of each gap between two measured neighbours that differ; if some commits in a gap do not build, the middle of
+ * its longest stretch of open ones. In order; *ret_n = 0: only unbuildable commits are left between neighbours that differ. free(). */
 void history_halve(const struct history_cell *cells, size_t n, size_t **ret, size_t *ret_n);

@@ -5,7 +5,7 @@
 #include "core/study/judge/judge.h"
 #include "core/study/steps/history_plan.h"
 
-#define BROKEN 2 /* a broken run counts as so many times the slowest one */
+#define BROKEN 2 /* a broken run counts as this many times the slowest one */
 
 void steps_done(struct steps *s)
 {
@@ -28,13 +28,13 @@ static enum step_shape shape_of(const struct steps *s)
         size_t dominant = 0;
 
         for (size_t i = 0; i < s->n; i++) {
-                low = fmin(low, fmin(s->list[i].before, s->list[i].after)); /* fmin() and fmax() pass over NaN */
+                low = fmin(low, fmin(s->list[i].before, s->list[i].after)); /* fmin() and fmax() ignore NaN */
                 high = fmax(high, fmax(s->list[i].before, s->list[i].after));
         }
         for (size_t i = 0; i < s->n; i++) {
                 double size = s->list[i].after - s->list[i].before;
 
-                dominant += s->list[i].is_slower && !(size < (high - low) / 3); /* broken: NaN, which is no less */
+                dominant += s->list[i].is_slower && !(size < (high - low) / 3); /* broken: NaN, which compares as not less */
         }
         if (s->slower == 0)
                 return STEP_STEADY;
@@ -75,7 +75,7 @@ static void find_levels(const struct step_point *points, size_t n, struct judge_
         judge_levels(builds, n, HISTORY_RATIO, ret);
 }
 
-/* Are most of its runs broken? */
+/* True if most of the level's runs are broken. */
 static bool is_broken(const struct step_point *points, const struct judge_level *l)
 {
         size_t broken = 0, n = 0;

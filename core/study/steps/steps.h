@@ -1,7 +1,7 @@
-/* Where along a measured history a case got slower, and where faster: its levels, as core/study/judge sees them, and the steps between them.
+/* The steps of a case along a measured history, where it got slower or faster: changes between the levels that core/study/judge finds.
  *
- * A step is a shift that holds over seeds. Where commits have a run each, of one seed, it takes four commits on either side; commits that only
- * differ from the one before at that seed are told apart from steps. Pure; any thread. */
+ * A step is a shift that holds over seeds. If each commit has one run, of one seed, a step needs four commits on either side; commits that differ from the
+ * one before only at that seed are listed apart from steps. Pure; any thread. */
 #pragma once
 
 #include "core/study/localize/localize.h"
@@ -12,8 +12,8 @@ struct step_point { /* one measured commit, oldest first */
 };
 
 struct step {
-        size_t at;            /* the first point after it; the change lies between it and the point before */
-        bool is_slower;       /* into "broken" (unknown, crash, error) counts as slower */
+        size_t at;            /* the first point after the step; the change is between it and the point before */
+        bool is_slower;       /* a step to "broken" (unknown, crash, error) counts as slower */
         double before, after; /* medians of the stretches on both sides, seconds; NaN: broken */
         double p;
 };
@@ -32,13 +32,13 @@ const char *step_shape_name(enum step_shape s);
 struct steps {
         struct step *list;
         size_t n;
-        size_t slower, faster; /* how many of each */
+        size_t slower, faster; /* counts */
         enum step_shape shape;
-        size_t *apart; /* points at no step that differ from the one before (history_differs()) at the first seed */
+        size_t *apart; /* points without a step that differ from the one before at the first seed (history_differs()) */
         size_t n_apart;
 };
 void steps_done(struct steps *s);
 #define cleanup_steps cleanup(steps_done)
 
-/* Differences below HISTORY_RATIO (history_plan.h) are none. */
+/* Ignores differences below HISTORY_RATIO (history_plan.h). */
 void steps_find(const struct step_point *points, size_t n, struct steps *ret);

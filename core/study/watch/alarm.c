@@ -1,4 +1,4 @@
-/* Alarms as people read them: one line, a file, a command to repeat it. */
+/* Prints alarms for people: one line, a file, a command to repeat it. */
 #include "core/study/watch/alarm.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ void alarm_print_line(const struct solver *s, const struct observation *a, struc
                 buffer_addf(ret, ": %s", a->reason);
 }
 
-/* The columns of a case, each behind its label; "-" in all of them where there is no case. */
+/* Adds the columns of a case, each after its label; "-" in all of them if there is no case. */
 static int add_columns(struct workspace *w, const struct observation *a, const struct observed_runs *c, const char *const labels[5], struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;

@@ -133,7 +133,7 @@ static int mark_seen(struct looking *l)
         return r;
 }
 
-/* Of a new branch: its commits since it left a line that was seen. */
+/* The stretch of a new branch: its commits since it left a line that was seen. */
 static int stretch_new(struct looking *l, struct watched_stretch *s)
 {
         size_t n, from;
@@ -182,7 +182,7 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         if (r == 0 && !git_oid_is_zero(&s->state.base))
                 r = history_number(h, &s->state.base, &base);
         if (r == -ENOENT)
-                return stretch_new(l, s); /* the index was made anew, without the commit */
+                return stretch_new(l, s); /* the index was rebuilt without the commit */
         if (r == 0)
                 r = revision_range(l->solver, seen, s->head, &range);
         if (r < 0)
@@ -223,7 +223,7 @@ static int look_at(struct looking *l, const struct ref *ref)
 }
 
 /* The watch begins with the head of the default branch, or with the heads of the branches that were asked for; the heads of the others are noted as seen.
- * All in one transaction: a watch that is killed meanwhile has begun, or has not. */
+ * All in one transaction: a killed watch has either begun or not. */
 static int begin(const struct looking *l)
 {
         cleanup_free struct watched_branch *list = allocate(l->refs->n, sizeof(*list)); /* of each ref */

@@ -163,7 +163,7 @@ static void find_boundaries(struct watching *w)
         }
 }
 
-/* Asks for the build that decides most: of the middle of what is open, then of the parent of the first commit that does not build. */
+/* Asks for the most informative build: the middle of the open commits, then the parent of the first commit that does not build. */
 static int narrow(struct watching *w, size_t i)
 {
         struct boundary *b = &w->boundaries[i];

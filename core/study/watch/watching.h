@@ -1,42 +1,42 @@
-/* A solver's cases on the new commits of a branch. The commits are built and measured, newest first. Then everything that got worse is confirmed,
- * localized and made an alarm (observation.h).
+/* Watches a solver's cases on the new commits of a branch. Builds and measures the commits, newest first. Then confirms and localizes everything that got
+ * worse, and makes alarms of it (observation.h).
  *
  *     w = watching_new(workspace, solver, &stretch, cases, n_cases)
  *     while ((r = watching_next(w, &batch)) > 0)
  *             r = ask_many(engine, &batch, PRIORITY_BATCH, signals);
  *     for each alarm of watching_result(w): observation_add()
  *
- * How.
- *   1. At most nine of the new commits are built and measured, spread evenly (history_plan.h), the newest first, and the commits that were measured
- *      last on the branch. So a push of a thousand commits costs no more than one of nine.
- *   2. Where a commit builds and a later one does not, builds are bisected down to the commit whose parent builds.
+ * The method:
+ *   1. At most nine of the new commits are built and measured, spread evenly (history_plan.h), the newest first, and the commits measured last on the
+ *      branch. So a push of a thousand commits costs no more than one of nine.
+ *   2. If a commit builds and a later one does not, builds are bisected down to a commit whose parent builds.
  *   3. Two neighbours that differ (by a fifth and 10 ms, by effort, by a fifth and 10 MB, or by their answers) are suspects. All but answers are confirmed by
- *      comparing.h: repeated runs in turn, so that a busy machine or a slow day is no alarm.
+ *      comparing.h: repeated runs in turn, so that a busy machine or a slow day raises no alarm.
  *   4. The localizer bisects the gap and verifies the culprit. A slowdown without a verified culprit becomes a note and no alarm; a
  *      wrong answer is an alarm in any case.
  *
- * Getting faster is no alarm. Results are in the store, so that a watch that was interrupted goes on where it was.
+ * Getting faster is no alarm. Results are in the store, so an interrupted watch continues where it was.
  *
- * Not for several threads at a time. */
+ * Threads: one at a time. */
 #pragma once
 
 #include "core/engine/ask.h"
 #include "core/query/query.h"
 #include "core/study/observation/observation.h"
 
-#define WATCH_COMMITS 9 /* new commits of a stretch that are measured before anything is bisected */
+#define WATCH_COMMITS 9 /* new commits of a stretch measured before any bisection */
 
 struct watching;
 struct watched_stretch; /* below */
-/* The stretch has at least one fresh commit, and is borrowed until this returns. Keeps references to the others. */
+/* The stretch has at least one fresh commit, and is borrowed until this returns. Keeps references to the other arguments. */
 struct watching *watching_new(struct workspace *workspace, struct solver *s, const struct watched_stretch *stretch, struct case_info *const *cases,
                               size_t n_cases);
 void watching_free(struct watching *w);
 DEFINE_CLEANUP(struct watching *, watching_free)
 #define cleanup_watching cleanup(watching_freep)
 
-/* 1: *ret is to be asked to its end, then this again. 0: finished. -errno: a build or a run failed for a reason that is not the
- * commit's; the same stretch is to be watched again later. */
+/* 1: ask *ret to its end, then call this again. 0: finished. -errno: a build or a run failed, but not because of the commit; watch the same stretch again
+ * later. */
 int watching_next(struct watching *w, struct batch *ret);
 struct watching_result {
         struct observation **alarms; /* observation_add() may number them */
@@ -44,33 +44,33 @@ struct watching_result {
         struct buffer notes; /* lines about changes that are no alarm; may be empty */
         uint32_t base;       /* the newest commit that was built, COMMIT_NONE: none */
 };
-/* When it has finished; owned by the watching. */
+/* The result once the watching has finished, which owns it. */
 const struct watching_result *watching_result(const struct watching *w);
 
-/* The judgement of two neighbours: the kind of the alarm that `after` is suspected of, N_OBSERVATION_KINDS: none. `before` NULL: nothing older is
- * known. More memory is a suspicion of its own. */
+/* The judgement of two neighbours: the kind of alarm that `after` is suspected of; N_OBSERVATION_KINDS: none. `before` NULL: no older result is known.
+ * More memory is a separate suspicion. */
 bool watch_suspects_memory(const struct fact *before, const struct fact *after);
 enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
 
-/* -- which stretches there are: watched.c -------------------------------------------------------------------------- */
+/* -- stretches: watched.c ------------------------------------------------------------------------------------------ */
 
 /* What a watch has seen of a branch; the store keeps it. */
 struct watched_branch {
-        git_oid seen; /* its commit when it was looked at last */
-        git_oid base; /* the newest commit of it that was built and measured; all zero: none was */
-        bool is_open; /* the watch begins with its head, and has not measured it yet */
+        git_oid seen; /* the branch's commit at the last look */
+        git_oid base; /* the branch's newest commit that was built and measured; all zero: none */
+        bool is_open; /* the watch begins with the branch's head, which is not measured yet */
 };
 
-/* The commits of a branch to be looked at. */
+/* The commits of a branch to be watched. */
 struct watched_stretch {
         char *branch; /* owned */
         uint32_t head;
-        uint32_t known[2]; /* looked at before, oldest first: the last one that was measured, and the last one */
+        uint32_t known[2]; /* known commits, oldest first: the last measured one, and the last one seen */
         size_t n_known;
         uint32_t *fresh;             /* owned; along first parents, oldest first */
-        size_t n_fresh;              /* 0: nothing to measure, only to be noted */
-        struct watched_branch state; /* as it is now; all zero: none */
-        bool was_rewound;            /* its commits are older than those seen before */
+        size_t n_fresh;              /* 0: only to be noted, nothing to measure */
+        struct watched_branch state; /* the present state; all zero: none */
+        bool was_rewound;            /* the branch is now at an older commit than before */
 };
 struct watched_stretches {
         struct watched_stretch *list; /* the branch whose head is newest first */
@@ -81,9 +81,9 @@ struct watched_stretches {
 void watched_stretches_done(struct watched_stretches *s);
 #define cleanup_watched cleanup(watched_stretches_done)
 
-/* Finds the branches that moved since they were looked at last, of those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch
- * of a solver begins with the last commit of the default branch, or of each branch that matches where patterns are given. The heads of the others are
- * noted as seen. A new branch has its commits since it left a branch that was seen. */
+/* Finds the branches that moved since the last look, among those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch of a
+ * solver begins with the last commit of the default branch or, with patterns, of each matching branch; the heads of the others are noted as seen. A new
+ * branch has its commits since it left a branch that was seen. */
 int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret);
-/* Notes that the stretch was looked at up to its head; `base` as watching_result() has it. */
+/* Notes that the stretch was watched up to its head; `base` is that of watching_result(). */
 int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base);

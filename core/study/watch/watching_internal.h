@@ -1,4 +1,4 @@
-/* Shared by watching.c (measuring and builds) and watching_judge.c (suspects, confirmed and localized). */
+/* Shared by watching.c (measures and builds) and watching_judge.c (confirms and localizes suspects). */
 #pragma once
 
 #include "core/study/compare/comparing.h"
@@ -23,7 +23,7 @@ struct suspect {              /* a case between two neighbouring places */
 };
 struct boundary {              /* between a place that builds and one that does not */
         size_t good, bad;      /* good NO_PLACE: none is known */
-        uint32_t parent;       /* of `bad`, where it is not `good`; else COMMIT_NONE */
+        uint32_t parent;       /* of `bad`, if it is not `good`; else COMMIT_NONE */
         bool asked, is_parent; /* the parent builds */
 };
 #define NO_PLACE SIZE_MAX
@@ -48,7 +48,7 @@ struct watching {
 
         struct suspect *suspects;
         size_t n_suspects;
-        size_t *group; /* suspects that are asked together, */
+        size_t *group; /* suspects asked together, */
         size_t n_group;
         struct case_info **group_cases;
         struct comparing *comparing;
@@ -57,12 +57,12 @@ struct watching {
         struct watching_result result;
 };
 
-/* Stages: 1: *ret is to be asked, then the stage again; 0: done; -errno. */
+/* Stages. 1: ask *ret, then call the stage again; 0: done; -errno. */
 int watching_suspect(struct watching *w, struct batch *ret);
 int watching_confirm(struct watching *w, struct batch *ret);
 int watching_localize(struct watching *w, struct batch *ret);
 int watching_dispute(struct watching *w, struct batch *ret);
 
-/* The alarm of this kind, commit and version before it, which is made if there is none yet. */
+/* Finds the alarm of this kind, commit and version before it, or makes it. */
 struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
                              uint32_t subject_of);

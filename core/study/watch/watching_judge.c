@@ -50,7 +50,7 @@ static const struct fact *fact_at(const struct watching *w, size_t place, size_t
         return place != NO_PLACE && w->places[place].facts ? w->places[place].facts[test] : NULL;
 }
 
-/* Adds the runs at both places. `culprit`: the values of the localizer replace theirs, where it has some; NULL: none. */
+/* Adds the runs at both places. `culprit`: the localizer's values, if any, replace theirs; may be NULL. */
 static void add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
 {
         const struct fact *facts[2] = {fact_at(w, before, test), fact_at(w, after, test)};
@@ -66,7 +66,7 @@ static void add_case(const struct watching *w, struct observation *a, size_t tes
         }
 }
 
-/* Without a version before it that is known to be right: the alarm belongs to the case, and is told once. */
+/* Makes an alarm without an earlier version known to be right: it belongs to the case, and is reported once. */
 static void alarm_first(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
 {
         uint32_t commit = w->places[place].commit;
@@ -111,14 +111,14 @@ static enum judge_measure measure_of(const struct suspect *s)
         return s->kind == ALARM_MEMORY ? JUDGE_MEMORY : JUDGE_TIME;
 }
 
-/* Is it about time or memory, not about an answer? */
+/* True for a suspicion of time or memory, not of an answer. */
 static bool is_measured(const struct suspect *s)
 {
         return alarm_is_growth(s->kind) || s->kind == ALARM_LOST;
 }
 
-/* Chooses the next suspects that are asked together: those of one measure between the same neighbours, the newest first. A suspect by its answer is a
- * group of its own. False: none is left. */
+/* Chooses the next suspects to ask together: those of one measure between the same neighbours, the newest first. A suspect by its answer is a group of its
+ * own. False: none is left. */
 static bool next_group(struct watching *w, bool measured_only)
 {
         const struct suspect *first = NULL;
@@ -255,7 +255,7 @@ static void set_detail(struct watching *w, const struct suspect *s, const char *
                 observation_set(&a->reason, line.data);
 }
 
-/* A wrong answer is an alarm in any case: of one commit, if there is but one between, or of a range. A slowdown becomes a note. */
+/* A wrong answer is an alarm in any case: of one commit, if only one is between, else of a range. A slowdown becomes a note. */
 static void alarm_unlocalized(struct watching *w, const struct suspect *s, const char *why)
 {
         uint32_t first = w->places[s->before].commit, last = w->places[s->after].commit;

@@ -2,33 +2,33 @@
 
 #include "core/smtlib/script.h"
 
-#define LEVELS_MOST 1000000 /* open at a time */
+#define LEVELS_MOST 1000000 /* open at once */
 
-/* The reason for which a command is kept. */
+/* The reason for keeping a command. */
 enum part {
-        PART_SCOPED, /* queries of its scope behind it */
-        PART_NAMED,  /* the same, and its names those that (reset) does not precede */
+        PART_SCOPED, /* a later query of its scope */
+        PART_NAMED,  /* the same; its names are kept for any later query up to (reset) */
         PART_PUSH,
         PART_POP,
         PART_RESET,
         PART_QUERY,
-        PART_PRINTS /* its query: it follows it, or is its :status; 0: never */
+        PART_PRINTS /* its query, which it follows, or whose :status it is; 0: never kept */
 };
 struct cut_item {
         size_t begin, end; /* bytes */
         enum part part;
-        size_t of;     /* the scope; of a push the first that it opens; or the number of the query */
+        size_t of;     /* the scope; of a push the first one opened; or the number of the query */
         size_t levels; /* of push and pop. PART_NAMED: the scope of its names */
 };
 
-/* The scopes that are open: the one that only (reset) ends, the one that reset-assertions ends, the levels. */
+/* The open scopes: one ended only by (reset), one ended by reset-assertions, the levels. */
 enum {
         STACK_RESET,
         STACK_BASE,
         STACK_LEVELS
 };
 struct declared {
-        size_t item, scope; /* scope: what reset-assertions ends */
+        size_t item, scope; /* scope: the one that reset-assertions ends */
         struct slice name;
 };
 struct reader {
@@ -37,7 +37,7 @@ struct reader {
         size_t depth;          /* of parentheses, in the command at hand */
         size_t *stack, n;      /* owned */
         bool is_global;        /* :global-declarations */
-        size_t answered;       /* the query that what prints now belongs to; 0: none */
+        size_t answered;       /* the query to which printing commands belong now; 0: none */
         struct declared *base; /* owned: declarations outside of all levels; the first n_old precede the last reset-assertions */
         size_t n_base, n_old;
 };
@@ -130,7 +130,7 @@ static void read_setting(struct reader *r, struct cut_item *item)
                 *item = (struct cut_item){.begin = item->begin, .part = PART_PRINTS, .of = r->cut->n_queries + 1};
 }
 
-/* A name that is declared a second time, after reset-assertions: so the solver has not known the first one since. */
+/* A name declared again after reset-assertions: so the solver has forgotten the first declaration. */
 static void forget_old(struct reader *r, struct slice name)
 {
         for (size_t i = 0; i < r->n_old; i++) {
@@ -194,7 +194,7 @@ static int read_known(struct reader *r, struct cut_item *item)
         return kind == COMMAND_EXIT;
 }
 
-/* Behind the parenthesis that opens it. */
+/* Reads a command, after its opening parenthesis. */
 static int read_command(struct reader *r, size_t begin)
 {
         struct cut *c = r->cut;
@@ -235,7 +235,7 @@ int cut_read(struct slice text, size_t query, struct cut **ret)
         tokenizer_init(&r.t, text, DIALECT_2_6);
         open_scope(&r);
         open_scope(&r);
-        while (k == 0 && (c->line == 0 || r.answered == query)) { /* errors behind the query do not matter */
+        while (k == 0 && (c->line == 0 || r.answered == query)) { /* errors after the query do not matter */
                 if (token_next(&r.t, &token) == TOKEN_OPEN)
                         k = read_command(&r, token.begin);
                 else if (token.kind == TOKEN_END)
@@ -255,7 +255,7 @@ struct writer {
         const struct cut *cut;
         enum cut_form form;
         const bool *is_kept;
-        size_t *asked; /* owned: so many queries are asked by the items before each */
+        size_t *asked; /* owned: by item: the number of queries kept before it */
         bool *open;    /* owned: levels; is it written? */
         size_t n_open;
         struct buffer *to;
@@ -272,13 +272,13 @@ static bool is_asked(const struct writer *w, size_t query)
         return query == w->cut->query || (w->is_kept && query > 0 && query < w->cut->query && w->is_kept[query - 1]);
 }
 
-/* Is a query asked behind item i, and before the scope ends? */
+/* True if a query is kept after item i, before the scope ends. */
 static bool is_needed(const struct writer *w, size_t i, size_t scope)
 {
         return w->asked[w->form == CUT_WHOLE ? w->cut->n_items : MIN(w->cut->ends[scope], w->cut->n_items)] > w->asked[i];
 }
 
-/* As many levels of a push or a pop as are written. */
+/* The number of levels of a push or a pop that are written. */
 static size_t count_levels(struct writer *w, size_t i)
 {
         const struct cut_item *item = &w->cut->items[i];
@@ -325,7 +325,7 @@ static void write_item(struct writer *w, size_t i)
                 buffer_addf(w->to, "(%s %zu)\n", item->part == PART_PUSH ? "push" : "pop", n);
         else if (has_levels ? n > 0 || (w->form == CUT_WHOLE && item->levels == 0) : is_written(w, i))
                 add_text(w, item, "", "\n");
-        else if (item->part == PART_NAMED && is_needed(w, i, item->levels)) /* its names are in force, and not what it asserts */
+        else if (item->part == PART_NAMED && is_needed(w, i, item->levels)) /* its names are in force, but not its assertion */
                 add_text(w, item, "(push 1)\n", "\n(pop 1)\n");
 }
 

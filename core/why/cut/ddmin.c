@@ -2,7 +2,7 @@
 
 int cut_minimize(size_t n, int (*shows)(void *user, const bool *is_in), void *user, bool *ret)
 {
-        cleanup_free size_t *left = allocate(n + 1, sizeof(*left)); /* items that are in */
+        cleanup_free size_t *left = allocate(n + 1, sizeof(*left)); /* the items left */
         size_t chunk = n, n_left = n;
 
         for (size_t i = 0; i < n; i++)
@@ -10,7 +10,7 @@ int cut_minimize(size_t n, int (*shows)(void *user, const bool *is_in), void *us
         while (n_left > 0) {
                 bool any = false;
 
-                for (size_t at = 0; at < n_left && (n_left > chunk || chunk == n);) { /* the empty set is asked for first, and once */
+                for (size_t at = 0; at < n_left && (n_left > chunk || chunk == n);) { /* the empty set is tested first, and once */
                         size_t out = MIN(chunk, n_left - at);
                         int r;
 

@@ -6,10 +6,10 @@
 #include "core/workspace/lease.h"
 
 #define LEAST 1e-4      /* seconds: less counts as this in logarithms */
-#define ODDS  999.0     /* to one: a set is run until they are for or against its being slow */
-#define SURE  0.99      /* no run is believed to be more than so likely on its own side of the threshold */
+#define ODDS  999.0     /* to one: a set runs until the odds for or against its being slow are this large */
+#define SURE  0.99      /* the greatest probability assumed for a run on its own side of the threshold */
 #define APART (2.0 / 3) /* more than this share of the runs alone, and of those in the script, must be on their own side of the threshold */
-/* Answers that came within so much of each other, so late, and at the end: the solver has kept them. */
+/* Answers this close to each other, this late, and at the end were buffered by the solver. */
 #define TOGETHER_NS NSEC_PER_MSEC
 #define LATE_NS     (100 * NSEC_PER_MSEC)
 
@@ -24,7 +24,7 @@ struct measuring {
         struct judge_pair *pairs; /* owned: alone, and another cut */
         size_t n_pairs;
         double threshold;   /* seconds; more is slow */
-        double evidence[2]; /* logarithm of the odds for being slow by one run that is not, and by one that is */
+        double evidence[2]; /* logarithm of the odds for slowness from a run that is not slow, and from one that is */
         struct predecessors *ret;
 };
 
@@ -63,7 +63,7 @@ static uint64_t arrival(const struct run_result *x, size_t i)
         return timeline_when(&x->run.printed, x->verdicts.ends[i]);
 }
 
-/* Why the run does not tell the time of the last of n queries; NULL: it does. */
+/* The reason why the run does not show the time of the last of n queries; NULL: it does. */
 static const char *is_silent(const struct run_result *x, size_t n)
 {
         const size_t answers = x->verdicts.n;
@@ -113,7 +113,7 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
 
 /* -- judging -- */
 
-/* By time alone: `unknown` is an answer, too. *ret: of both sides. *ret_wanted: pairs that it needs to decide; 0: no more. */
+/* Judges by time alone: `unknown` is an answer, too. *ret: of both sides. *ret_wanted: pairs needed to decide; 0: no more. */
 static enum judge_change judge_times(const struct measuring *m, size_t n, struct query_time ret[2], size_t *ret_wanted)
 {
         cleanup_free struct judge_pair *pairs = allocate(n, sizeof(*pairs));
@@ -130,7 +130,7 @@ static enum judge_change judge_times(const struct measuring *m, size_t n, struct
         return j.cases[0].by[JUDGE_TIME].change;
 }
 
-/* Pairs of the query alone, which is run once under each seed, and in this cut, until it is decided. */
+/* Runs pairs of the query alone, once under each seed, and in this cut, until they are decided. */
 static int compare(struct measuring *m, const char *stage, enum cut_form form, struct query_time ret[2], enum judge_change *ret_change)
 {
         size_t wanted = JUDGE_FIRST_PAIRS, n = 0;
@@ -159,7 +159,7 @@ static bool is_slow_run(const struct measuring *m, const struct judge_run *r)
         return r->verdict == VERDICT_TIMEOUT || (is_answer(r->verdict) && r->seconds > m->threshold);
 }
 
-/* 1: the query is slow in this cut. A run that does not tell its time does not show it. */
+/* 1: the query is slow in this cut. A run without a time counts as not slow. */
 static int is_slow(struct measuring *m, enum cut_form form, const bool *is_kept)
 {
         double sum = 0;
@@ -180,7 +180,7 @@ static int shows(void *user, const bool *is_in)
         return is_slow(user, CUT_WHOLE, is_in);
 }
 
-/* The share of one side's runs that are on their own side of the threshold: no more than was seen, nor than of log-normal times like these. */
+/* The share of one side's runs on their own side of the threshold: the lesser of the observed share and that of a log-normal distribution. */
 static double share_apart(const struct measuring *m, int side)
 {
         double own = 0, sum = 0, squares = 0, n = (double)m->n_pairs;
@@ -196,7 +196,7 @@ static double share_apart(const struct measuring *m, int side)
         return fmin(fmin(own / n, SURE), stat_normal_cdf(sum / n / sqrt(fmax((squares - sum * sum / n) / (n - 1), 1e-9))));
 }
 
-/* Between alone and in the script. False: their runs are too much alike. */
+/* Sets the threshold between alone and in the script. False: their runs are too much alike. */
 static bool choose_threshold(struct measuring *m)
 {
         double apart[2];

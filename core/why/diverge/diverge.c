@@ -46,7 +46,7 @@ static void hear(void *user, struct slice text)
                 s->error = errno ? -errno : -EIO;
 }
 
-/* From now on it is read, from its beginning. */
+/* Ends writing, and begins reading from the start. */
 static int spool_turn(struct spool *s)
 {
         int r = s->error;
@@ -121,7 +121,7 @@ static struct run_input empty_input(const struct case_info *info, char text[128]
         return (struct run_input){.bytes = slice_string(text), .questions = 1};
 }
 
-/* A trace may precede the answer, which verdict.h looks for in the first line: then it is the last line that is one. */
+/* A trace may precede the answer, which verdict.h expects in the first line: then the last line with an answer counts. */
 static enum verdict answer_of(const struct case_info *info, const struct run_result *r)
 {
         struct slice rest = SLICE(r->run.out.data, r->run.out.size), line;
@@ -133,7 +133,7 @@ static enum verdict answer_of(const struct case_info *info, const struct run_res
         return answer;
 }
 
-/* One of a side's runs, its streams kept and turned. */
+/* One of a side's runs; its streams are kept, and ready for reading. */
 static int trace(struct diverging *d, int side, int number, struct diverge_result *ret)
 {
         static const char *const doing[N_RUNS] = {"on the case", "on the case once more", "on an empty input"};

@@ -7,15 +7,15 @@
 enum { /* the traced runs of each side */
         RUN_FIRST,
         RUN_AGAIN,
-        RUN_EMPTY, /* on an input that asks nothing */
+        RUN_EMPTY, /* on an input without a query */
         N_RUNS
 };
 
 /* A stream of a run, as far as it is kept. */
 struct spool {
-        int fd; /* a file without a name */
+        int fd; /* an unnamed file */
         struct gzFile_s *file;
-        uint64_t left; /* that may come still */
+        uint64_t left; /* bytes that still fit */
         bool is_cut;
         int error;
 };
@@ -29,19 +29,19 @@ struct diverging {
 };
 
 void diverge_say(const struct diverging *d, const char *doing, int side);
-int diverge_file(const char *folder); /* for reading and writing, without a name */
+int diverge_file(const char *folder); /* an unnamed file for reading and writing */
 /* A side's recipe, for the case's format; `arguments`: further ones, or NULL. */
 struct recipe *diverge_recipe(const struct diverging *d, int side, const char *arguments);
 struct recipe_limits diverge_limits(const struct diverging *d, const struct recipe *r);
-/* One run. `listeners`: as in runner.h. 0: however it ended. */
+/* One run. `listeners`: as in runner.h. 0 however it ended. */
 int diverge_run(struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
                 const struct listener *listeners, const struct run_input *input, struct run_result *ret);
-/* Samples both and fills in ret->profile; where it cannot, ret->no_profile. */
+/* Samples both and fills in ret->profile or, if that is not possible, ret->no_profile. */
 int diverge_profile(struct diverging *d, struct diverge_result *ret);
-/* Runs both up to where their calls part and fills in ret->calls; where it cannot, ret->no_calls. */
+/* Runs both up to where their calls part and fills in ret->calls or, if that is not possible, ret->no_calls. */
 int diverge_calls(struct diverging *d, struct diverge_result *ret);
 
-/* What addr2line -a -f -i -C says of a line for each address. 0: or it was cancelled; a status of the command; -errno. */
+/* The output of addr2line -a -f -i -C, whose input has a line for each address. 0, also if cancelled; a status of the command; -errno. */
 int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret);
-/* The function and the file with the line of the first address; owned; NULL where they are not known. */
+/* The function and the file with the line of the first address; owned; NULL if not known. */
 void addr2line_first(const struct blob *text, char **ret_name, char **ret_file);

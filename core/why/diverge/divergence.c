@@ -3,8 +3,8 @@
 #include <ctype.h>
 
 #define LOOK_AHEAD  64  /* lines */
-#define RING        128 /* lines that are there at once: those ahead, and those behind for context */
-#define VALUES      64  /* places of a shape that are told apart; further ones are one with the last */
+#define RING        128 /* lines held at once: those ahead, and past ones for context */
+#define VALUES      64  /* distinguished places of a shape; further ones share the last */
 #define SHAPES      (1 << 16)
 #define SHAPES_MOST (SHAPES / 4 * 3)
 #define SHOWN       240 /* bytes of a line in a context */
@@ -17,7 +17,7 @@ struct line {
         uint64_t number;
         char *text; /* of the ring; at most DIVERGENCE_LINE bytes, and a NUL */
         size_t size;
-        uint64_t rest; /* a hash of the bytes behind those */
+        uint64_t rest; /* a hash of the bytes after those */
         uint64_t shape;
         uint64_t values[VALUES]; /* hashes of their texts */
         unsigned n_values;
@@ -77,7 +77,7 @@ static size_t number_length(const char *text, const char *p)
         return n;
 }
 
-/* Is the number in [p, end) an amount of time or of memory, a rate, or the number of a process? */
+/* True if the number in [p, end) is an amount of time or of memory, a rate, or the number of a process. */
 static bool is_measured(const char *text, const char *p, const char *end)
 {
         static const char *const units[] = {"s",  "sec", "secs", "second", "seconds", "ms",    "us", "ns",   "msec",    "kb",    "mb",
@@ -172,7 +172,7 @@ struct unsteady *unsteady_free(struct unsteady *u)
         return NULL;
 }
 
-/* The place of a shape, perhaps unused. */
+/* The slot of a shape, perhaps unused. */
 static struct shape *find(const struct unsteady *u, uint64_t hash)
 {
         size_t i = hash % SHAPES;
@@ -182,7 +182,7 @@ static struct shape *find(const struct unsteady *u, uint64_t hash)
         return &u->shapes[i];
 }
 
-/* Where there are too many shapes the further ones count as steady. */
+/* If there are too many shapes, further ones count as steady. */
 static void add(struct unsteady *u, uint64_t hash, uint64_t places, bool is_left_out)
 {
         struct shape *s = find(u, hash);
@@ -199,8 +199,8 @@ struct reader {
         const struct line_source *source;
         const struct unsteady *unsteady;
         struct line *ring; /* [RING] */
-        uint64_t first;    /* of all lines that were put into the ring, the place of the next one to be taken */
-        uint64_t end;      /* behind the last */
+        uint64_t first;    /* the number of the next line to be taken, among all put into the ring */
+        uint64_t end;      /* past the last */
         uint64_t number, passed_over;
         char *block;
         size_t at, size; /* in the block */
@@ -232,7 +232,7 @@ static void add_bytes(struct line *l, const char *p, size_t n)
                 l->rest = hash_byte(l->rest, p[i]);
 }
 
-/* 1: a line is read; 0: there are no more. */
+/* 1: a line is read; 0: no more lines. */
 static int read_line(struct reader *r, struct line *l)
 {
         bool has_any = false, has_newline = false;
@@ -261,7 +261,7 @@ static int read_line(struct reader *r, struct line *l)
                 has_any = true;
                 has_newline = newline;
         }
-        if (!has_any || (!has_newline && r->source->is_cut)) /* of a line that was cut off nothing is known */
+        if (!has_any || (!has_newline && r->source->is_cut)) /* a truncated line proves nothing */
                 return 0;
         l->size -= l->size > 0 && l->text[l->size - 1] == '\r';
         l->text[l->size] = '\0';
@@ -270,7 +270,7 @@ static int read_line(struct reader *r, struct line *l)
         return 1;
 }
 
-/* The line that is `ahead` of the next one; NULL behind the last. */
+/* The line `ahead` lines after the next one; NULL past the last. */
 static int peek(struct reader *r, size_t ahead, const struct line **ret)
 {
         while (!r->has_ended && r->end - r->first <= ahead) {
@@ -291,7 +291,7 @@ static int peek(struct reader *r, size_t ahead, const struct line **ret)
 
 /* -- two of them --------------------------------------------------------------------------------------------------- */
 
-/* The next line of each side; NULL where it has ended. */
+/* The next line of each side; NULL if a side has ended. */
 static int peek_both(struct reader r[2], const struct line *ret[2])
 {
         int k = peek(&r[0], 0, &ret[0]);
@@ -299,7 +299,7 @@ static int peek_both(struct reader r[2], const struct line *ret[2])
         return k < 0 ? k : peek(&r[1], 0, &ret[1]);
 }
 
-/* Has one of them ended that was cut off? */
+/* True if a side that was cut off has ended. */
 static bool is_cut_here(const struct reader r[2], const struct line *const l[2])
 {
         return (!l[0] && r[0].source->is_cut) || (!l[1] && r[1].source->is_cut);
@@ -315,8 +315,8 @@ static uint64_t places_of(const struct line *a, const struct line *b)
         return places;
 }
 
-/* The fewest lines to be passed over on each side until two have one shape, or one more if then their values are the same, too; all that were looked at
- * where there are none. */
+/* The fewest lines to skip on each side until two have one shape, or one more if then their values are equal, too; all lines looked at if there are
+ * none. */
 static int realign(struct reader r[2], size_t ret[2])
 {
         size_t most = LOOK_AHEAD;

@@ -22,7 +22,7 @@ static struct slice trimmed(struct slice line)
         return SLICE(p, line.size);
 }
 
-/* The name before the first parenthesis of what may be the first line of a function; empty: it is none. */
+/* The name before the first parenthesis of a line that may begin a function; empty: it does not. */
 static struct slice header_name(struct slice line)
 {
         static const char *const others[] = {"if", "for", "while", "switch", "return", "catch", "sizeof", "defined", "assert"};
@@ -46,7 +46,7 @@ static struct slice header_name(struct slice line)
         return SLICE(p, (size_t)(end - p));
 }
 
-/* Does a brace come before the next semicolon? `p`: where the line begins. */
+/* True if a brace comes before the next semicolon. `p`: the beginning of the line. */
 static bool has_body(const char *p, const char *end)
 {
         for (unsigned i = 0; i < HEADER_LINES && p < end; i++) {
@@ -69,7 +69,7 @@ static size_t indentation(const char *p, const char *end)
 
         while (p < end && (*p == ' ' || *p == '\t'))
                 p++;
-        return p == end || *p == '\n' || *p == '\r' ? SIZE_MAX : (size_t)(p - from); /* empty lines are in whatever they are in */
+        return p == end || *p == '\n' || *p == '\r' ? SIZE_MAX : (size_t)(p - from); /* empty lines have no indentation */
 }
 
 char *function_at(struct slice text, unsigned line)
@@ -90,10 +90,10 @@ char *function_at(struct slice text, unsigned line)
                         name = header_name(SLICE(p, (size_t)((newline ?: end) - p)));
                         if (name.size > 0 && has_body(p, end))
                                 return copy_prefix(name.data, name.size);
-                        /* labels and preprocessor lines stand at the margin anywhere, and a brace may stand below its function */
+                        /* labels and preprocessor lines may be at the margin anywhere, and a brace on the line below its function's name */
                         if (*p != '#' && !isalpha((unsigned char)*p) && p[here] != '{')
-                                least = p == first && p[here] == '}' ? here + 1 : here; /* the end belongs to what began as far left */
-                        if (*p == '}' && p != first) /* behind the end of one */
+                                least = p == first && p[here] == '}' ? here + 1 : here; /* a closing brace ends what began at its column */
+                        if (*p == '}' && p != first) /* after the end of a function */
                                 return copy_string("");
                 }
                 if (p == begin)

@@ -4,9 +4,9 @@
 
 #define FRAMES      80
 #define NEAR        0.8 /* of the largest excess: the callers of a place have nearly its own */
-#define LEAST_SHARE 0.1 /* of the second run is a place's excess */
-#define LEAST_LEAD  0.02 /* and a lead's */
-#define LEAST_EXTRA 0.1 /* of the second run is extra time, or there is no place */
+#define LEAST_SHARE 0.1 /* of the second run: the least excess of a place */
+#define LEAST_LEAD  0.02 /* of the second run: the least excess of a lead */
+#define LEAST_EXTRA 0.1 /* of the second run: the least extra time for a place */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static int compare_addresses(const void *a, const void *b)
 
 struct frame {
         unsigned file;
-        uint64_t at, target; /* at: an instruction of the function; target: what it calls, 0: not known */
+        uint64_t at, target; /* at: an instruction of the function; target: the function it calls, 0: not known */
 };
 struct sample {
         uint64_t ns;
@@ -48,12 +48,12 @@ static bool parse_sample(const char *p, struct sample *ret)
                 end = 0;
                 f->target = 0;
                 sscanf(p, ":%" SCNx64 "%n", &f->target, &end);
-                f->at -= ret->n > 0; /* the call, not what is behind it */
+                f->at -= ret->n > 0; /* the call, not the instruction after it */
         }
         return ret->n > 0;
 }
 
-/* Calls fn for each line; a last one that was cut off is none. */
+/* Calls fn for each line, except a truncated last one. */
 static void each_line(struct profile *p, unsigned side, struct slice text, void (*fn)(struct profile *p, unsigned side, const char *line))
 {
         const char *at = text.data, *const end = at + text.size, *newline;
@@ -133,7 +133,7 @@ static const struct profile_address *find(const struct profile *p, unsigned side
         return a ?: &nowhere;
 }
 
-/* May the frame be of the caller? `sure`: it is. Of functions of which no name is known a caller is one that calls something without a name. */
+/* True if the frame may be the caller's; `sure`: only if it surely is. The caller of an unnamed function is one that calls something unnamed. */
 static bool is_caller(const struct profile *p, unsigned side, const struct profile_address *callee, const struct frame *f, bool sure)
 {
         const struct profile_address *target = find(p, side, f->file, f->target);
@@ -193,7 +193,7 @@ static int compare_functions(const void *a, const void *b)
         return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
 }
 
-/* By how much a function's time has grown beyond what all of it has. */
+/* The growth of a function's time beyond the growth of the whole run. */
 static double excess(const struct profile *p, const struct profile_function *f)
 {
         return f->total[1] - f->total[0] * (p->seconds[0] > 0 ? p->seconds[1] / p->seconds[0] : 0);

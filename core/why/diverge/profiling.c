@@ -1,4 +1,4 @@
-/* Samples two versions on the case, and asks addr2line(1) what stands at the addresses. */
+/* Samples two versions on the case, and asks addr2line(1) for the functions at the addresses. */
 #include "core/why/diverge/diverge_internal.h"
 
 #include <elf.h>
@@ -11,7 +11,7 @@
 #include "cache/base/spawn.h"
 
 #define SAMPLER     "solverfs-sample"
-#define GRACE_NS    (30 * NSEC_PER_SEC) /* for the sampler to end a program that is at its limit */
+#define GRACE_NS    (30 * NSEC_PER_SEC) /* for the sampler to end a program at its limit */
 #define HEAD        (64 << 10) /* of a program: its headers are in it */
 #define OUTPUT_MOST (UINT64_C(64) << 20)
 #define TEXT_MOST   ((size_t)256 << 20)
@@ -23,7 +23,7 @@ static int sample(struct diverging *d, int side, struct blob *ret, char **ret_wh
         const struct run_input input = {.path = d->case_path, .id = d->options->info->sha256};
         cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, NULL);
         struct recipe_limits limits = diverge_limits(d, recipe);
-        struct held programs = d->programs[side]; /* the same, and the sampler beside them */
+        struct held programs = d->programs[side]; /* and the sampler beside them */
         cleanup_free char *run = recipe->run;
         struct run_result result = {0};
         char path[PATH_SIZE];
@@ -53,7 +53,7 @@ static int sample(struct diverging *d, int side, struct blob *ret, char **ret_wh
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
-/* Addresses in the file are offsets; in the program they are those that its headers say. */
+/* The address in the program, by its headers, of an offset in the file. */
 static uint64_t address_of(struct slice file, uint64_t offset)
 {
         const Elf64_Ehdr *head = file.data;
@@ -89,7 +89,7 @@ static char *source_file(const char *text, const char *stop)
         return path;
 }
 
-/* Without what a compiler calls a copy: "work.isra.0", "work(int) [clone .part.0]". */
+/* Cuts a compiler's suffix of a copied function: "work.isra.0", "work(int) [clone .part.0]". */
 static void cut_clone(char *name)
 {
         char *clone = strstr(name, " [clone");
@@ -100,8 +100,8 @@ static void cut_clone(char *name)
                 *clone = '\0';
 }
 
-/* `library`: of which the file is, NULL: of the program. Reads "0xADDRESS", and of it function, file, function, file, …; then the next address, in the
- * order in which they were asked. */
+/* Reads "0xADDRESS" and its function, file, function, file, …; then the next address, in the order of asking. `library`: the one that the file is from;
+ * NULL: the program. */
 static void read_names(struct profile *p, struct profile_address *list, size_t n, char *text, const char *library)
 {
         char *line, *rest = text, *name = NULL;
@@ -162,7 +162,7 @@ int ask_addr2line(const struct diverging *d, const char *path, struct slice addr
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* Names n addresses in one file of one side. A file that cannot be read, or has no symbols, has one function, called after it. */
+/* Names n addresses in one file of one side. A file that cannot be read, or has no symbols, counts as one function, named after the file. */
 static int name_addresses(const struct diverging *d, struct profile *p, struct profile_address *list, size_t n, char **ret_why)
 {
         const struct held *programs = &d->programs[list->side];
@@ -199,7 +199,7 @@ static int name_addresses(const struct diverging *d, struct profile *p, struct p
                 }
         }
         for (size_t i = 0; i < n; i++)
-                if (list[i].n == 0 && library) /* of a place in the program itself nothing is said: it may be what goes to a library */
+                if (list[i].n == 0 && library) /* an address in the program itself stays unnamed: it may be a jump to a library */
                         profile_add_code(p, &list[i], name, "");
         return 0;
 }

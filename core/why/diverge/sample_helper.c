@@ -1,17 +1,17 @@
-/* solverfs-sample SECONDS PROGRAM ARG...: runs a program for so long at most, and says where it is a thousand times a second. Inside the sandbox, for
- * profiling.c.
+/* solverfs-sample SECONDS PROGRAM ARG...: runs a program for at most SECONDS, and prints where it is a thousand times a second. Runs inside the sandbox,
+ * for profiling.c.
  *
- * Every thread that is running is stopped by ptrace(2) for some microseconds: its parent may do that on any Linux, where perf_event_open(2) is for
- * root, or for nobody, on many. What is printed, a line each, as it comes:
+ * Every running thread is stopped by ptrace(2) for some microseconds. A parent may do that on any Linux, while perf_event_open(2) is for root, or for
+ * nobody, on many. The output, a line each, as it comes:
  *
- *     M 0 /solver/kissat                a file with code; these are counted from 0, and 0 is the program
- *     S 1000000 0:5e21f 0:4c1a0:5e200   so many nanoseconds of CPU time: where it is; then calls that it may return to, as the stack has them, innermost
- *                                       first. Each is a file's number and an offset in it, of a call behind it the offset that it calls, where the
- *                                       call says that
+ *     M 0 /solver/kissat                a file with code; files are numbered from 0, the program
+ *     S 1000000 0:5e21f 0:4c1a0:5e200   nanoseconds of CPU time; the present place; then calls to which it may return, from the stack, innermost first.
+ *                                       A place is a file's number and an offset in it; a call also has the offset of the called function, if the
+ *                                       instruction contains it
  *
- * Callers are found without frame pointers or unwind tables: a word on the stack is taken for a return address if a call stands before the place it
- * points to. Some of them are left over from calls that are over; who knows the functions can tell (profiling.c). Only files in the program's own
- * folder have callers.
+ * Callers are found without frame pointers or unwind tables: a word on the stack counts as a return address if a call precedes the place it points to.
+ * Some of these are left from calls that are over; profiling.c, which knows the functions, sorts them out. Only files in the program's own folder have
+ * callers.
  *
  * The time between two samples doubles each SAMPLES samples, so that an hour has some ten thousand. */
 #ifdef __x86_64__
@@ -35,7 +35,7 @@
 
 #define PERIOD_NS    1000000u
 #define SAMPLES      2048 /* per period */
-#define STACK        (32 << 10) /* bytes that are looked at */
+#define STACK        (32 << 10) /* bytes examined */
 #define CALLERS_MOST 64
 #define FILES_MOST   256
 #define MAPS_MOST    512
@@ -123,7 +123,7 @@ static const struct map *find_map(uint64_t at)
         return NULL;
 }
 
-/* Does a call end at this offset? *ret_target: what it calls; 0: that is not known. */
+/* True if a call ends at this offset. *ret_target: the called address; 0: not known. */
 static bool is_behind_call(const struct file *f, uint64_t offset, uint64_t *ret_target)
 {
         static const unsigned lengths[] = {2, 3, 4, 6, 7}; /* of calls by a register or through memory: FF /2 */
@@ -155,7 +155,7 @@ static void print_callers(pid_t tid, uint64_t stack)
         ssize_t n = -1;
         int found = 0;
 
-        /* the stack may end before so many bytes, and a part of an iovec is not read */
+        /* the stack may be shorter, and an iovec is read whole or not at all */
         for (size_t size = sizeof(words); n <= 0 && size >= 512; size /= 2)
                 n = process_vm_readv(tid, &to, 1, &(struct iovec){(void *)stack, size}, 1, 0);
         for (ssize_t i = 0; i < n / (ssize_t)sizeof(*words) && found < CALLERS_MOST; i++) {
@@ -208,7 +208,7 @@ static void remember(pid_t tid)
                 threads[n_threads++] = (struct thread){tid, 0};
 }
 
-/* Lets go on what has stopped. */
+/* Continues a stopped thread. */
 static void handle(pid_t tid, int status)
 {
         const int event = status >> 16, signal = WSTOPSIG(status);
@@ -227,7 +227,7 @@ static void handle(pid_t tid, int status)
                 ptrace(PTRACE_CONT, tid, NULL, event ? 0 : (long)signal);
 }
 
-/* The text of /proc/<tid>/<name>; "" where it cannot be read. */
+/* The text of /proc/<tid>/<name>; "" if it cannot be read. */
 static void read_about(pid_t tid, const char *name, char ret[256])
 {
         char path[64];
@@ -242,7 +242,7 @@ static void read_about(pid_t tid, const char *name, char ret[256])
                 close(fd);
 }
 
-/* A thread that waits for something is left alone, as its call might end for that. */
+/* A waiting thread is left alone, as a stop might interrupt its call. */
 static bool is_running(pid_t tid)
 {
         char text[256];
@@ -253,7 +253,7 @@ static bool is_running(pid_t tid)
         return behind && behind[1] == ' ' && behind[2] == 'R';
 }
 
-/* The CPU time that it had since it was last asked; `else_ns` where the kernel does not say. */
+/* A thread's CPU time since the last call; `else_ns` if the kernel does not tell. */
 static uint64_t cpu_time(struct thread *t, uint64_t else_ns)
 {
         const uint64_t before = t->counted_ns;
@@ -307,7 +307,7 @@ static void watch(uint64_t most_ns)
                         next = now() + period;
                 }
                 while (n_threads > 0 && now() < next) {
-                        struct timespec t = {.tv_nsec = 200000}; /* whoever stops, waits for us */
+                        struct timespec t = {.tv_nsec = 200000}; /* stopped threads wait for us */
 
                         tid = waitpid(-1, &status, __WALL | WNOHANG);
                         if (tid > 0)

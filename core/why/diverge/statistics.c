@@ -14,7 +14,7 @@ static bool is_name(char c)
         return isalnum((unsigned char)c) || strchr("_-.:<>+/", c);
 }
 
-/* The text of one line, NUL-terminated. False: it is no statistic. */
+/* Parses one line, NUL-terminated. False: not a statistic. */
 static bool parse_line(char *p, struct statistic *ret)
 {
         const char *name;
@@ -130,13 +130,13 @@ static const struct statistic *find(const struct statistics *s, const char *name
         return find_in_list(&(struct statistic){.name = (char *)name}, s->list, s->n, sizeof(*s->list), compare_names);
 }
 
-/* The logarithm of b's ratio to a, one added to both; of negative numbers the same of their amounts, unless their signs differ. */
+/* The logarithm of the ratio of b's amount to a's, one added to both. */
 static double log_ratio(double a, double b)
 {
         return log1p(fabs(b)) - log1p(fabs(a));
 }
 
-/* How much one differs between a run and its repetition. */
+/* A statistic's difference between a run and its repetition. */
 static double own_change(const struct statistics *again, const struct statistic *s)
 {
         const struct statistic *other = again ? find(again, s->name) : NULL;

@@ -4,11 +4,11 @@
 
 #define NUMBERS_MOST  (1u << 24) /* of functions */
 #define CANDIDATES    64
-#define KINDS_OF_LOOP 3 /* different chunks among TRAIL_ALIKE, or they are a loop's and prove nothing */
+#define KINDS_OF_LOOP 3 /* the least number of different chunks among TRAIL_ALIKE; fewer are a loop's and prove nothing */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
-/* Calls fn for each line, its newline cut; a last one without is none. */
+/* Calls fn for each line without its newline; skips a last line that has none. */
 static void each_line(struct slice text, void (*fn)(void *user, const char *line), void *user)
 {
         const char *at = text.data, *const end = at + text.size, *newline;
@@ -115,7 +115,7 @@ static bool is_same(const struct trail_chunk *a, const struct trail_chunk *b)
         return a->hash == b->hash && a->steps == b->steps;
 }
 
-/* Are both alike from i and j on, for long enough or up to their ends? */
+/* True if both are alike from i and j on, for long enough or up to their ends. */
 static bool are_alike(const struct trail t[2], size_t i, size_t j)
 {
         size_t n = 0, kinds = 0;
@@ -158,8 +158,8 @@ static bool lay_anew(const struct trail t[2], const struct position *index, size
 
 struct found {
         size_t at[2];
-        uint64_t from[2], common; /* steps before it; those of the first that the other had before it */
-        uint64_t passed;          /* steps between it and where both are alike again, of the side that has more; UINT64_MAX: they never are */
+        uint64_t from[2], common; /* steps before it; steps of the first trail before it that the other has, too */
+        uint64_t passed;          /* steps of the longer side until both are alike again; UINT64_MAX: they never are */
 };
 
 static void note_parting(const struct trail t[2], const struct found *f, struct trail_parting *ret)
@@ -287,7 +287,7 @@ void trail_window_done(struct trail_window *w)
         *w = (struct trail_window){0};
 }
 
-/* What a side has open while its steps are gone through. */
+/* The open functions of a side during a pass over its steps. */
 struct open {
         const struct trail_window *window;
         unsigned *list; /* owned */
@@ -350,7 +350,7 @@ void trail_find_place(const struct trail_window w[2], struct trail_place *ret)
         ret->is_found = a || b;
         if (!a || !b || a->kind != 'T' || b->kind != 'T' || strcmp(name_of(&o[0], a->function), name_of(&o[1], b->function)) != 0)
                 ret->entered = 0;
-        for (size_t i = 0, j = 0; i < o[0].n && j < o[1].n; i++) { /* those that one side alone has are left out */
+        for (size_t i = 0, j = 0; i < o[0].n && j < o[1].n; i++) { /* functions of only one side are left out */
                 size_t k = j;
 
                 while (k < o[1].n && strcmp(name_of(&o[0], o[0].list[i]), name_of(&o[1], o[1].list[k])) != 0)

@@ -1,16 +1,15 @@
-/* Where the trails of two runs part. A trail is the sequence of a run's steps: calls, returns, and comparisons with how they came out, each by the name of
- * its function (core/build/trail_runtime.c writes them, and has the form of its text).
+/* Finds where the trails of two runs part. A trail is the sequence of a run's steps: calls, returns, and comparisons with their outcomes, each with the
+ * name of its function (written by core/build/trail_runtime.c, which defines the format).
  *
- * Two runs of deterministic programs take the same steps until control goes another way. The function it stands in then is where the change acts, or
- * where a value that was changed before is first decided by. That is relative debugging (Abramson, Foster, Michalakes, Sosic 1996) of control in place
- * of data; points of the two runs belong together by their order, and not by an index of each (Xin, Sumner, Zhang, "Efficient program execution
- * indexing", 2008). Values are not followed back, as dual slicing does (Weeratunge, Zhang, Sumner, Jagannathan 2010): it would need every store and
- * load.
+ * Two runs of deterministic programs take the same steps until control takes different ways. The change acts in the function of that place, or an earlier
+ * changed value first decides something there. This is relative debugging (Abramson, Foster, Michalakes, Sosic 1996) of control instead of data; points of
+ * the two runs are matched by order, not by an index (Xin, Sumner, Zhang, "Efficient program execution indexing", 2008). Values are not traced back, as
+ * dual slicing does (Weeratunge, Zhang, Sumner, Jagannathan 2010): that would need every store and load.
  *
- * Steps come in chunks with a digest each, whose ends go by contents: behind a place where one side has steps more the chunks are the same again (as in
- * LBFS, Muthitacharoen, Chen, Mazieres 2001; by a gear hash, as in FastCDC, Xia et al. 2016). The trails are laid against each other anew at TRAIL_ALIKE
- * equal chunks in a row. So partings that do no more than that (a table that is longer, a message) are told from the one behind which the two go on in
- * different ways. The steps of that one's chunk are then compared one by one.
+ * Steps come in chunks with a digest each. Chunk boundaries depend on content: after extra steps on one side the chunks are the same again (as in LBFS,
+ * Muthitacharoen, Chen, Mazieres 2001; by a gear hash, as in FastCDC, Xia et al. 2016). The trails are aligned again at TRAIL_ALIKE equal chunks in a row.
+ * So partings with only extra steps (a longer table, a message) are told from the one after which the two runs go different ways. The steps of that
+ * one's chunk are then compared one by one.
  *
  * Pure; threads: one for each of the structures. */
 #pragma once
@@ -18,11 +17,11 @@
 #include "cache/base/util.h"
 
 #define TRAIL_ALIKE   6    /* chunks */
-#define TRAIL_AHEAD   4096 /* chunks that are looked through for those, on each side */
-#define TRAIL_STRETCH 4    /* what is alike again is so much longer at least than what was passed over, or it is chance */
-#define TRAIL_END     100  /* in the last hundredth statistics and times are printed: what parts there is no parting */
+#define TRAIL_AHEAD   4096 /* chunks searched for those, on each side */
+#define TRAIL_STRETCH 4    /* an equal stretch counts only if it is this many times as long as the skipped one; else it is chance */
+#define TRAIL_END     100  /* the last hundredth prints statistics and times: no partings there */
 
-/* Names of "names": those of the one program that the other does not have, a line each, sorted. */
+/* From both programs' "names": the names that only one program has, a line each, sorted. */
 void trail_skip(const struct slice text[2], struct buffer *ret);
 
 struct trail_chunk {
@@ -32,22 +31,22 @@ struct trail {
         struct trail_chunk *chunks; /* owned */
         size_t n;
         uint64_t steps;
-        bool is_whole;    /* it goes to the program's end */
-        bool has_threads; /* whose steps are not in it */
+        bool is_whole;    /* it reaches the program's end */
+        bool has_threads; /* further threads' steps are missing */
 };
-/* Of the text of "chunks"; a last line that was cut off is none. */
+/* Reads the text of "chunks"; ignores a truncated last line. */
 void trail_read(struct slice text, struct trail *ret);
 void trail_done(struct trail *t);
 
 struct trail_parting {
         bool is_found;
-        bool is_last;      /* behind it the two are not alike again, and have less than half in common */
-        uint64_t from[2];  /* the steps before the chunk it is in, and how many those of it take at most */
+        bool is_last;      /* after it the two are not alike again, and have less than half in common */
+        uint64_t from[2];  /* steps before its chunk; `size`: the most steps of the chunk on either side */
         uint64_t size;
-        uint64_t others;   /* more partings, behind which the two go on alike */
+        uint64_t others;   /* more partings, after which the two are alike again */
         uint64_t common;   /* steps of the first trail that the other has, too */
 };
-/* The first that is the last in that sense; where there is none, the first. */
+/* The first parting with is_last; if there is none, the first parting. */
 void trail_compare(const struct trail t[2], struct trail_parting *ret);
 
 struct trail_function {
@@ -64,7 +63,7 @@ struct trail_step {
 struct trail_window {
         char **files;                     /* owned */
         struct trail_function *functions; /* owned; by number */
-        unsigned *stack;                  /* owned; the functions that are open before the first step, the outermost first */
+        unsigned *stack;                  /* owned; the functions open before the first step, the outermost first */
         struct trail_step *steps;         /* owned */
         size_t n_files, n_functions, n_stack, n_steps;
 };
@@ -73,14 +72,14 @@ void trail_window_done(struct trail_window *w);
 
 struct trail_place {
         bool is_found;
-        uint64_t steps;  /* of the windows, that both take */
-        size_t next[2];  /* the first that differs, in .steps; n_steps: the run has ended */
-        unsigned *stack[2]; /* owned; the functions open then that both have, the outermost first; the last one is the place */
+        uint64_t steps;  /* common to both windows */
+        size_t next[2];  /* the first step that differs, in .steps; n_steps: the run has ended */
+        unsigned *stack[2]; /* owned; the functions open on both sides then, the outermost first; the last one is the place */
         size_t n;
-        /* How many of those were entered by the last steps, one after the other, where both sides then compare in the same function: what is compared
-         * first was given to them, or read from memory. */
+        /* If both sides compare next in the same function: the number of those functions entered by the last steps, one after the other. The value
+         * compared first was passed to them, or read from memory. */
         size_t entered;
 };
-/* Calls and returns in small letters, of functions that one side alone has, are no steps. */
+/* Calls and returns in small letters, of functions that only one side has, are no steps. */
 void trail_find_place(const struct trail_window w[2], struct trail_place *ret);
 void trail_place_done(struct trail_place *p);

@@ -11,10 +11,10 @@
 #include "core/why/diverge/diverge_internal.h"
 
 #define SKIP        "solverfs-trail.skip"
-#define SLOWER      10 /* by how much a run may be that reports */
-#define NAMES_NS    (60 * NSEC_PER_SEC) /* to list functions, which takes no time; a program that does not know how to would run on */
+#define SLOWER      10 /* allowed slowdown of a run that reports */
+#define NAMES_NS    (60 * NSEC_PER_SEC) /* to list functions, which is quick; a program that cannot do so would run on */
 #define OUTPUT_MOST (UINT64_C(64) << 20)
-#define BEHIND      64 /* steps behind a chunk, to be seen with it */
+#define BEHIND      64 /* steps shown after a chunk */
 
 enum { /* runs that report chunks */
         FIRST_A,
@@ -26,13 +26,13 @@ enum { /* runs that report chunks */
 struct trailing {
         struct diverging *d;
         struct held programs[2];
-        char folder[PATH_SIZE], skip[PATH_SIZE]; /* scratch of ours, and the list in it; "": none yet */
+        char folder[PATH_SIZE], skip[PATH_SIZE]; /* our scratch folder, and the list in it; "": none yet */
         char **ret_why;
 };
 
 static bool cannot(const struct trailing *t, const char *format, ...) printf_like(2, 3);
 
-/* False, with the reason; the first one stays. */
+/* Sets the reason, unless there is one, and returns false. */
 static bool cannot(const struct trailing *t, const char *format, ...)
 {
         va_list args;
@@ -46,7 +46,7 @@ static bool cannot(const struct trailing *t, const char *format, ...)
 
 /* -- builds -------------------------------------------------------------------------------------------------------- */
 
-/* A recipe whose builds report trails: by its environment, so under another key. Done here, as the runs are. */
+/* A recipe whose builds report trails. It differs in the environment, so its builds have another key. Built and run here. */
 static struct recipe *trail_recipe(const struct recipe *r)
 {
         struct recipe *copy = recipe_copy(r);
@@ -57,7 +57,7 @@ static struct recipe *trail_recipe(const struct recipe *r)
         return copy;
 }
 
-/* A solver that only we know of. */
+/* A private solver. */
 static struct solver *trail_solver(const struct solver *s)
 {
         struct solver *with = allocate(1, sizeof(*with));
@@ -73,7 +73,7 @@ static struct solver *trail_solver(const struct solver *s)
         return with;
 }
 
-/* 0: *ret_built says whether it is; the reason is told. */
+/* *ret_built: the side is built; otherwise the reason is set. */
 static int build_side(struct trailing *t, int side, bool *ret_built)
 {
         const struct diverge_options *o = t->d->options;
@@ -104,7 +104,7 @@ static int build_side(struct trailing *t, int side, bool *ret_built)
 
 /* -- runs ---------------------------------------------------------------------------------------------------------- */
 
-/* Runs a side's program and takes what its runtime prints, which is its standard output then. The program's own goes nowhere. */
+/* Runs a side's program and reads its runtime's report from standard output; the program's own output is dropped. */
 static int run(const struct trailing *t, int side, const char *mode, const char *doing, struct run_result *ret)
 {
         struct diverging *d = t->d;
@@ -112,7 +112,7 @@ static int run(const struct trailing *t, int side, const char *mode, const char 
         cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, NULL);
         cleanup_free char *plain = recipe->run, *variable = format_string("SOLVERFS_TRAIL=%s", mode);
         struct recipe_limits limits = diverge_limits(d, recipe);
-        struct held programs = t->programs[side]; /* the same, and the list beside them */
+        struct held programs = t->programs[side]; /* and the list beside them */
 
         recipe->run = format_string("/bin/sh -c 'exec 9>&1 >/dev/null 2>&1; exec \"$@\"' sh %s", plain);
         strings_add(&recipe->environment, variable);
@@ -132,7 +132,7 @@ static struct slice heard(const struct run_result *r)
         return SLICE(r->run.out.data ?: "", r->run.out.size);
 }
 
-/* The functions that only one of both has make no steps: a new or a renamed one is no difference by itself. 0: *ret_ok says whether there are any. */
+/* Lists the functions of only one side, which make no steps: a new or renamed function is no difference by itself. *ret_ok: both programs have a list. */
 static int list_functions(struct trailing *t, bool *ret_ok)
 {
         struct run_result names[2] = {0};
@@ -179,7 +179,7 @@ static int read_trail(const struct trailing *t, int side, const char *doing, str
 
 /* -- where they part ----------------------------------------------------------------------------------------------- */
 
-/* "src/a.c:12" and the function there; "" where it is not known. */
+/* "src/a.c:12" and the function there; "" if not known. */
 static int locate(const struct trailing *t, int side, const struct trail_window *w, unsigned file, uint64_t address, struct diverge_point *ret)
 {
         const struct held *programs = &t->programs[side];
@@ -235,7 +235,7 @@ static bool is_header(const char *file)
         return suffix && strchr("hH", suffix[1]);
 }
 
-/* That of the innermost function; but of an accessor in a header, which was just called and only compares what it was given, the caller's. */
+/* The file of the innermost function. If that is an accessor in a header, which was just called and only compares its arguments: the caller's file. */
 static char *find_file(const struct diverge_calls *c, size_t entered)
 {
         size_t i = 0;
@@ -245,7 +245,7 @@ static char *find_file(const struct diverge_calls *c, size_t entered)
         return *c->open[i].file ? copy_prefix(c->open[i].file, strcspn(c->open[i].file, ":")) : NULL;
 }
 
-/* Runs both (or A with itself) up to the chunk, and says where it is. */
+/* Runs both (or A twice) up to the chunk, and finds the place. */
 static int find_place(const struct trailing *t, const int sides[2], const struct trail_parting *p, struct diverge_calls *ret)
 {
         struct trail_window w[2] = {0};
@@ -290,7 +290,7 @@ static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS
         if (own.is_last)
                 return find_place(t, itself, &own, ret);
         trail_compare((struct trail[]){trails[FIRST_A], trails[FIRST_B]}, &p);
-        ret->is_parted = p.is_last || (p.is_found && !own.is_found); /* what A does to itself is no difference */
+        ret->is_parted = p.is_last || (p.is_found && !own.is_found); /* a parting of A from itself is no difference */
         ret->goes_on = !p.is_last;
         ret->others = p.others;
         return ret->is_parted ? find_place(t, both, &p, ret) : 0;

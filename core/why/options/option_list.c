@@ -10,8 +10,8 @@
 #include "core/recipe/recipe.h"
 #include "core/run/verdict.h"
 
-#define NAME_LEAST 4               /* letters of a file's or an option's name that says anything in a patch */
-#define LINE_MOST  ((size_t)65536) /* bytes; the rest of a longer line is not looked at */
+#define NAME_LEAST 4               /* letters of the shortest name of a file or an option that counts in a patch */
+#define LINE_MOST  ((size_t)65536) /* bytes; the rest of a longer line is ignored */
 
 /* -- patterns ----------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +19,7 @@ enum {
         MODULE,
         MODULE_FORM, /* name, type */
         RANGE_FORM,  /* name, least, default, greatest */
-        SPELLING,    /* dashes, [no-], name, value behind '=' or behind a blank; what parts it from the next spelling */
+        SPELLING,    /* dashes, [no-], name, value after '=' or a blank; the separator from the next spelling */
         INTERVAL,
         DEFAULT,
         BRACES,
@@ -63,13 +63,13 @@ static void compile(void)
                 codes[i] = pcre2_compile((PCRE2_SPTR)patterns[i], PCRE2_ZERO_TERMINATED, 0, &error, &at, NULL);
 }
 
-/* Where the groups of the last match in a text are; 0 is the match itself. One that took no part is empty. */
+/* The groups of the last match in a text; 0 is the match itself. An unset group is empty. */
 struct match {
         const char *text;
         size_t begin[GROUPS_MOST], end[GROUPS_MOST];
 };
 
-/* The next match behind the last one. A text that goes beyond PCRE2's own limits has none. */
+/* The next match after the last one. A text beyond PCRE2's limits has none. */
 static bool match_next(struct match *m, unsigned which)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -89,7 +89,7 @@ static bool match_next(struct match *m, unsigned which)
         return n > 0;
 }
 
-/* NULL: it took no part. */
+/* NULL: the group is unset. */
 static char *group(const struct match *m, size_t i)
 {
         return m->end[i] > m->begin[i] ? copy_prefix(m->text + m->begin[i], m->end[i] - m->begin[i]) : NULL;
@@ -123,7 +123,7 @@ static char *last_of(unsigned which, const char *text)
         return group(&last, 1);
 }
 
-/* 1, 0: as a bool; -1: it is none. */
+/* 1, 0; -1: not a bool. */
 static int bool_of(const char *word)
 {
         static const char *const words[] = {"false", "off", "no", "0", "true", "on", "yes", "1"};
@@ -134,7 +134,7 @@ static int bool_of(const char *word)
         return -1;
 }
 
-/* NaN: it is none, or has no end. */
+/* NaN: not a number, or infinite. */
 static double number_of(const char *word)
 {
         char *end;
@@ -167,7 +167,7 @@ static void set_range(struct option *o, const char *low, const char *high)
                 o->type = OPTION_REAL;
 }
 
-/* By the word for its value, perhaps in brackets, and by what is said of it. False: nothing that is known to have other values. */
+/* Finds the type from the word for the value, perhaps in brackets, and from the description. False: not known to have other values. */
 static bool find_type(struct option *o, const char *word, const char *text)
 {
         const size_t bracket = strchr("<{", *word) != NULL;
@@ -225,7 +225,7 @@ static bool read_range_form(const struct match *m, struct option *o)
         return true;
 }
 
-/* The first spelling of more than a letter counts: of one nobody says whether its value stands behind it or in the next word. */
+/* The first spelling of more than one letter counts: for a single letter it is unknown whether the value follows directly or in the next word. */
 static bool read_help_form(struct match *m, const char *text, struct option *o)
 {
         cleanup_free char *dashes = NULL, *word = NULL;
@@ -275,7 +275,7 @@ const struct option *option_list_find(const struct option_list *l, const char *n
         return NULL;
 }
 
-/* An option's line, and with it in `text` the further indented ones below it. */
+/* An option's line; `text` also has the further indented lines below it. */
 struct entry {
         char *module; /* of z3: "smt", or NULL */
         struct buffer head, text;
@@ -302,7 +302,7 @@ static void close_entry(struct entry *e, struct option_list *ret)
                         is_known = false;
                 if (is_of_use && o.type == OPTION_INT)
                         add_all(NUMBERED, e->text.data, &o.values);
-                if (is_number(&o) && strings_count(o.values) == 1) /* no list of meanings */
+                if (is_number(&o) && strings_count(o.values) == 1) /* not a list of values */
                         free(steal_pointer(o.values[0]));
                 is_of_use = is_of_use && ret->n < OPTION_LIST_MOST && !option_list_find(ret, o.name);
                 ret->unread += !is_known;
@@ -340,7 +340,7 @@ static void read_line(struct entry *e, const char *line, struct option_list *ret
                 buffer_addf(&e->text, "%s ", p);
 }
 
-/* The next line of a text as a string, free(); NULL: none is left. One with a NUL in it is cut there. */
+/* The next line of a text as a string, cut at a NUL; free(). NULL: no line is left. */
 static char *next_line(struct slice *text)
 {
         struct slice line;

@@ -1,4 +1,4 @@
-/* A solver's options, from the list that it prints of them. These forms are read, line by line, and may stand mixed:
+/* Reads a solver's options from the list that it prints. These forms are read, line by line, and may be mixed:
  *
  *     arith.solver (unsigned int) arithmetic solver: 0 - no … (default: 6)     z3 -pd; [module] smt, description: … gives the prefix smt.
  *     --elimrounds=1..512        usual number of rounds [2]                    cadical --help, kissat --help
@@ -9,12 +9,12 @@
  *     --bv-solver <M>   [bitblast]   … {bitblast, prop, preprop}               bitwuzla --help
  *     --[no-]block, -b {a,b,c}, --x=a|b|c                                      and what most other libraries print
  *
- * Names of files, and flags that cannot be taken back, have no other value and are passed over. Pure: any thread. */
+ * File names, and flags that cannot be switched off, have no other value and are skipped. Pure: any thread. */
 #pragma once
 
 #include "cache/base/util.h"
 
-#define OPTION_LIST_MOST 10000 /* of a longer list the rest is passed over */
+#define OPTION_LIST_MOST 10000 /* the rest of a longer list is skipped */
 
 struct option {
         enum {
@@ -24,12 +24,12 @@ struct option {
                 OPTION_ENUM
         } type;
         char *name;        /* "smt.arith.solver", "elimrounds": without dashes */
-        char *set;         /* what comes before a value: "smt.arith.solver=", "--elimrounds="; of a bool with `off` all: "--block" */
+        char *set;         /* the text before a value: "smt.arith.solver=", "--elimrounds="; the whole word of a bool with `off`: "--block" */
         char *off;         /* "--no-block"; NULL: "=true", "=false" */
         char *value;       /* the default, in the list's words; NULL: not known */
         double low, high;  /* NaN: not known */
-        char **values;     /* of an enum, or of a number each value of which has a meaning; NULL-terminated, never NULL */
-        bool asks_modes;   /* its values are in what `set` with "help" prints: option_read_modes() */
+        char **values;     /* of an enum, or of a number with listed values; NULL-terminated, never NULL */
+        bool asks_modes;   /* `set` with "help" prints its values: option_read_modes() */
         bool is_of_search; /* false by its name: "seed", "timeout", "dump_models", "verbosity" */
 };
 struct option_list {
@@ -42,20 +42,20 @@ void option_list_done(struct option_list *l);
 
 /* Any bytes are a list, perhaps an empty one. */
 void option_list_read(struct slice text, struct option_list *ret);
-/* The modes of an enum, as cvc5 prints them: "+ name" at the beginning of a line, "(default)" behind one of them. */
+/* Reads the modes of an enum, as cvc5 prints them: "+ name" at the beginning of a line, "(default)" after one of them. */
 void option_read_modes(struct option *o, struct slice text);
 /* By name; NULL: there is none. */
 const struct option *option_list_find(const struct option_list *l, const char *name);
 
-/* Do two versions have different defaults? False where one is not known. */
+/* True if two versions have different defaults; false if one is not known. */
 bool option_differs(const struct option *a, const struct option *b);
-/* The values other than its default that are worth a try, most plausible first, NULL-terminated, strings_free(): the default of `reference` (another
- * version's, or NULL); then the other value of a bool, each other value of an enum; of a number 0, half, twice, 1, least and greatest. */
+/* The values other than an option's default that are worth trying, most plausible first, NULL-terminated, strings_free(): the default of `reference`
+ * (another version's option, or NULL); then the other value of a bool, each other value of an enum; of a number 0, half, twice, 1, least and greatest. */
 char **option_values(const struct option *o, const struct option *reference);
-/* Appends the word of a command line that sets it, quoted for a shell: "smt.arith.solver=2", "--no-block". */
+/* Appends the command-line word that sets an option, quoted for a shell: "smt.arith.solver=2", "--no-block". */
 void option_add_argument(const struct option *o, const char *value, struct buffer *to);
 
-/* Is it named by a line of a patch, with or without its module, or does its name begin with that of a changed file? "nl-ext-tplanes", "nlExtTplanes" and
- * "nl_ext_tplanes" are one name. `patch`: by option_read_patch(). */
+/* True if a line of a patch names the option, with or without its module, or if its name begins with that of a changed file. "nl-ext-tplanes",
+ * "nlExtTplanes" and "nl_ext_tplanes" are one name. `patch`: from option_read_patch(). */
 bool option_belongs(const struct option *o, const char *patch);
 void option_read_patch(struct slice patch, struct buffer *ret);

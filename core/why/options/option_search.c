@@ -2,7 +2,7 @@
 
 #include "cache/base/hash.h"
 
-#define BROKEN_MOST 8 /* flips that a sweep drops, before the rest is left to groups */
+#define BROKEN_MOST 8 /* flips dropped by a sweep before the rest is left to groups */
 
 struct flips {
         struct option_flip *list; /* owned */
@@ -46,7 +46,7 @@ static void add_flip(struct flips *to, size_t candidate, size_t value)
 
 static struct known *know(struct search *s, const struct option_flip *list, size_t n)
 {
-        uint64_t set = n; /* whatever its order */
+        uint64_t set = n; /* independent of the order */
 
         for (size_t i = 0; i < n; i++)
                 set += hash_quick(&list[i], sizeof(list[i]));
@@ -72,7 +72,7 @@ static int ask(struct search *s, const struct option_flip *list, size_t n, enum 
         return r;
 }
 
-/* The shortest prefix, longer than `low`, with this outcome; that of `high` is known to have it, and that of `low` not to. Other outcomes count as not. */
+/* The shortest prefix with this outcome. The prefix of `high` is known to have it, that of `low` not to. */
 static int shortest(struct search *s, const struct option_flip *list, size_t low, size_t high, enum option_outcome wanted, size_t *ret)
 {
         enum option_outcome outcome;
@@ -101,7 +101,7 @@ static void swap(struct option_flip *a, struct option_flip *b)
 
 /* -- a set that restores ------------------------------------------------------------------------------------------- */
 
-/* list[0..n) restores. Its smallest part that does is confirmed, and becomes the result. All along set[0..n) restores. */
+/* list[0..n) restores. Finds its smallest part that does, confirms it, and makes it the result. Invariant: set[0..n) restores. */
 static int take(struct search *s, const struct option_flip *list, size_t n)
 {
         struct option_flip *set = allocate(n, sizeof(*set));
@@ -141,7 +141,7 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
         return 0;
 }
 
-/* A test of a set whose only interest is that it may restore. */
+/* Tests a set only for whether it restores. */
 static int try_set(struct search *s, const struct option_flip *list, size_t n, enum option_care care, enum option_outcome *ret)
 {
         int r = ask(s, list, n, care, ret);
@@ -160,8 +160,8 @@ static void drop(struct search *s, struct option_flip f)
 
 /* -- a round ------------------------------------------------------------------------------------------------------ */
 
-/* A flip of each candidate of this round and those before it: of this round at `level`, as far as it has so many values; of all others at the first value
- * that is not dropped. Those of this round and level come first: *ret_own of them, `all`: those that were dropped, too. */
+/* A flip of each candidate of this round and earlier ones: candidates of this round at value `level`, if they have that many; all others at the first
+ * value that is not dropped. The *ret_own flips of this round and level come first; `all`: including dropped ones. */
 static void list_flips(struct search *s, unsigned round, size_t level, bool all, struct flips *ret, size_t *ret_own)
 {
         const struct option_search_options *o = s->options;
@@ -185,7 +185,7 @@ static void list_flips(struct search *s, unsigned round, size_t level, bool all,
         }
 }
 
-/* All of a list at once; what breaks it is dropped. Where much does, the rest is left to groups. */
+/* Tests a whole list at once, and drops flips that break it. If there are many, the rest is left to groups. */
 static int sweep(struct search *s, struct flips *flips)
 {
         const size_t broken_most = s->ret->n_broken + BROKEN_MOST;
@@ -208,9 +208,9 @@ static int sweep(struct search *s, struct flips *flips)
                 drop(s, flips->list[next - 1]);
                 memmove(flips->list + next - 1, flips->list + next, (flips->n - next) * sizeof(*flips->list));
                 flips->n--;
-                gap = s->ret->n_broken < 2 ? flips->n : 2 * (next - clean); /* one does not say that there are more */
+                gap = s->ret->n_broken < 2 ? flips->n : 2 * (next - clean); /* one broken flip does not suggest more */
                 clean = next - 1;
-                if (clean > 0) /* it may have restored while it was looked for breakage alone */
+                if (clean > 0) /* it was tested only for breakage, and may restore */
                         r = try_set(s, flips->list, clean, OPTIONS_SWEEP, &outcome);
         }
         return r;
@@ -231,7 +231,7 @@ static int sweep_round(struct search *s, unsigned round)
         return r;
 }
 
-/* Groups of so many neighbours. */
+/* Tests groups of `size` neighbours. */
 static int try_groups(struct search *s, unsigned round, size_t level, size_t size, size_t *ret_own)
 {
         cleanup(flips_done) struct flips flips;
@@ -247,7 +247,7 @@ static int try_groups(struct search *s, unsigned round, size_t level, size_t siz
         return r;
 }
 
-/* Half as large each time, down to single flips. */
+/* Tests groups, half as large each time, down to single flips. */
 static int group_round(struct search *s, unsigned round)
 {
         int r = 0;

@@ -11,10 +11,10 @@
 #define INPUT_MOST    ((size_t)1 << 30)
 #define LIST_NS       (10 * NSEC_PER_SEC) /* for printing a list */
 #define PAIRS_LEAST   8                   /* before the two versions are judged */
-#define SHOWN_RATIO   2.0                 /* by which a pair shows a regression that is none over seeds */
-#define RESTORED_ODDS 90.0                /* of Wald's test: a false find costs a search for its smallest part, */
-#define SLOW_ODDS     16.0                /* a miss one of many groups, */
-#define CAREFUL_ODDS  500.0               /* or a flip that is not needed in the result */
+#define SHOWN_RATIO   2.0                 /* least ratio of a pair that shows a regression, if there is none over seeds */
+#define RESTORED_ODDS 90.0                /* of Wald's test: a false find costs a search for its smallest part; */
+#define SLOW_ODDS     16.0                /* a miss costs one of many groups; */
+#define CAREFUL_ODDS  500.0               /* an error leaves a needless flip in the result */
 #define MIRRORED_MOST 3
 
 struct candidate {
@@ -37,8 +37,8 @@ struct restoring {
         size_t n_pairs;
         enum verdict expected;
         unsigned *shown; /* seeds that show the regression */
-        double *cut;     /* [question's seeds]; a run of no more seconds is fast */
-        double evidence[2]; /* logarithms of how much likelier a run that is not fast, and one that is, are of a set that restores */
+        double *cut;     /* [question's seeds]; a run of at most so many seconds is fast */
+        double evidence[2]; /* log-likelihood ratio for a restoring set, of a run that is not fast and of one that is */
 };
 
 /* -- one run ------------------------------------------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ static int run_program(struct restoring *s, int side, const struct recipe *recip
         return r;
 }
 
-/* A version under seed i, 0 being the case as it is; `limit` seconds of the clock that counts, 0: the whole. `arguments` may be NULL. */
+/* Runs a version under seed i, 0 for the case itself; `limit`: seconds by the clock that counts, 0: the whole. `arguments` may be NULL. */
 static int run_version(struct restoring *s, int side, const char *arguments, unsigned i, double limit, struct judge_run *ret)
 {
         const struct restoring_question *q = s->question;
@@ -110,7 +110,7 @@ static int print_options(struct restoring *s, int side, const char *arguments, s
         return r < 0 ? r : buffer_error(ret);
 }
 
-/* By the recipe's key, or by what most programs take, whichever of these gives more. */
+/* Reads the options by the recipe's key, else by whichever of the usual arguments lists more. */
 static int read_options(struct restoring *s, int side)
 {
         const char *key = s->question->version[side]->solver->recipe->options, *const usual[] = {"--help", "-pd"};
@@ -138,7 +138,7 @@ static int read_options(struct restoring *s, int side)
                 if (!list->list[i].asks_modes)
                         continue;
                 r = print_options(s, side, arguments, &text);
-                answers = text.size > 0; /* one that hangs does so for each */
+                answers = text.size > 0; /* a program that hangs does so for all */
                 option_read_modes(&list->list[i], SLICE(text.data, r == 0 ? text.size : 0));
         }
         s->answer->listed[side] = list->n;
@@ -230,7 +230,7 @@ static void note_side(struct restoring *s, enum restoring_side side, const struc
         s->answer->seconds[side] = list[(n - 1) / 2];
 }
 
-/* The answer that the reference gives, the seeds that show the regression, the line between fast and slow, and what a fast run says of a set. */
+/* Finds the reference's answer, the seeds that show the regression, the threshold between fast and slow, and the evidence of a fast run. */
 static int find_cut(struct restoring *s)
 {
         struct restoring_answer *a = s->answer;
@@ -259,7 +259,7 @@ static int find_cut(struct restoring *s)
                 s->cut[i] = s->cut[i] > 0 ? s->cut[i] : exp(sum / (double)a->shown);
         note_side(s, RESTORING_REFERENCE, s->pairs, 0, s->n_pairs);
         note_side(s, RESTORING_TARGET, s->pairs, 1, s->n_pairs);
-        /* under these seeds nearly all runs of a set that restores are fast, of another one as many as the target's are under any seed */
+        /* under these seeds nearly all runs of a restoring set are fast; of any other set as many as of the target under any seed */
         for (k = 0; k < a->shown; k++)
                 for (size_t i = 0; i < s->n_pairs; i++)
                         luck += is_fast(s, &s->pairs[i].run[1], s->shown[k]) / (double)a->shown;
@@ -297,7 +297,7 @@ static int run_pairs(struct restoring *s)
 
 /* -- the search --------------------------------------------------------------------------------------------------- */
 
-/* As the version writes it whose option it is; NULL: it has none of this name. */
+/* In the notation of the option's version; NULL: it has no option of this name. */
 static void add_argument(const struct restoring *s, const struct option_flip *flip, const struct option *o, struct buffer *to)
 {
         if (!o)
@@ -321,18 +321,18 @@ static int probe(struct restoring *s, int side, const char *arguments, size_t i,
         return s->answer->runs < s->question->most_runs ? run_version(s, side, arguments, s->shown[i], s->cut[s->shown[i]], ret) : -EXFULL;
 }
 
-/* Why a run says nothing of times; NULL: it does. */
+/* The reason why a run's time does not count; NULL: it counts. */
 static const char *why_broken(const struct restoring *s, const struct judge_run *run)
 {
         if (is_solved(s, run) || run->verdict == VERDICT_TIMEOUT)
                 return NULL;
-        for (size_t i = 0; i < s->n_pairs; i++) /* as the versions fail themselves */
+        for (size_t i = 0; i < s->n_pairs; i++) /* the versions fail in the same way themselves */
                 if (s->pairs[i].run[0].verdict == run->verdict || s->pairs[i].run[1].verdict == run->verdict)
                         return NULL;
         return run->verdict == VERDICT_ERROR ? "refused" : verdict_is_decided(run->verdict) ? "another answer" : verdict_name(run->verdict);
 }
 
-/* Is even the reference slow with these? Under two seeds, as one may be bad luck. */
+/* Checks whether even the reference is slow with these flips, under two seeds, as one may be chance. */
 static int look_for_spoilers(struct restoring *s, const struct option_flip *flips, size_t n, enum option_outcome *ret)
 {
         cleanup_buffer struct buffer arguments = {0};
@@ -373,7 +373,7 @@ static int test(void *user, const struct option_flip *flips, size_t n, enum opti
                         return r;
                 why = why_broken(s, &run);
                 if (why) {
-                        s->candidates[last->candidate].why[last->value] = why; /* of the shortest prefix that breaks it is the one */
+                        s->candidates[last->candidate].why[last->value] = why; /* the last flip of the shortest breaking prefix is the cause */
                         *ret = OPTIONS_BROKEN;
                         return 0;
                 }
@@ -383,7 +383,7 @@ static int test(void *user, const struct option_flip *flips, size_t n, enum opti
         return *ret == OPTIONS_SLOW && care == OPTIONS_SWEEP ? look_for_spoilers(s, flips, n, ret) : 0;
 }
 
-/* Under all seeds, with the whole limit. */
+/* Runs a set under all seeds, with the whole limit. */
 static int confirm(void *user, const struct option_flip *flips, size_t n, enum option_outcome *ret)
 {
         struct restoring *s = user;
@@ -407,7 +407,7 @@ static int confirm(void *user, const struct option_flip *flips, size_t n, enum o
         return 0;
 }
 
-/* The reference with the target's defaults of what was found. */
+/* Runs the reference with the target's defaults of the options found. */
 static int mirror(struct restoring *s, const struct option_search_result *found)
 {
         struct restoring_answer *a = s->answer;

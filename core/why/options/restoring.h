@@ -1,17 +1,16 @@
-/* The options that give back what a version lost on a case: option_search.h on a real solver.
+/* Finds the options that undo a version's regression on a case: option_search.h on a real solver.
  *
- * First the two versions run in turn under the case's own seed and under seeds 1, 2, 3, … Where judge.h finds no regression over these, the search is
- * for the seeds that show one, and says so. A run is *fast* when it has the reference's answer and takes no longer than the geometric mean of both
- * versions' times under its seed; where that seed shows no regression, than the mean over those that do. Probes end there, so a slow one costs little. A
- * set of options is tried under one of these seeds after the other until Wald's sequential test (1945) tells the reference's share of fast runs from the
- * target's: two fast runs, or one slow one, where seeds change little. What is left is run under every seed with the whole limit, and judged against both
- * versions.
+ * First the two versions run in turn under the case's own seed and under seeds 1, 2, 3, … If judge.h finds no regression over these, the search uses only
+ * the seeds that show one, and says so. A run is *fast* if it has the reference's answer and takes no longer than the geometric mean of both versions'
+ * times under its seed; if that seed shows no regression, than the mean over those that do. Probes end there, so a slow one costs little. A set of options
+ * runs under one of these seeds after the other until Wald's sequential test (1945) tells the reference's share of fast runs from the target's: two fast
+ * runs, or one slow one, if seeds change little. The final set runs under every seed with the whole limit, and is judged against both versions.
  *
- * Candidates, in rounds: options whose default differs between the versions (at first the reference's default); those that the reference does not
- * have, and those that the culprit's patch names; all others, but for limits, seeds and what is printed. The other way round, the reference runs with the
- * target's defaults of what was found.
+ * Candidates, in rounds: options whose default differs between the versions (at first the reference's default); options that the reference does not have
+ * or that the culprit's patch names; all others, except for limits, seeds and output. For comparison, the reference runs with the target's defaults of the
+ * options found.
  *
- * Runs are nobody else's: none is kept. Threads: a question is one thread's, which has a core of its own meanwhile. */
+ * No run is kept. Threads: one, which has a core of its own meanwhile. */
 #pragma once
 
 #include <jansson.h>
@@ -20,15 +19,15 @@
 #include "core/study/base/version.h"
 #include "core/study/judge/judge.h"
 
-#define RESTORING_SEEDS 12 /* a look of the judge's at which pairs that go together are enough */
+#define RESTORING_SEEDS 12 /* a look of the judge; enough if the pairs correlate */
 #define RESTORING_RUNS  300
 
 struct restoring_question {
         struct workspace *workspace;
         const struct version *version[2]; /* reference and target; built */
         const struct case_info *info;
-        const char *patch;   /* the culprit's, by option_read_patch(); "": not known */
-        uint64_t most_runs;  /* what is found is confirmed by some more */
+        const char *patch;   /* the culprit's, from option_read_patch(); "": not known */
+        uint64_t most_runs;  /* the confirmation takes some more */
         uint64_t seeds;      /* at most JUDGE_PAIRS */
         uint64_t timeout_ns; /* 0: the recipes' */
         bool is_cpu_time;
@@ -37,8 +36,8 @@ struct restoring_question {
 };
 
 struct restoring_flip {
-        char *argument;  /* as it stands in a command line */
-        const char *why; /* of one that was dropped: static; NULL: not known */
+        char *argument;  /* as in a command line */
+        const char *why; /* static; of a dropped one; NULL: not known */
 };
 enum restoring_side {
         RESTORING_REFERENCE,
@@ -48,19 +47,19 @@ enum restoring_side {
 };
 struct restoring_answer {
         bool has_seeds, is_cut_off;                  /* cut off: no runs were left */
-        struct restoring_flip *flips, *dropped;      /* flips: n = 0: none was found */
+        struct restoring_flip *flips, *dropped;      /* flips: n = 0: none found */
         size_t n, n_dropped;
         size_t listed[2], passed_over[2], unread[2]; /* options of each version (option_list.h) */
         size_t candidates, set_aside;                /* options of the target; set aside: limits, seeds, output */
-        size_t sets;                                 /* that were tested */
+        size_t sets;                                 /* tested */
         uint64_t runs;
-        size_t seeds[N_RESTORING_SIDES];             /* runs with the whole limit, each under another seed */
+        size_t seeds[N_RESTORING_SIDES];             /* runs with the whole limit, each under its own seed */
         size_t fast[N_RESTORING_SIDES];              /* of them */
         double seconds[N_RESTORING_SIDES];           /* medians */
         size_t shown;                                /* seeds that show the regression */
         enum judge_change change, effect, rest;      /* from reference to target, from target to flipped, from reference to flipped */
-        char *mirror;                                /* the target's defaults of the flips, for the reference; NULL: it has the same */
-        size_t mirrored, mirrored_slow;              /* runs of the reference with these, and how many were slow */
+        char *mirror;                                /* the target's defaults of the flips, for the reference; NULL: the same as its own */
+        size_t mirrored, mirrored_slow;              /* the reference's runs with these, and the slow ones of them */
 };
 void restoring_answer_done(struct restoring_answer *a);
 
@@ -72,5 +71,5 @@ void restoring_add_line(const struct restoring_answer *a, struct buffer *to);
 /* A new reference; without the case and the versions. */
 json_t *restoring_json(const struct restoring_answer *a);
 
-/* Appends what a commit changed against its first parent, for restoring_question. */
+/* Appends a commit's changes against its first parent, for restoring_question. */
 int restoring_read_change(struct solver *s, uint32_t commit, struct buffer *ret);

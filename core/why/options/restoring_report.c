@@ -3,7 +3,7 @@
 #include "core/why/options/option_list.h"
 #include "core/why/options/restoring.h"
 
-#define TOLD_MOST 20 /* options of one line; more are left where no runs were left to make them fewer */
+#define TOLD_MOST 20 /* options in one line; there are more only if the runs were used up early */
 
 static void flips_free(struct restoring_flip *list, size_t n)
 {
