@@ -1,4 +1,4 @@
-/* solverfs: finds the subcommand and hands over. */
+/* solverfs: finds the subcommand and calls it. */
 #include "command.h"
 
 #include <fcntl.h>
@@ -121,7 +121,7 @@ static int dispatch(const char *prefix, int argc, char **argv)
                 command_refuse(STATUS_USAGE, "no command given; 'solverfs %s--help' lists them", prefix);
         snprintf(name, sizeof(name), "%s%s", prefix, argv[next]);
         snprintf(called, sizeof(called), "solverfs %s", name);
-        if (top && strcmp(name, "help") == 0) { /* as git and others have it: `help run` is `run --help` */
+        if (top && strcmp(name, "help") == 0) { /* `help run` is `run --help`, as in git */
                 char *words[5] = {argv[0]};
                 int n = 1;
 
@@ -144,8 +144,8 @@ static int dispatch(const char *prefix, int argc, char **argv)
         command_refuse(STATUS_USAGE, "no command '%s'; 'solverfs %s--help' lists them", name, prefix);
 }
 
-/* A caller may have closed standard input, output or error. The next file opened would get that number, and our messages would be written
- * into it: into a lock, or the database. So the number is taken by a descriptor that can be neither read nor written: using it stays an error. */
+/* A caller may have closed standard input, output or error. The next file opened, a lock or the database, would get that number, and our
+ * messages would go into it. So a descriptor that can be neither read nor written takes the number: using it remains an error. */
 static bool take_standard_descriptors(void)
 {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -154,8 +154,8 @@ static bool take_standard_descriptors(void)
         return true;
 }
 
-/* Many waiting readers and many workers need more than the thousand that a shell gives. We may take all that are allowed, as nothing here calls
- * select(); what is run has limits of its own (core/sandbox/surroundings.h). */
+/* Many waiting readers and workers need more descriptors than the thousand a shell allows. We may take all, as nothing here calls select();
+ * programs that we run have their own limits (core/sandbox/surroundings.h). */
 static void take_open_files(void)
 {
         struct rlimit files;
@@ -177,8 +177,8 @@ int main(int argc, char **argv)
         argp_program_version = "solverfs " SOLVERFS_VERSION;
         argp_err_exit_status = STATUS_USAGE;
         take_open_files();
-        signal(SIGPIPE, SIG_IGN);  /* a reader of our output that goes away is an error of write(), and we end in order */
-        common.umask = umask(077); /* what libgit2 and others write into a store, too, is its owner's alone */
+        signal(SIGPIPE, SIG_IGN);  /* if our reader goes away, write() fails and we end in order */
+        common.umask = umask(077); /* files that libgit2 and others write into a store are private, too */
         if (argc > 0)
                 argv[0] = called;
         output_setup();

@@ -1,4 +1,4 @@
-/* solverfs compare: what changed between two versions. */
+/* solverfs compare: compares two versions on the same cases. */
 #include "tools/ask.h"
 #include "core/study/compare/comparison_report.h"
 #include "core/study/observation/finding_compared.h"
@@ -14,14 +14,14 @@ struct compare {
         const char *scatter, *cactus, *machine_name;
         const char *on; /* NULL: as the config says */
         bool markdown, has_pairs, known, keep;
-        double fail_ratio; /* 0: not asked for */
+        double fail_ratio; /* 0: not given */
         struct comparing_options options;
 
         struct case_selection cases;
         struct comparing *comparing;
 };
 
-/* -- what is compared --------------------------------------------------------------------------------------------- */
+/* -- the versions ------------------------------------------------------------------------------------------------- */
 
 /* The solver of a word: SOLVER@REV, or SOLVER alone (its HEAD), borrowed; *ret_revision is the rest. NULL: the word is a revision. */
 static struct solver *solver_of(const struct solver_list *l, const char *word, const char **ret_revision)
@@ -38,7 +38,7 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
         return NULL;
 }
 
-/* SOLVER@SHA in the place of words like HOST@REV+LIBRARY@REV. Where the two differ in the host alone, it is the library that is held. */
+/* Replaces words like HOST@REV+LIBRARY@REV by SOLVER@SHA. If the two differ only in the host, the library is held. */
 static void combine_words(struct compare *o)
 {
         struct combination c[2] = {0};
@@ -64,7 +64,7 @@ static void combine_words(struct compare *o)
         }
 }
 
-/* A word without a solver is a revision of the other one's, or of the only one there is. */
+/* A word without a solver is a revision of the other word's solver, or of the store's only one. */
 static void find_versions(struct compare *o)
 {
         cleanup_solver_list struct solver_list *l = NULL;
@@ -98,7 +98,7 @@ static void find_versions(struct compare *o)
                 command_seed(v[i].solver, v[i].commit, o->options.has_seed);
 }
 
-/* Are the words SOLVER REV REV, as other commands take them? */
+/* True if the words are SOLVER REV REV, as other commands take them. */
 static bool are_solver_and_revisions(const struct compare *o)
 {
         cleanup_case_selection struct case_selection s = {0};
@@ -240,7 +240,7 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
         }
 }
 
-/* What the pairs do not show. */
+/* Notes what the pairs do not show. */
 static void tell_chance(const struct compare *o, const struct comparing_table *t)
 {
         const struct comparing_version *v = o->options.version;
@@ -275,7 +275,7 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         for (size_t i = 0; i < o->cases.n && o->fail_ratio > 0; i++) {
                 const struct judged_case *c = &t->judgement.cases[i];
 
-                /* a ratio does not excuse a wrong answer, or one that is missing */
+                /* a ratio does not excuse a wrong or missing answer */
                 failing += judge_is_regression(c->change) && (c->change != JUDGE_MORE || c->by[o->options.measure].ratio >= o->fail_ratio);
         }
         if (failing > 0)

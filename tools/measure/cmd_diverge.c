@@ -32,7 +32,7 @@ static void set_version(struct diverging *o, int side, const char *text)
         o->options.version[side] = o->version[side] = command_version(text);
 }
 
-/* The versions of a finding: where its commit is known, the one before it, and it; else those it was found with. */
+/* The versions of a finding: if its culprit is known, the culprit and the commit before it; else those it was found with. */
 static struct case_info *read_finding(struct diverging *o, const struct observation *f)
 {
         cleanup_localized struct localized *localized = NULL;
@@ -74,7 +74,7 @@ static struct case_info *read_words(struct diverging *o, const struct words *wor
         return info;
 }
 
-/* The commit whose changes are shown: the one that is named, or the second version where it is a child of the first. */
+/* The commit whose changes are shown: the one named, or the second version if it is a child of the first. */
 static void find_culprit(struct diverging *o)
 {
         const struct version *a = o->version[0], *b = o->version[1];
@@ -101,7 +101,7 @@ static void print(const struct diverging *o, const struct diverge_result *r)
         else
                 diverge_print(r, o->rows, &text);
         output_write(&text);
-        if (o->finding && observation_series(o->finding) == OF_CAMPAIGNS) { /* its report has it from now on */
+        if (o->finding && observation_series(o->finding) == OF_CAMPAIGNS) { /* keep it in the finding's report */
                 cleanup_buffer struct buffer section = {0};
 
                 diverge_markdown(r, &section);

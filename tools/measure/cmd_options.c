@@ -1,10 +1,10 @@
-/* solverfs options: which options give back what a version lost. */
+/* solverfs options: which options restore what a version lost. */
 #include "core/query/programs.h"
 #include "core/study/observation/finding.h"
 #include "core/why/options/restoring.h"
 #include "tools/words.h"
 
-#define CULPRITS_MOST 8 /* commits of one set; of more nobody knows what matters */
+#define CULPRITS_MOST 8 /* commits of one set; with more it is unclear what matters */
 
 struct options_command {
         const char *versions[2], *culprit;
@@ -65,7 +65,7 @@ static void find_versions(struct options_command *o)
         if (o->culprit)
                 command_must(restoring_read_change(common.solver, command_commit(common.solver, "--culprit", o->culprit), &o->patch));
         else if (o->patch.size == 0 && version_has_history(common.solver, o->version[1]->text))
-                restoring_read_change(common.solver, o->version[1]->commit, &o->patch); /* nobody asked for it */
+                restoring_read_change(common.solver, o->version[1]->commit, &o->patch); /* not asked for: errors are ignored */
 }
 
 static void tell(const struct restoring_answer *a)
@@ -85,7 +85,7 @@ static void tell(const struct restoring_answer *a)
                 note("the other way round: the reference with %s is slow in %zu of %zu runs", a->mirror, a->mirrored_slow, a->mirrored);
 }
 
-/* A finding's report has it from now on. */
+/* Keeps the answer in the finding's report. */
 static void keep(const struct options_command *o, const struct restoring_answer *a)
 {
         cleanup_buffer struct buffer text = {0};

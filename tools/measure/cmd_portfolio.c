@@ -141,7 +141,7 @@ static int make(void *user, size_t i, struct query **ret)
 {
         struct arms_asked *a = user;
 
-        if (a->alone) /* all arms on a case in turn, so that noise of the machine affects them alike */
+        if (a->alone) /* all arms on a case before the next case, so that the machine's noise affects them alike */
                 return query_arm(common.workspace, a->portfolio, i % a->portfolio->n_arms, a->cases.list[i / a->portfolio->n_arms], ret);
         return query_trial(common.workspace, a->portfolio, a->cases.list[i], ret);
 }

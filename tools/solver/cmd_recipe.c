@@ -1,8 +1,8 @@
-/* solverfs recipe: list and show the recipes that --recipe finds by name; draft, for sources that nobody has written one for. */
+/* solverfs recipe: list and show the recipes that --recipe finds by name; draft one for sources without. */
 #include "tools/draft/draft.h"
 #include "tools/recipe/recipes.h"
 
-/* With the first comment of the file, which says what solver it is for. */
+/* Prints a recipe with the first comment of its file, which describes the solver. */
 static void list_one(void *user, const char *name, const char *path)
 {
         static const struct column columns[] = {{"RECIPE", 14, .key = "name"}, {"FILE", 40}, {"ABOUT"}, {0}};
@@ -51,7 +51,7 @@ void cmd_recipe_show(int argc, char **argv)
         recipe_list_free(list, n);
 }
 
-/* A word is a folder, a URL, or a solver of the store, which stands for its repository there. */
+/* The word is a folder, a URL, or a solver of the store, which stands for its repository. */
 static void find_repository(const char *word, char ret[PATH_SIZE])
 {
         cleanup_workspace struct workspace *w = NULL;

@@ -1,10 +1,10 @@
-/* solverfs solver try: says all that is wrong with a recipe, for a solver of the store or before it is one. */
+/* solverfs solver try: reports all problems of a recipe, for a solver of the store or one not added yet. */
 #include "tools/recipe/recipes.h"
 #include "tools/recipe/recipe_check.h"
 #include "tools/words.h"
 
 struct try_options {
-        const char *recipe, *name, *revision, *input; /* name: with `recipe` the repository */
+        const char *recipe, *name, *revision, *input; /* name: the repository, if `recipe` is given */
         bool once;
         char *path; /* of `recipe` */
 };
@@ -12,7 +12,7 @@ struct try_options {
 static int try_solver(const char *name, const struct try_options *o)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        cleanup_close int fd = -1; /* keeps the case's bytes there */
+        cleanup_close int fd = -1; /* keeps the case's file alive */
         char input[PATH_SIZE];
         struct recipe_check t = {.once = o->once};
         int r;

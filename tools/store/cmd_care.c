@@ -1,4 +1,4 @@
-/* solverfs fsck, gc: the whole store checked and repaired; space freed. */
+/* solverfs fsck, gc: check and repair the whole store; free space. */
 #include <ctype.h>
 
 #include "core/care/care.h"
@@ -58,7 +58,7 @@ void cmd_fsck(int argc, char **argv)
 
 /* -- gc -------------------------------------------------------------------------------------------------------------- */
 
-/* A bare number is bytes, and nobody means ten of them. */
+/* Refuses a bare number: it would be bytes, which nobody means. */
 static void parse_keep(void *to, const char *arg)
 {
         struct care_plan *plan = to;
@@ -94,7 +94,7 @@ static int collect(const struct care_plan *plan, void (*tell)(void *user, const 
         return r;
 }
 
-/* Where every program would be freed, says so first, and asks on a terminal. False: free nothing. */
+/* If every program would be freed, says so first and, on a terminal, asks. False: free nothing. */
 static bool everything_may_go(const struct care_plan *plan)
 {
         struct care_plan look = *plan;
@@ -107,13 +107,13 @@ static bool everything_may_go(const struct care_plan *plan)
         look.dry_run = true;
         r = collect(&look, ignore, &freed);
         if (r < 0 || freed.programs.n == 0 || freed.programs.left > 0)
-                return true; /* an error comes again, and is reported, in the collection itself */
+                return true; /* the collection meets the error again and reports it */
         note("this frees every built program: %" PRIu64 ", %" PRIu64 " KiB in all; each is built again when a new run needs it", freed.programs.n,
              freed.programs.bytes >> 10);
         if (common.quiet || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
                 return true;
         fputs("free them? [y/N] ", stderr);
-        fflush(stderr); /* it is buffered by lines */
+        fflush(stderr); /* stderr is buffered by lines */
         return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 

@@ -1,4 +1,4 @@
-/* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
+/* solverfs doctor: what this machine and this store can do, and how to fix what they cannot. */
 #include "tools/command.h"
 #include "core/workspace/worker_pool.h"
 #include "tools/store/host_checks.h"
@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <linux/magic.h>
 
-#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not begun by then waits in a queue */
+#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not started by then waits in a queue */
 #define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
 
 struct looking {

@@ -1,4 +1,4 @@
-/* solverfs export: what is finished, as other tools read it. */
+/* solverfs export: finished results in formats of other tools. */
 #include "core/query/cell_answer.h"
 #include "core/query/resolved_cell.h"
 #include "core/report/export.h"
@@ -15,14 +15,14 @@ struct exporting {
         struct cell cell; /* seed, limit and machine of all */
 
         char *machine; /* owned; NULL: this one */
-        struct revisions revisions;  /* of SOLVER; none: all commits that anything is known of */
+        struct revisions revisions;  /* of SOLVER; none: all commits with results */
         bool has_revisions;
-        struct case_selection cases; /* of CASE...; none: all cases that anything is known of */
+        struct case_selection cases; /* CASE...; none: all cases with results */
         bool has_cases;
         struct exporter *exporter;
         struct case_memo *memo;
         uint64_t rows, unbuildable;
-        struct buffer missing; /* names of the first versions of which nothing is finished */
+        struct buffer missing; /* names of the first versions without finished results */
         size_t n_missing;
 };
 #define MISSING_NAMED 5
@@ -33,14 +33,14 @@ static void parse_format(void *to, const char *text)
                 command_usage("--format takes " EXPORT_FORMATS ", not '%s'", text);
 }
 
-/* Ends the command where r is a -errno; what was written so far is taken away. */
+/* Ends the command if r is a -errno, and removes what was written so far. */
 static void must(struct exporting *o, int r)
 {
         int status = STATUS_OK;
 
         if (r >= 0)
                 return;
-        if (r != -EPIPE || !output_broken()) /* output_end() says so */
+        if (r != -EPIPE || !output_broken()) /* output_end() reports a broken output */
                 status = fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         export_close(o->exporter);
         command_end(status);
@@ -48,11 +48,11 @@ static void must(struct exporting *o, int r)
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-/* The row of a cell, if it is known. `failed` NULL: the commit is built, and `resolved` finds its results. */
+/* Writes the row of a cell if its result is stored. `failed` NULL: the commit is built, and `resolved` finds its results. */
 static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct resolved_cell *resolved,
                        const struct build_record *failed)
 {
-        /* csv needs no more than a brief fact, unless the solver counts its effort */
+        /* csv needs only a brief fact, unless the solver counts its effort */
         const bool has_effort = cell->solver->recipe->effort[0] != NULL, is_brief = o->format == EXPORT_CSV && !has_effort;
         cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup_buffer struct buffer result = {0}, effort = {0}, dispute = {0};
@@ -88,7 +88,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         must(o, output_broken() ? -EPIPE : 0);
 }
 
-/* A commit that cannot be built has a row for each case that was named; without any, the known cases have. */
+/* A commit that cannot be built has a row for each named case or, if none was named, for each known case. */
 static void write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
@@ -135,7 +135,7 @@ static void write_version(struct exporting *o, struct solver *s, uint32_t commit
 
 static int compare_pools(const void *a, const void *b, void *user)
 {
-        const uint32_t *places = user; /* of the solver's commits, in the order of its history */
+        const uint32_t *places = user; /* of the solver's commits in the order of its history */
         uint32_t x = places[*(const uint32_t *)a], y = places[*(const uint32_t *)b];
 
         return (x > y) - (x < y);
@@ -153,7 +153,7 @@ static void write_solver(struct exporting *o, struct solver *s)
         must(o, history_order(s->history, &order));
         if (!o->has_revisions) {
                 must(o, commits_known(common.workspace, s, o->machine, &known, &n));
-                while (n > 0 && known[n - 1] >= order->n) /* indexed since */
+                while (n > 0 && known[n - 1] >= order->n) /* added to the index since */
                         n--;
                 if (n > 0)
                         qsort_r(known, n, sizeof(*known), compare_pools, order->place);

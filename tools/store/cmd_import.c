@@ -1,4 +1,4 @@
-/* solverfs import: results of other machines and tools taken into the store. */
+/* solverfs import: imports results of other machines and tools. */
 #include <fcntl.h>
 
 #include "core/study/import/import_study.h"
@@ -13,9 +13,9 @@ struct taking {
         uint64_t seed;
 };
 
-/* -- what it is of ------------------------------------------------------------------------------------------------- */
+/* -- the solver and the commit ------------------------------------------------------------------------------------- */
 
-/* Finds the solver and the commit, by the options or else by the document. */
+/* Finds the solver and the commit from the options or, without them, from the document. */
 static int choose(struct taking *o, const char *file, const struct benchexec_results *b, struct solver **ret, uint32_t *ret_commit)
 {
         const char *name = o->solver ?: b->tool ?: "", *revision = b->version ?: "";

@@ -1,4 +1,4 @@
-/* solverfs fuzz, incompleteness: campaigns for performance regressions between versions, and for formulas that should be decided and come back unknown. */
+/* solverfs fuzz, incompleteness: campaigns for performance regressions between versions, and for formulas that should be decided but are unknown. */
 #include "core/query/programs.h"
 #include "core/study/campaign/campaign.h"
 #include "tools/words.h"
@@ -40,7 +40,7 @@ static void copy_text(void *to, const char *text)
         *copy = copy_string(text);
 }
 
-/* Of --no-reduce; what is said last counts. */
+/* For --no-reduce; the last option counts. */
 static void reduce_nothing(void *to, const char *)
 {
         ((struct campaign_settings *)to)->reduce_seconds = 0;
@@ -95,7 +95,7 @@ static bool are_programs(char *const *texts)
         return true;
 }
 
-/* The solver's name as given; `programs` where it was left out and all versions are programs; else NULL. */
+/* The solver's name as given; `programs` if it is missing and all versions are programs; else NULL. */
 static const char *solver_of(const struct campaign_settings *s, const char *word)
 {
         bool is_left_out = !word && s->target && program_is_text(s->target) && are_programs(s->references) && are_programs(s->oracles);
@@ -114,7 +114,7 @@ static void name_programs(char **texts)
         }
 }
 
-/* Runs the campaign, or goes on with it, and frees the command. */
+/* Runs or resumes the campaign, and frees the command. */
 static void run(struct campaign_command *c)
 {
         const struct campaign_watch watch = {.status = show_status, .line = show_line, .user = c};
@@ -133,7 +133,7 @@ static void run(struct campaign_command *c)
         }
         command_open_solver(0, c->on, c->solver_name);
         command_engine();
-        if (!s->name) /* the name that campaign_run() would give, so that it can be shown */
+        if (!s->name) /* the name that campaign_run() would give, to be shown */
                 s->name = format_string("%s-%" PRIu64, s->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs", s->seed);
         r = campaign_run(common.workspace, common.engine, common.solver, s, &watch, common.signals);
         progress_clear();
@@ -149,7 +149,7 @@ static void run(struct campaign_command *c)
 
 /* -- fuzz -------------------------------------------------------------------------------------------------------- */
 
-/* A time, or how many times as much of another measure. */
+/* A time, or a factor of another measure. */
 static void read_threshold(struct campaign_settings *s, const char *text)
 {
         char *end;

@@ -1,4 +1,4 @@
-/* solverfs findings: what campaigns found, and what became of it. */
+/* solverfs findings: findings of campaigns, and their marks. */
 #include "core/study/base/stat.h"
 #include "core/study/base/version.h"
 #include "core/study/observation/campaign_store.h"
@@ -8,7 +8,7 @@
 struct listing {
         uint32_t number;
         bool all;
-        bool kinds[N_FINDING_KINDS], all_kinds; /* all_kinds: none was named */
+        bool kinds[N_FINDING_KINDS], all_kinds; /* all_kinds: no kind was named */
         const char *campaign;
 };
 
@@ -24,7 +24,7 @@ static void parse_kind(void *to, const char *text)
         command_usage("--kind is spr, soundness, crash, regression or implication, not '%s'", text);
 }
 
-/* A time in seconds; of another measure a count. */
+/* A time in seconds; for other measures a count. */
 static json_t *amount_json(const struct observation *f, const char *version)
 {
         cleanup_free char *text = format_string("%.*f", f->measure == JUDGE_TIME ? 6 : 0, observation_seconds(f, version));

@@ -1,4 +1,4 @@
-/* solverfs generate, transform: formulas of one kind, and formulas changed in one way, without a store. */
+/* solverfs generate, transform: formulas of one kind, or changed in one way; without a store. */
 #include <sys/stat.h>
 
 #include "core/fuzz/cnf_generate.h"
@@ -8,14 +8,14 @@
 #include "tools/command.h"
 
 #define INPUT_MOST (1u << 30)
-#define TRIES      16 /* of a change that draws what it changes, before it says that there is nothing */
+#define TRIES      16 /* attempts of a random change before it reports that nothing can be changed */
 
 struct request {
         struct generate_options options;
         struct generator *generator;
         const enum dialect *dialect; /* to print in; NULL: as the input */
         uint64_t seed;
-        unsigned n;         /* formulas that are wanted */
+        unsigned n;         /* formulas wanted */
         unsigned done;
         const char *folder; /* for files; NULL: one formula, to standard output */
         bool list;
@@ -26,20 +26,20 @@ struct request {
 
         /* of `transform` */
         struct slice text;
-        struct script *script; /* owned; NULL: DIMACS, or the kind reads the text itself */
+        struct script *script; /* owned; NULL: DIMACS, or the kind parses the text itself */
         struct cnf *cnf;       /* owned; of DIMACS */
         enum op op;            /* of --operator; OP_NONE: any */
 };
 
-/* A kind of formulas or of changes. `make` appends the next one; `which` tells kinds that share it apart. -ENOENT: there is nothing to change. */
+/* A kind of formulas or of changes. `make` appends the next one; kinds that share it differ in `which`. -ENOENT: nothing to change. */
 struct kind {
         const char *name, *what;
         int (*make)(struct request *q, unsigned which, struct buffer *ret);
         unsigned which;
         bool is_cnf;    /* of DIMACS */
-        bool is_text;   /* a change that reads the text itself, of both */
+        bool is_text;   /* a change that parses the text itself, in both formats */
         bool has_logic; /* takes --logic */
-        unsigned most;  /* of --size, where less than others take: it grows fast */
+        unsigned most;  /* greatest --size, if less than usual: the formulas grow fast */
 };
 
 #define OUTPUT_OPTIONS(q)                                                                                                 \
@@ -80,7 +80,7 @@ static void put(struct request *q, const struct kind *k, const char *ending, con
         command_write_file(path, text);
 }
 
-/* Makes and puts as many as are wanted; frees the request. */
+/* Makes and writes as many as wanted; frees the request. */
 static void make_all(struct request *q, const struct kind *k, bool is_cnf)
 {
         int r = 0;

@@ -1,4 +1,4 @@
-/* solverfs reduce: a smaller input that still shows the same. */
+/* solverfs reduce: finds a smaller input that still shows the same behaviour. */
 #include <sys/stat.h>
 
 #include "core/query/programs.h"
@@ -16,12 +16,12 @@ struct reducing {
         const char *reference, *target, *command, *output;
         const char *on; /* NULL: as the config says */
         bool again;
-        struct reduction_options options; /* as given; 0, or INTEREST_ANY: not given */
+        struct reduction_options options; /* as given; 0 or INTEREST_ANY: not given */
 
         struct blob input;
         char name[NAME_MAX + 1]; /* a name for the input as a file */
-        char file[PATH_SIZE];    /* the file of the mount that has the result; or "" */
-        char names[2][80];       /* the versions as shown to people */
+        char file[PATH_SIZE];    /* the result's file in the mount; or "" */
+        char names[2][80];       /* the versions, for people */
         uint64_t shown;
 };
 
@@ -69,7 +69,7 @@ static int read_input_file(struct reducing *o, const char *path)
         return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
 }
 
-/* A query of a script is reduced as the script that asks it alone. */
+/* A query of a script is reduced as a script that asks only it. */
 static int read_query(struct reducing *o, const struct case_info *info)
 {
         cleanup_blob struct blob whole = {0};
@@ -84,7 +84,7 @@ static int read_query(struct reducing *o, const struct case_info *info)
         return r < 0 ? r : buffer_steal(&text, &o->input);
 }
 
-/* A case of the store, or NULL: a text, which was read. */
+/* A case of the store. NULL: a text, which was read. */
 static struct case_info *read_word(struct reducing *o, const char *word)
 {
         cleanup_case_selection struct case_selection cases = {0};
@@ -105,7 +105,7 @@ static struct case_info *read_word(struct reducing *o, const char *word)
         return case_info_ref(cases.list[0]);
 }
 
-/* -- what is asked ---------------------------------------------------------------------------------------------- */
+/* -- the query -------------------------------------------------------------------------------------------------- */
 
 /* A version's text in full, for people. */
 static void name_version(const char *text, char ret[80])
@@ -115,7 +115,7 @@ static void name_version(const char *text, char ret[80])
         snprintf(ret, 80, "%s", brief ? brief : "?");
 }
 
-/* The query that the options ask for; a finding, unless `f` is NULL, gives what they leave out. */
+/* The query of the options; the finding `f`, unless NULL, supplies what they leave out. */
 static struct query *query_of_options(struct reducing *o, const struct observation *f)
 {
         struct reduction_options *q = &o->options;
@@ -155,7 +155,7 @@ static struct query *query_of_finding(struct reducing *o, const struct observati
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         const bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
         const struct reduction_options *q = &o->options;
-        /* do the options ask for anything that the finding does not say itself? */
+        /* do the options ask for anything beyond the finding? */
         const bool has_wishes = o->reference || o->target || q->interest != INTEREST_ANY || q->floor > 0 || q->ratio > 0 || q->timeout > 0 || q->has_seed;
         struct query *query = NULL;
 
@@ -200,7 +200,7 @@ static void write_text(const struct reducing *o, const struct buffer *text)
                 output_write(text);
 }
 
-/* What both kinds of reduction say: an object, or NULL and a note. */
+/* The report of both kinds of reduction: an object, or NULL and a note. */
 static json_t *tell_size(const struct reducing *o, uint64_t before, const struct buffer *text, uint64_t tests, uint64_t taken, double seconds,
                          bool is_minimal)
 {
@@ -214,7 +214,7 @@ static json_t *tell_size(const struct reducing *o, uint64_t before, const struct
 
 /* -- between versions ------------------------------------------------------------------------------------------- */
 
-/* The result. Of an implication it is the text that the rule makes of the reduced formula. */
+/* The result. For an implication: the text that the rule makes of the reduced formula. */
 static const struct buffer *result_text(const struct reduction *r)
 {
         return r->interest == INTEREST_IMPLICATION ? &r->implied : &r->text;
@@ -303,14 +303,14 @@ static void answered(void *user, size_t, int r, struct value *v, const char *rea
 static int reduce_between(struct reducing *o)
 {
         cleanup(asked_done) struct asked asked = {0};
-        cleanup_reduction struct reduction rest = {0}; /* the smallest text that an interrupted one has kept */
+        cleanup_reduction struct reduction rest = {0}; /* the smallest text kept by an interrupted reduction */
         const struct reduction *reduction;
         int status;
 
         asked.query = make_query(o);
         status = command_ask_all(&(struct command_batch){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
                                                           .user = &asked});
-        common.engine = engine_close(common.engine); /* ends the reduction, which keeps what it has */
+        common.engine = engine_close(common.engine); /* ends the reduction, which stores its best text */
         if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {
                 note("interrupted; the same command goes on from here");
                 if (reduction_find(asked.query, &rest) == 0 && !rest.has_ended && rest.interest != INTEREST_IMPLICATION) /* the rule is applied at the end */

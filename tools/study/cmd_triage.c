@@ -1,4 +1,4 @@
-/* solverfs triage: what kind of change made a solver slow. */
+/* solverfs triage: the kinds of changes that made a solver slow. */
 #include <math.h>
 
 #include "core/study/observation/culprits.h"
@@ -6,8 +6,8 @@
 
 struct triage {
         struct words solvers; /* names */
-        const char *commit; /* --set: of the first solver */
-        struct words words; /* what it is */
+        const char *commit; /* --set: a commit of the first solver */
+        struct words words; /* its kind */
         bool table;
 };
 
