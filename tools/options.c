@@ -151,7 +151,7 @@ static void parse_verbose(void *, const char *)
 
 static const struct command_option options_common[] = {
         {"store", 0, "DIR", "The store (default: $SOLVERFS_STORE, else ~/.local/share/solverfs)", .parse = parse_store},
-        {"wait", 0, "TIME", "Give up (status 75) where no core has been free for TIME, 0: at once (default: wait)", .parse = parse_wait},
+        {"wait", 0, "TIME", "Give up (status 75) if no core gets free within TIME; 0: at once (default: wait)", .parse = parse_wait},
         {"quiet", 'q', NULL, "No notes and no progress, only results and errors", .on = &common.quiet},
         {"verbose", 'v', NULL, "Say more; twice: everything", .parse = parse_verbose},
         {0}};

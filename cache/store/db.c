@@ -290,7 +290,7 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
         struct lost_watch watch;
         int r;
 
-        lost_watch_begin(&watch, "LMDB's lock cannot be had: lock.mdb is damaged");
+        lost_watch_begin(&watch, "cannot get LMDB's lock: lock.mdb is damaged");
         r = flags & MDB_RDONLY ? READING(d, "begin a read transaction", mdb_txn_begin(d->env, NULL, flags, ret))
                                : fail(d, mdb_txn_begin(d->env, NULL, flags, ret), "begin a write transaction");
         lost_watch_end(&watch);
@@ -504,7 +504,7 @@ void db_clear_readers(struct db *d)
 {
         struct lost_watch watch;
 
-        lost_watch_begin(&watch, "LMDB's lock cannot be had: lock.mdb is damaged");
+        lost_watch_begin(&watch, "cannot get LMDB's lock: lock.mdb is damaged");
         mdb_reader_check(d->env, NULL);
         lost_watch_end(&watch);
 }

@@ -77,7 +77,7 @@ bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *k
                         continue;
                 r = fetch_declared(d, &part, path, &oid, &files);
                 if (r < 0) {
-                        note("what CMake clones as %s could not be had, so the build is tried without: %s", part.name, error_message(r));
+                        note("cannot fetch what CMake clones as %s, so the build is tried without: %s", part.name, error_message(r));
                         continue;
                 }
                 add_lines(&part, path, &oid, keys, cmake);

@@ -280,16 +280,16 @@ void cmd_history(int argc, char **argv)
                  .on = &bisecting},
                 {"step", 0, "N", "Measure every N-th commit, and the first", .big_number = &o.step, .least = 1, .most = UINT32_MAX},
                 {"all", 0, NULL, "Measure every commit", .on = &all},
-                {"known", 0, NULL, "Measure nothing; show what is known", .on = &o.known},
-                {"measure", 0, "NAME", "Find steps by this, and draw it: time (default), memory, or effort, the solver's own count",
+                {"known", 0, NULL, "Measure nothing; show stored results", .on = &o.known},
+                {"measure", 0, "NAME", "The measure for steps and the picture: time (default), memory, or effort, the solver's own count",
                  .parse = parse_measure, .to = &o.measure},
                 OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
-                {"seeds", 0, "N", "Measure each of these commits under N seeds, 5 to 10 as a rule: so few commits show a step",
+                {"seeds", 0, "N", "Measure each of these commits under N seeds, usually 5 to 10, so that few commits suffice to show a step",
                  .big_number = &o.seeds, .least = 1, .most = JUDGE_PAIRS},
                 OPTION_TIMEOUT(o.cell.wall_ns),
-                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
+                {"machine", 0, "NAME", "Show results of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
                 OPTION_ON(o.on),
-                {"svg", 0, "FILE", "Write the picture, as history.svg of the mount has it; one case", .text = &o.svg},
+                {"svg", 0, "FILE", "Write the picture of one case, like history.svg in the mount", .text = &o.svg},
                 OPTION_JSON("Print a JSON object for each case: its history, a step at each commit that has one"),
                 {0}};
 
@@ -403,8 +403,8 @@ void cmd_steps(int argc, char **argv)
         const struct command_option options[] = {
                 OPTION_FROM(o.from),
                 OPTION_TO(o.to),
-                OPTION_SEED(o.cell.seed, o.cell.has_seed, "What was measured with the random seed fixed to N"),
-                {"timeout", 't', "T", "What was measured under this time limit", .ns = &o.cell.wall_ns},
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "Results with the random seed fixed to N"),
+                {"timeout", 't', "T", "Results under this time limit", .ns = &o.cell.wall_ns},
                 OPTION_JSON("Print a JSON object for each case: its steps, how many of each kind, its shape"),
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER CASE...", doc, options);

@@ -214,22 +214,23 @@ static int show_all(struct noisy *o)
 void cmd_noise(int argc, char **argv)
 {
         static const char doc[] =
-                "Run the same version (HEAD, unless one is named) on the same cases ten times, and tell how much the times differ. Prints for each commit: commit, cases that "
+                "Run the same version (HEAD, unless one is named) on the same cases ten times, and print how much the times differ. Prints for "
+                "each commit: commit, cases that "
                 "were decided, runs of each, mean time, mean difference between a case's slowest run and its fastest, the largest such difference, "
                 "the threshold that follows for campaigns (twice that, 0.1 s at least), cases that no run decided, cases that some runs decided and "
                 "others did not.\v"
-                "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
+                "Samples are kept: repeat the command to continue after an interruption, or to print the results again.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         static struct noisy o = {.runs = 10};
         static char head[] = "HEAD";
         struct words words, sets = {0}, all = {0}, versions = {0}, rest;
         const struct command_option options[] = {
-                {"set", 'S', "SET", "The cases of this set; as if it stood among the cases", .each = &sets},
-                {"runs", 'n', "N", "Run each case so often; default 10", .number = &o.runs, .least = 2, .most = 1000},
+                {"set", 'S', "SET", "Also the cases of this set", .each = &sets},
+                {"runs", 'n', "N", "Run each case N times; default 10", .number = &o.runs, .least = 2, .most = 1000},
                 OPTION_TIMEOUT(o.timeout),
                 OPTION_ON(o.on),
                 OPTION_JSON("Print a JSON object for each commit, with all samples"),
-                {"svg", 0, "FILE", "Write a picture: each case's mean time, and by how much its runs differ", .text = &o.svg},
+                {"svg", 0, "FILE", "Write a picture: each case's mean time and the spread of its runs", .text = &o.svg},
                 {0}};
 
         words = command_parse(argc, argv, "SOLVER [REV...] CASE...\n'exec:PATH ARG...'... CASE...", doc, options);

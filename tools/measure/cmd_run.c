@@ -196,7 +196,7 @@ static void keep_format(struct running *o)
 void cmd_run(int argc, char **argv)
 {
         static const char doc[] =
-                "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), memory (bytes), "
+                "Measure commits on cases, unless the result is stored. Prints for each: case, result, time, cputime (seconds), memory (bytes), "
                 "commit, correct or WRONG (- where the case does not say) or DISPUTED (another solver or commit answers otherwise), name; the "
                 "solver's own count of its effort where the recipe has a pattern for it; with several commits, the first line of the commit's "
                 "message; and 'disturbed' where others kept the run from its core, however often it was taken again.\v"
@@ -218,8 +218,8 @@ void cmd_run(int argc, char **argv)
         const struct command_option options[] = {
                 OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
                 OPTION_TIMEOUT(o.cell.wall_ns),
-                {"again", 'a', NULL, "Measure once more what is known already; a cell's value is the median of its runs", .on = &o.again},
-                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
+                {"again", 'a', NULL, "Measure again even if stored; a cell's value is the median of its runs", .on = &o.again},
+                {"machine", 0, "NAME", "Show results of this machine; measures nothing", .text = &o.machine_name},
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
                 OPTION_JSON("Print a JSON object for each, a line each, with everything known of the run"),
                 {"print", 'p', "FILE",

@@ -262,9 +262,9 @@ void cmd_build(int argc, char **argv)
         static struct building b = {.follower = {.fd = -1}};
         struct words words;
         const struct command_option options[] = {
-                {"again", 'a', NULL, "Build anew, without the compile cache, what is built already", .on = &b.again},
-                {"renew", 'n', NULL, "Build anew what was built with tools, headers or libraries that have changed since", .on = &b.renew},
-                {"log", 'l', NULL, "Print the build's whole output instead; of one commit that is being built, as it comes", .on = &b.log},
+                {"again", 'a', NULL, "Build again, without the compile cache, even if already built", .on = &b.again},
+                {"renew", 'n', NULL, "Build again if tools, headers or libraries have changed since", .on = &b.renew},
+                {"log", 'l', NULL, "Print the build's whole output instead; for a single commit, while it is built", .on = &b.log},
                 {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .text = &b.output},
                 OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};

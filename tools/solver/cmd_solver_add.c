@@ -162,8 +162,8 @@ void cmd_solver_add(int argc, char **argv)
         const struct command_option options[] = {
                 {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)",
                  .text = &o.recipe},
-                {"replace", 'R', NULL, "Give a solver that is there this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
-                {"submodules", 's', NULL, "Fetch the submodules that its branches and tags name, for its builds", .on = &o.submodules},
+                {"replace", 'R', NULL, "Give an existing solver this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
+                {"submodules", 's', NULL, "Fetch the submodules of its branches and tags, for its builds", .on = &o.submodules},
                 {"list", 'l', NULL, "List the recipes that come with solverfs", .on = &o.list, .is_other_use = true},
                 {0}};
         struct words words = command_parse(argc, argv, "NAME REPO", doc, options);

@@ -68,7 +68,7 @@ static int add_and_try(void *user)
 void cmd_solver_try(int argc, char **argv)
 {
         static const char doc[] =
-                "Say all that is wrong with a recipe in one go: look at its paths and eras, build one commit (default: HEAD), run it, with a seed, "
+                "Report all problems of a recipe at once: check its paths and eras, build one commit (default: HEAD), run it, with a seed, "
                 "too, and build it again. Prints for each check: its name, ok, note, problem or skipped, and what to do.\v"
                 "CASE: a file, or a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. Exit status "
                 "1 when there is a problem.\n\n"
@@ -76,9 +76,9 @@ void cmd_solver_try(int argc, char **argv)
         static struct try_options o;
         int r;
         const struct command_option options[] = {
-                {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a store of its own that is deleted behind it",
+                {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a temporary store",
                  .text = &o.recipe},
-                {"once", 'o', NULL, "Build once: do not look whether a second build gives the same bytes", .on = &o.once},
+                {"once", 'o', NULL, "Build once: do not check whether a second build gives the same bytes", .on = &o.once},
                 OPTION_JSON("Print a JSON object for each check, a line each"),
                 {0}};
         struct words words = command_parse(argc, argv, "NAME|REPO [REV] [CASE]", doc, options);

@@ -155,8 +155,8 @@ void cmd_case_add(int argc, char **argv)
         static struct adding a = {.answer = VERDICT_UNKNOWN};
         const char *name = NULL;
         const struct command_option options[] = {
-                {"name", 'n', "NAME", "What to call it (with one FILE; default: the file's name)", .text = &name},
-                {"status", 's', "STATUS", "What the answer is, sat or unsat, where the file does not say so", .parse = parse_status, .to = &a.answer},
+                {"name", 'n', "NAME", "The case's name (with one FILE; default: the file's name)", .text = &name},
+                {"status", 's', "STATUS", "The correct answer, sat or unsat, if the file does not give it", .parse = parse_status, .to = &a.answer},
                 OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};
         struct words files = command_parse(argc, argv, "FILE|DIR...", doc, options);

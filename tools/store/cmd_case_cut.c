@@ -106,7 +106,7 @@ void cmd_case_cut(int argc, char **argv)
                  .most = JUDGE_PAIRS},
                 OPTION_ON(o.on),
                 {"output", 'o', "FILE", "Write the script to FILE; default: standard output", .text = &o.output},
-                OPTION_JSON("Print what came of it as JSON; the script too, without -o"),
+                OPTION_JSON("Print the result as JSON, with the script unless -o is given"),
                 {0}};
         struct words words = command_parse(argc, argv, "CASE#N", doc, options);
         cleanup_blob struct blob input = {0};

@@ -143,11 +143,11 @@ static void show_check(void *, const struct host_check *c)
 void cmd_doctor(int argc, char **argv)
 {
         static const char doc[] =
-                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was found and what to do.\v"
+                "Check this machine and this store. Prints for each check: name; ok, warning or failed; what was found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
         struct looking l = {.patience_ns = LAUNCH_NS};
         const struct command_option options[] = {
-                {"patience", 'p', "T", "How long a cluster's worker may take to begin before that is a warning; default 30s", .ns = &l.patience_ns},
+                {"patience", 'p', "T", "Warn if a cluster's worker has not started after T; default 30s", .ns = &l.patience_ns},
                 OPTION_JSON("Print a JSON object for each check, a line each"),
                 {0}};
 

@@ -245,12 +245,12 @@ static void export_all(struct exporting *o)
 void cmd_export(int argc, char **argv)
 {
         static const char doc[] =
-                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that anything is "
+                "Write finished results for other tools; starts no work. Without SOLVER: all solvers; without REV: all commits that anything is "
                 "known of, in the order of the history; without CASE: all cases with a result.\v"
                 "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML for each "
                 "version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what its --export-json "
                 "writes: one document, or one for each version where -o is a folder (there already, or with a slash at its end).\n"
-                "A file is there whole, or not at all. A version that was named and of which nothing is finished is not in it: exit status 1.\n\n"
+                "A file is written whole or not at all. A named version without finished results is left out: exit status 1.\n\n"
                 "  solverfs export --format csv -o results.csv\n"
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
@@ -258,10 +258,10 @@ void cmd_export(int argc, char **argv)
         const struct command_option options[] = {
                 {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format, .is_given = &o.has_format},
                 {"set", 0, "SET", "The cases of this set", .text = &o.set},
-                {"machine", 0, "NAME", "What is known of this machine", .text = &o.machine_name},
-                {"output", 'o', "FILE|DIR", "Write here; - is standard output, as without it", .text = &o.output},
-                OPTION_SEED(o.cell.seed, o.cell.has_seed, "What was measured under this seed"),
-                {"timeout", 't', "T", "What holds under this time limit; the recipe's unless given", .ns = &o.cell.wall_ns},
+                {"machine", 0, "NAME", "Results of this machine", .text = &o.machine_name},
+                {"output", 'o', "FILE|DIR", "Write here; -: standard output, the default", .text = &o.output},
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "Results under this seed"),
+                {"timeout", 't', "T", "Results under this time limit; default: the recipe's", .ns = &o.cell.wall_ns},
                 {0}};
 
         o.words = command_parse(argc, argv, "[SOLVER [REV...] [CASE...]]", doc, options);

@@ -262,7 +262,7 @@ void cmd_mount(int argc, char **argv)
         struct mounting m = {.ready = -1};
         int r = 0;
         const struct command_option options[] = {
-                {"foreground", 'f', NULL, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", .on = &m.foreground},
+                {"foreground", 'f', NULL, "Stay in the foreground; notifies systemd ($NOTIFY_SOCKET) when the mount answers", .on = &m.foreground},
                 {"options", 'o', "OPT,...",
                  "Mount options: cached (only what is finished, to be read: for backups, indexers and plots), allow_other, allow_root, nonempty "
                  "(over a folder with files in it), max_threads=N, and the kernel's", .parse = add_options, .to = &m.options},
@@ -309,7 +309,7 @@ void cmd_unmount(int argc, char **argv)
         char mountpoint[PATH_SIZE], store[PATH_SIZE];
         int r;
         const struct command_option options[] = {
-                {"lazy", 'l', NULL, "Detach it even while it is in use; who is inside gets to the end", .on = &lazy},
+                {"lazy", 'l', NULL, "Detach it even while it is in use; open files stay readable", .on = &lazy},
                 {0}};
         const char *dir = command_parse(argc, argv, "DIR", doc, options).list[0];
 

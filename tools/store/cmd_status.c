@@ -194,7 +194,7 @@ void cmd_status(int argc, char **argv)
         struct looking l;
         bool watch = false;
         const struct command_option options[] = {
-                {"watch", 'w', NULL, "Again every second, until interrupted", .on = &watch},
+                {"watch", 'w', NULL, "Repeat every second until interrupted", .on = &watch},
                 OPTION_JSON("Print a JSON object"),
                 {0}};
 

@@ -42,9 +42,9 @@ void cmd_worker(int argc, char **argv)
         int r;
         const struct command_option options[] = {
                 {"folder", 'f', "DIR", "Keep files there (default: $TMPDIR/solverfs-worker-UID)", .text = &given},
-                {"keep", 'k', "SIZE", "Keep at most so many bytes of them (default: 8g)", .parse = parse_keep, .to = &o.bound},
-                {"slots", 'n', "N", "Run so many programs at a time (default: one on each core)", .number = &o.slots, .least = 1, .most = 1024},
-                {"for", 't', "TIME", "It will be ended after so long (default: the end of the Slurm job, else never)", .ns = &o.left_ns},
+                {"keep", 'k', "SIZE", "Keep at most SIZE of files (default: 8g)", .parse = parse_keep, .to = &o.bound},
+                {"slots", 'n', "N", "Run at most N programs at a time (default: one on each core)", .number = &o.slots, .least = 1, .most = 1024},
+                {"for", 't', "TIME", "The worker will be ended after TIME (default: the end of the Slurm job, else never)", .ns = &o.left_ns},
                 {0}};
 
         command_parse(argc, argv, NULL, doc, options);

@@ -166,8 +166,8 @@ int alarm_command(const struct observation *a, const char *command)
 void cmd_alarms(int argc, char **argv)
 {
         static const char doc[] =
-                "List what 'solverfs watch' told of: number, kind, commit, worst case, cases, before, after, factor, when found, mark, subject. With "
-                "N print one alarm as alarms/<n> of the mount has it.\v"
+                "List the alarms of 'solverfs watch': number, kind, commit, worst case, cases, before, after, factor, when found, mark, subject. With "
+                "N print one alarm, as in alarms/<n> of the mount.\v"
                 "The kinds are slower, memory (more of it), lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is A..B where the "
                 "commits between cannot be built or told apart.\n\n"
                 "  solverfs alarms z3 3\n"
@@ -178,7 +178,7 @@ void cmd_alarms(int argc, char **argv)
         const char *solver;
         unsigned marked = 0, shown = 0;
         const struct command_option options[] = {
-                {"mark", 0, "N", "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
+                {"mark", 0, "N", "Mark an alarm: reported, confirmed, fixed or rejected, and where",
                  .number = &marked, .least = 1, .most = UINT32_MAX},
                 OPTION_JSON("Print a JSON object for each, a line each, with all of its cases"),
                 {0}};

@@ -78,7 +78,7 @@ static void show(const struct finding_choice *c)
 void cmd_findings(int argc, char **argv)
 {
         static const char doc[] =
-                "Lists what campaigns found, the most worth reporting first.\v"
+                "Lists the findings of campaigns, the most important first.\v"
                 "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for. "
                 "FAST and SLOW of spr:memory are bytes, of spr:effort the solver's count.\n\n"
                 "Example:\n"
@@ -89,12 +89,12 @@ void cmd_findings(int argc, char **argv)
         size_t n = 0;
         int r;
         const struct command_option options[] = {
-                {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
+                {"mark", 0, "ID", "mark a finding: reported, confirmed, fixed or rejected, and where",
                  .number = &l.number, .least = 1, .most = UINT32_MAX},
-                {"kind", 0, "KIND", "only these: spr, soundness, crash, regression, implication; may be repeated",
+                {"kind", 0, "KIND", "only findings of this kind: spr, soundness, crash, regression, implication; may be repeated",
                  .parse = parse_kind, .to = l.kinds},
-                {"campaign", 0, "NAME", "only what this campaign found", .text = &l.campaign},
-                {"all", 0, NULL, "those, too, that another finding stands for", .on = &l.all},
+                {"campaign", 0, "NAME", "only findings of this campaign", .text = &l.campaign},
+                {"all", 0, NULL, "also findings that another one stands for", .on = &l.all},
                 {"json", 0, NULL, "an object a line", .on = &common.json},
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options);

@@ -215,7 +215,7 @@ void cmd_localize(int argc, char **argv)
                 "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
                 "used, and an interrupted search goes on where it was.\n"
                 "A FINDING is one such as spr/3: its input.\n"
-                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n\n"
+                "The exit status is 1 if a case has no culprit, became faster, or cannot be decided, or if an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
         static struct case_selection cases;
@@ -226,7 +226,7 @@ void cmd_localize(int argc, char **argv)
         const struct command_option options[] = {
                 {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
-                {"measure", 0, "NAME", "What became more: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
+                {"measure", 0, "NAME", "The measure that became worse: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
                  .to = &o.options.measure},
                 OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
                 OPTION_TIMEOUT(o.options.timeout_ns),

@@ -216,7 +216,7 @@ static const char help[] =
         "NUMBER, KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and SOLVERFS_STORE; '-' stands for "
         "what does not apply. When it ends with a status other than 0, or takes longer than five minutes, the alarm is told again at the next turn "
         "or start.\n\n"
-        "The exit status of --once is 6 when an alarm was told, 1 when the solver could not be fetched.\n\n"
+        "The exit status of --once is 6 after an alarm, 1 if the solver could not be fetched.\n\n"
         "  solverfs watch z3 --set smoke --on-alarm 'mail -s \"$KIND $COMMIT\" me'\n"
         "  solverfs watch z3 --once --branch master --branch 'release/*'";
 
@@ -226,7 +226,7 @@ void cmd_watch(int argc, char **argv)
         const struct command_option options[] = {
                 {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.set},
                 {"branch", 0, "PATTERN", "Watch the branches that match (* ? [); may be repeated; all unless given", .each = &o.branches},
-                {"every", 0, "T", "From the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
+                {"every", 0, "T", "Time from the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
                 {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once},
                 {"on-alarm", 0, "COMMAND", "Run this for each alarm", .text = &o.command},
                 OPTION_JSON("Print a JSON object for each alarm, a line each"),
