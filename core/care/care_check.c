@@ -153,10 +153,10 @@ static int check_programs(struct checking *c)
         }
         if (absent > 0)
                 care_say(c->watch, "programs", CARE_NOTE,
-                           "%llu program%s not kept (gc took them, or they were damaged): built again when asked for",
+                           "%llu program%s not kept (removed by gc, or damaged): built again when needed",
                            (unsigned long long)absent, absent == 1 ? " is" : "s are");
         if (c->unwanted > 0)
-                care_say(c->watch, "programs", CARE_NOTE, "%llu program%s of no build: 'solverfs gc' takes what has been so for an hour",
+                care_say(c->watch, "programs", CARE_NOTE, "%llu program%s of no build: 'solverfs gc' frees those older than an hour",
                            (unsigned long long)c->unwanted, c->unwanted == 1 ? " is" : "s are");
         return r;
 }

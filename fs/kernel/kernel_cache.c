@@ -20,7 +20,7 @@ struct kernel_cache {
         struct seen listings[SEEN_SLOTS]; /* inode of a folder and the generation the kernel may have cached */
         struct seen pages[SEEN_SLOTS];    /* inode of a file whose value may change, and the token of its pages */
 
-        pthread_mutex_t telling; /* held while the kernel is told of a file's real size */
+        pthread_mutex_t telling; /* held while the kernel gets a file's real size */
         void *told;              /* files whose size it knows, by tsearch(); under telling */
 };
 
@@ -125,7 +125,7 @@ void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, f
         *made = ino;
         if (*(uint64_t **)tsearch(made, &k->told, compare_inodes) == made)
                 tell(fuse, ino, -1, offset, page, n);
-        else /* it was told before */
+        else /* the kernel already knows it */
                 free(made);
 }
 

@@ -71,7 +71,7 @@ static int views_refresh(struct tree *t)
                 if (r < 0)
                         return r;
                 if (!view_parse(name, &v))
-                        return errorf(-EIO, "the store's view %zu is '%s', which is not one", t->n_views, name);
+                        return errorf(-EIO, "the store's view %zu is '%s', which is not a view", t->n_views, name);
                 list_grow(t->views, t->n_views);
                 t->views[t->n_views++] = v;
         }
@@ -134,7 +134,7 @@ int tree_setting_at(struct tree *t, uint32_t number, struct view *ret)
 
         if (r < 0)
                 return r;
-        return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not one", number, name);
+        return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not a setting", number, name);
 }
 
 int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret)

@@ -59,7 +59,7 @@ void cmd_fsck(int argc, char **argv)
 
 /* -- gc -------------------------------------------------------------------------------------------------------------- */
 
-/* Refuses a bare number: it would be bytes, which nobody means. */
+/* Refuses a bare number: it would be bytes, which is certainly a mistake. */
 static void parse_keep(void *to, const char *arg)
 {
         struct care_plan *plan = to;
