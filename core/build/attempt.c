@@ -1,4 +1,4 @@
-/* Attempts at a build: one that may have failed for another's fault is made once more. */
+/* Attempts at a build: a failure that may have come from outside is tried once more. */
 #include "core/build/attempt.h"
 
 #include <sys/stat.h>
@@ -45,9 +45,9 @@ int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record
         return attempt_record(a, commit, ret);
 }
 
-/* -- compilers and build tools: they stay what they are while it lasts -- */
+/* -- compilers and build tools: they must not change during a build -- */
 
-/* ccache looks at the compiler's driver only. Other build tools are none of its business: an object stays known when one of them comes or goes. */
+/* ccache looks at the compiler's driver only. Other build tools do not matter to it: objects stay known when one of them comes or goes. */
 static int name_space(struct attempt *a)
 {
         struct digest d;
@@ -65,7 +65,7 @@ static int name_space(struct attempt *a)
         return r;
 }
 
-/* A worker's builds go by all tools that are known by name. */
+/* A worker's builds depend on all tools known by name. */
 static bool has_given_toolchain(const struct attempt *a)
 {
         char now[DIGEST_HEX_SIZE];
@@ -79,13 +79,13 @@ int attempt_prepare_tools(struct attempt *a)
         int r;
 
         if (a->given && !has_given_toolchain(a))
-                return errorf(-ESTALE, "the compilers or build tools are not the ones that this build was asked for with");
+                return errorf(-ESTALE, "the compilers or build tools differ from those that this build was requested with");
         r = name_space(a);
         return r == 0 ? build_tools_shim(a->shim) : r;
 }
 
-/* Objects of two compilers in one program would be nobody's, and what failed meanwhile may have failed for want of a compiler. True: something
- * that it used was exchanged meanwhile; the build is to be done again. */
+/* True if a file that it used was replaced meanwhile: the build is to be repeated. A program with objects of two compilers is no commit's program,
+ * and a failure may have come from a missing compiler. */
 static bool tools_changed(struct attempt *a)
 {
         return a->given ? !has_given_toolchain(a) : attempt_list_used(a);
@@ -93,8 +93,8 @@ static bool tools_changed(struct attempt *a)
 
 /* -- one attempt -- */
 
-/* The time of the files of a clean tree: the same each time, and as in a fresh clone newer than the system's, on which rules of a Makefile may
- * depend. Packages keep the times at which they were made; the folders tell when the last one was installed. */
+/* The time of the files of a clean tree. It is the same each time, and as in a fresh clone newer than the system's files: rules of a Makefile may
+ * depend on that. Packaged files keep the times at which they were made; the folders show when the last package was installed. */
 static int64_t tree_time(void)
 {
         static const char *const folders[] = {"/usr/bin",           "/usr/lib",       "/usr/share",       "/usr/include",
@@ -112,7 +112,7 @@ static int64_t tree_time(void)
         return MIN(newest, now_seconds() - 1);
 }
 
-/* A checkout that no machine could make is the commit's fault. */
+/* Writes the sources. If no machine could check them out, it is the commit's fault. */
 static int fill_tree(struct attempt *a)
 {
         int r = checkout(a->worktree->path, &a->sources.files, tree_time(), a->given ? a->given->content : sources_content,
@@ -128,7 +128,7 @@ static uint64_t disk_left(const char *path)
         return statvfs(path, &s) < 0 ? UINT64_MAX : (uint64_t)s.f_bavail * s.f_frsize;
 }
 
-/* A build that failed for want of room says nothing of the commit. */
+/* A build that failed for lack of disk space says nothing about the commit. */
 static int check_disk(const struct attempt *a)
 {
         static const char words[] = "No space left on device";
@@ -139,7 +139,7 @@ static int check_disk(const struct attempt *a)
         return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
 }
 
-/* By which the kernel says when a file was changed. */
+/* The clock of the kernel's file times. */
 static int64_t file_clock(void)
 {
         struct timespec t;
@@ -179,7 +179,7 @@ static int attempt_once(struct attempt *a)
         return r == 0 && a->reason ? check_disk(a) : r;
 }
 
-/* -- another one -- */
+/* -- another attempt -- */
 
 static void add_quoted(struct buffer *b, struct slice text)
 {
@@ -194,7 +194,7 @@ static void add_quoted(struct buffer *b, struct slice text)
         }
 }
 
-/* Begins the log anew, with why there is another attempt and how the one before ended. */
+/* Begins the log anew: the reason for another attempt, and the end of the one before. */
 static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *what)
 {
         struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
@@ -212,7 +212,7 @@ static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer
         return attempt_once(a);
 }
 
-/* -- what comes of them -- */
+/* -- results -- */
 
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
@@ -246,7 +246,7 @@ int attempt_record(struct attempt *a, const git_oid *commit, struct build_record
         return 0;
 }
 
-/* For the next build in this worktree. */
+/* Keeps the state for the next build in this worktree. */
 static int keep(struct attempt *a, bool made)
 {
         cleanup_digests struct digest_list programs = {0};
@@ -269,7 +269,7 @@ int attempt_build(struct attempt *a, const git_oid *commit, struct build_record 
         if (r == 0 && tools_changed(a)) {
                 r = attempt_again(a, commit, &notes, "compilers or build tools were exchanged meanwhile");
                 if (r == 0 && tools_changed(a))
-                        r = errorf(-EIO, "the compilers or build tools of this machine were changed while this was built: nothing is kept of it; "
+                        r = errorf(-EIO, "the compilers or build tools of this machine changed during the build: no result is recorded; "
                                          "ask again");
         }
         if (r == 0 && a->doubted)

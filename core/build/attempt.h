@@ -1,29 +1,29 @@
-/* An attempt at a build, shared by build.c (a build: of its commit, here or on a cluster, or of given sources), attempt.c (attempts in their order, their
- * tools, and the record they become), attempt_command.c (a command run), attempt_judge.c (why it failed) and attempt_output.c (its programs).
+/* An attempt at a build, shared by build.c (a build: of its commit, here or on a cluster, or of given sources), attempt.c (attempts in order, their
+ * tools, and their record), attempt_command.c (one command), attempt_judge.c (why it failed) and attempt_output.c (its programs).
  *
- * Functions return 0 where the build has failed, too: that is an answer, and `reason` says why. */
+ * Functions return 0 for a failed build, too: that is an answer, and `reason` says why. */
 #pragma once
 
 #include "core/build/attributes.h"
 #include "core/build/build.h"
 #include "core/build/worktree.h"
 
-#define FILE_MAX (UINT64_C(16) << 30) /* the largest file a build may write, and all it may put into its scratch folder */
+#define FILE_MAX (UINT64_C(16) << 30) /* the largest file that a build may write, and the limit on its whole scratch folder */
 
 /* The state of a build; becomes its record. */
 struct attempt {
         const struct build_request *request;
         const struct build_given *given; /* NULL: the sources are a commit's, and programs go into the store */
         struct worktree *worktree;
-        struct sources sources; /* of given ones: the files alone */
+        struct sources sources; /* for given sources: the files alone */
         struct buffer log;
-        size_t heard; /* bytes of it that the request's listener has */
-        char *reason; /* owned; NULL: it goes well */
-        bool doubted; /* what it failed for may have come from outside */
+        size_t heard; /* bytes of the log that the request's listener has */
+        char *reason; /* owned; NULL: no failure so far */
+        bool doubted; /* the failure may have come from outside */
         bool ccache;
         char shim[PATH_SIZE];
-        struct buffer watched; /* which files its commands asked for: execute.h */
-        bool is_watched;       /* these are all */
+        struct buffer watched; /* the files that its commands asked for: execute.h */
+        bool is_watched;       /* the list is complete */
         int64_t began_ns;      /* since 1970 */
         struct blob used;      /* used.h; moves into the record */
         char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
@@ -34,29 +34,29 @@ struct attempt {
 };
 void attempt_done(struct attempt *a);
 #define cleanup_attempt cleanup(attempt_done)
-/* The build has failed, for this reason. 0. */
+/* Notes that the build has failed, with this reason. Returns 0. */
 int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 
 /* -- attempt.c -- */
 
-/* In the attempt's worktree, as often as it needs. */
+/* Builds in the attempt's worktree, with as many attempts as needed. */
 int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret);
-/* The record of an attempt that has ended; its log and outputs move there. */
+/* Makes the record of an attempt that has ended; takes its log and outputs. */
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret);
-/* Finds compilers and build tools, before the first command. */
+/* Finds compilers and build tools. Call before the first command. */
 int attempt_prepare_tools(struct attempt *a);
-/* After -EBADMSG: no machine could build that commit, and the error's sentence is the record's reason. */
+/* For -EBADMSG: no machine could build that commit. The record's reason is the error's sentence. */
 int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret);
 
 /* -- attempt_command.c -- */
 
 int attempt_run_command(struct attempt *a, size_t number);
-/* To the request's listener, all of the log that it has not heard. */
+/* Sends the request's listener the part of the log that it has not heard. */
 void attempt_tell_log(struct attempt *a);
 
 /* -- attempt_judge.c -- */
 
-/* The end of command `number`: sets reason and doubted where it failed. */
+/* Judges the end of command `number`: sets reason and doubted if it failed. */
 int attempt_judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x);
 
 /* -- attempt_output.c -- */
@@ -66,5 +66,5 @@ void build_outputs_free(struct build_output *list, size_t n);
 
 /* -- used.c -- */
 
-/* Makes the list of what it used (used.h), as the files are now. True: one of them was changed since it began. */
+/* Makes the list of the files that it used (used.h), as they are now. True if one of them was changed since the attempt began. */
 bool attempt_list_used(struct attempt *a);

@@ -9,12 +9,12 @@
 #define INSIDE       "/build"
 #define CCACHE       "/ccache"
 #define DOWNLOADS    "/downloads"
-#define CCACHE_LINKS "/usr/lib/ccache"    /* ours in its place: the compilers' names there lead around the shim */
-#define STACK_TOP    (UINT64_C(64) << 20) /* GCC's driver raises its own limit to that */
+#define CCACHE_LINKS "/usr/lib/ccache"    /* ours hides it: its compilers' names lead around the shim */
+#define STACK_TOP    (UINT64_C(64) << 20) /* GCC's driver raises its own limit to this */
 
 /* -- its environment -- */
 
-/* The recipe's own variables win. */
+/* Adds variables that the recipe does not set. */
 static void add_defaults(char ***environment, const struct recipe *recipe, const char *const *list)
 {
         for (; *list; list++) {
@@ -27,14 +27,14 @@ static void add_defaults(char ***environment, const struct recipe *recipe, const
         }
 }
 
-/* Nothing of it differs between machines and times, so that equal sources give equal programs. */
+/* It is the same on all machines and at all times, so that equal sources give equal programs. */
 static char **environment_of(const struct attempt *a)
 {
         const struct recipe *recipe = a->request->recipe;
         const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* 1980, which every archive can hold */, "TZ=UTC",
                                       "USER=solverfs", "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin", NULL};
-        /* No configuration but this: a build could write one into the folder. Preprocessor mode: the others trust the list of headers of an
-         * earlier compilation, and do not see one that appears. The assembler is in the namespace, as ccache looks at the compiler only. */
+        /* No other configuration: a build could write one into the folder. Preprocessor mode: the other modes trust the list of headers of an earlier
+         * compilation, and miss a header that appears. The assembler is in the namespace, as ccache looks at the compiler only. */
         const char *const with_ccache[] = {
                 "CCACHE_DIR=" CCACHE, "CCACHE_CONFIGPATH=/dev/null",  "CCACHE_UMASK=002",
                 "CCACHE_NODIRECT=1",  "CCACHE_COMPILERCHECK=content", "CCACHE_PREFIX_CPP=" TOOLS_INSIDE "/cpp.solverfs",
@@ -47,10 +47,10 @@ static char **environment_of(const struct attempt *a)
         return environment;
 }
 
-/* -- what it sees -- */
+/* -- its view -- */
 
 struct sight {
-        struct bind *binds; /* owned; their paths are the attempt's, the recipe's, or in `paths` */
+        struct bind *binds; /* owned; their paths belong to the attempt, the recipe, or `paths` */
         size_t n;
         char **paths; /* owned */
 };
@@ -67,7 +67,7 @@ static void add_bind(struct sight *s, struct bind b)
         s->binds[s->n++] = b;
 }
 
-/* Folders and files from outside of the sources, read-only. They are there, or it is no failure of the commit. */
+/* Binds folders and files from outside of the sources, read-only. A missing one is not the commit's failure. */
 static int bind_dependencies(const struct build_request *q, struct sight *s)
 {
         for (char *const *p = q->recipe->dependencies; *p; p++) {
@@ -105,7 +105,7 @@ static int bind_downloads(const struct build_request *q, struct sight *s)
         return 0;
 }
 
-/* The worktree, the tools, the compile cache, and what the recipe names. */
+/* The worktree, the tools, the compile cache, and the paths that the recipe names. */
 static int sight_of(const struct attempt *a, struct sight *ret)
 {
         const struct build_request *q = a->request;
@@ -127,7 +127,7 @@ static int sight_of(const struct attempt *a, struct sight *ret)
 
 /* -- running it -- */
 
-/* {jobs} replaced; all other braces are the shell's. */
+/* Replaces {jobs}; all other braces are the shell's. */
 static int command_text(const char *command, unsigned jobs, struct buffer *ret)
 {
         const char *p;
@@ -145,7 +145,7 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
 {
         const struct build_request *q = a->request;
         const struct recipe_limits *limits = &q->recipe->build_limits;
-        /* With the cache's folder bound the umask is the group's; a build's is always the same. */
+        /* With the cache's folder bound the umask is the group's, but a build's umask is always the same. */
         char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"umask 022; exec /bin/sh -c \"$1\"",
                         (char *)"sh",      (char *)text, NULL};
         cleanup(sight_done) struct sight sight = {0};
@@ -192,7 +192,7 @@ void attempt_tell_log(struct attempt *a)
         a->heard = a->log.size;
 }
 
-/* The command's output was heard as it came. */
+/* Adds the command's output, which was heard as it came. */
 static void add_output(struct attempt *a, const struct blob *output)
 {
         buffer_add(&a->log, output->data, output->size);
@@ -222,7 +222,7 @@ int attempt_run_command(struct attempt *a, size_t number)
                 return r;
         add_output(a, &x.out);
         a->wall_ns += x.wall_ns;
-        a->waited_ns += x.waited_ns; /* a hypervisor takes from cores that nobody here waits for, too */
+        a->waited_ns += x.waited_ns; /* without the hypervisor's time: it takes cores that nobody here waits for, too */
         buffer_add(&a->watched, x.watched.data, x.watched.size);
         a->is_watched &= x.is_watched;
         a->cpu_ns += x.user_ns + x.system_ns;

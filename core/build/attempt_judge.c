@@ -1,11 +1,11 @@
-/* The end of a command: why it failed, in the words of the record's reason, and whether that may have come from outside of the commit. */
+/* Judges the end of a command: the record's reason, and whether the failure may have come from outside of the commit. */
 #include "core/build/attempt.h"
 
 #include <signal.h>
 
-#define COMMAND_MAX 160 /* of a command in a reason */
+#define COMMAND_MAX 160 /* of a command shown in a reason */
 
-/* -- in the words of its output -- */
+/* -- by the words of its output -- */
 
 static bool says(const struct execute_result *x, const char *const *words, size_t n)
 {
@@ -15,7 +15,7 @@ static bool says(const struct execute_result *x, const char *const *words, size_
         return false;
 }
 
-/* Did it fail for want of the network? In the words of curl, git, pip, cargo, Go, wget and the C library. */
+/* True if it failed for lack of the network, by the words of curl, git, pip, cargo, Go, wget and the C library. */
 static bool wants_network(const struct execute_result *x)
 {
         static const char *const words[] = {"Could not resolve host",         "Temporary failure in name resolution",
@@ -26,8 +26,8 @@ static bool wants_network(const struct execute_result *x)
         return says(x, words, ARRAY_SIZE(words));
 }
 
-/* Could nothing be started any more? In the words of make, gcc and bash, of ninja, and of dash. Its own limit is told otherwise
- * (END_PROCESSES): this one was the machine's. */
+/* True if no process could be started any more, by the words of make, gcc and bash, of ninja, and of dash. A build's own limit ends as END_PROCESSES;
+ * this one was the machine's. */
 static bool wants_processes(const struct execute_result *x)
 {
         static const char *const words[] = {"fork: Resource temporarily unavailable",
@@ -36,8 +36,8 @@ static bool wants_processes(const struct execute_result *x)
         return x->end == END_EXIT && x->code != 0 && says(x, words, ARRAY_SIZE(words));
 }
 
-/* A signal that people and services end processes with may have come from anywhere. Mostly it is not the shell that it hits but what the
- * shell has started: then there is a status, or only a word of the shell, make, a compiler's driver, cargo, go or Python. */
+/* A signal that people and services end processes with may have come from anywhere. Mostly it hits not the shell but a process that the shell has
+ * started. Then only a status shows it, or a word of the shell, make, a compiler's driver, cargo, go or Python. */
 static bool may_be_killed(const struct execute_result *x)
 {
         static const char *const words[] = {"Killed\n", " Killed  ", "Killed signal terminated program", "terminated with signal 9", "Killed (program ",
@@ -54,8 +54,8 @@ static bool may_be_killed(const struct execute_result *x)
 
 /* -- judging -- */
 
-/* A build that ran into its time limit with less than a quarter of one core, as others had them, says nothing of the commit. One that sleeps or
- * hangs waits for no core. */
+/* A build that ran into its time limit with less than a quarter of one core, because others had them, says nothing about the commit. A build that
+ * sleeps or hangs waits for no core. */
 static bool is_starved(const struct attempt *a, const struct execute_result *x)
 {
         return x->end == END_TIMEOUT && a->cpu_ns < a->wall_ns / 4 && a->waited_ns > a->wall_ns / 2;
@@ -68,7 +68,7 @@ static bool is_doubted(const struct attempt *a, const struct execute_result *x)
                may_be_killed(x) || wants_processes(x);
 }
 
-/* Says behind a failed command's status what else may explain it. */
+/* Another explanation to add after a failed command's status. */
 static const char *hint(const struct attempt *a, const struct execute_result *x)
 {
         if (a->sources.files.n == 0 && a->request->recipe->paths[0])
@@ -102,7 +102,7 @@ static int name_reason(struct attempt *a, size_t number, const char *text, const
         case END_NOEXEC:
                 return errorf(-EIO, "cannot run /bin/sh for a build: %s", strerror(x->code));
         }
-        return errorf(-EIO, "a build command ended in a way that is not known: %d", x->end);
+        return errorf(-EIO, "a build command ended in an unknown way: %d", x->end);
 }
 
 int attempt_judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)

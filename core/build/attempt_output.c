@@ -1,4 +1,4 @@
-/* The programs that an attempt has made. */
+/* The programs made by an attempt. */
 #include "core/build/attempt.h"
 
 #include <fts.h>
@@ -21,7 +21,7 @@ static bool is_committed(const struct attempt *a, const char *path)
         return false;
 }
 
-/* The programs that a build has made: executable files that are no sources, and no leftovers of libtool, CMake or autoconf. */
+/* The programs that a build has made: executable files that are not sources, and not leftovers of libtool, CMake or autoconf. */
 static void list_programs(const struct attempt *a, struct buffer *ret)
 {
         char *roots[] = {a->worktree->path, NULL};
@@ -64,9 +64,9 @@ static int put_output(struct attempt *a, size_t i)
         if (r == -ENOENT || r == -ENOTDIR)
                 return fail_without(a, path);
         if (r == -EACCES)
-                return attempt_fail(a, "output %s cannot be read: the build took the permission away", path);
+                return attempt_fail(a, "output %s cannot be read: the build removed the permission", path);
         if (r < 0 || fstat(fd, &st) < 0)
-                return attempt_fail(a, "output %s is no plain file of the build's", path);
+                return attempt_fail(a, "output %s is not a regular file of the build", path);
         if (st.st_size == 0)
                 return attempt_fail(a, "output %s is empty", path);
         *o = (struct build_output){.name = copy_string(basename(path)), .executable = st.st_mode & 0111};
@@ -82,9 +82,9 @@ int attempt_put_outputs(struct attempt *a)
         int r = 0;
 
         a->outputs = allocate(n + 1, sizeof(*a->outputs));
-        if (chmod(a->worktree->path, 0700) < 0) /* the build may have changed it */
+        if (chmod(a->worktree->path, 0700) < 0) /* the build may have changed its mode */
                 return errorf(-errno, "cannot open %s: %s", a->worktree->path, strerror(errno));
-        progress_tell(a->request->progress, "storing programs", 0, n); /* it is built: no time to stop */
+        progress_tell(a->request->progress, "storing programs", 0, n); /* the build is done: too late to cancel */
         for (size_t i = 0; r == 0 && !a->reason && i < n; i++)
                 r = put_output(a, i);
         return r;

@@ -3,7 +3,7 @@
 #include <git2/sys/filter.h>
 #include <git2/sys/repository.h>
 
-/* The repository's own configuration alone, which a clone does not bring along. */
+/* Only the repository's own configuration, which clones do not copy. */
 static int use_default_configuration(git_repository *git)
 {
         cleanup_git_config git_config *config = NULL;

@@ -17,9 +17,9 @@ struct taking {
         const struct build_request *request;
         const struct recipe *era;
         struct build_output *list;
-        bool *found; /* by output */
+        bool *found; /* one for each output */
         size_t n;
-        struct buffer names; /* what else the archive has */
+        struct buffer names; /* other files of the archive */
         size_t n_names;
         char **ret_reason;
 };
@@ -55,7 +55,7 @@ static const char *plain_name(struct archive_entry *e)
         return name ?: "";
 }
 
-/* The number of the output that an entry is; `n`: of none. */
+/* The output that an entry is; `n` if none. */
 static size_t output_of(struct taking *t, const char *name)
 {
         size_t i = 0;

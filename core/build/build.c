@@ -1,10 +1,10 @@
-/* A build: of a commit, here or on a cluster, of a released program, of sources that are given. */
+/* A build: of a commit (here or on a cluster), of a released program, or of given sources. */
 #include "core/build/attempt.h"
 
 #include "core/build/binary.h"
 #include "core/build/era.h"
 
-/* A released program: nothing is checked out and nothing is run. */
+/* A released program needs no checkout and no command. */
 static int build_released(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
         const struct recipe *era = a->request->recipe;
@@ -32,7 +32,7 @@ int build_given(const struct build_request *request, struct build_given *given, 
         return r < 0 ? r : attempt_build(&a, &none, ret);
 }
 
-/* -- on a cluster: sources are found here, and the record made there is kept here -- */
+/* -- on a cluster: the sources are found here, and the record made there is kept here -- */
 
 static int digest_sources(struct sources *s, const struct progress *p)
 {
@@ -67,7 +67,7 @@ static int build_remote(struct attempt *a, const git_oid *commit, struct build_r
                 r = q->remote->build(q->remote, q, &a->sources, &b);
         if (r < 0)
                 return r;
-        buffer_add(&a->log, b->log.data, b->log.size); /* the log of the sources comes before the builder's own */
+        buffer_add(&a->log, b->log.data, b->log.size); /* the log of the sources precedes the builder's own */
         blob_done(&b->log);
         r = buffer_steal(&a->log, &b->log);
         if (r < 0)

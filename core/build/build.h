@@ -1,14 +1,15 @@
 /* Builds: from a recipe and a commit to programs in the store.
  *
- * Each build begins from a clean tree: the recipe's paths alone, all of one time, at one path inside the sandbox. A compile cache that goes by contents
- * makes it fast (shim.c): an object is taken only where the preprocessor gives the same text out of the same files. So no other build has a say.
+ * Each build begins from a clean tree: the recipe's paths alone, all of one time, at one path inside the sandbox. A content-based compile cache makes
+ * it fast (shim.c): an object is reused only if the preprocessor gives the same text from the same files. So no other build can influence the result.
  *
- * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or a cancel is an error, and leaves nothing
- * behind. When a tool is exchanged meanwhile the build is done again: its programs would hold objects of two compilers.
+ * A failed build is an answer (ok false, with its log), kept like any other. A full disk, a missing sandbox or a cancel is an error, and leaves
+ * nothing behind. If a tool is replaced meanwhile, the build is repeated: its programs would hold objects of two compilers.
  *
- * Build key = recipe_build_digest() of the commit's era (era.h) + the kind of processor + history_source(): commits that differ in documentation only are
- * one build. Compilers, headers and libraries are not in the key, but are recorded (used.h). On a cluster the workers' toolchain is in it; for a
- * released binary there is recipe_build_digest() alone.
+ * Build key = recipe_build_digest() of the commit's era (era.h) + the kind of processor + history_source(): commits that differ only in documentation
+ * are one build. Compilers, headers and libraries are not in the key, but are recorded (used.h). On a cluster the key includes the workers'
+ * toolchain; for a released binary it is recipe_build_digest() alone.
+ *
  * Threads: any. */
 #pragma once
 
@@ -29,44 +30,44 @@ struct build_record {
         unsigned refs;
         bool ok;
         char *reason;   /* why it failed, one line: "command 2 (ninja -C build shell) exited with status 1"; NULL when ok */
-        git_oid commit; /* the one it was really built from (another commit of the same key may show it) */
+        git_oid commit; /* the commit that was really built (another commit of the same key may show it) */
         int64_t started;
         uint64_t duration_ns, cpu_ns, memory;
         struct build_output *outputs;
         size_t n_outputs;
-        /* Every program that builds of this key have made, the first one first; one of them is of `outputs`. A program is all outputs of a build
-         * together, their names and bytes; results are kept under its digest. Several are one whose build is not reproducible. Empty unless ok. */
+        /* All programs that builds of this key have made, the first one first; one of them is `outputs`. A program is all outputs of a build
+         * together, names and bytes; results are kept under its digest. A build with several is not reproducible. Empty unless ok. */
         struct digest *programs;
         size_t n_programs;
         char *differs;   /* where builds differed, one line: "output kissat differs in 19 of 912344 bytes, ..."; or NULL */
-        struct blob used; /* of one that was just made here: what it used of the machine (used.h). No part of the stored record */
+        struct blob used; /* for a build just made here: the files of the machine that it used (used.h). Not in the stored record */
         struct blob log; /* the whole output of every command, each announced by a line "+ command" */
 };
 struct build_record *build_record_ref(struct build_record *b);
 struct build_record *build_record_unref(struct build_record *b); /* NULL */
 DEFINE_CLEANUP(struct build_record *, build_record_unref)
-/* The digest under which results of this build stand, whichever of its programs is in the store: of the first. NULL unless ok. */
+/* The digest under which this build's results are kept, whichever of its programs is in the store: the first one's. NULL unless ok. */
 const struct digest *build_record_program(const struct build_record *b);
-/* Does the build know the program as its own, under whichever digest? */
+/* True if one of the build's programs has this digest. */
 bool build_record_has_program(const struct build_record *b, const struct digest *id);
-void build_record_note_program(struct build_record *b); /* enters the program of `outputs` */
+void build_record_note_program(struct build_record *b); /* adds the program of `outputs` */
 void build_outputs_digest(const struct build_output *list, size_t n, struct digest *ret);
-/* Where the outputs of two builds differ, one line: "output kissat differs in 19 of 912344 bytes, first at 0x1f3a ("...")". *ret is
- * malloc'd; NULL when they do not. A program that is not in the store any more is said to differ. */
+/* Where the outputs of two builds differ, one line: "output kissat differs in 19 of 912344 bytes, first at 0x1f3a ("...")". *ret is malloc'd; NULL if
+ * they are equal. A program that is missing in the store counts as different. */
 int build_differences(struct programs *programs, const struct build_record *a, const struct build_record *b, char **ret);
 #define BUILD_RECORD_VERSION 2 /* its first byte in the store */
 int build_record_encode(const struct build_record *b, struct buffer *ret);
-/* -EBADMSG; -ENOENT: built on what another build left, as versions before did; the commit is to be built again. */
+/* -EBADMSG; -ENOENT for an incremental build of an older version; the commit is to be built again. */
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret);
 
 /* 0 or history_source()'s error. */
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret);
-/* The same of every commit, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
+/* The keys of all commits, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
 
 struct build_request;
-/* A cluster that builds. Its build() has the record made there, its `commit` zero, or says why that cannot be; the era's recipe is in the request,
- * and digests and sizes are in the sources. */
+/* A cluster that builds. build() returns the record made there, with `commit` zero, or an error with the reason. The request has the era's recipe,
+ * the sources have digests and sizes. */
 struct build_remote {
         int (*build)(struct build_remote *b, const struct build_request *q, struct sources *s, struct build_record **ret);
 };
@@ -77,24 +78,24 @@ struct build_request {
         uint32_t commit;
         const struct recipe *recipe; /* the solver's */
         const char *work_dir;   /* <store>/work/<repository> */
-        const char *downloads_dir; /* <store>/downloads: files by their digest; NULL: there are none */
-        const char *ccache_dir; /* bound when ccache is installed; NULL: not used */
+        const char *downloads_dir; /* <store>/downloads: files by their digest; NULL: none */
+        const char *ccache_dir; /* bound if ccache is installed; NULL: not used */
         enum sandbox_kind sandbox;
         unsigned jobs; /* {jobs} */
         const cpu_set_t *cpus;
         const struct core_loan *loans; /* execute.h */
         size_t n_loans;
         unsigned slot;
-        bool again;                      /* takes nothing from the compile cache; what is in it is replaced */
+        bool again;                      /* reads nothing from the compile cache, and overwrites its entries */
         int cancel_fd;                   /* ends the running command */
         const struct progress *progress; /* "checkout", then the running command */
-        const struct listener *listener; /* hears the log as it grows; one of another attempt comes behind. NULL: nobody */
-        struct build_remote *remote;     /* a build there; NULL: here */
+        const struct listener *listener; /* hears the log as it grows; another attempt's log follows. NULL: none */
+        struct build_remote *remote;     /* builds there; NULL: here */
 };
 int build(const struct build_request *request, struct build_record **ret);
 
-/* A build of sources that are given, without a history and a store: a worker's. Of the request, `recipe` is an era's whole recipe, and programs, history,
- * commit, key and remote are not looked at. -ESTALE with a sentence: the toolchain here is another one. */
+/* A build of given sources, without a history and a store: a worker's. In the request, `recipe` is an era's whole recipe; programs, history, commit,
+ * key and remote are not read. -ESTALE with a sentence: the toolchain here is another one. */
 struct build_given {
         struct manifest files; /* with their content; moved into the build */
         const char *toolchain;

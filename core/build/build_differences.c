@@ -1,4 +1,4 @@
-/* In which bytes the programs of two builds differ. */
+/* The bytes in which the programs of two builds differ. */
 #include "core/build/build.h"
 
 #define AROUND 24 /* bytes of text shown on either side of the first difference */
@@ -11,7 +11,7 @@ static int read_program(struct programs *programs, const struct digest *id, stru
         return r < 0 ? r : read_fd(fd, SIZE_MAX >> 1, ret);
 }
 
-/* The text around a place, where it is text. */
+/* Adds the text around a place, if it is text. */
 static void add_text(struct buffer *to, const struct blob *m, size_t at)
 {
         const char *bytes = m->data;

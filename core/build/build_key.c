@@ -1,10 +1,10 @@
-/* Build keys: what a build depends on, of one commit or of all. */
+/* Build keys of one commit or of all: a digest of everything that a build depends on. */
 #include <sys/utsname.h>
 
 #include "core/build/build.h"
 #include "core/build/era.h"
 
-/* A released program is not made here: neither sources nor compilers are in its key. */
+/* A released program is not made here: its key has neither sources nor compilers. */
 static void key_of(const struct recipe *r, const char *machine, const struct digest *source, struct digest *ret)
 {
         struct digest recipe;
@@ -19,8 +19,8 @@ static void key_of(const struct recipe *r, const char *machine, const struct dig
         hasher_finish(h, ret);
 }
 
-/* The machine's part of the key: here the kind of processor, since the build's record lists the files it used (used.h); of a cluster the workers'
- * toolchain. Recipes with dependencies are not built on clusters. */
+/* The machine's part of the key. A local build has the kind of processor only: the build's record lists the files that it used (used.h). A cluster's
+ * build has the workers' toolchain. Recipes with dependencies are not built on clusters. */
 static int machine_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
 {
         struct recipe_builder *builder = recipe->builder;
@@ -48,7 +48,7 @@ int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct
         return e;
 }
 
-/* The keys that one era gives, of all commits. */
+/* The keys of all commits under one era. */
 static int keys_of_era(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
 {
         char machine[DIGEST_HEX_SIZE];

@@ -1,5 +1,5 @@
-/* The store's form of a build: a version, then fields; numbers big end first; strings and blobs after their length. The log comes last, so
- * that readers without need of it can skip it. */
+/* The store's form of a build: a version, then fields. Numbers are big-endian; strings and blobs follow their length. The log comes last, so that
+ * readers that do not need it can skip it. */
 #include "core/build/build.h"
 #include "cache/base/transfer.h"
 
@@ -83,7 +83,7 @@ static void transfer_outputs(struct transfer *t, struct build_record *b)
         }
 }
 
-/* Those of incremental builds, which versions before made, count for nothing. */
+/* Programs of incremental builds, which older versions made, are dropped. */
 static void transfer_programs(struct transfer *t, struct build_record *b)
 {
         size_t n = b->n_programs, kept = 0;
@@ -102,7 +102,7 @@ static void transfer_programs(struct transfer *t, struct build_record *b)
         b->n_programs = kept;
 }
 
-/* The log, which comes last, is the caller's. */
+/* All but the log, which comes last and is the caller's. */
 static void transfer_record(struct transfer *t, struct build_record *b, bool *is_clean)
 {
         bool has_reason = b->reason;
@@ -153,7 +153,7 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
                 record_blob(&t.from, record_u64(&t.from), &b->log);
         else
                 record_slice(&t.from, record_left(&t.from));
-        if (b->ok ? b->n_outputs == 0 : !b->reason) /* who reads it relies on a program or a reason */
+        if (b->ok ? b->n_outputs == 0 : !b->reason) /* readers rely on a program or a reason */
                 record_fail(&t.from);
         r = record_end(&t.from, "the record of a build");
         if (r == 0 && b->ok && !is_clean)

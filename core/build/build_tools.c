@@ -6,8 +6,8 @@
 #include "cache/base/helper.h"
 
 #define CCACHE       "/usr/bin/ccache"
-#define CCACHE_LINKS "/usr/lib/ccache" /* where Debian keeps the names of compilers, as links to ccache */
-#define SHIM_LINK    ".shim"           /* to which the others lead */
+#define CCACHE_LINKS "/usr/lib/ccache" /* where Debian keeps the compilers' names, as links to ccache */
+#define SHIM_LINK    ".shim"           /* the target of the other links */
 
 int build_tools_shim(char ret[PATH_SIZE])
 {
@@ -44,7 +44,7 @@ static int add_compilers(const char *folder)
         return r == 0 ? add_link(folder, "cpp.solverfs", SHIM_LINK) : r;
 }
 
-/* A copy, as the sandbox shows the folder and not what is beside us. */
+/* A copy: the sandbox shows only this folder. */
 static int add_trail(const char *folder)
 {
         char from[PATH_SIZE], to[PATH_SIZE];
@@ -71,7 +71,7 @@ int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_co
                 r = remove_tree(folder);
         if (r == 0 && mkdir(folder, 0755) < 0)
                 r = errorf(-errno, "cannot make folder %s: %s", folder, strerror(errno));
-        if (r == 0 && chmod(folder, 0755) < 0) /* our umask is a store's */
+        if (r == 0 && chmod(folder, 0755) < 0) /* the umask is a store's */
                 r = -errno;
         if (r == 0)
                 r = add_link(folder, SHIM_LINK, sandbox == SANDBOX_BWRAP ? TOOLS_SHIM_INSIDE : shim);

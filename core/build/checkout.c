@@ -10,7 +10,7 @@
 
 #define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
 #define NAMES_MAX     ((size_t)1 << 28)   /* bytes of all their paths, which are held in memory */
-#define BYTES_MAX     (UINT64_C(1) << 35) /* in all */
+#define BYTES_MAX     (UINT64_C(1) << 35) /* of all files */
 #define FILE_MAX      (UINT64_C(1) << 30)
 #define DEPTH_MAX     256
 #define PROGRESS_STEP 256
@@ -27,7 +27,7 @@ struct listing {
         size_t entries, names;
         char path[PATH_SIZE];
         size_t length;
-        size_t within; /* the length of the path of the submodule being listed that has a commit in its line; 0: the solver's own files */
+        size_t within; /* path length of the pinned submodule being listed (a commit in its line); 0: the solver's own files */
 };
 
 static int lacks(struct listing *l, const git_oid *oid)
@@ -48,14 +48,14 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
         if (S_ISLNK(mode) && size == 0)
                 return errorf(-EBADMSG, "the sources hold a link to nowhere, which cannot be checked out: %s", l->path);
         if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
-                return errorf(-EBADMSG, "the sources are too large to be checked out: %s is of %zu bytes", l->path, size);
+                return errorf(-EBADMSG, "the sources are too large to be checked out: %s has %zu bytes", l->path, size);
         manifest_add(l->files, &t);
         return 0;
 }
 
 static int list_tree(struct listing *l, const git_oid *oid, unsigned depth);
 
-/* The files of the submodule of this line. Its objects were fetched beside those of the sources. */
+/* Lists the files of this line's submodule. Its objects were fetched beside those of the sources. */
 static int list_submodule_at(struct listing *l, const char *line, const git_oid *oid, unsigned depth)
 {
         cleanup_git_commit git_commit *c = NULL;
@@ -80,7 +80,7 @@ static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
         return list_submodule_at(l, line, oid, depth);
 }
 
-/* Is it where the files of a line's own commit stand? They come by list_pinned(). */
+/* True inside a submodule whose line has a commit of its own: list_pinned() lists its files. */
 static bool is_pinned(const struct listing *l)
 {
         for (char *const *p = l->submodules; *p; p++) {
@@ -93,7 +93,7 @@ static bool is_pinned(const struct listing *l)
         return false;
 }
 
-/* The submodule of a line that has a commit. The solver's own submodule or folder there gives way. */
+/* Lists the submodule of a line that has a commit. It replaces the solver's own submodule or folder there. */
 static int list_pinned(struct listing *l, const git_tree *root, const char *line)
 {
         const struct recipe_submodule s = recipe_submodule(line);
@@ -103,7 +103,7 @@ static int list_pinned(struct listing *l, const git_tree *root, const char *line
 
         l->within = l->length = (size_t)snprintf(l->path, sizeof(l->path), "%.*s", (int)s.path.size, (const char *)s.path.data);
         if (git_tree_entry_bypath(&e, root, l->path) == 0 && git_tree_entry_type(e) == GIT_OBJECT_BLOB)
-                return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is to be where the sources have a file", l->path);
+                return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is at the path of a file of the sources", l->path);
         if (e && git_tree_entry_type(e) == GIT_OBJECT_TREE)
                 buffer_addf(l->notes, "(the sources' own folder %s gives way to commit %s of the recipe)\n", l->path, s.commit);
         git_oid_fromstr(&oid, s.commit);
@@ -119,7 +119,7 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
         if (is_pinned(l))
                 return 0;
         if (l->entries++ >= ENTRIES_MAX)
-                return errorf(-EBADMSG, "the sources are more than %d files and folders", ENTRIES_MAX);
+                return errorf(-EBADMSG, "the sources have more than %d files and folders", ENTRIES_MAX);
         l->names += l->length;
         if (l->names > NAMES_MAX)
                 return errorf(-EBADMSG, "the sources have paths of more than %zu bytes in all", NAMES_MAX);
@@ -127,7 +127,7 @@ static int list_entry(struct listing *l, const git_tree_entry *e, unsigned depth
                 return list_tree(l, git_tree_entry_id(e), depth + 1);
         if (S_ISLNK(mode))
                 return list_file(l, 0120000, git_tree_entry_id(e));
-        if (S_ISREG(mode)) /* 0100664, too, as git once wrote */
+        if (S_ISREG(mode)) /* 0100664, too, which git once wrote */
                 return list_file(l, mode & 0100 ? 0100755 : 0100644, git_tree_entry_id(e));
         return list_submodule(l, git_tree_entry_id(e), depth);
 }
@@ -139,7 +139,7 @@ static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
         int r = 0;
 
         if (depth > DEPTH_MAX)
-                return errorf(-EBADMSG, "the sources are folders nested more than %d deep", DEPTH_MAX);
+                return errorf(-EBADMSG, "the sources have folders nested more than %d deep", DEPTH_MAX);
         if (git_tree_lookup(&tree, l->git, oid) < 0)
                 return lacks(l, oid);
         for (size_t i = 0; r == 0 && i < git_tree_entrycount(tree); i++) {
@@ -248,7 +248,7 @@ static char *parent_of(const char *path)
         return slash ? copy_prefix(path, (size_t)(slash - path)) : copy_string(".");
 }
 
-/* The descriptor of the folder that `path` is in. */
+/* The descriptor of the folder that holds `path`. */
 static int open_parent(int root, const char *path)
 {
         struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
@@ -258,7 +258,7 @@ static int open_parent(int root, const char *path)
         return fd >= 0 ? (int)fd : errno == ELOOP ? -ENOTDIR : -errno;
 }
 
-/* The same; it is made where it is not there. */
+/* The same; makes the folder if missing. */
 static int make_parent(int root, const char *path)
 {
         cleanup_free char *folder = parent_of(path);
@@ -288,7 +288,7 @@ int checkout_open(const char *folder, const char *path, int *ret_fd)
         return 0;
 }
 
-/* Maps errors to those that callers tell apart. A missing file becomes -EIO: callers would take -ENOENT for a missing commit. */
+/* Maps errors to those that callers distinguish. A missing file becomes -EIO: callers would take -ENOENT for a missing commit. */
 static int file_error(int r, const char *verb, const char *path, const char *folder)
 {
         bool full = r == -ENOSPC || r == -EDQUOT;
@@ -348,7 +348,7 @@ static int write_one(const char *folder, int root, const struct tracked *t, int6
                 return r;
         bytes = SLICE(b.data ?: "", b.size);
         if (t->mode != MODE_SUBMODULE && !is_expected(t, bytes))
-                return errorf(-EIO, "%s came with other bytes than its digest says", t->path);
+                return errorf(-EIO, "%s does not have the bytes that its digest says", t->path);
         r = write_content(root, t, bytes, when);
         if (r == -EEXIST || r == -ENOTDIR)
                 return errorf(-EBADMSG, "the sources hold two files named %s, or a file in the place of its folder", t->path);

@@ -2,7 +2,7 @@
 
 /* A range with its revisions looked up. */
 struct span {
-        uint32_t from, to; /* COMMIT_NONE: no such end; of a binary both are its commit */
+        uint32_t from, to; /* COMMIT_NONE: unbounded; for a binary both are its commit */
         bool is_commit;
 };
 

@@ -9,7 +9,7 @@
 
 #define FOLDER "building"
 
-/* A sweep of leftovers may hold the new file for a moment, before we do. */
+/* A sweep of leftovers may hold the new file for a moment before us. */
 #define TAKE_TRIES 20
 #define TAKE_NS    NSEC_PER_MSEC
 
@@ -53,7 +53,7 @@ static int take(struct live_log *l)
         return r;
 }
 
-/* Whoever still reads one that a killed process left must not find the new text in it. */
+/* Takes a new file: readers of a killed process's file must not find the new text in it. */
 static int take_new(struct live_log *l)
 {
         struct stat st;

@@ -11,7 +11,7 @@ struct tracked {
         uint32_t mode; /* git's: 0100644, 0100755, 0120000, MODE_SUBMODULE */
         git_oid oid;
         struct digest content; /* as written: line ends may differ from the committed ones; zero: not known */
-        uint64_t size;         /* of that */
+        uint64_t size;         /* of `content` */
 };
 struct manifest {
         struct tracked *list; /* by path, in byte order */
@@ -19,7 +19,7 @@ struct manifest {
 };
 void manifest_done(struct manifest *m);
 void manifest_add(struct manifest *m, const struct tracked *t); /* copies the path */
-/* Once all are added; drops what came twice because one of the recipe's paths is inside another. */
+/* Call when all are added. Drops duplicates, which come from a recipe's path inside another one. */
 void manifest_sort(struct manifest *m);
-/* Names that libgit2 reads out of trees, which git would never have written. */
+/* True for names that libgit2 reads out of trees, and that git would never have written. */
 bool manifest_name_is_bad(const char *name);

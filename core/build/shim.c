@@ -1,19 +1,18 @@
-/* solverfs-shim: takes the place of compilers and of `date` inside a build. A static program; its name says which part it plays (build_tools.c makes the
- * links).
+/* solverfs-shim: replaces compilers and `date` inside a build. A static program; it acts by its name (build_tools.c makes the links).
  *
- * A compiler's name: `ccache COMPILER ...`, where the cache sees all that the object depends on; else the compiler itself. Where $SOLVERFS_BUILD_TRAIL
- * names trail_runtime.c's archive the objects report their calls and comparisons, and programs are linked with it.
+ * A compiler's name: runs `ccache COMPILER ...` if the cache sees everything that the object depends on, else the compiler itself. If
+ * $SOLVERFS_BUILD_TRAIL names trail_runtime.c's archive, the objects report their calls and comparisons, and programs are linked with it.
  *
- * "cpp": ccache's CCACHE_PREFIX_CPP. ccache knows a source again by its preprocessed text, and the compiler sees more than that: columns, for debug
- * information and sanitizers; comments, for -Wimplicit-fallthrough; files that the assembler includes. So the text is replaced by a digest of
- * itself and of the bytes of every file that it names. When it includes files by the assembler's directives, a number follows that never comes
- * again. ccache hashes that line and throws it away; the compiler reads the source.
+ * "cpp": ccache's CCACHE_PREFIX_CPP. ccache recognizes a source by its preprocessed text, and the compiler sees more than that text: columns, for
+ * debug information and sanitizers; comments, for -Wimplicit-fallthrough; files that the assembler includes. So the text is replaced by a digest of
+ * itself and of the bytes of every file that it names. If it includes files by the assembler's directives, a unique number follows. ccache hashes
+ * that line and throws it away; the compiler reads the source.
  *
- * With those bytes the text has to tell only which files were included, and in which order. So GCC is asked to follow directives and to expand nothing
- * (-fdirectives-only), which takes less than half as long. The whole text is made where an expansion could show more, or change what a
- * directive does (says_all).
+ * With those bytes the text needs to show only which files were included, and in which order. So GCC is asked to follow directives without expanding
+ * macros (-fdirectives-only), which takes less than half as long. The whole text is made if an expansion could show more, or change the effect of a
+ * directive (says_all).
  *
- * "date": at SOURCE_DATE_EPOCH, unless a date is asked for. Programs that show when they were built then show the same each time. */
+ * "date": prints SOURCE_DATE_EPOCH, unless a date is asked for. Programs that show their build time then show the same each time. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -53,7 +52,7 @@ static bool ends(const char *s, const char *with)
         return n > k && strcmp(s + n - k, with) == 0;
 }
 
-/* Does it begin, or end, with any of the list? */
+/* True if `s` matches any string of the list. */
 static bool any(const char *s, const char *const *list, bool (*matches)(const char *s, const char *with))
 {
         while (*list && !matches(s, *list))
@@ -61,7 +60,7 @@ static bool any(const char *s, const char *const *list, bool (*matches)(const ch
         return *list != NULL;
 }
 
-/* The arguments behind the first, with these two in front. */
+/* The arguments after the first, preceded by these two. */
 static char **with_first(int argc, char **argv, const char *first, const char *second)
 {
         char **list = calloc((size_t)argc + 2, sizeof(*list));
@@ -76,7 +75,7 @@ static char **with_first(int argc, char **argv, const char *first, const char *s
 
 /* -- date ------------------------------------------------------------------------------------------------------- */
 
-/* Is it told which time to show (or to set)? A letter behind -I is a precision. */
+/* True if the argument says which time to show (or to set). A letter after -I is a precision. */
 static bool names_time(const char *argument)
 {
         static const char *const options[] = {"--date", "--file", "--reference", "--resolution", "--set", "--help", "--version", NULL};
@@ -115,7 +114,7 @@ static int compare_paths(const void *a, const void *b)
         return strcmp(a, b);
 }
 
-/* Has the path been there before? It has from now on. `seen` is a tree. */
+/* True if the path was seen before; adds it. `seen` is a tree. */
 static bool seen_before(void **seen, const char *path)
 {
         char *copy;
@@ -129,12 +128,12 @@ static bool seen_before(void **seen, const char *path)
 }
 
 struct text {
-        char *bytes; /* mapped; NULL when it is empty */
+        char *bytes; /* mapped; NULL if empty */
         size_t size;
         int fd;
 };
 
-/* False when there is no such file: <built-in>, a folder. */
+/* False if there is no such file: <built-in>, a folder. */
 static bool text_open(const char *path, int flags, struct text *ret)
 {
         struct stat st;
@@ -169,7 +168,7 @@ static struct text output_open(const char *path)
         return t;
 }
 
-/* The name in a line `# 12 "dir/a.h" 1` or `#line 12 "dir/a.h"`, its escapes undone; false when the line is none. */
+/* The name in a line `# 12 "dir/a.h" 1` or `#line 12 "dir/a.h"`, its escapes undone. False for any other line. */
 static bool name_of_line(const char *line, const char *end, char name[PATH_MAX])
 {
         const char *p = line + 1;
@@ -227,7 +226,7 @@ static bool includes_by_assembler(const char *text, size_t size)
         return memmem(text, size, ".include", 8) || memmem(text, size, ".incbin", 7);
 }
 
-/* The line that stands for the preprocessed text. */
+/* The line that replaces the preprocessed text. */
 static void make_line(const char *text, size_t size, char ret[256])
 {
         XXH3_state_t *state = XXH3_createState();
@@ -255,7 +254,7 @@ static bool has(const struct text *t, const char *word)
         return t->bytes && memmem(t->bytes, t->size, word, strlen(word));
 }
 
-/* A precompiled header's bytes are no part of the digest. ccache hashes them where it finds the name in the text, so there the text stays. */
+/* The digest does not cover a precompiled header's bytes. ccache hashes them if it finds the header's name in the text, so the text stays then. */
 static void text_replace(struct text *t)
 {
         char line[256];
@@ -267,7 +266,7 @@ static void text_replace(struct text *t)
                 die("the preprocessed text");
 }
 
-/* Can -fdirectives-only be asked for? Of GCC by its usual names, for sources in C and C++; an assembler's text is lexed in another way. */
+/* True if -fdirectives-only can be used: for GCC by its usual names, and sources in C and C++. An assembler's text is lexed in another way. */
 static bool may_follow_directives_only(char **argv)
 {
         static const char *const others[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C", NULL};
@@ -292,7 +291,7 @@ static bool is_blank(char c)
         return c == ' ' || c == '\t' || c == '\\';
 }
 
-/* Is the word an argument by itself or a string by itself? In prose and in names it hardly ever is. */
+/* True if the word is an argument by itself or a string by itself. In prose and in names it hardly ever is. */
 static bool has_argument(const struct text *t, const char *word)
 {
         const char *end = t->bytes + t->size, *p = t->bytes;
@@ -311,14 +310,14 @@ static bool has_argument(const struct text *t, const char *word)
         return false;
 }
 
-/* The operator _Pragma stands in the text, where -fdirectives-only does not look. It can change macros and say `once`, and so how a later
- * directive goes. The lines of #pragma are followed. */
+/* True if the operator _Pragma may change a later directive: it can change macros and say `once`, and -fdirectives-only does not look at it. Lines of
+ * #pragma are followed. */
 static bool has_operators_for_directives(const struct text *t)
 {
         return has(t, "_Pragma") && (has(t, "push_macro") || has(t, "pop_macro") || has_argument(t, "once"));
 }
 
-/* GCC before 11 took what stands in raw strings for directives. */
+/* GCC before 11 reads directives inside raw strings. */
 static bool is_by_gcc_11(const struct text *t)
 {
         static const char version[] = "\n#define __GNUC__ ";
@@ -327,15 +326,15 @@ static bool is_by_gcc_11(const struct text *t)
         return found && !has(t, "__clang__") && atoi(found + strlen(version)) >= 11;
 }
 
-/* Does the text that -fdirectives-only gave, with the bytes of its files, determine what the compiler sees? Not where an expansion shows a
- * time. Such words are found in definitions, too, as the text holds all of them. */
+/* True if the text from -fdirectives-only and the bytes of its files determine the compiler's input. An expansion to a time does not. Such words are
+ * found in definitions, too, as the text holds all of them. */
 static bool says_all(const struct text *t)
 {
         return !has(t, "__DATE__") && !has(t, "__TIME__") && !has(t, "__TIMESTAMP__") && !has(t, "pch_preprocess") && is_by_gcc_11(t) &&
                !has_operators_for_directives(t);
 }
 
-/* The preprocessor's exit status. A try says nothing on standard error. */
+/* Returns the preprocessor's exit status. A try prints nothing on standard error. */
 static int run_preprocessor(char **argv, bool is_try)
 {
         int status;
@@ -354,7 +353,7 @@ static int run_preprocessor(char **argv, bool is_try)
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* True if the text is made and replaced. */
+/* True if the text was made and replaced. */
 static bool follow_directives_only(int argc, char **argv, const char *output)
 {
         struct text t;
@@ -370,7 +369,7 @@ static bool follow_directives_only(int argc, char **argv, const char *output)
         return ok;
 }
 
-/* Any failure of ours is one of the preprocessor: ccache then calls the compiler and keeps nothing. */
+/* Our failures count as the preprocessor's: ccache then calls the compiler and keeps nothing. */
 static int preprocess(int argc, char **argv)
 {
         const char *output = NULL;
@@ -393,13 +392,13 @@ static int preprocess(int argc, char **argv)
 
 /* -- compilers -------------------------------------------------------------------------------------------------- */
 
-/* Does the object depend on anything that neither ccache nor the preprocessed text tells of? Then it is compiled. */
+/* True if ccache and the preprocessed text cover everything that the object depends on. Otherwise it is compiled. */
 static bool may_be_cached(char **argv)
 {
         static const char *const unseen[] = {
                 "-B", "-specs", "--specs", "-wrapper", "-fplugin", "-Wa,@", "-Wa,-I", "-Xassembler", "--sysroot", "-fprofile-use",
                 "-fauto-prof", "-Xclang", "-fprofile-dir", "-x", "-fbranch-prob", "-fmodules", "-fmodule", "--config", "@",
-                /* and does it leave a file beside the object that ccache does not keep? */
+                /* these leave a file beside the object that ccache does not keep */
                 "-fcallgraph-info", "-fopt-info", "-ftime-trace", "-fsave-optimization-record", "-aux-info", NULL};
         static const char *const unread[] = {".s", ".i", ".ii", ".sx", ".bc", ".ll", NULL}; /* not preprocessed */
         bool compiles = false;
@@ -429,7 +428,7 @@ static bool is_clang(const char *compiler)
         return realpath(compiler, path) && strstr(path, "clang");
 }
 
-/* Is a program or a library linked? So it is if there are files, and nothing says that it ends before. */
+/* True if a program or a library is linked: there are files, and no option stops before linking. */
 static bool links(char **argv)
 {
         static const char *const ends_before[] = {"-c", "-S", "-E", "-M", "-MM", "-r", "-fsyntax-only", NULL};
@@ -444,8 +443,8 @@ static bool links(char **argv)
         return has_file;
 }
 
-/* Inlined or not, a function reports its calls under its own name; a comparison reports how it comes out. At -O1, so that what a function compares
- * depends on itself, and not on where it was expanded. */
+/* Adds the trail's options. Inlined or not, a function reports its calls under its own name; a comparison reports its outcome. At -O1, so that a
+ * function's comparisons depend on its own code, and not on where it was expanded. */
 static char **with_trail(const char *compiler, const char *archive, int *argc, char **argv)
 {
         static const char *const always[] = {"-finstrument-functions", "-fsanitize-coverage=trace-cmp", "-O1", "-g1", "-fno-lto", "-Wno-error", NULL};

@@ -1,19 +1,19 @@
-/* solverfs-trail.a: what a program calls that is built for its trail (solverfs-shim adds it to links). A trail is the sequence of a run's calls, returns
- * and comparisons, as GCC and Clang report them by -finstrument-functions and -fsanitize-coverage=trace-cmp; of the main thread alone.
+/* solverfs-trail.a: the hooks that a program built for its trail calls (solverfs-shim adds it to links). A trail is the sequence of a run's calls,
+ * returns and comparisons, as GCC and Clang report them by -finstrument-functions and -fsanitize-coverage=trace-cmp; of the main thread alone.
  *
- * A step is the name of its function, and of a comparison how it came out: by names, and not by addresses or values, the trails of two versions can be
- * laid against each other. Names are of the program's symbol table, without what a compiler adds (".isra.0"). A function in the list of
- * $SOLVERFS_TRAIL_SKIP, which the other version does not have, makes no steps; what it calls does. Two addresses are the same or not, which is all that
- * may be said of them: where the heap lies differs between runs.
+ * A step is the name of its function and, for a comparison, its outcome. Names, unlike addresses or values, let the trails of two versions be
+ * aligned. Names come from the program's symbol table, without the compiler's suffixes (".isra.0"). A function in the list of $SOLVERFS_TRAIL_SKIP,
+ * which the other version does not have, makes no steps; its callees do. Two addresses compare only as equal or different: the heap's place differs
+ * between runs.
  *
- * Steps are gathered in chunks, whose ends go by the last steps alone (as in LBFS and FastCDC), so that chunks are the same again behind something that
- * was put in. $SOLVERFS_TRAIL says what is printed, on descriptor TRAIL_FD; numbers are hexadecimal:
+ * Steps are gathered in chunks. A chunk's end depends on the last steps alone (as in LBFS and FastCDC), so that chunks are the same again after an
+ * insertion. $SOLVERFS_TRAIL says what is printed, on descriptor TRAIL_FD; numbers are hexadecimal:
  *
  *     names              N NAME                each function, and the program ends before main()
- *     chunks             K STEPS HASH          a chunk; at once, so that what is killed has told of all but its last one
+ *     chunks             K STEPS HASH          a chunk; at once, so that a killed program has reported all but its last one
  *                        X                     the end, after the last chunk
  *     window FROM N      M FILE PATH           a file with code, from 0
- *                        F NUMBER FILE ADDRESS NAME    a function, before it is first mentioned; the address is that of the file's own headers
+ *                        F NUMBER FILE ADDRESS NAME    a function, before its first mention; the address is that of the file's own headers
  *                        S NUMBER              a call that was open after FROM steps, the outermost first
  *                        C NUMBER, R NUMBER    a call, a return
  *                        T NUMBER OUTCOME FILE ADDRESS    a comparison in the function
@@ -21,7 +21,7 @@
  *                        and the program ends after N steps
  *     all                P                     once, when another thread makes a step
  *
- * Only what any libc has is used, and no memory of the program's heap. A child that a program forks is not followed, nor what it executes. */
+ * It uses only functions of every libc, and no memory of the program's heap. Forked children are not followed, nor programs that they execute. */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -35,7 +35,7 @@
 #include <unistd.h>
 
 #define TRAIL_FD    9
-#define CHUNK_BITS  14 /* of the logarithm of their usual length */
+#define CHUNK_BITS  14 /* binary logarithm of their usual length */
 #define CHUNK_LEAST (1u << 12)
 #define CHUNK_MOST  (1u << 18)
 #define HEAP_ALIGN  (UINT64_C(64) << 20)
@@ -54,7 +54,7 @@ struct function {
 };
 struct call {
         struct function *function;
-        uintptr_t stack; /* the stack pointer then: what is deeper later was left by longjmp() */
+        uintptr_t stack; /* the stack pointer at the call: longjmp() left every deeper call */
 };
 
 static __thread bool is_main __attribute__((tls_model("initial-exec")));
@@ -121,7 +121,7 @@ static void put_string(const char *s, size_t n)
 
 /* -- functions ----------------------------------------------------------------------------------------------------- */
 
-/* Without the suffix of a copy that the compiler made. */
+/* The length of the name without a suffix that the compiler added. */
 static size_t name_size(const char *name)
 {
         const char *dot = strchr(name, '.');
@@ -162,7 +162,7 @@ static struct function *find(uintptr_t address)
         return &table[at];
 }
 
-/* False: no memory. The old table is kept, as the stack points to it. */
+/* False if memory is out. The old table is kept, as the stack points to it. */
 static bool make_room(size_t n)
 {
         struct function *old = table;
@@ -181,7 +181,7 @@ static bool make_room(size_t n)
         return true;
 }
 
-/* Of two names of one place the one that comes first is taken. */
+/* Of two names for one address the alphabetically first is kept. */
 static void add_function(uintptr_t address, const char *name, unsigned file)
 {
         struct function *f = find(address);
@@ -253,7 +253,7 @@ static int read_object(struct dl_phdr_info *info, size_t size, void *user)
         return 0;
 }
 
-/* One that is not known is of a file that was loaded meanwhile, or without a symbol. */
+/* An unknown function is in a file loaded meanwhile, or has no symbol. */
 static struct function *function_at(void *address)
 {
         struct function *f = find((uintptr_t)address);
@@ -348,7 +348,7 @@ static void tell(char kind, struct function *f)
         put("\n", 1);
 }
 
-/* May it go on? Other threads make no steps. */
+/* True if the thread's steps are recorded. Only the main thread's are. */
 static bool is_traced(void)
 {
         if (is_main)
@@ -425,7 +425,7 @@ static void compared(unsigned outcome, const void *at)
         step((f->id * 3 + 2) ^ (uint64_t)(outcome + 1) << 40);
 }
 
-/* Shared libraries find them in the program: -fvisibility=default. */
+/* Visible to shared libraries, which find these in the program: -fvisibility=default. */
 #define HOOK_INTEGER(name, type)                                                          \
         void name(type a, type b);                                                        \
         void name(type a, type b)                                                         \
@@ -456,7 +456,7 @@ HOOK_REAL(__sanitizer_cov_trace_cmpf, float)
 HOOK_REAL(__sanitizer_cov_trace_cmpd, double)
 
 void __sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases);
-void __sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases) /* their number, their width, and they */
+void __sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases) /* their number, their width, and the values */
 {
         uint64_t i = 0;
 
@@ -506,8 +506,8 @@ static void print_names(void)
         _exit(0);
 }
 
-/* What goes by addresses (a sort, a hash) should do the same each time, and in two programs of different sizes: so nothing is placed at random, where
- * that can be had, and the heap begins at a round address. */
+/* Code that depends on addresses (a sort, a hash) should do the same each time, and in two programs of different sizes. So address randomization is
+ * turned off, if possible, and the heap begins at a round address. */
 static void fix_addresses(char **argv, char **environment)
 {
         const int now = personality(0xffffffff);
@@ -517,7 +517,7 @@ static void fix_addresses(char **argv, char **environment)
         sbrk((intptr_t)(HEAP_ALIGN - (uintptr_t)sbrk(0) % HEAP_ALIGN));
 }
 
-/* A library's functions that begin a program have its arguments, too, in glibc. */
+/* In glibc a library's constructors get the program's arguments, too. */
 static __attribute__((constructor(101))) void begin(int argc, char **argv, char **environment)
 {
         const char *mode = getenv("SOLVERFS_TRAIL");
@@ -539,7 +539,7 @@ static __attribute__((constructor(101))) void begin(int argc, char **argv, char 
                 from = strtoull(mode + 7, &end, 10);
                 until = from + strtoull(end, NULL, 10);
         }
-        unsetenv("SOLVERFS_TRAIL"); /* of a program that it starts nothing is asked */
+        unsetenv("SOLVERFS_TRAIL"); /* the program's children are not asked for a trail */
         is_main = is_on = true;
 }
 

@@ -9,7 +9,7 @@
 #include "core/run/host.h"
 
 #define FORMAT      1
-#define DEPENDENCY  N_FILE_KINDS       /* beside the kinds of files: a folder by all that it holds */
+#define DEPENDENCY  N_FILE_KINDS       /* next to the kinds of files: a folder with all its content */
 #define SOURCE      (N_FILE_KINDS + 1) /* a name in the root of the sources */
 #define PATHS_MOST  (1u << 17)
 
@@ -19,7 +19,7 @@ struct used {
         size_t n;
 };
 
-/* -- which paths count -- */
+/* -- the paths that count -- */
 
 static bool is_in_any(const char *path, const char *const *folders)
 {
@@ -28,8 +28,7 @@ static bool is_in_any(const char *path, const char *const *folders)
         return *folders != NULL;
 }
 
-/* These change while builds stay what they are: users and networks, caches that lead to files which are in the list themselves, the compile
- * cache. */
+/* These change without an effect on builds: users and networks, caches that lead to files which are in the list themselves, the compile cache. */
 static bool says_nothing(const char *path)
 {
         static const char *const files[] = {"/etc/ld.so.cache", "/etc/passwd", "/etc/group",     "/etc/nsswitch.conf", "/etc/localtime", "/etc/mtab",
@@ -47,8 +46,8 @@ static bool is_source(const struct manifest *sources, const char *name)
         return false;
 }
 
-/* In the sandbox only the system's folders are the machine's; whatever is looked for in others is never there. Without a sandbox all of the machine
- * is seen, and ours lies among it. */
+/* In the sandbox only the system's folders are the machine's; all other paths are never there. Without a sandbox the whole machine is visible,
+ * including our own folders. */
 static bool counts(const struct build_request *q, const char *path)
 {
         static const char *const system[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL};
@@ -71,7 +70,7 @@ static void add(void *used, const char *path)
         u->list[u->n++] = copy_string(path);
 }
 
-/* -- what the kernel opens for a program -- */
+/* -- files that the kernel opens for a program -- */
 
 static void add_script_interpreter(struct used *u, const char *head)
 {
@@ -86,7 +85,7 @@ static void add_script_interpreter(struct used *u, const char *head)
         }
 }
 
-/* Its path stands in the head of an ELF file, and is the only one there that begins like this. */
+/* The interpreter's path is in the head of an ELF file, where no other path begins like this. */
 static void add_elf_interpreter(struct used *u, const char *head, size_t size)
 {
         const char *found = memmem(head, size, "/lib", 4);
@@ -114,7 +113,7 @@ static void add_interpreter(struct used *u, const char *path)
 
 static void add_implied(struct used *u)
 {
-        for (size_t i = 0; i < u->n; i++) { /* it grows */
+        for (size_t i = 0; i < u->n; i++) { /* the list grows */
                 const char *name = strrchr(u->list[i], '/');
 
                 if (u->list[i][0] == '/' && access(u->list[i], X_OK) == 0)
@@ -203,7 +202,7 @@ static bool is_still(uint8_t kind, const struct digest *before, const char *path
 
 struct entry {
         uint8_t kind;
-        struct digest digest; /* where the kind has one */
+        struct digest digest; /* if the kind has one */
         char *path;           /* owned */
 };
 static void entry_done(struct entry *e)
@@ -211,7 +210,7 @@ static void entry_done(struct entry *e)
         free(e->path);
 }
 
-/* False at the end, or where it is damaged: record_end() tells. */
+/* False at the end, or if the entry is damaged: record_end() tells which. */
 static bool read_entry(struct record *r, struct entry *ret)
 {
         if (r->error < 0 || record_left(r) == 0)

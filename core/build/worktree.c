@@ -6,9 +6,9 @@
 #include "core/build/build.h"
 #include "cache/base/lock.h"
 
-/* -- state: the digests of the programs, a line each -------------------------------------------------------------- */
+/* -- state: the digests of the programs, one per line ------------------------------------------------------------ */
 
-/* Programs by which the next one is not found near its own are no error. */
+/* Reads the state. Errors are ignored: without it the next program just has no similar one to be stored against. */
 static void read_state(struct worktree *w)
 {
         cleanup_blob struct blob text = {0};
@@ -37,7 +37,7 @@ static int write_state(const struct worktree *w, const struct digest_list *progr
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
-/* -EAGAIN when it is in use. */
+/* -EAGAIN if it is in use. */
 static int worktree_open(const char *work_dir, unsigned number, struct worktree *ret)
 {
         char name[32];
@@ -71,7 +71,7 @@ static int make_folder(const char *path)
         return mkdir(path, 0700) < 0 && errno != EEXIST ? errorf(-errno, "cannot make folder %s: %s", path, strerror(errno)) : 0;
 }
 
-/* Renamed first: a build whose solverfs was killed dies a moment later than its lock, and what it still writes goes there. */
+/* Renames the files first: a build whose solverfs was killed dies a moment later than its lock, and its last writes go there. */
 static int remove_contents(struct worktree *w)
 {
         int r = remove_tree(w->old);
@@ -90,7 +90,7 @@ int worktree_begin(struct worktree *w)
         int r = remove_contents(w);
 
         if (r == 0)
-                r = remove_tree(w->scratch); /* of a build that was killed */
+                r = remove_tree(w->scratch); /* left by a killed build */
         if (r == 0)
                 r = make_folder(w->path);
         return r == 0 ? make_folder(w->scratch) : r;
@@ -110,7 +110,7 @@ void worktree_release(struct worktree *w)
         if (remove_tree(w->scratch) < 0 || remove_tree(w->tools) < 0)
                 log_warning("%s is left behind", w->scratch);
         digest_list_done(&w->programs);
-        lock_drop(w->lock); /* a process that another thread is just about to start has a copy of the descriptor until its execve */
+        lock_drop(w->lock); /* another thread's new process has a copy of the descriptor until its execve */
         closep(&w->lock);
 }
 

@@ -1,7 +1,7 @@
 /* The pool of worktrees of a repository: <work_dir>/<n>, locked by <n>.lock while in use.
  *
- * A build begins in an empty worktree and leaves it empty. <n>.state says which programs the last build there made: the next build stores its own
- * against them. */
+ * A build begins in an empty worktree and leaves it empty. <n>.state names the programs that the last build there made: the next build stores its own
+ * as deltas against them. */
 #pragma once
 
 #include "cache/base/hash.h"
@@ -9,18 +9,18 @@
 struct worktree {
         char path[PATH_SIZE];    /* <work_dir>/<n> */
         char scratch[PATH_SIZE]; /* <work_dir>/<n>.scratch */
-        char old[PATH_SIZE];     /* <work_dir>/<n>.old: what is being removed */
+        char old[PATH_SIZE];     /* <work_dir>/<n>.old: files being removed */
         char state[PATH_SIZE];   /* <work_dir>/<n>.state */
         char tools[PATH_SIZE];   /* <work_dir>/<n>.tools: see build_tools.h */
         int lock;                /* owned */
-        struct digest_list programs; /* owned; of the last build, in the recipe's order */
+        struct digest_list programs; /* owned; the last build's, in the recipe's order */
 };
 
-/* Takes the first idle worktree; a new one when all are in use. */
+/* Takes the first idle worktree, or a new one if all are in use. */
 int worktree_take(const char *work_dir, struct worktree *ret);
 /* Empties it. */
 int worktree_begin(struct worktree *w);
-/* After a build: empties it. `programs` are those it made; NULL: what the last one made still counts. */
+/* Empties it after a build. `programs` are those that the build made; NULL: the state stays. */
 int worktree_keep(struct worktree *w, const struct digest_list *programs);
 void worktree_release(struct worktree *w);
 #define cleanup_worktree cleanup(worktree_release)

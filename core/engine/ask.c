@@ -8,25 +8,25 @@
 
 #include "core/engine/engine_internal.h"
 
-#define OPEN_THREAD   256 /* keeps every core busy, and lets the engine see what shares a build */
+#define OPEN_THREAD   256 /* keeps every core busy, and shows the engine which queries share a build */
 #define OPEN_JOB      64
 #define PROGRESS_MS   200
-#define LEAST_SAMPLES 3 /* answers that were worked out, before the others are estimated from them */
+#define LEAST_SAMPLES 3 /* computed answers before the others are estimated from them */
 
 struct fanout {
         struct engine *engine;
-        struct job *job; /* on whose behalf; NULL: a thread's */
+        struct job *job; /* the asking job; NULL: a thread asks */
         struct batch a;
-        enum priority priority; /* a thread's */
-        int event;              /* a thread's: readable when there are news */
-        struct wait_list own;   /* a thread's open ones, under engine->lock */
+        enum priority priority; /* of a thread */
+        int event;              /* of a thread: readable when there is news */
+        struct wait_list own;   /* a thread's open waits, under engine->lock */
 
         struct wait_list news; /* answered, not yet taken; under engine->lock */
 
-        /* the consumer's; read by others under engine->lock, and written under it where noted */
+        /* The consumer's; others read these under engine->lock, and the noted ones are written under it. */
         size_t next, n_open, n_answered, n_worked; /* written under the lock */
-        struct average cost; /* of the answers that were worked out; under the lock */
-        bool full;             /* the engine's queue was, for `refused` */
+        struct average cost; /* of computed answers; under the lock */
+        bool full;             /* the engine's queue was full for `refused` */
         struct query *refused; /* a ref */
         bool over;
         int result;
@@ -226,7 +226,7 @@ enum fanout_state fanout_round(struct fanout *f)
         return news || can_ask(f) ? FANOUT_MORE : FANOUT_WAIT;
 }
 
-/* -- how far -- */
+/* -- progress -- */
 
 bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
 {
@@ -242,7 +242,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
         if (l.n_unknown > 0)
                 return false;
         least = most = l.mean_ns;
-        if (f->next < f->a.n) { /* those to come: as many known as so far, or none */
+        if (f->next < f->a.n) { /* least: as many of the rest are stored as so far; most: none is */
                 double n = (double)(f->a.n - f->next), variance;
 
                 if (f->cost.n < LEAST_SAMPLES)
@@ -319,7 +319,7 @@ int ask_many(struct engine *e, const struct batch *a, enum priority p, int cance
         return r;
 }
 
-/* -- for one -- */
+/* -- for one query -- */
 
 struct single {
         struct query *query;

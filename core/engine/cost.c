@@ -1,5 +1,5 @@
-/* How long jobs take. A query's estimate() says what was measured before. What this engine has seen since it was opened corrects that, or stands for it
- * where nothing was measured. */
+/* Durations of jobs. A query's estimate() has the measurements made before. The engine's own measurements since it was opened correct it, or replace
+ * it if there are none. */
 #include <math.h>
 
 #include "core/engine/engine_internal.h"
@@ -37,7 +37,7 @@ void cost_note(struct job *j, double ran_ns)
                 average_add(&t->ratio, ran_ns / (double)j->cost.mean_ns);
 }
 
-/* Mean and standard deviation of what a job takes in all; false: nothing is known. */
+/* Mean and standard deviation of a job's whole duration; false if nothing is known. */
 static bool expected(struct job *j, double *ret_mean, double *ret_deviation)
 {
         const struct type_times *t = times_of(j->engine, j->query->type);
@@ -68,7 +68,7 @@ static void load_add_own(struct load *l, struct job *j, uint64_t now)
                 l->n_unknown++;
                 return;
         }
-        if (ran > mean + 2 * deviation && j->cost.most_ns == 0) { /* what was measured says nothing about this one */
+        if (ran > mean + 2 * deviation && j->cost.most_ns == 0) { /* the measurements do not fit this job */
                 l->n_unknown++;
                 return;
         }

@@ -39,12 +39,12 @@ struct value *value_unref(struct value *v)
 
 /* -- asking -- */
 
-/* Lock held: whether one more can be begun. */
+/* Lock held: 0 if one more job can begin. */
 static int has_room(struct engine *e, bool inner)
 {
         if (store_read_only(e->home.store)) {
                 e->counters.refused++;
-                return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be worked out",
+                return errorf(-EROFS, "this is not known yet, and the store %s is on a read-only disk: nothing can be computed",
                               e->home.dir);
         }
         if (e->n_jobs >= e->options.queue && !inner) { /* a job's own query is never refused, or the job might wait for ever */
@@ -55,7 +55,7 @@ static int has_room(struct engine *e, bool inner)
         return 0;
 }
 
-/* With both names; lock not held. */
+/* Lock not held; the error has both names. */
 static int fail_cycle(struct job *asker, struct query *q)
 {
         cleanup_buffer struct buffer who = {0}, what = {0};
@@ -117,7 +117,7 @@ int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum pr
         }
         pthread_mutex_unlock(&e->lock);
         if (r == 0)
-                t = NULL; /* the job's, or freed by its answer */
+                t = NULL; /* the job owns it, or its answer freed it */
         return r;
 }
 
@@ -198,7 +198,7 @@ struct engine *engine_close(struct engine *e)
         return NULL;
 }
 
-/* -- looking -- */
+/* -- showing -- */
 
 const char *job_state_name(enum job_state s)
 {
@@ -233,7 +233,7 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
         if (state != JOB_QUEUED && state != JOB_RUNNING && q->type->find(q, &v) == 0) {
                 freep(ret_reason);
                 *ret_reason = NULL;
-                state = JOB_READY; /* another process may have managed what we failed at */
+                state = JOB_READY; /* another process may have succeeded meanwhile */
         }
         return state;
 }

@@ -1,36 +1,35 @@
-/* The engine: every value is worked out once, whoever asks, however many ask, in whichever process.
+/* The engine: every value is computed once, whoever asks, however many ask, in whichever process.
  *
  *     engine_ask(query) ── find() in the store: hit ─▶ answer
  *                        │ miss
  *                        ▼
  *           a job, one per query key (single flight); the asker is one of its waiters
- *                        │ need(): each value that must be there first becomes a job of its own; this one waits for them
+ *                        │ need(): each value needed first becomes a job of its own; this one waits for them
  *                        ▼
- *           the queue of the query's resource, people before batches, bounded
+ *           the queue of the query's resource, persons before batches, bounded
  *                        ▼
  *           claim (OFD lock, so that no other process does the same), slot (a core), compute() on a thread, answer every waiter
  *
- * A query is a value to be worked out: a row of functions and a key. To add one, write a query_type and a constructor
- * (core/query/query_program.c is the model; core/engine/ask.h for one that is made of others). The engine, the mount's handlers and
- * the command need no change. The engine knows no solver and no workspace: a query carries what it needs.
+ * A query is a value to be computed: a row of functions and a key. To add one, write a query_type and a constructor (model:
+ * core/query/query_program.c; core/engine/ask.h for a query that asks others). The engine, the mount's handlers and the command need no change. The
+ * engine knows no solver and no workspace: a query carries its own data.
  *
  * Why every wait ends.
  *   - Slots, claims, threads and places in a pool are held only inside compute() and step(), which have no way to ask and wait. A job that
- *     gives way (job_give_way()) waits for its slot while it holds its claim; whoever has that slot ends without the claim.
- *   - A job that waits (for its needs, or for what its step() asked) is a struct and nothing else: no thread, no slot, no claim, no
- *     descriptor. There may be as many as memory holds; what a job asks for is never refused because the queue is full.
- *   - The graph "job waits for job" has no cycle: whenever an edge is added, under the engine's lock, the engine looks whether the job
- *     asked for waits for the asker already, and then refuses the edge: -EDEADLK, with both names.
+ *     gives way (job_give_way()) waits for its slot while it holds its claim; the holder of that slot ends without the claim.
+ *   - A job that waits (for its needs, or for the batch of its step()) is a struct and nothing else: no thread, no slot, no claim, no
+ *     descriptor. There may be as many as memory holds; a job's own queries are never refused because the queue is full.
+ *   - The graph "job waits for job" has no cycle: when an edge is added, under the engine's lock, the engine checks whether the job
+ *     asked for waits for the asker already. If so it refuses the edge: -EDEADLK, with both names.
  * Other processes hold claims only while they compute, so the same holds across processes.
  *
- * Priority and cancellation follow the graph. When a person joins a job that a batch began, the job and everything it waits for, to any
- * depth, move before the batches. When the last waiter of a job has left, the job is cancelled after the grace period unless somebody
- * asks again; with it goes, at once, whatever was asked for it alone.
+ * Priority and cancellation follow the graph. When a person joins a job that a batch began, the job and everything it waits for, to any depth, move
+ * before the batches. When the last waiter of a job has left, the job is cancelled after the grace period unless somebody asks again; all that was
+ * asked for it alone is cancelled with it, at once.
  *
  * Errors are not remembered (the next asker tries again), but the last sentence is, for a while: engine_peek().
  *
- * Threads: every function may be called from any thread. Callbacks run on engine threads with no lock held, exactly once each.
- */
+ * Threads: every function may be called from any thread. Callbacks run on engine threads with no lock held, exactly once each. */
 #pragma once
 
 #include <sched.h>
@@ -38,7 +37,7 @@
 #include "cache/base/hash.h"
 #include "cache/base/progress.h"
 
-#define ENGINE_SLOTS_MAX 64 /* cores one engine uses at most */
+#define ENGINE_SLOTS_MAX 64 /* limit on the cores that one engine uses */
 
 struct core_loan;
 struct slot_view;
@@ -47,13 +46,13 @@ struct engine;
 struct store;
 struct job;
 
-/* The resource that a query occupies while it is worked out. */
+/* The resource that a query occupies while it is computed. */
 enum resource {
         RESOURCE_CORE,  /* one core of its own, for timed runs */
-        RESOURCE_BUILD, /* cores that no other build has, at least one; it lends them to runs */
-        RESOURCE_DISK,  /* none: short work that may wait for the disk (one of a few threads) */
-        RESOURCE_STEP,  /* none: step() of a query that is made of batches, and only while step() runs (one of a few threads) */
-        RESOURCE_REMOTE,  /* a slot that is no core of this machine: struct engine_remote */
+        RESOURCE_BUILD, /* cores without another build, at least one; the build lends them to runs */
+        RESOURCE_DISK,  /* none: short work that may wait for the disk (on one of a few threads) */
+        RESOURCE_STEP,  /* none: step() of a query made of batches, and only while step() runs (on one of a few threads) */
+        RESOURCE_REMOTE,  /* a slot of another machine: struct engine_remote */
         N_RESOURCES
 };
 
@@ -61,29 +60,29 @@ struct value { /* the head of every value */
         const struct query_type *type;
         unsigned refs; /* atomic */
 };
-struct query { /* the head of every query; what the functions below need beside it stands behind it */
+struct query { /* the head of every query; its own fields follow */
         const struct query_type *type;
         unsigned refs;     /* atomic */
-        struct digest key; /* of everything the value depends on; set by the constructor */
+        struct digest key; /* of everything that the value depends on; set by the constructor */
 };
 
-/* Slots that are not this machine's, such as those of a cluster (core/workspace/worker_pool.h). Their number changes, and one may be lost in use: a compute()
- * that ends with -EREMOTEIO is called again on another slot, at most ENGINE_LOST_MOST times; one that ends with -ERESTART, as nothing was begun,
- * any number of times. */
+/* Slots of other machines, such as those of a cluster (core/workspace/worker_pool.h). Their number changes, and one may be lost in use. A compute()
+ * that returns -EREMOTEIO is called again on another slot, at most ENGINE_LOST_MOST times; one that returns -ERESTART, as nothing was begun, any
+ * number of times. */
 struct engine_remote {
-        /* A slot for as long as `most_ns` (0: not known); `waiting` jobs want one, this one included. Called under the engine's lock, so it may not
-         * wait. -EAGAIN: engine_look_again() will be called when there is one; other errors end the job. */
+        /* Takes a slot for `most_ns` (0: not known); `waiting` jobs want one, this one included. Called under the engine's lock, so it must not wait.
+         * -EAGAIN: engine_look_again() will be called when there is one; other errors end the job. */
         int (*take)(struct engine_remote *a, uint64_t most_ns, size_t waiting, void **ret_slot);
-        void (*give_back)(struct engine_remote *a, void *slot); /* the same */
+        void (*give_back)(struct engine_remote *a, void *slot); /* also under the lock */
         void (*look)(struct engine_remote *a, void (*fn)(void *user, const struct remote_view *v), void *user);
 };
 #define ENGINE_LOST_MOST 3
 
-/* How long work will occupy its slot, from what was measured. */
+/* How long a computation will occupy its slot, from measurements. */
 struct cost {
         uint64_t mean_ns;
-        uint64_t deviation_ns; /* standard deviation; 0: not known, taken to be as much as the mean */
-        uint64_t most_ns;      /* it is ended then; 0: never */
+        uint64_t deviation_ns; /* standard deviation; 0: not known, taken to be the mean */
+        uint64_t most_ns;      /* it is stopped after this time; 0: never */
 };
 
 struct query_list;
@@ -93,23 +92,23 @@ int query_list_add(struct query_list *n, struct query *q);
 struct query_type {
         const char *name; /* "run" */
         enum resource resource;
-        enum resource (*resource_of)(const struct query *q); /* where it differs from query to query; asked once a job. NULL: `resource` */
-        /* The stored value: 0; -ENOENT when it must be worked out; else an error. Must be cheap: it is called in the mount's handlers. */
+        enum resource (*resource_of)(const struct query *q); /* if it differs between queries; called once for each job. NULL: `resource` */
+        /* 0 and the stored value; -ENOENT if it must be computed; else an error. Must be cheap: the mount's handlers call it. */
         int (*find)(struct query *q, struct value **ret);
-        /* Adds the queries whose values compute() needs and that are not there yet; called until it adds none. NULL: never any. */
+        /* Adds the queries whose values compute() needs and that are missing; called until it adds none. NULL: none ever. */
         int (*need)(struct query *q, struct query_list *ret);
-        /* Works it out and stores it. `j` has its slot and its cancel descriptor, and takes its progress. Not called when a need failed. -ENOENT, and
-         * need() adds something again: that has gone meanwhile; it is asked for, and compute() called once more. */
+        /* Computes the value and stores it. `j` has its slot and its cancel descriptor, and takes its progress. Not called if a need failed. -ENOENT
+         * while need() adds a query again: that value has gone meanwhile; it is asked for, and compute() is called once more. */
         int (*compute)(struct query *q, struct job *j, struct value **ret);
         /* Instead of compute(), for a query made of batches (RESOURCE_STEP): see core/engine/ask.h. */
         int (*step)(struct query *q, struct job *j, void **state, struct value **ret);
-        void (*free_state)(void *state);                             /* of what step() left in *state; NULL: nothing to free */
+        void (*free_state)(void *state);                             /* frees the state that step() left; NULL: nothing to free */
         void (*describe)(const struct query *q, struct buffer *ret); /* "run kissat 1a2b3c4d case 42" */
-        bool (*estimate)(const struct query *q, struct cost *ret);   /* false: nothing was measured; NULL: never anything */
-        /* Of RESOURCE_REMOTE: whose slots, and how long it may take at most (0: not known). */
+        bool (*estimate)(const struct query *q, struct cost *ret);   /* false: no measurements; NULL: never any */
+        /* For RESOURCE_REMOTE: the owner of the slots, and the longest possible time (0: not known). */
         struct engine_remote *(*remote)(const struct query *q, uint64_t *ret_most_ns);
-        bool (*gone)(const struct query *q); /* its solver was removed: its job ends; NULL: never */
-        void (*query_done)(struct query *q); /* frees what is in it, as the next one does; NULL: nothing is */
+        bool (*gone)(const struct query *q); /* true if its solver was removed: its job ends; NULL: never */
+        void (*query_done)(struct query *q); /* frees its fields, as value_done() does; NULL: nothing to free */
         void (*value_done)(struct value *v);
 };
 
@@ -122,23 +121,23 @@ DEFINE_CLEANUP(struct value *, value_unref)
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
-/* Where an engine works; workspace_engine() has that of a store. */
+/* The place of an engine; workspace_engine() gives that of a store. */
 struct engine_home {
-        const char *dir; /* slots/, claims/ and engines/ are kept in it; copied */
-        struct store *store; /* others put values into it, too: looked at when it changes. Read-only: nothing is worked out */
-        /* A number that changes when queries may have become `gone`; called a few times a second, without a lock. NULL: never any. */
+        const char *dir; /* the folder of slots/, claims/ and engines/; copied */
+        struct store *store; /* others put values into it, too: it is looked at when it changes. Read-only: nothing is computed */
+        /* A number that changes when queries may have become `gone`; called a few times a second, without a lock. NULL: never. */
         uint64_t (*changes)(void *user);
-        /* All clusters, for showing their slots; NULL: there are none. */
+        /* Calls fn for each cluster, to show its slots; NULL: no clusters. */
         void (*each_remote)(void *user, void (*fn)(void *look_user, struct engine_remote *a), void *look_user);
-        /* Called by engine_open() and, with NULL, by engine_close(), when no slot is taken any more: for engine_look_again(). NULL: nobody. */
+        /* Called by engine_open() and, with NULL, by engine_close(), when all slots are free: sets the engine for engine_look_again(). Or NULL. */
         void (*attach)(void *user, struct engine *e);
         void *user;
 };
 struct engine_options {
-        unsigned cores;    /* slots to use at most; 0: all that host_cores() gives */
-        unsigned queue;    /* jobs at most; further askers get -EAGAIN; 0: 65536 */
-        uint64_t grace_ns; /* after the last waiter left; 0: 3 s */
-        bool gives_up;     /* jobs for which others leave no core for wait_ns end with -EAGAIN, and who has the cores */
+        unsigned cores;    /* limit on its slots; 0: all that host_cores() gives */
+        unsigned queue;    /* limit on its jobs; further askers get -EAGAIN; 0: 65536 */
+        uint64_t grace_ns; /* from the last waiter's leaving to the cancel; 0: 3 s */
+        bool gives_up;     /* jobs end with -EAGAIN, and the names of the owners, if others leave them no core for wait_ns */
         uint64_t wait_ns;
 };
 int engine_open(const struct engine_home *home, const struct engine_options *options, struct engine **ret);
@@ -151,20 +150,20 @@ enum priority {
         PRIORITY_BATCH
 };
 
-/* `reason` is the sentence that goes with a failure, else NULL. `v` is borrowed. */
+/* `reason` is the sentence for a failure, else NULL. `v` is borrowed. */
 typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason);
 
-/* Asks for one value; for many see core/engine/ask.h. 0: `fn` is called with the answer (perhaps before this returns), unless engine_leave() takes the
- * ticket back first. -EAGAIN: the queue is full; -EROFS: the value is not known, and the store is read-only. The answer or engine_leave() frees the
- * ticket. `again` measures anew even when a value is there. *ret is set before the answer can come, and left alone when it comes at once; q stays
- * the caller's. */
+/* Asks for one value; for many see core/engine/ask.h. 0: `fn` is called with the answer (perhaps before this returns), unless engine_leave() takes
+ * the ticket back first. -EAGAIN: the queue is full; -EROFS: the value is not known, and the store is read-only. The answer or engine_leave() frees
+ * the ticket. `again` measures anew even if a value is stored. *ret is set before the answer can come, and unchanged if it comes at once; q stays the
+ * caller's. */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
 /* Takes a ticket back. `t` is the `ret` of engine_ask(): it is read under the engine's lock, so it may still be NULL while another thread is in
- * engine_ask(). True: fn will never be called; false: not asked yet, or fn is being called. When fn has returned the ticket is gone: hold a lock
- * that fn takes, too, and see under it whether fn was called. */
+ * engine_ask(). True: fn will never be called. False: not asked yet, or fn is being called. The ticket is gone when fn has returned: hold a lock that
+ * fn takes, too, and check under it whether fn was called. */
 bool engine_leave(struct engine *e, struct ticket **t);
-/* Asks and waits; -ECANCELED when cancel_fd (-1: none) becomes readable. errorf() carries the sentence. */
+/* Asks and waits. -ECANCELED if cancel_fd (-1: none) becomes readable. errorf() has the sentence. */
 int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret);
 
 /* -- looking ---------------------------------------------------------------------------------------------------- */
@@ -177,13 +176,13 @@ enum job_state {
         JOB_FAILED
 };
 const char *job_state_name(enum job_state s); /* "cold" … */
-/* The state of a query, without asking for it. *ret_job: its job's number (0: none); ret_reason (free()): of a remembered failure, or who has the cores
- * that it waits for; NULL: none. */
+/* The state of a query, without asking for it. *ret_job: its job's number (0: none). *ret_reason (free()): why it failed, if remembered, or the
+ * owners of the cores that it waits for; NULL: neither. */
 enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job, char **ret_reason);
 
 struct job_view {
         uint64_t id;
-        int pid;           /* of the process it is in */
+        int pid;           /* of the job's process */
         const char *query; /* type name */
         const char *what;  /* description */
         enum job_state state;
@@ -193,12 +192,12 @@ struct job_view {
         uint64_t age_ns, running_ns, remaining_ns; /* 0: unknown */
         unsigned waiters;
 };
-/* Every job of this engine, then those of other processes on this store; in order of number. */
+/* Calls fn for every job of this engine, then for those of other processes on this store; in order of number. */
 int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user);
 /* The same for a process without an engine: all engines alive on the store. */
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user);
 
-/* The cores of this machine that are taken, of all stores. */
+/* Calls fn for each taken core of this machine, of all stores. */
 int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user);
 
 /* The remote slots of this engine, or of all engines alive on a store. */
@@ -206,7 +205,7 @@ void engine_each_remote(struct engine *e, void (*fn)(void *user, const struct re
 int engine_each_remote_of_store(const char *store_dir, void (*fn)(void *user, const struct remote_view *v), void *user);
 /* "cluster lab: 2 of 20 workers, 3 waiting to begin, 1 of 2 slots at work, 1 lost; last trouble: …", without a newline. */
 void remote_view_line(const struct remote_view *v, struct buffer *ret);
-void engine_look_again(struct engine *e); /* there may be a remote slot */
+void engine_look_again(struct engine *e); /* call when there may be a remote slot */
 
 struct engine_counters {
         uint64_t asked, hits, started, finished, failed, cancelled, joined, refused;
@@ -221,16 +220,16 @@ const cpu_set_t *job_cpus(struct job *j); /* the cores of its slots */
 unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
 size_t job_loans(struct job *j, struct core_loan *ret); /* the slots of a build, ENGINE_SLOTS_MAX at most, with their locks */
-void *job_remote(struct job *j); /* its remote slot, of RESOURCE_REMOTE; NULL */
-/* The same for a computation that outlives its slots: the slot is the caller's, who gives it back to the cluster. */
+void *job_remote(struct job *j); /* its remote slot, for RESOURCE_REMOTE; NULL */
+/* The same for a computation that outlives its slots: the caller gives the slot back to the cluster. */
 void *job_take_remote(struct job *j);
-/* For a long computation that can use several cores; by any thread of the job's. One more slot; -EAGAIN: none is free, or somebody waits for one.
- * Between two pieces of work its holder asks job_is_pressed(): if a job of this engine or a person waits for a core, it drops the slot. All are
+/* Takes one more slot, for a long computation that can use several cores; by any thread of the job. -EAGAIN if none is free, or another job waits for
+ * one. Between two pieces of work the holder asks job_is_pressed(): if a job of this engine or a person waits for a core, it drops the slot. All are
  * dropped when compute() returns. */
 int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus);
 void job_drop_slot(struct job *j, unsigned slot);
 bool job_is_pressed(struct job *j);
-/* A batch calls it between two pieces of work: its slots go to a person who waits for a core. 1: it has another slot now (job_cpus(), job_slot());
+/* Called by a batch between two pieces of work: its slots go to a person who waits for a core. 1: it has another slot now (job_cpus(), job_slot());
  * 0: nobody waited; -ECANCELED. By one thread. */
 int job_give_way(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */

@@ -1,5 +1,5 @@
-/* Shared by engine.c (asking for one), ask.c (for many), engine_job.c (jobs, what they wait for, their answers), schedule.c (who runs next, and
- * where), cost.c (how long it will take) and engine_view.c (looking). */
+/* Shared by engine.c (asking for one), ask.c (for many), engine_job.c (jobs, their waits and answers), schedule.c (which job runs next, and where),
+ * cost.c (estimates of durations) and engine_view.c (showing). */
 #pragma once
 
 #include <pthread.h>
@@ -12,18 +12,18 @@
 #define ENGINE_DISK      4  /* RESOURCE_DISK jobs at a time */
 #define ENGINE_STEPS     4  /* steps at a time */
 #define ENGINE_FAILURES  256
-#define ENGINE_TYPES     16 /* of queries whose durations are kept count of */
+#define ENGINE_TYPES     16 /* of queries whose durations are recorded */
 #define PHASE_SIZE       128
 #define ENGINE_BUCKETS   (1u << 14)
 
-/* Whoever waits for a job has a ticket on it: an asker from outside, or another job (`inner`). */
+/* Each waiter of a job has a ticket on it: an asker from outside, or another job (`inner`). */
 struct ticket {
         struct job *job; /* NULL once it is being answered; under engine->lock */
         answer_fn fn;
         void *user;
         enum priority priority;
         bool inner;
-        double worked_ns; /* set before fn is called, in the first ticket: slots' time for the job and for what it asked */
+        double worked_ns; /* set before fn is called, in the first ticket: slot time of the job and of its own queries */
         TAILQ_ENTRY(ticket) link;
 };
 TAILQ_HEAD(ticket_list, ticket);
@@ -33,15 +33,15 @@ struct wait {
         struct engine *engine;
         struct job *job;        /* a ref; NULL: an asking thread's */
         struct fanout *fanout;  /* NULL: a need of `job` */
-        struct wait_list *open; /* the list it is in until it is answered */
-        struct ticket *ticket;  /* owned by the job asked for; NULL before it is asked for, and from its answer on */
-        bool asking;            /* its asker is in engine_ask(), and frees it afterwards if it is to go */
-        bool answered, left;    /* left: nobody wants the answer */
+        struct wait_list *open; /* the list that holds it until it is answered */
+        struct ticket *ticket;  /* owned by the job asked for; NULL before the asking and after the answer */
+        bool asking;            /* the asker is in engine_ask(), and frees the wait afterwards if needed */
+        bool answered, left;    /* left: the answer is not wanted any more */
         size_t i;               /* of the batch */
         int r;                  /* the answer */
         struct value *value;    /* owns a ref */
         char *reason;           /* owned */
-        bool worked;            /* it was not known at once */
+        bool worked;            /* the value was not found at once */
         double worked_ns;
         TAILQ_ENTRY(wait) link;
 };
@@ -54,11 +54,11 @@ struct query_list {
 void query_list_done(struct query_list *n);
 
 enum job_stage {
-        STAGE_NEED,      /* waits for what it needs */
+        STAGE_NEED,      /* waits for its needs */
         STAGE_QUEUED,    /* waits for its turn */
         STAGE_CLAIMED, /* another process (or a cancelled job of ours) holds its claim */
         STAGE_RUNNING,
-        STAGE_WAITS, /* between two steps: waits for what it asked for */
+        STAGE_WAITS, /* waits for its batch between two steps */
         STAGE_OVER,  /* being answered */
 };
 
@@ -74,7 +74,7 @@ struct job {
         enum resource resource;
         uint64_t id;
         bool again;
-        /* under engine->lock: one until job_finish(), one for each wait of it, one for a look at it without the lock */
+        /* Under engine->lock: one until job_finish(), one for each of its waits, one for each look at it without the lock. */
         unsigned refs;
 
         /* under engine->lock */
@@ -84,33 +84,33 @@ struct job {
         unsigned n_tickets;
         bool listed;             /* in engine->jobs: can be joined */
         bool cancelled;          /* told to stop; never joined again */
-        bool gone;               /* cancelled, as what it is asked of is no more */
-        bool had_needs;          /* it waited for some */
-        bool second;             /* a need was gone when its turn came, and was asked for again */
-        uint64_t abandoned;      /* when the last ticket left; 0: tickets wait */
+        bool gone;               /* cancelled because its solver was removed */
+        bool had_needs;          /* it waited for needs */
+        bool second;             /* a need had gone when its turn came, and was asked for again */
+        uint64_t abandoned;      /* when the last ticket left; 0: it has tickets */
         uint64_t asked, started; /* now_ns(); started: the first time */
         uint64_t next_look;      /* STAGE_CLAIMED: when to try the claim again */
         uint64_t look_interval;
         struct wait_list waits; /* open; owned until their answers are on the way */
-        size_t n_needs;         /* needs of this round that are open, and one while they are being asked for */
-        struct queue *queue;    /* it is in; NULL: none */
-        uint64_t added_slots;   /* a bit for each that it took while it ran */
-        uint64_t mark;          /* of the last walk over the graph that came by */
+        size_t n_needs;         /* open needs of this round, plus one while they are being asked for */
+        struct queue *queue;    /* that holds it; NULL: none */
+        uint64_t added_slots;   /* a bit for each slot that it took while it ran */
+        uint64_t mark;          /* of the last walk over the graph that visited it */
         char phase[PHASE_SIZE];
         uint64_t done, total;
         struct cost cost; /* mean 0: not known */
-        double worked_ns; /* slots' time for it and for what was asked on its behalf alone */
+        double worked_ns; /* slot time for it and for its own queries */
         LIST_ENTRY(job) bucket_link;
         TAILQ_ENTRY(job) all_link, queue_link, abandoned_link;
 
-        /* of the thread that runs it, and between two steps of nobody */
+        /* Used only by the thread that runs it; between two steps by no thread. */
         struct fanout *fanout; /* owned; its open waits are `waits` */
         void *state;           /* of step() */
         int claim, cancel_fd;
-        uint64_t slots; /* a bit for each that it has */
-        struct engine_remote *remote; /* whose `remote_slot` is */
+        uint64_t slots; /* a bit for each slot */
+        struct engine_remote *remote; /* the owner of `remote_slot` */
         void *remote_slot;          /* NULL: none */
-        unsigned n_lost;          /* remote slots that were lost while it had them */
+        unsigned n_lost;          /* remote slots lost under it */
         cpu_set_t cpus;
         struct progress progress;
 };
@@ -124,7 +124,7 @@ struct average { /* Welford's running mean, and sum of squares of the difference
         double n, mean, m2;
 };
 
-/* How long jobs of a type took since the engine was opened, and how that was to the estimates. */
+/* Durations of jobs of a type since the engine was opened, and their ratio to the estimates. */
 struct type_times {
         const struct query_type *type;
         struct average took, ratio;
@@ -138,7 +138,7 @@ struct engine {
         unsigned n_slots;
 
         pthread_mutex_t lock;
-        pthread_cond_t changed; /* for the scheduler: something to do */
+        pthread_cond_t changed; /* for the scheduler: there is work */
         pthread_cond_t idle;    /* for engine_close(): a worker has gone */
         pthread_t scheduler;
 
@@ -147,16 +147,16 @@ struct engine {
         bool attention; /* something changed since the scheduler last looked */
         LIST_HEAD(, job) jobs[ENGINE_BUCKETS];
         struct job_list all;       /* in order of id */
-        struct job_list abandoned; /* the first is to go first */
+        struct job_list abandoned; /* the longest abandoned first */
         size_t n_jobs;
         struct queue queues[N_RESOURCES][2]; /* STAGE_QUEUED, by priority */
         struct queue claimed; /* STAGE_CLAIMED */
         unsigned running[N_RESOURCES], n_workers;
-        int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that have a run of ours, and of those that have a build; -1 */
+        int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that our runs have, and of those that our builds have; -1 */
         unsigned n_owned;
-        int marks[N_SLOT_MARKS]; /* ours; -1 */
-        struct refusal {         /* of runs; of builds */
-                uint64_t since, looked; /* since when others have left no core for any; 0: not so */
+        int marks[N_SLOT_MARKS]; /* marks that we have set; -1 */
+        struct refusal {         /* for runs; for builds */
+                uint64_t since, looked; /* since when others have left no core for any; 0: they have not */
                 char who[256];          /* "waits for a core: …" */
         } refusals[2];
         uint64_t next_id, next_mark;
@@ -164,61 +164,61 @@ struct engine {
         unsigned next_failure;
         struct type_times times[ENGINE_TYPES];
         struct engine_counters counters;
-        bool dirty;                       /* the published view is older than what is */
-        uint64_t published, publish_cost; /* now_ns(); ns the last one took */
+        bool dirty;                       /* the published view is out of date */
+        uint64_t published, publish_cost; /* now_ns(); duration of the last one in ns */
         int alive;                        /* lock on engines/<pid>, held while we live */
 };
 
 /* engine.c */
-/* engine_ask() on behalf of a job (NULL: of somebody outside). -EDEADLK: it is waited for by what it asks for. */
+/* engine_ask() on behalf of a job (NULL: of an outsider). -EDEADLK if the query already waits for the asker. */
 int engine_ask_for(struct engine *e, struct job *asker, struct query *q, enum priority p, bool again, answer_fn fn, void *user,
                    struct ticket **ret);
 
 /* engine_job.c; all with engine->lock held unless said otherwise */
 struct job *job_new(struct engine *e, struct query *q, bool again);
-struct job *job_listed(struct engine *e, const struct digest *key, bool again); /* one that can be joined; NULL */
+struct job *job_listed(struct engine *e, const struct digest *key, bool again); /* a job that can be joined; NULL */
 void job_list(struct job *j);
 void ticket_add(struct job *j, struct ticket *t);
-/* The job is cancelled after the grace period if nobody else waits; `at_once`: without it. */
+/* Removes a ticket. If it was the last, the job is cancelled after the grace period, with `at_once` without it. */
 void ticket_remove(struct ticket *t, bool at_once);
 void job_finish(struct job *j, int r, struct value *v, const char *reason); /* lock held on entry and exit, dropped in between */
 void job_ref(struct job *j);
 void job_unref(struct job *j);
-void job_advance(struct job *j);    /* looks for what it needs, else queues it; lock held on entry and exit, dropped in between */
-void engine_wake(struct engine *e); /* the scheduler looks again */
-unsigned engine_width(const struct engine *e); /* how many slots work at a time, for estimates */
+void job_advance(struct job *j);    /* asks for its needs, or queues it; lock held on entry and exit, dropped in between */
+void engine_wake(struct engine *e); /* makes the scheduler look again */
+unsigned engine_width(const struct engine *e); /* slots at work at a time, for estimates */
 void queue_add(struct queue *q, struct job *j);
-void job_queue(struct job *j);                              /* into the queue of its resource and priority: STAGE_QUEUED */
-void job_dequeue(struct job *j);                            /* from whichever queue it is in */
+void job_queue(struct job *j);                              /* adds it to the queue of its resource and priority: STAGE_QUEUED */
+void job_dequeue(struct job *j);                            /* from the queue that it is in */
 void job_cancel(struct job *j);                             /* lock held on entry and exit, dropped in between */
-bool job_waits_for(struct job *j, const struct job *other); /* itself, or through others */
+bool job_waits_for(struct job *j, const struct job *other); /* true for itself, and through others */
 
-/* Asks for what a wait is for, and puts it into `w->open`. Lock not held. 0: it is or will be answered, by a need's round or the fan-out's news; else the
- * wait is gone. */
+/* Asks for the wait's query, and adds the wait to `w->open`. Lock not held. 0: it is or will be answered, through the needs' round or the fan-out's
+ * news; else the wait is gone. */
 int wait_ask(struct wait *w, struct query *q, enum priority p, bool again);
 void wait_free(struct wait *w);
-void waits_leave(struct wait_list *open); /* takes them all back; those being answered are freed by that */
+void waits_leave(struct wait_list *open); /* takes them all back; those being answered are freed by their answer */
 
 /* ask.c */
 struct fanout *fanout_free(struct fanout *f); /* its open waits must have been left; lock held */
 void fanout_news(struct wait *w);             /* an answer has come; lock held */
 enum fanout_state {
-        FANOUT_MORE, /* there may be more to do at once */
-        FANOUT_WAIT, /* until there are news */
-        FANOUT_OVER, /* fanout_result() says how */
+        FANOUT_MORE, /* more may be possible at once */
+        FANOUT_WAIT, /* until there is news */
+        FANOUT_OVER, /* fanout_result() has the result */
 };
 enum fanout_state fanout_round(struct fanout *f);                                /* lock not held; calls make() and answered() */
-int fanout_result(struct fanout *f);                                             /* with a sentence, by errorf() */
+int fanout_result(struct fanout *f);                                             /* sets the sentence by errorf() */
 bool fanout_has_news(const struct fanout *f);                                    /* lock held */
 bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most); /* lock held */
 
 /* cost.c; lock held */
-void cost_note(struct job *j, double ran_ns); /* it ran to an end */
+void cost_note(struct job *j, double ran_ns); /* call when it ran to its end */
 void average_add(struct average *a, double x);
-/* The time that the open jobs of a batch still take: added up over jobs, each counted once in a walk. */
+/* The remaining time of a batch's open jobs: a sum over jobs, each counted once in a walk. */
 struct load {
         uint64_t mark;
-        double mean_ns, variance, longest_ns; /* longest: that one job may still take */
+        double mean_ns, variance, longest_ns; /* longest: of one job */
         size_t n_unknown;
 };
 struct load load_begin(struct engine *e);

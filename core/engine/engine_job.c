@@ -1,4 +1,4 @@
-/* Jobs: their queues, the tickets on them, what they wait for, and their end. */
+/* Jobs: their queues, tickets, waits and end. */
 #include "core/engine/engine_internal.h"
 
 #include <sys/eventfd.h>
@@ -65,7 +65,7 @@ void job_list(struct job *j)
         j->listed = true;
 }
 
-/* No ticket can join it from here on. */
+/* From here on no ticket can join it. */
 static void job_unlist(struct job *j)
 {
         if (!j->listed)
@@ -143,7 +143,7 @@ bool job_waits_for(struct job *j, const struct job *other)
         return reaches(j, other, ++j->engine->next_mark);
 }
 
-/* A person joins a batch's job: it moves up, and what it waits for with it. */
+/* When a person joins a batch's job, the job and all that it waits for move up. */
 static void job_raise(struct job *j, enum priority p)
 {
         struct wait *w;
@@ -195,7 +195,7 @@ static void job_abandon(struct job *j, bool at_once)
                 j->abandoned = now_ns();
                 TAILQ_INSERT_TAIL(&e->abandoned, j, abandoned_link);
         }
-        engine_wake(e); /* it now waits for the end of the grace period */
+        engine_wake(e); /* so that it waits for the end of the grace period */
 }
 
 void ticket_remove(struct ticket *t, bool at_once)
@@ -258,7 +258,7 @@ void job_finish(struct job *j, int r, struct value *v, const char *reason)
                 t->job = NULL;
                 e->counters.waiters -= !t->inner;
         }
-        if (!TAILQ_EMPTY(&tickets)) /* once, however many asked */
+        if (!TAILQ_EMPTY(&tickets)) /* once for all waiters */
                 TAILQ_FIRST(&tickets)->worked_ns = j->worked_ns;
         j->n_tickets = 0;
         e->dirty = true;
@@ -309,7 +309,7 @@ void waits_leave(struct wait_list *open)
                 TAILQ_REMOVE(open, w, link);
                 w->left = true;
                 if (!t || !t->job)
-                        continue; /* it is being asked for or answered: wait_ask() or wait_answered() frees it */
+                        continue; /* being asked for or answered: wait_ask() or wait_answered() frees it */
                 ticket_remove(t, true);
                 free(t);
                 w->ticket = NULL;
@@ -318,7 +318,7 @@ void waits_leave(struct wait_list *open)
         }
 }
 
-/* A need of a job is there, or failed. May drop the lock. */
+/* Handles the answer to a need. May drop the lock. */
 static void need_answered(struct wait *w)
 {
         struct job *j = w->job;
@@ -350,7 +350,7 @@ static void wait_answered(void *user, int r, struct value *v, const char *reason
                 TAILQ_REMOVE(w->open, w, link);
                 if (w->fanout) {
                         fanout_news(w);
-                        w = NULL; /* the fan-out's from here on */
+                        w = NULL; /* the fan-out owns it from here on */
                 } else
                         need_answered(w);
         }
@@ -378,9 +378,9 @@ int wait_ask(struct wait *w, struct query *q, enum priority p, bool again)
                         TAILQ_REMOVE(w->open, w, link);
                 wait_free(w);
         } else if (w->answered) {
-                if (w->left || !w->fanout) /* else it is among the news */
+                if (w->left || !w->fanout) /* else the news hold it */
                         wait_free(w);
-        } else if (w->left) { /* the job ended while we asked for it */
+        } else if (w->left) { /* the job ended during the asking */
                 struct ticket *t = w->ticket;
 
                 if (t && t->job) {
@@ -412,7 +412,7 @@ void query_list_done(struct query_list *n)
         free(n->list);
 }
 
-/* Asks for what is missing. Lock not held; the job may have ended meanwhile. */
+/* Asks for missing needs. Lock not held; the job may have ended meanwhile. */
 static int job_ask_needs(struct job *j, const struct query_list *needs)
 {
         int r = 0;
@@ -431,7 +431,7 @@ static int job_ask_needs(struct job *j, const struct query_list *needs)
         return r;
 }
 
-/* Its cost is estimated once, before it waits for anything. Lock not held. */
+/* Estimates the job's cost once, before it waits for anything. Lock not held. */
 static void job_estimate(struct job *j)
 {
         struct cost cost = {0};
@@ -452,10 +452,10 @@ void job_advance(struct job *j)
         while (j->stage == STAGE_NEED && !waiting) {
                 cleanup(query_list_done) struct query_list needs = {0};
                 cleanup(value_unrefp) struct value *v = NULL;
-                bool look = j->had_needs && !j->again; /* its needs may have been all there was to do */
+                bool look = j->had_needs && !j->again; /* its needs may already have produced the value */
                 int r;
 
-                j->n_needs = 1; /* ours: it does not get to 0 before all are asked for */
+                j->n_needs = 1; /* ours: it stays above 0 until all are asked for */
                 pthread_mutex_unlock(&e->lock);
                 if (!j->cost.mean_ns)
                         job_estimate(j);

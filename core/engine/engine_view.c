@@ -1,5 +1,5 @@
-/* The work of engines, for people. Each engine keeps engines/<pid>.json up to date, a few times a second while anything changes, and holds a lock on
- * engines/<pid> while it lives. So every process on the store can show every engine's jobs, and knows the files of dead engines. */
+/* The work of engines, shown to people. Each engine keeps engines/<pid>.json up to date, a few times a second while anything changes, and holds a
+ * lock on engines/<pid> while it lives. So every process on the store can show every engine's jobs, and recognizes the files of dead engines. */
 #include "core/engine/engine_internal.h"
 
 #include "cache/base/json.h"
@@ -8,7 +8,7 @@
 struct shown {
         struct job *job; /* a ref */
         struct job_view view;
-        char phase[2 * PHASE_SIZE]; /* who has the cores may be long */
+        char phase[2 * PHASE_SIZE]; /* the owners of the cores may make it long */
 };
 
 static void view_fill(struct shown *s, struct job *j, uint64_t now)
@@ -75,7 +75,7 @@ static void view_each(struct engine *e, void (*fn)(void *user, const struct job_
 
 /* -- to and from JSON -- */
 
-/* Looks at jobs, or at remote slots. */
+/* A look at jobs, or at remote slots. */
 struct looking {
         void (*job)(void *user, const struct job_view *j);
         void (*remote)(void *user, const struct remote_view *v);
@@ -84,12 +84,12 @@ struct looking {
 
 struct publishing {
         FILE *to;
-        uint64_t now; /* durations are as of then; a reader adds what has passed since */
-        bool more; /* it is not the first */
+        uint64_t now; /* durations are as of then; a reader adds the time since */
+        bool more; /* not the first object */
         bool failed;
 };
 
-/* One after the other, as thousands may wait. Takes the object over. */
+/* Writes one object at a time, as thousands may wait. Takes over the object. */
 static void publish_json(struct publishing *p, json_t *o)
 {
         if (p->more)
@@ -188,7 +188,7 @@ void view_publish(struct engine *e)
         if (snprintf(path, sizeof(path), "%s/%d.json", e->engines_dir, (int)getpid()) >= (int)sizeof(path) ||
             snprintf(fresh, sizeof(fresh), "%s/%d.new", e->engines_dir, (int)getpid()) >= (int)sizeof(fresh))
                 return;
-        p.to = fopen(fresh, "we"); /* for people's eyes only: neither durable nor worth failing for */
+        p.to = fopen(fresh, "we"); /* only shown: neither durable nor worth an error */
         if (!p.to)
                 return;
         fputc('[', p.to);
@@ -217,11 +217,11 @@ int view_open(struct engine *e)
         if (r == 0)
                 r = make_folder(e, "engines", e->engines_dir);
         if (r == 0)
-                r = slot_folder(own, e->slots_dir, NULL); /* the machine's; the store's own where the machine has none */
+                r = slot_folder(own, e->slots_dir, NULL); /* the machine's; without one, the store's own */
         if (r < 0 || store_read_only(e->home.store))
-                return r; /* there will be nothing to show */
+                return r; /* then nothing can be shown */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        /* shared: a process may have two engines; waits for a sweep of what an earlier process of that number left */
+        /* shared: a process may have two engines; waits for a sweep of an earlier process with this pid */
         r = lock_wait(e->engines_dir, pid, true, &e->alive);
         return r < 0 ? errorf(r, "cannot lock %s/%s: %s", e->engines_dir, pid, strerror(-r)) : 0;
 }
@@ -238,7 +238,7 @@ void view_close(struct engine *e)
         lock_release_unlink(e->engines_dir, pid, steal_fd(&e->alive));
 }
 
-/* -- looking -- */
+/* -- showing -- */
 
 static void view_read(const char *dir, const char *pid, const struct looking *l)
 {

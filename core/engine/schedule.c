@@ -2,12 +2,11 @@
  *
  * One thread decides, a thread per running job computes. A slot is a core of the machine: a lock that all processes, stores and users share
  * (core/run/slot.h), and that a crash frees. Runs own slots and builds borrow them, so neither waits for the other. A claim is a lock named by the
- * query's key: its holder works the value out; others wait until it is free, and find the value in the store. An engine that waits for a slot
- * marks that (slot_mark()), and others leave slots alone when it is not their turn.
+ * query's key: its holder computes the value; others wait until it is free, and find the value in the store. An engine that waits for a slot sets a
+ * mark (slot_mark()), and others leave slots alone when it is not their turn.
  *
- * Locks of other processes cannot be awaited together with our own condition. So they are looked at every few milliseconds, while a job could
- * gain from it.
- */
+ * Nothing can wait for locks of other processes and for our own condition together. So the locks are looked at every few milliseconds, while a job
+ * could gain from it. */
 #include "core/engine/engine_internal.h"
 
 #include <poll.h>
@@ -17,14 +16,14 @@
 #include "cache/base/guard.h"
 #include "cache/base/lock.h"
 
-#define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* a slot that another process holds */
-#define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* a claim that another process holds, at first */
+#define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* for a slot that another process holds */
+#define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* for a claim that another process holds, at first */
 #define CLAIM_LOOK_MOST (250 * NSEC_PER_MSEC)
 #define PUBLISH_NS      (300 * NSEC_PER_MSEC)
 
 /* -- slots -- */
 
-/* -EAGAIN: it is taken. */
+/* -EAGAIN if it is taken. */
 static int slot_take(struct engine *e, unsigned slot, enum slot_use use, uint64_t *slots, cpu_set_t *cpus)
 {
         int *lock = &e->slots[use == SLOT_BUILD][slot], r;
@@ -62,7 +61,7 @@ static void slots_release(struct job *j)
                 j->remote->give_back(j->remote, steal_pointer(j->remote_slot));
 }
 
-/* One slot for a run; for a build up to a quarter of the machine and at least four cores. -EAGAIN: none is free. */
+/* One slot for a run; for a build up to a quarter of the machine and at least four cores. -EAGAIN if none is free. */
 static int slots_take(struct job *j)
 {
         const enum slot_use last = j->priority == PRIORITY_PERSON ? SLOT_PERSON : SLOT_RUN;
@@ -80,7 +79,7 @@ static int slots_take(struct job *j)
         return r;
 }
 
-/* Says whose its slots are, and waits until builds have left them. Lock not held. */
+/* Writes the owner's note into its slots, and waits until builds have left them. Lock not held. */
 static int slots_begin(struct job *j, uint64_t slots)
 {
         const bool is_build = j->resource == RESOURCE_BUILD;
@@ -118,7 +117,7 @@ static bool somebody_waits(const struct engine *e)
         return e->queues[RESOURCE_CORE][PRIORITY_BATCH].n > 0 || person_waits(e) || slot_is_marked(e->slots_dir, SLOT_BATCH_HAS_NONE);
 }
 
-/* Is it a build's turn on one of its slots? */
+/* True if a build waits for its turn on one of the job's slots. */
 static bool is_turn_of_build(const struct job *j)
 {
         for (unsigned i = 0; i < j->engine->n_slots; i++)
@@ -194,7 +193,7 @@ int job_give_way(struct job *j)
 
 /* -- claims -- */
 
-/* -EAGAIN: it is taken. */
+/* -EAGAIN if it is taken. */
 static int claim_take(struct job *j)
 {
         char name[DIGEST_HEX_SIZE];
@@ -215,11 +214,11 @@ static void claim_release(struct job *j)
 
 /* -- running -- */
 
-/* A line of text: what is no UTF-8, or a control byte, is a '?'; what does not fit ends with a word and three dots. */
+/* Makes a line of text: control bytes and invalid UTF-8 become '?'; a text that is too long ends after a word, with three dots. */
 static void phase_set(char ret[PHASE_SIZE], const char *what)
 {
         static const char more[] = " …";
-        size_t size = 0, word = 0, whole = 0; /* where the last word and character end that leave room for the dots */
+        size_t size = 0, word = 0, whole = 0; /* ends of the last word and character that leave room for the dots */
 
         for (size_t left = strlen(what), n; left > 0; what += n, left -= n) {
                 bool valid = (n = utf8_length(what, left)) > 0 && (unsigned char)*what >= 0x20 && *what != 0x7f;
@@ -250,7 +249,7 @@ static void job_tell(void *user, const char *what, uint64_t done, uint64_t total
         j->done = done;
         j->total = total;
         if (!j->engine->dirty)
-                engine_wake(j->engine); /* it may sleep until something happens, and other processes want to see this */
+                engine_wake(j->engine); /* it may sleep until something happens, but other processes want to see this */
         j->engine->dirty = true;
         pthread_mutex_unlock(&j->engine->lock);
 }
@@ -266,7 +265,7 @@ static bool job_is_cancelled(void *user)
         return cancelled;
 }
 
-/* Is something missing again that it needs? A run may wait for hours: gc takes the program, or it is damaged. */
+/* True if a need is missing again. A run may wait for hours: gc takes the program, or it is damaged. */
 static bool job_lacks(struct job *j)
 {
         cleanup(query_list_done) struct query_list needs = {0};
@@ -274,7 +273,7 @@ static bool job_lacks(struct job *j)
         return !j->second && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
 }
 
-/* Its remote slot was lost, or could not be used: another one may do. */
+/* True if its remote slot was lost or unusable: another one may do. */
 static bool is_for_another(struct job *j, int r)
 {
         if (j->resource != RESOURCE_REMOTE || j->cancelled)
@@ -282,7 +281,7 @@ static bool is_for_another(struct job *j, int r)
         return r == -ERESTART || (r == -EREMOTEIO && j->n_lost++ < ENGINE_LOST_MOST);
 }
 
-/* From the beginning, as if it had just been asked. Drops the lock; the job may be gone afterwards. */
+/* Begins the job again, as if just asked. Drops the lock; the job may be gone afterwards. */
 static void job_begin_again(struct job *j)
 {
         waits_leave(&j->waits);
@@ -300,7 +299,7 @@ static void job_begin_again(struct job *j)
 
 #define STEP_WAITS 1
 
-/* Steps until there is a value, or nothing more to do before an answer comes: STEP_WAITS. */
+/* Calls step() until there is a value, or it must wait for an answer: STEP_WAITS. */
 static int job_steps(struct job *j, struct value **ret)
 {
         int r = 0;
@@ -323,7 +322,7 @@ static int job_steps(struct job *j, struct value **ret)
                 if (r == 0)
                         r = j->query->type->step(j->query, j, &j->state, ret);
                 if (r == 0 && !*ret && !j->fanout)
-                        r = errorf(-EIO, "a step of a query '%s' neither asked for anything nor has a value",
+                        r = errorf(-EIO, "a step of a query '%s' neither asked for anything nor returned a value",
                                    j->query->type->name);
         }
         return r;
@@ -334,7 +333,7 @@ static int job_work(struct job *j, struct value **ret)
         int r = -ENOENT;
 
         error_clear();
-        if (!j->again) /* somebody may have done it between the first look and our claim, or between two steps */
+        if (!j->again) /* another process may have stored it between the first look and our claim, or between two steps */
                 r = j->query->type->find(j->query, ret);
         if (r != -ENOENT)
                 return r;
@@ -385,7 +384,7 @@ static void *job_thread(void *user)
         } else if (r == STEP_WAITS) { /* between two steps it holds nothing */
                 j->stage = STAGE_WAITS;
         } else if (is_for_another(j, r)) {
-                log_info("%s: it is done once more", reason ? reason : strerror(-r));
+                log_info("%s: trying again", reason ? reason : strerror(-r));
                 job_begin_again(j);
         } else if (lacks && !j->cancelled) {
                 j->second = true;
@@ -399,7 +398,7 @@ static void *job_thread(void *user)
         return NULL;
 }
 
-/* Its claim and its slots are held. */
+/* Claim and slots are held. */
 static void job_start(struct job *j)
 {
         struct engine *e = j->engine;
@@ -433,14 +432,14 @@ static void sooner(uint64_t *when, uint64_t t)
                 *when = t;
 }
 
-/* A lock could not be taken, though no other process has it: waiting would never end. The asker is told of a full disk only. Drops the engine's
- * lock for a moment. */
+/* Ends a job whose lock could not be taken though no other process has it: waiting would never end. Only a full disk is reported to the asker. Drops
+ * the engine's lock for a moment. */
 static void job_cannot_lock(struct job *j, int r)
 {
         job_finish(j, r == -ENOSPC ? r : -EIO, NULL, error_message(r));
 }
 
-/* Its slots, if it has any, are held: it runs, waits for another's claim, or ends. */
+/* Any slots it needs are held: the job runs, waits for another's claim, or ends. */
 static void job_claim(struct job *j, uint64_t *when)
 {
         int r = claim_take(j);
@@ -463,9 +462,9 @@ static void job_claim(struct job *j, uint64_t *when)
         sooner(when, j->next_look);
 }
 
-/* -- deciding; all with the lock held. `when` is when to look again, should nothing wake us before; 0: never -- */
+/* -- deciding; all with the lock held. `when` is the time of the next look if nothing wakes us before; 0: never -- */
 
-/* True if another process has stored the value meanwhile. Drops the lock while it looks; the job may be gone afterwards. */
+/* True if another process has stored the value meanwhile. Drops the lock during the look; the job may be gone afterwards. */
 static bool job_found(struct job *j)
 {
         struct engine *e = j->engine;
@@ -484,7 +483,7 @@ static bool job_found(struct job *j)
         return r == 0;
 }
 
-/* Cancels jobs that had no waiter for the length of the grace period. */
+/* Cancels jobs without a waiter for the grace period. */
 static void look_abandoned(struct engine *e, uint64_t now, uint64_t *when)
 {
         struct job *j;
@@ -495,7 +494,7 @@ static void look_abandoned(struct engine *e, uint64_t now, uint64_t *when)
                 sooner(when, j->abandoned + e->options.grace_ns);
 }
 
-/* Ends the jobs of a solver that was removed. The config is looked at without the lock; it changes rarely, so each job is looked at under it. */
+/* Ends the jobs of a removed solver. The config is read without the lock; it changes rarely, so each job is checked under it. */
 static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_t *looked, uint64_t *when)
 {
         uint64_t seen;
@@ -515,14 +514,14 @@ static void look_gone(struct engine *e, uint64_t *changes, uint64_t now, uint64_
                                 if (!j->cancelled && j->query->type->gone && j->query->type->gone(j->query)) {
                                         j->gone = true;
                                         job_cancel(j);
-                                        goto again; /* the lock was dropped: the list may be another */
+                                        goto again; /* the lock was dropped: the list may have changed */
                                 }
                 }
         }
         sooner(when, *looked + 200 * NSEC_PER_MSEC);
 }
 
-/* Claims of other processes. */
+/* Retries claims that other processes hold. */
 static void look_claimed(struct engine *e, uint64_t now, uint64_t *when)
 {
         struct job *j;
@@ -545,7 +544,7 @@ again:
                         goto again;
                 }
                 claim_release(j);
-                if (!job_found(j) && j->stage == STAGE_CLAIMED) { /* its owner died or gave up: our turn */
+                if (!job_found(j) && j->stage == STAGE_CLAIMED) { /* the claim's owner died or gave up: our turn */
                         job_dequeue(j);
                         job_queue(j);
                 }
@@ -566,7 +565,7 @@ void engine_look_again(struct engine *e)
         pthread_mutex_unlock(&e->lock);
 }
 
-/* A cluster whose slots are all taken is not asked again in the same round. */
+/* A cluster without a free slot is not asked again in the same round. */
 #define CLUSTERS_FULL 16
 
 static bool is_full(struct engine_remote *const *full, size_t n, const struct engine_remote *a)
@@ -577,7 +576,7 @@ static bool is_full(struct engine_remote *const *full, size_t n, const struct en
         return n == CLUSTERS_FULL;
 }
 
-/* How many of the queue are for the same cluster. */
+/* The number of jobs in the queue for the same cluster. */
 static size_t count_for(const struct queue *q, const struct engine_remote *a)
 {
         size_t n = 0;
@@ -616,7 +615,7 @@ static void look_remote(struct engine *e, uint64_t *when)
                                 job_claim(j, when);
                         else
                                 job_finish(j, r, NULL, error_message(r));
-                        goto again; /* the queue is another */
+                        goto again; /* the queue may have changed */
                 }
         }
 }
@@ -645,13 +644,13 @@ static void look_marks(struct engine *e)
                         e->marks[i] = -1;
 }
 
-/* Is it marked by others? */
+/* True if another process has set the mark. */
 static bool is_marked(const struct engine *e, enum slot_mark m)
 {
         return e->marks[m] < 0 && slot_is_marked(e->slots_dir, m);
 }
 
-/* Do others, of this rank or before it, get the next slot? */
+/* True if others, of this rank or a higher one, get the next slot. */
 static bool is_others_turn(const struct job *j)
 {
         const struct engine *e = j->engine;
@@ -684,7 +683,7 @@ static void look_refused(struct engine *e, enum resource r, bool is_refused, uin
 {
         struct refusal *f = &e->refusals[r == RESOURCE_BUILD];
         cleanup_buffer struct buffer who = {0};
-        bool has_any = r == RESOURCE_CORE ? e->n_owned > 0 : e->running[r] > 0; /* then the others wait for their turn only */
+        bool has_any = r == RESOURCE_CORE ? e->n_owned > 0 : e->running[r] > 0; /* then the rest only wait for their turn */
         struct job *j;
 
         if (!is_refused || has_any) {
@@ -693,7 +692,7 @@ static void look_refused(struct engine *e, enum resource r, bool is_refused, uin
         }
         f->since = f->since ?: now;
         if (f->looked == 0 || now - f->looked >= NSEC_PER_SEC) {
-                pthread_mutex_unlock(&e->lock); /* names of users may be asked of another machine */
+                pthread_mutex_unlock(&e->lock); /* names of users may come from another machine */
                 slot_waits_line(e->slots_dir, r == RESOURCE_BUILD, &who);
                 pthread_mutex_lock(&e->lock);
                 snprintf(f->who, sizeof(f->who), "%s", who.data ?: "");
@@ -709,7 +708,7 @@ static void look_slots(struct engine *e, enum resource resource, uint64_t now, u
         bool is_refused = false;
         struct job *j;
 
-        while (!is_refused && (j = first_of(e, resource)) && has_free(e, resource)) { /* else a worker's end wakes us */
+        while (!is_refused && (j = first_of(e, resource)) && has_free(e, resource)) { /* otherwise a worker's end wakes us */
                 int r = is_others_turn(j) ? -EAGAIN : slots_take(j);
 
                 if (r == -EAGAIN)
@@ -734,7 +733,7 @@ static void look_slotless(struct engine *e, enum resource r, unsigned most, uint
                 job_claim(j, when);
 }
 
-/* Another process may have worked out what waits in our queue: when the store changed, look at those at its front. */
+/* Another process may have computed values that our queue waits for: when the store changed, looks for those at its front. */
 static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uint64_t *looked, uint64_t *when)
 {
         static const enum resource slots[] = {RESOURCE_CORE, RESOURCE_BUILD, RESOURCE_REMOTE};

@@ -1,8 +1,8 @@
 #include "core/fuzz/cnf_generate.h"
 
-/* -- written -- */
+/* -- encoding -- */
 
-/* sign -1: the disjunction is the conjunction of the complements, negated. */
+/* sign -1: the disjunction, as the negated conjunction of the complements. */
 static void add_conjunction(struct cnf *c, int32_t output, const int32_t *inputs, size_t n, int32_t sign)
 {
         for (size_t i = 0; i < n; i++)
@@ -25,7 +25,7 @@ void cnf_add_or(struct cnf *c, int32_t output, const int32_t *inputs, size_t n)
 
 void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd)
 {
-        for (uint32_t values = 0; values < UINT32_C(1) << n; values++) { /* one that must not be */
+        for (uint32_t values = 0; values < UINT32_C(1) << n; values++) { /* a forbidden combination */
                 if (__builtin_parity(values) == is_odd)
                         continue;
                 for (size_t i = 0; i < n; i++)
@@ -34,7 +34,7 @@ void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd)
         }
 }
 
-/* -- recognized -- */
+/* -- recognition -- */
 
 static void add_gate(struct gates *g, const struct gate *gate)
 {
@@ -48,7 +48,7 @@ void gates_done(struct gates *g)
         *g = (struct gates){0};
 }
 
-/* A clause of two literals, from the side of the first. */
+/* A clause of two literals, seen from the first. */
 struct pair {
         int32_t first, second;
         uint32_t clause;
@@ -64,7 +64,7 @@ static int compare_pairs(const void *a, const void *b)
 }
 
 struct pairs {
-        struct pair *list; /* owned; in order */
+        struct pair *list; /* owned; sorted */
         size_t n;
 };
 
@@ -90,7 +90,7 @@ static struct pairs pairs_of(const struct cnf *c)
         return p;
 }
 
-/* Is the literal at `output` of this clause the conjunction of the other ones' complements? */
+/* True if the literal at `output` of this clause is the conjunction of the others' complements. */
 static bool is_and(const struct pairs *p, const int32_t *l, size_t n, size_t output, struct gate *ret)
 {
         ret->output = l[output];
@@ -134,10 +134,10 @@ static void find_ands(const struct cnf *c, struct gates *ret)
         free(p.list);
 }
 
-/* A clause that may be of a XOR: its variables in order, and which are negated. */
+/* A clause that may belong to a XOR: its variables, sorted, and their signs. */
 #define PARITY_MOST 4u
 struct parity {
-        uint32_t variables[PARITY_MOST]; /* 0: fewer */
+        uint32_t variables[PARITY_MOST]; /* 0 after the last */
         uint32_t is_odd, negated;
         uint32_t clause;
 };
@@ -149,7 +149,7 @@ static int compare_parities(const void *a, const void *b)
         return memcmp(x, y, offsetof(struct parity, clause));
 }
 
-/* False: a variable occurs twice. */
+/* False if a variable occurs twice. */
 static bool parity_of(const int32_t *l, size_t n, struct parity *ret)
 {
         for (size_t i = 0; i < n; i++) {
@@ -171,7 +171,7 @@ static bool parity_of(const int32_t *l, size_t n, struct parity *ret)
         return true;
 }
 
-/* The gate of the first clauses of a list in order, all of whose 2ⁿ⁻¹ sign patterns are there. */
+/* The gate of the first clauses of a sorted list, if all their 2ⁿ⁻¹ sign patterns occur. */
 static bool is_xor(const struct parity *list, size_t n_list, struct gate *ret)
 {
         uint32_t n = 0;
@@ -189,7 +189,7 @@ static bool is_xor(const struct parity *list, size_t n_list, struct gate *ret)
         }
         for (uint32_t i = 0; i + 1 < n; i++)
                 ret->inputs[i] = (int32_t)list->variables[i];
-        /* The patterns that must not be have this parity, so all variables together have the other one. */
+        /* The forbidden patterns have this parity, so all variables together have the other one. */
         ret->output = list->is_odd ? (int32_t)list->variables[n - 1] : -(int32_t)list->variables[n - 1];
         return true;
 }

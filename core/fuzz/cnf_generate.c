@@ -1,9 +1,9 @@
 #include "core/fuzz/cnf_generate.h"
 
 
-/* One that is being made. */
+/* The formula being made. */
 struct making {
-        struct cnf *cnf; /* its `variables` counts those that were made */
+        struct cnf *cnf; /* `variables` counts the variables made so far */
         struct random *random;
         unsigned size;
         enum verdict answer;
@@ -24,7 +24,7 @@ static int32_t fresh(struct cnf *c)
         return (int32_t)++c->variables;
 }
 
-/* From `least` at size 1 to `most` at the largest. */
+/* Interpolates from `least` at size 1 to `most` at the largest. */
 static size_t scale(const struct making *m, double least, double most)
 {
         return (size_t)(least + (most - least) * (m->size - 1) / (CNF_SIZE_MOST - 1) + 0.5);
@@ -32,7 +32,7 @@ static size_t scale(const struct making *m, double least, double most)
 
 /* -- random clauses -- */
 
-/* Of k different variables, each drawn by `draw`. */
+/* Adds a clause of k different variables, each drawn by `draw`. */
 static void add_random_clause(struct making *m, size_t k, uint32_t (*draw)(struct making *m, void *user, size_t i), void *user)
 {
         int32_t clause[5];
@@ -68,9 +68,9 @@ static void make_random(struct making *m)
 }
 
 struct communities {
-        size_t n, each; /* their number, and the variables of each */
+        size_t n, each; /* the number of communities, and of variables in each */
         size_t k;
-        size_t of; /* all of the clause at hand; SIZE_MAX: each of another one */
+        size_t of; /* the community of all variables of the current clause; SIZE_MAX: each from another one */
 };
 
 static uint32_t draw_community(struct making *m, void *user, size_t i)
@@ -100,7 +100,7 @@ static void make_communities(struct making *m)
 /* -- cardinalities -- */
 
 enum encoding {
-        ENCODING_COMBINATIONS, /* a clause for each k + 1 */
+        ENCODING_COMBINATIONS, /* a clause for each choice of k + 1 literals */
         ENCODING_COUNTER,
         ENCODING_TOTALIZER,
         N_ENCODINGS
@@ -118,7 +118,7 @@ static void forbid_combinations(struct cnf *c, const int32_t *l, size_t n, size_
         }
 }
 
-/* before[j], after[j]: more than j of the literals so far hold. */
+/* before[j], after[j]: more than j of the literals so far are true. */
 static void count_up(struct cnf *c, const int32_t *l, size_t n, size_t k)
 {
         cleanup_free int32_t *before = allocate(k + 1, sizeof(*before)), *after = allocate(k + 1, sizeof(*after));
@@ -139,7 +139,7 @@ static void count_up(struct cnf *c, const int32_t *l, size_t n, size_t k)
         }
 }
 
-/* ret[j], for j up to k: more than j of the literals hold. How many there are. */
+/* ret[j], for j up to k: more than j of the literals are true. Returns the number of outputs. */
 static size_t total(struct cnf *c, const int32_t *l, size_t n, size_t k, int32_t *ret)
 {
         cleanup_free int32_t *a = NULL, *b = NULL;
@@ -185,8 +185,8 @@ static void add_at_most(struct cnf *c, enum encoding e, const int32_t *l, size_t
         }
 }
 
-/* Variables in groups of `each`: of every group of one partition at most k hold, of every one of the other at least k; of one k + 1, which the sums
- * contradict. Without that one there is a solution: a regular bipartite graph is made of perfect matchings (König). */
+/* Variables in groups of `each`: in every group of one partition at most k are true, in every group of the other at least k; in one of them k + 1,
+ * which contradicts the sums. Without that one there is a solution: a regular bipartite graph is a union of perfect matchings (König). */
 static void make_cardinality(struct making *m)
 {
         size_t each = 4 + below(m, 4), groups = MAX(scale(m, 6, 84) / each, 2u), k = each / 2 - below(m, 2);
@@ -236,7 +236,7 @@ static void make_pigeons(struct making *m)
 
 /* -- parities -- */
 
-/* A cycle through all vertices and chords, or another cycle. The charges' sum decides: each edge counts twice. */
+/* A cycle through all vertices, and chords or another cycle. Satisfiable if the sum of the charges is even, as each edge counts twice. */
 static void make_tseitin(struct making *m)
 {
         size_t degree = 3 + below(m, 2), n = 2 * scale(m, 2, degree == 3 ? 34 : 17);
@@ -266,7 +266,7 @@ static void make_tseitin(struct making *m)
         m->answer = is_odd ? VERDICT_UNSAT : VERDICT_SAT;
 }
 
-/* The parity of the literals, in pieces of at most `piece` of them. */
+/* Fixes the parity of the literals, in pieces of at most `piece`. */
 static void add_chain(struct cnf *c, const int32_t *l, size_t n, size_t piece, bool is_odd)
 {
         int32_t part[6];
@@ -300,7 +300,7 @@ static void make_parity(struct making *m)
         add_chain(m->cnf, l, n, piece, is_odd ^ !is_sat);
 }
 
-/* About as many equations as variables, of one solution or of none in particular. */
+/* About as many equations as variables, with a planted solution or without. */
 static void make_xors(struct making *m)
 {
         size_t n = scale(m, 3, 64), equations = n - 1 + below(m, 4), longest = 3 + below(m, MIN(n - 2, 12u)), piece = 2 + below(m, 3);
@@ -327,7 +327,7 @@ static void make_xors(struct making *m)
 
 /* -- pebbling -- */
 
-/* A clause over pebbles, where pebble p is the XOR (the OR) of 2p - 1 and 2p, or p itself. */
+/* Pebble p is the XOR (the OR) of variables 2p - 1 and 2p, or variable p itself. */
 enum substitution {
         SUBSTITUTE_NONE,
         SUBSTITUTE_XOR,
@@ -340,7 +340,7 @@ static void add_substituted(struct cnf *c, enum substitution s, const int32_t *l
         for (uint32_t choice = 0; choice < (s == SUBSTITUTE_NONE ? 1u : 1u << n); choice++) {
                 bool is_none = false;
 
-                for (size_t i = 0; i < n && s == SUBSTITUTE_OR; i++) /* a positive one is a single clause */
+                for (size_t i = 0; i < n && s == SUBSTITUTE_OR; i++) /* a positive pebble is a single clause */
                         is_none |= l[i] > 0 && choice >> i & 1;
                 for (size_t i = 0; i < n && !is_none; i++) {
                         int32_t b = 2 * abs(l[i]), a = b - 1;
@@ -362,7 +362,7 @@ static void add_substituted(struct cnf *c, enum substitution s, const int32_t *l
         }
 }
 
-/* The two pebbles below `at`, which are numbered from the last one, 1, on: its two in the pyramid, or any two within a window. */
+/* The two pebbles below `at`; the last pebble is number 1. They are its two in the pyramid, or any two within a window. */
 static bool pebbles_below(struct making *m, bool is_pyramid, size_t rows, size_t at, size_t ret[2])
 {
         size_t n = rows * (rows + 1) / 2, row = 1;
@@ -376,7 +376,7 @@ static bool pebbles_below(struct making *m, bool is_pyramid, size_t rows, size_t
         }
         if (at + 3 * rows / 2 >= n)
                 return false;
-        ret[0] = at + 1; /* so that all are below the last one */
+        ret[0] = at + 1; /* so that every pebble is below the last one */
         ret[1] = at + 2 + below(m, rows);
         return true;
 }
@@ -413,10 +413,10 @@ enum operation {
         N_OPERATIONS
 };
 
-/* Literals; 0: false. */
+/* Literals; 0 is false. */
 struct circuit {
         struct cnf *cnf;
-        size_t n_gates, changed; /* this gate is another one; 0: none */
+        size_t n_gates, changed; /* this gate is changed; 0: none */
 };
 
 static int32_t gate(struct circuit *u, enum operation o, int32_t a, int32_t b)
@@ -445,7 +445,7 @@ static int32_t full_adder(struct circuit *u, int32_t a, int32_t b, int32_t c, in
         return gate(u, OPERATION_XOR, half, c);
 }
 
-/* n bits, and the carry at ret[n]. */
+/* Adds n bits; the carry is ret[n]. */
 static void add_by_ripple(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
 {
         int32_t carry = 0;
@@ -474,7 +474,7 @@ static void add_by_prefixes(struct circuit *u, const int32_t *a, const int32_t *
         ret[n] = generate[n - 1];
 }
 
-/* 2n bits. */
+/* The product has 2n bits. */
 static void multiply_by_rows(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
 {
         cleanup_free int32_t *row = allocate(n, sizeof(*row)), *sum = allocate(n + 1, sizeof(*sum));
@@ -490,7 +490,7 @@ static void multiply_by_rows(struct circuit *u, const int32_t *a, const int32_t 
 
 static void multiply_by_columns(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
 {
-        size_t width = 2 * n; /* and the most of a column: n products, and half as many carries as the one before has */
+        size_t width = 2 * n; /* also the limit on a column: n products, and half as many carries as the column before has */
         cleanup_free int32_t *columns = allocate(width * width, sizeof(*columns));
         cleanup_free int32_t *x = allocate(width, sizeof(*x)), *y = allocate(width, sizeof(*y)), *sum = allocate(width + 1, sizeof(*sum));
         cleanup_free size_t *height = allocate(width + 1, sizeof(*height));
@@ -517,7 +517,7 @@ static void multiply_by_columns(struct circuit *u, const int32_t *a, const int32
         memcpy(ret, sum, width * sizeof(*ret));
 }
 
-/* Some bit differs. */
+/* States that some bit differs. */
 static void add_miter(struct circuit *u, const int32_t *a, const int32_t *b, size_t n)
 {
         cleanup_free int32_t *differ = allocate(n, sizeof(*differ));
@@ -555,7 +555,7 @@ static void make_adders(struct making *m)
         m->answer = is_changed ? VERDICT_UNKNOWN : VERDICT_UNSAT;
 }
 
-/* The factors are two numbers. */
+/* Fixes the product to that of two numbers. */
 static void give_product(struct making *m, const int32_t *product, size_t n)
 {
         uint64_t a = random_bits(m->random) >> (64 - n) | 1, b = random_bits(m->random) >> (64 - n) | 1;

@@ -5,7 +5,7 @@
 
 struct change {
         struct random *random;
-        struct cnf *cnf; /* owned; is changed in place */
+        struct cnf *cnf; /* owned; changed in place */
         const struct cnf *other;
 };
 
@@ -26,7 +26,7 @@ static int32_t any_literal(struct change *c)
         return toss(c) ? variable : -variable;
 }
 
-/* The clause that a literal's place belongs to. */
+/* The clause that holds the literal at an index. */
 static size_t clause_at(const struct cnf *c, size_t place)
 {
         size_t at = 0;
@@ -36,7 +36,7 @@ static size_t clause_at(const struct cnf *c, size_t place)
         return at;
 }
 
-/* Rewrites the formula without the clauses that are marked. */
+/* Removes the marked clauses. */
 static void leave_out(struct cnf *c, const bool *is_out)
 {
         size_t n_clauses = 0, n_literals = 0;
@@ -163,7 +163,7 @@ static bool has_literal(const int32_t *clause, size_t n, int32_t literal)
         return n > 0;
 }
 
-/* On a literal of a random clause, with the first clause from a random one on that has its complement and no other one. */
+/* Resolves on a literal of a random clause, with the first clause, from a random one on, that has its complement and clashes in no other literal. */
 static bool resolve(struct change *c)
 {
         struct cnf *f = c->cnf;
@@ -246,7 +246,7 @@ static bool change_gate(struct change *c)
         else if (gate->kind != GATE_XOR && (gate->n_inputs > 3 || toss(c)))
                 cnf_add_or(c->cnf, gate->output, gate->inputs, gate->n_inputs);
         else
-                cnf_add_xor(c->cnf, parity, gate->n_inputs + 1, gate->kind == GATE_XOR); /* of an equality: its complement */
+                cnf_add_xor(c->cnf, parity, gate->n_inputs + 1, gate->kind == GATE_XOR); /* for an equality: its complement */
         return true;
 }
 
@@ -307,7 +307,7 @@ int cnf_mutate(struct random *r, const struct cnf *from, enum cnf_change what, c
                 any |= changes[what](&(struct change){.random = r, .cnf = copy, .other = other});
         if (!any || copy->n_literals == 0 || is_same(copy, from))
                 return -ENOENT;
-        copy->variables = 0; /* the highest may have gone */
+        copy->variables = 0; /* the highest variable may have gone */
         for (size_t i = 0; i < copy->n_literals; i++)
                 copy->variables = MAX(copy->variables, (uint32_t)abs(copy->literals[i]));
         *ret = steal_pointer(copy);

@@ -4,7 +4,7 @@
 #define ARGS_MOST 5
 #define SIZE_MOST 32
 
-/* An operator with the sorts of its arguments spelled out: the grammar's rules. */
+/* A rule of the grammar: an operator with the sorts of its arguments. */
 struct production {
         enum op op;
         enum sort_kind result, args[ARGS_MOST];
@@ -12,14 +12,14 @@ struct production {
         uint32_t index[2];
 };
 
-/* Walks all applications of one result sort and size. */
+/* Walks over all applications with one result sort and size. */
 struct cursor {
         enum sort_kind sort;
         unsigned size;
         size_t production;
-        bool is_placed;            /* the fields below count */
+        bool is_placed;            /* the fields below are set */
         unsigned sizes[ARGS_MOST]; /* of the arguments; their sum is size - 1 */
-        size_t at[ARGS_MOST];      /* in the lists of these sizes */
+        size_t at[ARGS_MOST];      /* indices in the lists of these sizes */
 };
 
 struct enumeration {
@@ -39,7 +39,7 @@ static const enum sort_kind sorts[] = {SORT_BOOL, SORT_INT, SORT_STRING, SORT_RE
 
 /* -- the grammar -- */
 
-/* The grammar has one sort of numbers. */
+/* The sort kind of a place; the grammar has one sort of numbers. */
 static enum sort_kind kind_at(enum place_sort place, enum sort_kind same)
 {
         return place == PLACE_NUMBER ? SORT_INT : place == PLACE_SAME ? same : place_kind(place);
@@ -47,7 +47,7 @@ static enum sort_kind kind_at(enum place_sort place, enum sort_kind same)
 
 static bool is_wanted(enum op op)
 {
-        /* Each of these says what another one says with as many nodes, or is not linear. */
+        /* Each of these is expressible by another one with as many nodes, or is not linear. */
         static const enum op left_out[] = {
                 OP_TRUE,    OP_FALSE, OP_GE,  OP_GT,  OP_DISTINCT, OP_IMPLIES,   OP_XOR,  OP_NEGATE,   OP_TIMES,
                 OP_INT_DIV, OP_MOD,   OP_ABS, OP_REM, OP_POWER,    OP_DIVISIBLE, OP_IAND, OP_INT_POW2,
@@ -107,7 +107,7 @@ static const struct term *declare(struct enumeration *e, const char *name, enum 
         return term_constant(e->bank, function_of(e->bank, FUNCTION_DECLARED, s, NULL, 0, sort_simple(e->bank, kind)));
 }
 
-/* Operators without arguments are leaves, the others rules. */
+/* Operators without arguments become leaves, the others rules. */
 static void add_grammar(struct enumeration *e)
 {
         const struct term *leaves[] = {
@@ -139,7 +139,7 @@ static const struct term_list *list_of(const struct enumeration *e, const struct
         return &e->terms[p->args[arg]][c->sizes[arg]];
 }
 
-/* The next way to give the arguments their sizes, lexicographic; `first` begins. The last argument takes what the others leave. */
+/* The next distribution of sizes over the arguments, lexicographic; `first` begins. The last argument takes the rest. */
 static bool next_sizes(const struct production *p, struct cursor *c, bool first)
 {
         const size_t last = p->n_args - 1;
@@ -186,7 +186,7 @@ static bool next_in_lists(const struct enumeration *e, const struct production *
         return false;
 }
 
-/* Moves to the next combination of arguments; false when all have come. */
+/* Moves to the next combination of arguments; false after the last. */
 static bool cursor_next(const struct enumeration *e, struct cursor *c)
 {
         while (c->production < e->n_productions) {
@@ -210,7 +210,7 @@ static bool cursor_next(const struct enumeration *e, struct cursor *c)
         return false;
 }
 
-/* The term at the cursor; NULL: another term says the same, or it says nothing. */
+/* The term at the cursor; NULL if an equivalent term exists, or it is trivial. */
 static const struct term *cursor_term(struct enumeration *e, const struct cursor *c)
 {
         const struct production *p = &e->productions[c->production];
@@ -260,7 +260,7 @@ static int fill(struct enumeration *e, unsigned size)
         return 0;
 }
 
-/* True if x comes before y, or there is one of them only: so of two formulas that differ in these names one comes. */
+/* True if x comes before y, or only one of them occurs. So of two formulas that differ only in these names one is made. */
 static bool names_in_order(const struct enumeration *e, const struct term *t)
 {
         cleanup_term_places struct term_places places = {0};

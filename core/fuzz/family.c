@@ -6,15 +6,15 @@
 
 #define FINDS_MOST  512  /* the newest; their shapes are kept */
 #define MISSES_MOST 1024 /* a sample of them */
-#define FAMILY      2    /* finds that a part has to be in before it explains them; parts that only a rule of two has are in one more */
-#define PRECISION   0.3  /* the share of the inputs of a rule that were finds */
-#define SEEDS       12   /* parts that are tried as the first one of two */
+#define FAMILY      2    /* finds with a part that it needs to explain them; one more for a part that only a rule of two has */
+#define PRECISION   0.3  /* the least share of finds among a rule's inputs */
+#define SEEDS       12   /* parts that are tried as the first part of a rule of two */
 
 struct rule {
-        uint16_t parts[2]; /* the same twice: one */
+        uint16_t parts[2]; /* equal: a rule of one part */
 };
 struct families {
-        struct shape_counts ran, hit; /* inputs; finds, and what was assumed to be some */
+        struct shape_counts ran, hit; /* inputs; finds, including assumed ones */
         double n_ran, n_hit;
         struct shape *found, *missed; /* owned */
         size_t n_found, n_missed;
@@ -59,8 +59,8 @@ bool families_know(const struct families *f, const struct shape *s)
 
 struct search {
         struct families *families;
-        bool *is_explained;     /* of each find; owned, as are: */
-        unsigned *hits, *misses; /* of each part */
+        bool *is_explained;     /* one for each find; owned, like: */
+        unsigned *hits, *misses; /* for each part */
         double least;           /* precision */
 };
 
@@ -82,7 +82,7 @@ static double precision_of(const struct families *f, uint32_t part)
         return f->hit.seen[part] / (f->ran.seen[part] + 2);
 }
 
-/* The best part, and those that may be the first of two. Returns its worth; 0: no part explains enough. */
+/* Finds the best part, and the candidates for the first of two. Returns the best part's worth; 0 if no part explains enough. */
 static double search_one(struct search *s, struct rule *ret, uint16_t seeds[SEEDS])
 {
         struct families *f = s->families;
@@ -118,7 +118,7 @@ static double search_one(struct search *s, struct rule *ret, uint16_t seeds[SEED
 static double search_two(struct search *s, struct rule *ret, const uint16_t seeds[SEEDS])
 {
         struct families *f = s->families;
-        const double scale = f->n_missed > 0 ? (f->n_ran - f->n_hit) / (double)f->n_missed : 1; /* misses that one of the sample stands for */
+        const double scale = f->n_missed > 0 ? (f->n_ran - f->n_hit) / (double)f->n_missed : 1; /* the number of misses for each one in the sample */
         double most = 0;
 
         for (size_t i = 0; i < SEEDS && seeds[i] != UINT16_MAX; i++) {
@@ -157,7 +157,7 @@ static void make_rules(struct families *f)
         }
 }
 
-/* -- what ran -- */
+/* -- inputs that ran -- */
 
 static void note(struct families *f, const struct shape *s, bool is_find)
 {
@@ -185,7 +185,7 @@ void families_found(struct families *f, const struct shape *s)
         make_rules(f);
 }
 
-/* The sample is a reservoir (Vitter, "Random sampling with a reservoir", ACM TOMS 1985); what is drawn follows from the number of misses. */
+/* The sample is a reservoir (Vitter, "Random sampling with a reservoir", ACM TOMS 1985); the draws depend on the number of misses only. */
 void families_missed(struct families *f, const struct shape *s)
 {
         uint64_t number = (uint64_t)(f->n_ran - f->n_hit), at;

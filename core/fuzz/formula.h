@@ -5,20 +5,20 @@
 #include "core/smtlib/script.h"
 
 struct formula {
-        struct script *script; /* owned; one of both is NULL */
+        struct script *script; /* owned; either this or `cnf` is NULL */
         struct cnf *cnf;       /* owned */
 };
 void formula_done(struct formula *f);
 #define cleanup_formula cleanup(formula_done)
 
-/* A copy shares nothing: that of a script has a bank of its own, without the terms that the script does not use. */
+/* A copy shares nothing: a script's copy has a bank of its own, without the terms that the script does not use. */
 struct formula formula_copy(const struct formula *f);
 int formula_print(const struct formula *f, enum dialect d, struct buffer *ret);
 struct shape formula_shape(const struct formula *f);
 
-/* -- shape.c: the parts of a formula, as a set of numbers: operators, operators below operators, kinds of leaves; of DIMACS lengths and signs of clauses,
- * the kinds of clauses that a variable is in, gates, gates behind gates; and how many there are. Formulas with one cause of slowness share parts, so a
- * formula with new parts is worth a run, and one with the parts of what was found is not. */
+/* -- shape.c: the parts of a formula, as a set of numbers: operators, operators below operators, kinds of leaves, and their counts. For DIMACS:
+ * lengths and signs of clauses, the kinds of clauses that a variable is in, gates, gates behind gates. Formulas with one cause of slowness share
+ * parts. So a formula with new parts is worth a run, and one with the parts of a find is not. */
 
 #define SHAPE_BUCKETS 65536u
 
@@ -34,10 +34,10 @@ void shape_done(struct shape *s);
 struct shape shape_copy(const struct shape *s);
 bool shape_has(const struct shape *s, uint16_t part);
 
-/* How many formulas had each part. */
+/* The number of formulas with each part. */
 struct shape_counts {
         float seen[SHAPE_BUCKETS];
 };
 void shape_counts_see(struct shape_counts *c, const struct shape *s);
-/* How new it is: a part counts less the more often it was seen. */
+/* The novelty of a shape: a part counts less the more often it was seen. */
 double shape_novelty(const struct shape_counts *c, const struct shape *s);

@@ -14,8 +14,8 @@ const struct generate_options generate_defaults = {
         .dialect = DIALECT_2_6,
 };
 
-/* Predicates of strings outnumber the connectives, so that depth goes into the theory. Operators without a weight are not generated of strings: constants,
- * extensions, and operators of other theories. */
+/* Predicates of strings outweigh the connectives, so that depth goes into the theory. Operators without a weight are not generated for strings:
+ * constants, extensions, and operators of other theories. */
 const double generate_weights[N_OPS] = {
         [OP_NOT] = 1, [OP_IMPLIES] = 0.3, [OP_AND] = 0.6, [OP_OR] = 0.8, [OP_XOR] = 0.2, [OP_EQUAL] = 3,
         [OP_DISTINCT] = 0.5, [OP_ITE] = 0.5,
@@ -37,20 +37,20 @@ const double generate_weights[N_OPS] = {
         [OP_RE_COMP] = 0.3, [OP_RE_DIFF] = 0.2, [OP_RE_RANGE] = 1, [OP_RE_POWER] = 0.3, [OP_RE_LOOP] = 0.4,
 };
 
-/* Operators that solvers of the dialects 2.0 and 2.5 do not know. */
+/* Operators unknown to solvers of the dialects 2.0 and 2.5. */
 static const enum op newer[] = {
         OP_STR_LT,      OP_STR_LE,        OP_STR_REPLACE_ALL, OP_STR_REPLACE_RE, OP_STR_REPLACE_RE_ALL, OP_STR_IS_DIGIT,
         OP_STR_TO_CODE, OP_STR_FROM_CODE, OP_RE_COMP,         OP_RE_DIFF,        OP_RE_POWER,
 };
 
-#define OTHER_WEIGHT 0.5 /* of an operator that `generate_weights` leaves out */
+#define OTHER_WEIGHT 0.5 /* of an operator without one in `generate_weights` */
 
 static bool has_theory(const struct logic *l, enum theory theory)
 {
         return l->theories >> theory & 1;
 }
 
-/* Its theory alone does not tell: the vocabulary leaves out what has an argument of a sort that the logic lacks. */
+/* Checks the operator's theory. That is not enough: the vocabulary excludes operators with an argument of a sort that the logic lacks. */
 static bool is_in_logic(enum op op, const struct logic *l, bool extensions)
 {
         const struct operator_row *row = operator_row(op);
@@ -61,7 +61,7 @@ static bool is_in_logic(enum op op, const struct logic *l, bool extensions)
         return has_theory(l, row->theory) && (extensions || !(row->flags & (OPERATOR_EXTENSION | OPERATOR_RARE))) && (is_linear || l->is_nonlinear);
 }
 
-/* Constants that literal() makes have none. */
+/* Constants that literal() makes get no weight. */
 static double usual_weight(enum op op, const struct logic *l, bool extensions)
 {
         if (!is_in_logic(op, l, extensions))
@@ -74,9 +74,9 @@ static double usual_weight(enum op op, const struct logic *l, bool extensions)
 static int read_logic(const char *name, struct logic *ret)
 {
         *ret = logic_of(name);
-        /* Solvers do not agree on the arithmetic of QF_S. */
+        /* Solvers disagree on the arithmetic of QF_S. */
         if (!ret->is_known || ret->is_difference || (has_theory(ret, THEORY_STRINGS) && !has_theory(ret, THEORY_ARITHMETIC)))
-                return errorf(-EINVAL, "no formulas are generated of the logic '%s'; known are names such as QF_BV, QF_AUFBV, QF_UFLIA, QF_NRA, QF_FP, "
+                return errorf(-EINVAL, "no formulas are generated for the logic '%s'; known are names such as QF_BV, QF_AUFBV, QF_UFLIA, QF_NRA, QF_FP, "
                                        "QF_BVFP, QF_SLIA, UF or LIA", name);
         return 0;
 }
@@ -101,20 +101,20 @@ struct candidates { /* operators whose result can be a sort, with running sums o
 
 struct generator {
         struct random random;
-        struct generate_options options; /* weights: `weights`; logic: `logic_name` */
+        struct generate_options options; /* `weights` and `logic` point to the fields below */
         double weights[N_OPS];
         char *logic_name; /* owned */
-        struct logic logic; /* with a name */
-        bool is_generating; /* a formula of its own; else a mutant's part */
-        unsigned quantifiers; /* that the formula at hand may still get */
-        struct candidates candidates[2][N_SORT_KINDS]; /* [1]: operators without weight have their usual one */
-        uint32_t alphabet[128]; /* of the formula at hand */
+        struct logic logic; /* if there is a name */
+        bool is_generating; /* a whole formula; else a part of a mutant */
+        unsigned quantifiers; /* left for the current formula */
+        struct candidates candidates[2][N_SORT_KINDS]; /* [1]: operators without a weight have their usual one */
+        uint32_t alphabet[128]; /* of the current formula */
         size_t n_alphabet;
 };
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/* Few characters, so that words overlap; others for each formula. */
+/* Few characters, so that words overlap; different ones for each formula. */
 static void choose_alphabet(struct generator *g)
 {
         uint32_t order[sizeof(letters) - 1];
@@ -139,8 +139,8 @@ int generator_configure(struct generator *g, const struct generate_options *opti
         if (r < 0)
                 return r;
         if (options->literal_length == 0 || options->variables == 0 || options->assertions == 0 || options->depth == 0)
-                return errorf(-EINVAL, "a generator's length of literals, variables, assertions and depth are at least 1");
-        name = options->logic ? copy_string(options->logic) : NULL; /* it may be `logic_name` */
+                return errorf(-EINVAL, "a generator's length of literals, variables, assertions and depth must be at least 1");
+        name = options->logic ? copy_string(options->logic) : NULL; /* `options->logic` may be `logic_name` */
         free(g->logic_name);
         g->options = *options;
         g->options.logic = g->logic_name = name;
@@ -149,7 +149,7 @@ int generator_configure(struct generator *g, const struct generate_options *opti
         g->options.weights = g->weights;
         for (size_t i = 0; i < N_OPS; i++) {
                 if (!(g->weights[i] >= 0) || isinf(g->weights[i]))
-                        return errorf(-EINVAL, "the weight of %s is not a number from 0 on", operator_row((enum op)i)->name);
+                        return errorf(-EINVAL, "the weight of %s must be a number of at least 0", operator_row((enum op)i)->name);
                 if ((options->dialect != DIALECT_2_6 && op_is_among((enum op)i, newer, ARRAY_SIZE(newer))) || (name && usual[i] <= 0))
                         g->weights[i] = 0;
         }
@@ -342,7 +342,7 @@ static const struct term *float_of_bits(struct generator *g, struct bank *b, con
 {
         const uint32_t width = sort->index[0];
         const uint64_t all = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
-        /* Small numbers, subnormal ones, infinite ones and NaN, any. */
+        /* Small numbers, subnormal ones, infinite ones and NaN, or any. */
         const uint64_t exponents[] = {all / 2 + below(g, 3), 0, all, random_bits(&g->random)};
         const struct term *args[] = {term_bitvec(b, below(g, 2), 1), term_bitvec(b, exponents[below(g, 4)], width),
                                      chance(g, 0.5) ? term_bitvec(b, random_bits(&g->random), sort->index[1] - 1)
@@ -408,7 +408,7 @@ static bool fits(const struct term *t, const struct sort *sort, enum sort_kind k
         return sort ? t->sort == sort : t->sort->kind == kind;
 }
 
-/* A constant of this sort; where that is NULL, of any sort of this kind. NULL: there is none. */
+/* A constant of this sort; if the sort is NULL, of any sort of this kind. NULL if there is none. */
 static const struct term *constant(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum sort_kind kind)
 {
         size_t n = 0;
@@ -425,7 +425,7 @@ static const struct term *constant(struct generator *g, const struct vocabulary 
 
 static const struct term *leaf(struct generator *g, const struct vocabulary *v, const struct sort *sort)
 {
-        /* A Boolean literal would be simplified away with what is around it. */
+        /* A Boolean literal and its context would be simplified away. */
         double literals = sort->kind == SORT_BOOL ? g->options.literals / 8 : g->options.literals;
         const struct term *t = chance(g, literals) ? NULL : constant(g, v, sort, sort->kind);
 
@@ -436,7 +436,7 @@ static const struct term *leaf(struct generator *g, const struct vocabulary *v, 
 
 /* -- applications -- */
 
-/* The sorts that the variables of a signature have in one application. */
+/* The sorts of a signature's variables in one application. */
 struct places {
         const struct sort *same; /* PLACE_SAME, PLACE_NUMBER, PLACE_BITVEC, PLACE_FLOAT */
         const struct sort *array;
@@ -445,7 +445,7 @@ struct places {
         size_t n_index;
 };
 
-/* A sort to compare at: that of a constant, when there is one. */
+/* A sort for a comparison: that of a constant, if there is one. */
 static const struct sort *any_sort(struct generator *g, const struct vocabulary *v, bool is_number)
 {
         const struct term *t = NULL;
@@ -467,7 +467,7 @@ static const struct sort *sort_among(struct generator *g, const struct vocabular
         return t ? t->sort : NULL;
 }
 
-/* An array sort with that element. */
+/* An array sort with this element. */
 static const struct sort *array_of(struct generator *g, const struct vocabulary *v, const struct sort *element)
 {
         const struct sort *found = NULL;
@@ -482,7 +482,7 @@ static const struct sort *array_of(struct generator *g, const struct vocabulary 
         return found;
 }
 
-/* Can the operator give `sort`? Notes what that says of its variables. */
+/* True if the operator can give `sort`. Notes the variables that this determines. */
 static bool result_fits(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *sort, struct places *p)
 {
         enum place_sort place = operator_row(op)->result;
@@ -498,7 +498,7 @@ static bool result_fits(struct generator *g, const struct vocabulary *v, enum op
         return place_can_hold(place, sort);
 }
 
-/* A width of the formula below `width` (or that itself, where `equal` holds), else any. */
+/* A width of the formula below `width` (or equal, with `equal`), else any. */
 static const struct sort *narrower(struct generator *g, const struct vocabulary *v, uint32_t width, bool equal)
 {
         for (int tries = 0; tries < 4; tries++) {
@@ -510,7 +510,7 @@ static const struct sort *narrower(struct generator *g, const struct vocabulary 
         return sort_bitvec(v->bank, 1 + (uint32_t)below(g, width - 1 + equal));
 }
 
-/* The widths and indices that give a bit-vector of `width`. False: there are none. */
+/* Chooses widths and indices that give a bit-vector of `width`. False if there are none. */
 static bool split_bits(struct generator *g, const struct vocabulary *v, enum place_sort place, uint32_t width, struct places *p)
 {
         const struct sort *from = sort_among(g, v, place == PLACE_FLOAT_BITS ? SORT_FLOAT : SORT_BITVEC);
@@ -557,7 +557,7 @@ static const struct sort *converted(struct generator *g, const struct vocabulary
         return from[below(g, ARRAY_SIZE(from))];
 }
 
-/* The sort of an argument; NULL: nothing here makes one. */
+/* The sort of an argument; NULL if no term here can have it. */
 static const struct sort *argument_sort(struct generator *g, const struct vocabulary *v, enum op op, enum place_sort place,
                                         const struct sort *result, struct places *p)
 {
@@ -582,14 +582,14 @@ static const struct sort *argument_sort(struct generator *g, const struct vocabu
         case PLACE_INDEX:
                 return p->array ? p->array->args[0] : NULL;
         case PLACE_ELEMENT:
-        case PLACE_ANY: /* of a constant array */
+        case PLACE_ANY: /* for a constant array */
                 return p->array ? p->array->args[1] : NULL;
         default:
                 return place_kind(place) != SORT_UNKNOWN ? sort_simple(v->bank, place_kind(place)) : NULL;
         }
 }
 
-/* The indices of (_ op i j), and the widths that go with them; false where there are none. */
+/* Chooses the indices of (_ op i j), and the widths that they require; false if there are none. */
 static bool choose_indices(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result, struct places *p)
 {
         p->n_index = operator_row(op)->indices_least;
@@ -634,7 +634,7 @@ static bool choose_indices(struct generator *g, const struct vocabulary *v, enum
         }
 }
 
-/* Solvers take only literals there; linear arithmetic has one factor that is none. */
+/* True where solvers accept only a literal, or linear arithmetic needs one: a product has one non-literal factor. */
 static bool wants_literal(const struct vocabulary *v, enum op op, size_t at)
 {
         static const enum op factors[] = {OP_TIMES, OP_DIVIDE, OP_INT_DIV, OP_MOD, OP_REM};
@@ -663,7 +663,7 @@ static const struct term *literal_for(struct generator *g, const struct vocabula
         return literal(g, v->bank, sort);
 }
 
-/* One of what is given that fits and is not yet used, else NULL. */
+/* A given term that fits and is unused, else NULL. */
 static const struct term *take_given(const struct vocabulary *v, enum op op, size_t at, const struct sort *sort, const struct term *const *given,
                                      size_t n, uint64_t *used)
 {
@@ -686,7 +686,7 @@ static size_t choose_count(struct generator *g, enum op op, size_t n_given)
                 return operator_n_args(op);
         if (row->flags & OPERATOR_IN_PAIRS || row->result == PLACE_BITVEC_SUM)
                 return 2;
-        /* As many as before, so that a mutation loses nothing. */
+        /* As many arguments as before, so that a mutation loses none. */
         if (n_given >= 2 && n_given <= 8)
                 return n_given;
         return 2 + (chance(g, 0.2) ? 1 : 0);
@@ -705,7 +705,7 @@ const struct term *generate_application(struct generator *g, const struct vocabu
                 return NULL;
         if (!p.same && n_given > 0 && (row->args[0] == PLACE_SAME || row->args[0] == PLACE_NUMBER) &&
             given[0]->sort->kind != SORT_REGLAN && (row->args[0] == PLACE_SAME || sort_is_number(given[0]->sort)))
-                p.same = given[0]->sort; /* stay with what is compared */
+                p.same = given[0]->sort; /* keep the sort of the compared terms */
         for (size_t i = 0; i < n; i++) {
                 const struct sort *sort = argument_sort(g, v, op, row->args[MIN(i, operator_n_args(op) - 1)], result, &p);
 
@@ -719,7 +719,7 @@ const struct term *generate_application(struct generator *g, const struct vocabu
                 if (!args[i])
                         return NULL;
         }
-        if (op == OP_RE_RANGE) { /* from the lower to the higher, or it is empty */
+        if (op == OP_RE_RANGE) { /* lower bound first, or the range is empty */
                 uint32_t low = character(g), high = character(g);
 
                 args[0] = term_string_of(v->bank, &(uint32_t){MIN(low, high)}, 1);
@@ -744,7 +744,7 @@ static const struct candidates *candidates_of(struct generator *g, const struct 
 
         if (c->is_filled)
                 return c;
-        n = operators_to(sort->kind == SORT_BITVEC ? sort_bitvec(v->bank, 1) : sort, ops); /* some give a single bit alone */
+        n = operators_to(sort->kind == SORT_BITVEC ? sort_bitvec(v->bank, 1) : sort, ops); /* some operators give single bits only */
         c->n = 0;
         for (size_t i = 0; i < n; i++) {
                 double weight = g->weights[ops[i]];
@@ -769,7 +769,7 @@ size_t generator_operators(struct generator *g, const struct vocabulary *v, cons
         return c->n;
 }
 
-#define FUNCTION_WEIGHT   2.0 /* of each function whose result is of the sort */
+#define FUNCTION_WEIGHT   2.0 /* for each function with a result of the sort */
 #define QUANTIFIERS_MOST  3
 #define QUANTIFIER_CHANCE 0.2
 
@@ -803,7 +803,7 @@ static const struct term *call_one(struct generator *g, const struct vocabulary 
         return NULL;
 }
 
-/* A quantifier, or its body where none of its variables came. */
+/* A quantifier, or just its body if that uses none of its variables. */
 static const struct term *quantified(struct generator *g, const struct vocabulary *v, unsigned depth)
 {
         cleanup_term_list struct term_list free_ones = {0};
@@ -817,7 +817,7 @@ static const struct term *quantified(struct generator *g, const struct vocabular
                 term_list_add(&inner.constants, v->constants.list[i]);
         for (size_t i = 0; i < n; i++) {
                 variables[i] = term_fresh_variable(v->bank, "q", any_sort(g, v, false));
-                for (size_t k = 0; k < 1 + v->constants.n / 2; k++) /* as likely as a third of the others */
+                for (size_t k = 0; k < 1 + v->constants.n / 2; k++) /* as likely as a third of the other constants */
                         term_list_add(&inner.constants, variables[i]);
         }
         body = generate_term(g, &inner, sort_simple(v->bank, SORT_BOOL), depth);
@@ -876,7 +876,7 @@ const struct function *numbered_constant(struct bank *b, char letter, unsigned n
 }
 
 static const char letters_of_sorts[N_SORT_KINDS] = {
-        [SORT_BOOL] = 'b',          [SORT_INT] = 'i',    [SORT_REAL] = 'x',  [SORT_STRING] = 's', /* and of the logics */
+        [SORT_BOOL] = 'b',          [SORT_INT] = 'i',    [SORT_REAL] = 'x',  [SORT_STRING] = 's', /* also for logics */
         [SORT_ROUNDING_MODE] = 'r', [SORT_BITVEC] = 'v', [SORT_FLOAT] = 'd', [SORT_ARRAY] = 'a',  [SORT_NAMED] = 'e'};
 
 static void declare_constant(struct script *s, unsigned number, const struct sort *sort)
@@ -884,7 +884,7 @@ static void declare_constant(struct script *s, unsigned number, const struct sor
         script_add_function(s, numbered_constant(s->bank, letters_of_sorts[sort->kind], number, sort));
 }
 
-/* Half of the constants are strings; there is at least one. */
+/* Half of the constants are strings, at least one. */
 static void declare_strings(struct generator *g, struct script *s)
 {
         static const enum sort_kind kinds[] = {SORT_STRING, SORT_STRING, SORT_INT, SORT_STRING, SORT_BOOL, SORT_INT};
@@ -893,7 +893,7 @@ static void declare_strings(struct generator *g, struct script *s)
                 declare_constant(s, i, sort_simple(s->bank, kinds[i % ARRAY_SIZE(kinds)]));
 }
 
-/* The sorts of a formula: those that constants, elements and arguments may have; then arrays and rounding modes. */
+/* The sorts of a formula: those of constants, elements and arguments; then arrays and rounding modes. */
 struct sorts {
         const struct sort *list[12];
         size_t n_simple, n;
@@ -916,7 +916,7 @@ static const struct sort *float_format(struct generator *g, struct bank *b)
         return sort_float(b, f[0], f[1]);
 }
 
-/* Two widths, one often twice the other. */
+/* Adds two widths, one often twice the other. */
 static void add_widths(struct generator *g, struct bank *b, struct sorts *to)
 {
         static const uint32_t widths[] = {1, 2, 3, 4, 4, 8, 8, 8, 16, 32, 64};
@@ -962,7 +962,7 @@ static struct sorts choose_sorts(struct generator *g, struct script *s)
         return c;
 }
 
-/* Of one or two arguments; some are predicates. */
+/* Declares functions of one or two arguments, some of them predicates. */
 static void declare_functions(struct generator *g, struct script *s, const struct sorts *sorts)
 {
         unsigned n = 1 + (unsigned)below(g, 3);

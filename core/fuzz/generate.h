@@ -1,10 +1,11 @@
-/* Random formulas: the generator of SPRFinder (section 4.1.3) and BanditFuzz, for any logic but those of datatypes and difference logic.
+/* Random formulas: the generator of SPRFinder (section 4.1.3) and BanditFuzz, for any logic except those of datatypes and difference logic.
  *
- * Four parameters say how complex a formula is. Every operator of the logic's theories can occur. Formulas are well-sorted by construction, and keep to
- * their logic. The depth of each argument is drawn; one argument of each operator has the full depth, so that a formula has the depth that was asked for.
+ * Four parameters set the complexity of a formula. Every operator of the logic's theories can occur. Formulas are well-sorted by construction, and
+ * keep to their logic. The depth of each argument is drawn; one argument of each operator has the full depth, so that a formula has the requested
+ * depth.
  *
- * A formula has few sorts, so that its terms meet: two of bit-vectors, of floating-point numbers and of arrays at most. Nor has it more than three
- * quantifiers.
+ * A formula has few sorts, so that its terms can be combined: at most two of bit-vectors, of floating-point numbers and of arrays. It has at most
+ * three quantifiers.
  *
  * Threads: a generator belongs to one thread at a time, as its bank does. Equal seeds and options give equal formulas. */
 #pragma once
@@ -14,22 +15,22 @@
 #include "core/smtlib/script.h"
 
 struct generate_options {
-        unsigned literal_length; /* L: the most characters of a string constant */
-        unsigned variables;      /* V: constants declared, in all; of a `logic`, one of each sort at least */
+        unsigned literal_length; /* L: the maximal length of a string constant */
+        unsigned variables;      /* V: the number of declared constants; with a `logic`, at least one of each sort */
         unsigned assertions;     /* S */
         unsigned depth;          /* D: levels of operators of an assertion, its predicate included; at least 1 */
-        double literals;         /* the chance that a leaf is a literal and no variable */
-        unsigned alphabet;       /* different characters in the literals of one formula; 0: all letters and digits */
-        enum dialect dialect;    /* operators that it has no name for are left out */
+        double literals;         /* the chance that a leaf is a literal and not a variable */
+        unsigned alphabet;       /* number of different characters in the literals of one formula; 0: all letters and digits */
+        enum dialect dialect;    /* operators without a name in it are left out */
         const double *weights;   /* of N_OPS operators, relative; 0: never; NULL: those of generate_weights_of() */
         const char *logic;       /* "QF_BV" (core/smtlib/logic.h); NULL: strings, integers and Booleans, in the logic of strings of the dialect */
-        bool extensions;         /* with a logic: also operators and floating-point formats that not every solver reads */
+        bool extensions;         /* with a logic: also operators and floating-point formats that only some solvers read */
 };
-/* SPRFinder's ranges begin in the middle of what it allows: L 60, V 6, S 6, D 3. */
+/* SPRFinder's ranges begin in the middle of the allowed values: L 60, V 6, S 6, D 3. */
 extern const struct generate_options generate_defaults;
-/* Those of strings: equal seeds give equal formulas only while they stay. */
+/* The weights for strings: if they change, equal seeds give other formulas. */
 extern const double generate_weights[N_OPS];
-/* The weights that options have by default. -EINVAL: not a logic that formulas are generated of. */
+/* The default weights for a logic. -EINVAL if no formulas can be generated for it. */
 int generate_weights_of(const char *logic, bool extensions, double ret[N_OPS]);
 
 static inline bool op_is_among(enum op op, const enum op *list, size_t n)
@@ -40,21 +41,21 @@ static inline bool op_is_among(enum op op, const enum op *list, size_t n)
 }
 
 struct generator;
-/* Copies what `options` points to. -EINVAL where a parameter is 0, a weight is no number from 0 on, or formulas of the logic are not generated. */
+/* Copies the data of `options`. -EINVAL if a parameter is 0, a weight is negative or not a number, or no formulas can be generated for the logic. */
 int generator_new(const struct generate_options *options, uint64_t seed, struct generator **ret);
 struct generator *generator_free(struct generator *g);
 DEFINE_CLEANUP(struct generator *, generator_free)
 #define cleanup_generator cleanup(generator_freep)
 
 struct random *generator_random(struct generator *g);
-void generator_transfer(struct generator *g, struct transfer *t); /* its options and alphabet; the random numbers are the caller's */
+void generator_transfer(struct generator *g, struct transfer *t); /* its options and alphabet; the caller transfers the random numbers */
 enum dialect generator_dialect(const struct generator *g);
 int generator_configure(struct generator *g, const struct generate_options *options);
 
 /* A whole formula in a bank of its own, with its logic and a check-sat. */
 struct script *generate_formula(struct generator *g);
 
-/* Shared by all that make formulas. new_formula(): an empty one of a logic, NULL: that of strings. numbered_constant(): "x0", "x1" … */
+/* Shared by all generators. new_formula(): an empty formula of a logic, NULL: that of strings. numbered_constant(): "x0", "x1" … */
 static inline const char *logic_of_strings(enum dialect d)
 {
         return d == DIALECT_2_6 ? "QF_SLIA" : "QF_S";
@@ -66,31 +67,31 @@ const struct function *numbered_constant(struct bank *b, char letter, unsigned n
 struct vocabulary {
         struct bank *bank; /* borrowed */
         struct term_list constants;
-        const struct function **functions; /* owned list; with arguments */
+        const struct function **functions; /* owned list; functions with arguments */
         size_t n_functions;
-        unsigned sorts; /* a bit for each sort_kind that terms may have: those of the constants and functions, and what their theory needs */
+        unsigned sorts; /* a bit for each sort_kind that terms may have: the sorts of the constants and functions, and those that their theory needs */
         bool is_nonlinear; /* the script's logic says so */
 };
 struct vocabulary vocabulary_of(const struct script *s);
-void vocabulary_add(struct vocabulary *v, const struct term *t); /* a bound variable, say */
+void vocabulary_add(struct vocabulary *v, const struct term *t); /* for example a bound variable */
 void vocabulary_done(struct vocabulary *v);
 #define cleanup_vocabulary cleanup(vocabulary_done)
 
-/* The operators with weight whose result can be this sort; `ret` has room for N_OPS. Where the vocabulary has other sorts than strings, integers and
- * Booleans, an operator without weight has its usual one. */
+/* The operators with a weight whose result can have this sort; `ret` has room for N_OPS. If the vocabulary has other sorts than strings, integers and
+ * Booleans, an operator without a weight gets its usual one. */
 size_t generator_operators(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum op *ret);
-/* A term of a sort, at most `depth` levels of operators deep. Arrays and declared sorts have no literals; NULL: there is no constant either. */
+/* A term of a sort, at most `depth` levels of operators deep. Arrays and declared sorts have no literals; NULL if there is no constant either. */
 const struct term *generate_term(struct generator *g, const struct vocabulary *v, const struct sort *sort, unsigned depth);
-/* An application of `op` with the sort `result`. Arguments are taken from `given` where they fit, each at most once; the others are generated. NULL: there
- * is none (an index without a rule, an argument that nothing makes). */
+/* An application of `op` with the sort `result`. Arguments are taken from `given` where they fit, each at most once; the others are generated. NULL
+ * if there is none (an index without a rule, an argument that nothing makes). */
 const struct term *generate_application(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result,
                                         const struct term *const *given, size_t n_given, unsigned depth);
 
-/* -- template.c: formulas of one shape each: the generators of StringFuzz (Blotsky et al., CAV 2018, section 4). Each scales one thing, so that
- * a solver's behaviour on it can be seen. */
+/* -- template.c: formulas of one shape each: the generators of StringFuzz (Blotsky et al., CAV 2018, section 4). Each scales one parameter, to show
+ * how a solver's behaviour depends on it. */
 
 enum template {
-        TEMPLATE_CONCATS,  /* a tree of concatenations equal to a word; `size` levels, or a list of as many */
+        TEMPLATE_CONCATS,  /* a tree of concatenations equal to a word; `size` levels, or a list of that length */
         TEMPLATE_LENGTHS,  /* `size` variables of given lengths, related by their lengths and equalities */
         TEMPLATE_OVERLAPS, /* s·x₁ = x₁·s and so on: `size` variables around one word */
         TEMPLATE_EQUALITY, /* `size` concatenations with shared prefixes, suffixes and infixes are equal */
@@ -100,20 +101,20 @@ enum template {
         N_TEMPLATES
 };
 
-/* -EINVAL: a `size` of 0. */
+/* -EINVAL for a `size` of 0. */
 int template_formula(struct generator *g, enum template t, unsigned size, struct script **ret);
 
-/* -- enumerate.c: every small formula, smallest first (ET: "Grammar-based exhaustive testing of SMT solvers", OOPSLA 2024), so that a
- * finding needs no reduction.
+/* -- enumerate.c: every small formula, smallest first (ET: "Grammar-based exhaustive testing of SMT solvers", OOPSLA 2024), so that a finding needs
+ * no reduction.
  *
- * A formula is one assertion over two strings, an integer and a few literals; its size is the number of its nodes. Of formulas that differ in
- * the names of their variables, or in the order of the arguments of a commutative operator, only one comes.
+ * A formula is one assertion over two strings, an integer and a few literals; its size is the number of its nodes. Of formulas that differ only in
+ * the names of their variables, or in the order of the arguments of a commutative operator, one is made.
  *
  * Threads: an enumeration belongs to one thread at a time. The same position is the same formula in every run. */
 
 struct enumerate_options {
         enum dialect dialect;
-        size_t memory_most; /* bytes of the terms that are kept to build larger ones of; 0: 1 GB */
+        size_t memory_most; /* bytes of the terms kept for building larger ones; 0: 1 GB */
 };
 
 struct enumeration;
@@ -122,33 +123,33 @@ struct enumeration *enumeration_free(struct enumeration *e);
 DEFINE_CLEANUP(struct enumeration *, enumeration_free)
 #define cleanup_enumeration cleanup(enumeration_freep)
 
-/* The next formula, in the enumeration's own bank: print or copy it before the enumeration goes. -ENOSPC: the next size would take more memory
+/* The next formula, in the enumeration's own bank: print or copy it while the enumeration exists. -ENOSPC if the next size would take more memory
  * than allowed. */
 int enumeration_next(struct enumeration *e, struct script **ret);
 uint64_t enumeration_position(const struct enumeration *e); /* formulas so far */
-int enumeration_skip(struct enumeration *e, uint64_t n);     /* n formulas, which are not made; errors as above */
+int enumeration_skip(struct enumeration *e, uint64_t n);     /* skips n formulas without making them; errors as above */
 
-/* -- mutate.c: changes one formula into another: by replacing an operator (BanditFuzz, section 3.2, but always the chosen one), or by the transformers of
- * StringFuzz (Blotsky et al., CAV 2018, section 4).
+/* -- mutate.c: changes one formula into another: by replacing an operator (BanditFuzz, section 3.2, but always the chosen one), or by the
+ * transformers of StringFuzz (Blotsky et al., CAV 2018, section 4).
  *
- * The result is always well-sorted and differs from the script; -ENOENT: there is nothing to change. The new script shares the old one's bank; the old
- * script stays as it was. Any script will do. Operators of theories that it does not use are not brought in, nor arithmetic that its logic does not
- * allow (core/smtlib/logic.h). */
+ * The result is always well-sorted and differs from the script; -ENOENT if there is nothing to change. The new script shares the old one's bank; the
+ * old script stays as it was. Any script will do. A mutant has no operators of theories that the script does not use, and no arithmetic that its
+ * logic does not allow (core/smtlib/logic.h). */
 
-/* Replaces one operator, drawn among all places where another stands and `action` gives the same sort. Its arguments stay where they fit. */
+/* Replaces one operator by `action`, at a random place with another operator where `action` gives the same sort. Its arguments stay where they fit. */
 int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret);
-/* The operators that mutate_operator() can bring into scripts like this one, by the sorts that it has. `ret` has room for N_OPS. */
+/* The operators that mutate_operator() can bring into a script with these sorts. `ret` has room for N_OPS. */
 size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret);
 
 enum transform {
-        TRANSFORM_FUZZ,        /* some literals by a little, some operators by others of the same signature */
-        TRANSFORM_GRAFT,       /* a subterm and a literal of its sort change places */
-        TRANSFORM_MULTIPLY,    /* every literal n-fold */
-        TRANSFORM_REVERSE,     /* every word and concatenation read backwards */
-        TRANSFORM_ROTATE,      /* the arguments of one sort of an operator, moved on by one */
-        TRANSFORM_TRANSLATE,   /* another alphabet */
-        TRANSFORM_UNPRINTABLE, /* some characters by unprintable ones */
-        TRANSFORM_SWAP,        /* two subterms of one sort change places */
+        TRANSFORM_FUZZ,        /* some literals change slightly, some operators become others of the same signature */
+        TRANSFORM_GRAFT,       /* a subterm and a literal of its sort are exchanged */
+        TRANSFORM_MULTIPLY,    /* every literal is repeated n times */
+        TRANSFORM_REVERSE,     /* every word and concatenation is reversed */
+        TRANSFORM_ROTATE,      /* the arguments of one sort of an operator are rotated by one */
+        TRANSFORM_TRANSLATE,   /* the alphabet changes */
+        TRANSFORM_UNPRINTABLE, /* some characters become unprintable ones */
+        TRANSFORM_SWAP,        /* two subterms of one sort are exchanged */
         N_TRANSFORMS
 };
 int mutate_transform(struct generator *g, const struct script *s, enum transform t, struct script **ret);

@@ -2,8 +2,8 @@
 
 #include "core/smtlib/logic.h"
 
-#define PLACES_MOST 20000 /* of an assertion; what lies beyond in a larger one is not mutated */
-#define OTHERS_MOST 8     /* arguments of a term that gets another operator */
+#define PLACES_MOST 20000 /* of an assertion; later ones are not mutated */
+#define OTHERS_MOST 8     /* limit on the arguments of a term that gets another operator */
 
 /* -- places -- */
 
@@ -12,7 +12,7 @@ struct target { /* a place in one of the script's assertions */
         struct term_places places;
 };
 
-/* The places of an assertion: of one that is drawn by its size, or of the `skip`-th after it. False: there are no more. */
+/* Lists the places of an assertion: of one drawn by its size, or of the `skip`-th after it. False if there are no more. */
 static bool target_choose(struct generator *g, const struct script *s, size_t skip, size_t *first, struct target *ret)
 {
         double sum = 0, x;
@@ -47,7 +47,7 @@ static const struct term *here(const struct target *t, size_t at)
         return t->places.list[at].term;
 }
 
-/* False: the change took the assertion out of the logic, as (* x y) would in QF_LIA. One that was outside before may be anything. */
+/* False if the change took the assertion out of the logic, as (* x y) would in QF_LIA. An assertion that was outside before may be anything. */
 static bool keeps_logic(const struct script *s, const struct term *before, const struct term *now)
 {
         const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
@@ -55,7 +55,7 @@ static bool keeps_logic(const struct script *s, const struct term *before, const
         return logic_allows(&logic, now) || !logic_allows(&logic, before);
 }
 
-/* The script with another term in one place. NULL when that changes nothing or does not fit. */
+/* The script with another term in one place. NULL if that changes nothing or does not fit. */
 static struct script *put(const struct script *s, const struct target *t, size_t at, const struct term *with)
 {
         const struct term *root = with ? term_replace_at(s->bank, &t->places, at, with) : NULL;
@@ -70,7 +70,7 @@ static struct script *put(const struct script *s, const struct target *t, size_t
 
 /* -- operators -- */
 
-/* Regular expressions and arrays of one value stay constant: the argument of str.to_re, an end of a range, an element. */
+/* True where a term must stay constant, in regular expressions and constant arrays: the argument of str.to_re, an end of a range, an element. */
 static bool is_frozen(const struct target *t, size_t at)
 {
         const struct term_place *p = &t->places.list[at];
@@ -79,7 +79,7 @@ static bool is_frozen(const struct target *t, size_t at)
         return at != 0 && (term_is(parent, OP_RE_FROM_STR) || term_is(parent, OP_RE_RANGE) || term_is(parent, OP_ARRAY_CONST));
 }
 
-/* A good place, each as likely as the others; SIZE_MAX: there is none. */
+/* Draws a good place uniformly; SIZE_MAX if there is none. */
 static size_t choose_place(struct generator *g, const struct target *t,
                            bool (*is_good)(const struct target *t, size_t at, const void *user), const void *user)
 {
@@ -101,7 +101,7 @@ static bool is_replaceable(const struct target *t, size_t at, const void *user)
                !(result == PLACE_SAME && x->sort->kind == SORT_REGLAN) && !is_frozen(t, at);
 }
 
-/* Over the script's constants and the variables bound around the place. NULL: also where the arguments that were generated do not fit. */
+/* Uses the script's constants and the variables bound around the place. NULL also if the generated arguments do not fit. */
 static struct script *replace_operator(struct generator *g, const struct script *s, const struct target *t, enum op action)
 {
         cleanup_vocabulary struct vocabulary v = {0};
@@ -117,7 +117,7 @@ static struct script *replace_operator(struct generator *g, const struct script 
         return put(s, t, at, generate_application(g, &v, action, here(t, at)->sort, here(t, at)->args, here(t, at)->n_args, 1));
 }
 
-/* Tries a change in one assertion after the other, beginning with one that is drawn. -ENOENT: it fits into none. */
+/* Tries a change in one assertion after the other, from a random one on. -ENOENT if none allows it. */
 static int change_one(struct generator *g, const struct script *s,
                       struct script *(*change)(struct generator *g, const struct script *s, const struct target *t, enum op action), enum op action,
                       struct script **ret)
@@ -179,7 +179,7 @@ static bool is_value(const struct term *t)
                (term_is(t, OP_FP) && t->args[0]->kind == TERM_LITERAL && t->args[1]->kind == TERM_LITERAL && t->args[2]->kind == TERM_LITERAL);
 }
 
-struct words { /* what a transformer does to literals */
+struct words { /* a transformer's changes to literals */
         struct bank *bank;
         struct random *random;
         enum transform kind;
@@ -215,7 +215,7 @@ static const struct term *repeated(const struct words *w, const uint32_t *text, 
         return term_string_of(w->bank, more, n * w->factor);
 }
 
-/* A character inserted, removed or changed. */
+/* Inserts, removes or changes a character. */
 static const struct term *edited(struct words *w, const uint32_t *text, size_t n)
 {
         cleanup_free uint32_t *other = allocate(n + 1, sizeof(*other));
@@ -276,7 +276,7 @@ static const struct term *other_number(struct words *w, const struct term *t)
                 n *= w->factor;
         else if (w->kind == TRANSFORM_FUZZ && random_below(w->random, 3) == 0)
                 n += (int64_t)random_below(w->random, 11) - 5;
-        if (t->sort->kind == SORT_REAL) /* what is converted to a float has no minus in logics without reals */
+        if (t->sort->kind == SORT_REAL) /* logics without reals have no minus in numbers converted to floats */
                 return term_real(w->bank, n < 0 ? -n : n);
         return term_int(w->bank, n);
 }
@@ -309,7 +309,7 @@ static const struct term *range_of(const struct words *w, uint32_t low, uint32_t
         return term_op2(w->bank, OP_RE_RANGE, term_string_of(w->bank, &low, 1), term_string_of(w->bank, &high, 1));
 }
 
-/* Letters and digits of a range are mapped one by one; between them it stays. */
+/* Letters and digits of a range are mapped one by one; the characters between them stay. */
 static const struct term *translated_range(const struct words *w, uint32_t low, uint32_t high)
 {
         const struct term *parts[2 * ARRAY_SIZE(w->from)];
@@ -327,7 +327,7 @@ static const struct term *translated_range(const struct words *w, uint32_t low, 
         return n == 1 ? parts[0] : term_op(w->bank, OP_RE_UNION, parts, n);
 }
 
-/* The ends of a range are single characters, the lower first; so a transformer of words does not see them. */
+/* The ends of a range are single characters, the lower first; so transformers of words skip them. */
 static const struct term *other_range(struct words *w, const struct term *t)
 {
         uint32_t ends[2];
@@ -350,7 +350,7 @@ static const struct term *other_range(struct words *w, const struct term *t)
         return range_of(w, MIN(ends[0], ends[1]), MAX(ends[0], ends[1]));
 }
 
-/* Another operator of the same signature, now and then. */
+/* Sometimes another operator of the same signature. */
 static const struct term *other_operator(struct words *w, const struct term *t)
 {
         const struct term *with;
@@ -424,7 +424,7 @@ static void choose_translation(struct words *w)
         memcpy(w->to, order, sizeof(order));
 }
 
-/* Every literal of every assertion. NULL: nothing changes, or the logic forbids it. */
+/* Changes every literal of every assertion. NULL if nothing changes, or the logic forbids it. */
 static struct script *transform_all(struct generator *g, const struct script *s, enum transform kind)
 {
         struct words w = {.bank = s->bank, .random = generator_random(g), .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
@@ -471,11 +471,11 @@ static bool is_graft(const struct target *t, size_t at, const void *user)
                !is_value(here(t, t->places.list[at].parent));
 }
 
-/* Two places, neither within the other, get each other's terms. */
+/* Exchanges the terms of two places, neither within the other. */
 static struct script *exchange(const struct script *s, const struct target *t, size_t one, size_t other)
 {
         cleanup_term_places struct term_places again = {0};
-        size_t first = MIN(one, other), second = MAX(one, other); /* the first keeps its number when the second is replaced */
+        size_t first = MIN(one, other), second = MAX(one, other); /* the first keeps its index when the second is replaced */
         const struct term *half = second == SIZE_MAX || !t->places.is_whole ? NULL : term_replace_at(s->bank, &t->places, second, here(t, first));
 
         if (!half)
@@ -512,7 +512,7 @@ static struct script *swap(struct generator *g, const struct script *s, const st
         return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_swappable, &one));
 }
 
-/* The first sort that two of the first arguments have, which differ. */
+/* The sort of the first two different arguments with equal sorts, among the first OTHERS_MOST. */
 static const struct sort *rotating_sort(const struct term *x)
 {
         uint32_t n = MIN(x->n_args, (uint32_t)OTHERS_MOST);

@@ -84,7 +84,7 @@ static void add_term(struct set *s, const struct term *t)
         }
 }
 
-/* So many of a thing: a part for each power of the root of two that the count reaches, 1, 2, 3, 4, 6, 8, 11, 16 … */
+/* Adds a count: a part for each power of the root of two that it reaches, 1, 2, 3, 4, 6, 8, 11, 16 … */
 static void add_count(struct set *s, uint32_t what, uint64_t n)
 {
         static const uint32_t steps[] = {1,   1,   2,    3,    4,    6,    8,    11,   16,    23,    32,    45,    64,   91,    128,  181,
@@ -138,18 +138,18 @@ struct shape shape_of(const struct script *s)
 /* -- DIMACS -- */
 
 enum cnf_part {
-        CNF_CLAUSES, /* of a kind */
+        CNF_CLAUSES, /* of one kind */
         CNF_OCCURRENCES,
-        CNF_ROLES, /* variables that are in the same kinds of clauses */
+        CNF_ROLES, /* variables in the same kinds of clauses */
         CNF_SPANS,
         CNF_GATES,
-        CNF_GATE_INPUTS, /* a gate's output is another one's input */
+        CNF_GATE_INPUTS, /* the output of a gate is an input of another */
         CNF_VARIABLES,
         CNF_LITERALS,
         CNF_RATIO
 };
 
-/* By length and how many literals are positive. */
+/* By length and the number of positive literals. */
 static uint32_t clause_kind(const int32_t *literals, size_t n)
 {
         size_t positive = 0;
@@ -160,12 +160,12 @@ static uint32_t clause_kind(const int32_t *literals, size_t n)
 }
 
 struct role {
-        uint32_t kinds; /* of clauses that it is in, a bit of 32 for each */
+        uint32_t kinds; /* kinds of clauses that it is in, hashed to 32 bits */
         uint32_t positive, negative;
-        uint32_t gate; /* that it is the output of; 0: none */
+        uint32_t gate; /* whose output it is; 0: none */
 };
 
-/* A thing that comes n times. */
+/* Counts one occurrence. Adds a part at each power of two. */
 static void add_often(struct set *s, uint32_t *seen, enum cnf_part part, uint32_t what)
 {
         uint32_t key = mix(mix(14, part), what) % SHAPE_BUCKETS, n = ++seen[key];

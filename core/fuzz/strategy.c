@@ -78,7 +78,7 @@ bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_versi
         return false;
 }
 
-/* -- what a campaign calls -- */
+/* -- called by campaigns -- */
 
 int strategy_again(const struct strategy *s, uint64_t id, struct strategy_input *ret)
 {
@@ -124,7 +124,7 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
         i->ran[version] = true;
 }
 
-/* How much longer a version took than the fastest one before it. Its own time counts without an answer, too: one that says unknown at once is not slow. */
+/* The excess of a version over the fastest one before it. Its own time counts without an answer, too: a quick unknown is not slow. */
 static void score(const struct strategy *s, struct input *i)
 {
         const unsigned target = s->options.versions - 1;

@@ -1,4 +1,4 @@
-/* Shared by strategy.c (inputs and their runs), strategy_novelty.c, and what tests compare it with. */
+/* Shared by strategy.c (inputs and their runs), strategy_novelty.c, and the strategies that tests compare it with. */
 #pragma once
 
 #include "cache/base/transfer.h"
@@ -9,24 +9,24 @@
  * the largest draw is chosen (BanditFuzz, section 3.3; Russo et al., "A tutorial on Thompson sampling", 2018, algorithm 3.2). */
 
 struct bandit {
-        double *successes, *failures; /* owned; of n arms, each at least 1; a success or failure adds its weight */
+        double *successes, *failures; /* owned; one for each arm, at least 1; a success or failure adds its weight */
         size_t n;
 };
 void bandit_init(struct bandit *b, size_t n);
 void bandit_done(struct bandit *b);
 #define cleanup_bandit cleanup(bandit_done)
 
-/* `is_open`: the arms that may be chosen; NULL: all. `cost`: of each arm, greater than zero, so that the chance of success for a unit of cost counts;
- * NULL: equal. SIZE_MAX: none may be chosen. */
+/* `is_open`: the arms that may be chosen; NULL: all. `cost`: one for each arm, greater than zero, so that the chance of success per unit of cost
+ * counts; NULL: equal. SIZE_MAX if none may be chosen. */
 size_t bandit_choose(const struct bandit *b, struct random *random, const bool *is_open, const double *cost);
-static inline double bandit_mean(const struct bandit *b, size_t arm) /* its expected chance of success */
+static inline double bandit_mean(const struct bandit *b, size_t arm) /* the arm's expected chance of success */
 {
         return b->successes[arm] / (b->successes[arm] + b->failures[arm]);
 }
 
-/* -- family.c: families of finds: inputs that a campaign need not look for again. The cause of a find is not known while it counts. So a rule explains
- * finds: one or two parts (formula.h) which inputs have that mostly are finds, and which several finds have that no better rule explains. A greedy cover
- * by precision and reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial Intelligence Review, 1999).
+/* -- family.c: families of finds: inputs that a campaign need not look for again. The cause of a find is not known during a campaign. So a rule
+ * explains finds: one or two parts (formula.h). Most inputs with these parts are finds, and several finds with them are explained by no better rule.
+ * The rules are a greedy cover by precision and reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial Intelligence Review, 1999).
  *
  * Threads: a set of families belongs to one thread at a time. Equal calls give equal families. */
 
@@ -34,12 +34,12 @@ struct families;
 struct families *families_new(void);
 struct families *families_free(struct families *f); /* NULL, which it may be */
 
-/* An input ran to an end. */
+/* Counts an input whose runs have ended. */
 void families_missed(struct families *f, const struct shape *s);
 void families_found(struct families *f, const struct shape *s);
-/* A candidate is taken for one more of its family, unconfirmed: rules are as precise as if it were a find, and none is made of it. */
+/* Counts an unconfirmed candidate as one more of its family: it adds to the precision of rules like a find, and no rule is made from it. */
 void families_assumed(struct families *f, const struct shape *s);
-/* Does a rule explain inputs like this one? */
+/* True if a rule explains inputs with this shape. */
 bool families_know(const struct families *f, const struct shape *s);
 void families_transfer(struct transfer *t, struct families *f);
 
@@ -51,15 +51,15 @@ struct input {
         struct formula formula; /* owned */
         struct buffer text;
         const char *source;
-        size_t arm;               /* that made it; SIZE_MAX: none */
-        size_t parent;            /* of a mutant: its place in the population */
-        struct shape shape;       /* of the novelty strategy */
-        struct outcome *outcomes; /* owned; of each version */
+        size_t arm;               /* the arm that made it; SIZE_MAX: none */
+        size_t parent;            /* of a mutant: its parent's index in the population */
+        struct shape shape;       /* set by the novelty strategy */
+        struct outcome *outcomes; /* owned; one for each version */
         bool *ran;                /* owned */
         bool is_out;              /* given out, not finished */
         bool is_candidate, is_passed_over;
         double score;
-        unsigned pair[2]; /* of versions, whose slowdown that is */
+        unsigned pair[2]; /* the versions with that slowdown */
 };
 
 struct strategy {
@@ -69,43 +69,43 @@ struct strategy {
         struct generator *generator; /* owned */
         struct random random;
         const struct strategy_rows *rows;
-        struct input **under_way; /* owned list of pointers; those of a population are the population's */
+        struct input **under_way; /* owned list of pointers; the population owns its own members */
         size_t n_under_way;
         uint64_t last_id;
-        void *state; /* of rows, owned by them */
+        void *state; /* the state of `rows`, which owns it */
 };
 
 struct strategy_rows {
         void (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
-        int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above; the input stays the state's */
-        /* Which version next and for how long; false: enough. */
+        int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above; the state keeps the input */
+        /* The next version and its time; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
-        /* May be NULL: */
-        bool (*wants)(const struct strategy *s, const struct input *i); /* a candidate */
-        void (*finish)(struct strategy *s, struct input *i); /* score and is_candidate are set */
+        /* These may be NULL. */
+        bool (*wants)(const struct strategy *s, const struct input *i); /* true for a candidate */
+        void (*finish)(struct strategy *s, struct input *i); /* score and is_candidate are set before */
         void (*confirmed)(struct strategy *s, struct input *i, bool is_find);
-        bool (*keeps)(const struct strategy *s, const struct input *i); /* when nobody asks for it any more, it is still the state's */
+        bool (*keeps)(const struct strategy *s, const struct input *i); /* true if the state still owns an input that is finished */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
-        void (*transfer)(struct strategy *s, struct transfer *t); /* its state; inputs under way are none of its own then */
+        void (*transfer)(struct strategy *s, struct transfer *t); /* its state; it owns none of the inputs under way at that time */
 };
 extern const struct strategy_rows strategy_novelty;
 
 struct input *input_free(struct input *i); /* NULL, which it may be */
-struct input *input_new(const struct strategy *s, struct formula f, const char *source); /* takes the formula; it has no text before it is given out */
+struct input *input_new(const struct strategy *s, struct formula f, const char *source); /* takes the formula; the text is made later */
 
-/* Each version in turn, for the whole timeout. */
+/* Each version in turn, with the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
-/* Seconds until it was solved; the timeout when it was not. */
+/* Seconds until it was solved; the timeout if it was not. */
 double solved_after(const struct strategy *s, const struct outcome *o);
-/* strategy_cnf.c: DIMACS of any family, in four magnitudes from 0. */
+/* strategy_cnf.c: DIMACS of any family; four magnitudes, from 0. */
 struct formula make_cnf(struct strategy *s, unsigned magnitude);
-/* One to three changes. Empty: `from` is NULL, or cannot be changed. */
+/* One to three changes. Empty if `from` is NULL, or cannot be changed. */
 struct formula mutate_cnf(struct strategy *s, const struct formula *from);
 /* A member of the corpus, or NULL. */
 const struct formula *corpus_draw(struct strategy *s);
 
-/* -- strategy_save.c: what a strategy's state is made of; read into what is empty -- */
+/* -- strategy_save.c: a strategy's state; the fields that are read into must be empty -- */
 
 void transfer_formula(struct transfer *t, struct formula *f);
 void transfer_shape(struct transfer *t, struct shape *s);

@@ -1,12 +1,12 @@
-/* The strategy of campaigns. Three things make it find more causes for the same work:
+/* The strategy of campaigns. Four techniques let it find more causes with the same work:
  *
- * - Capping. An input that the target solves within the threshold can be no find, so the other versions do not run it. Where most inputs are
- *   hard for every version, the other order is cheaper. The times measured so far choose the order.
- * - Swarms (Groce et al., "Swarm testing", ISSTA 2012). For each formula it is drawn which operators it may use, how long, wide and deep it is, so
- *   that rare combinations come.
- * - Novelty for a second. Of several candidates the one runs whose parts were seen least, and belong least to what was found, for the time that
- *   inputs of its size take; sources are chosen by what they find in a second, too.
- * - Families (family.c). Inputs of a kind that was found several times are mostly left alone, and mostly not confirmed. */
+ * - Capping. An input that the target solves within the threshold cannot be a find, so the other versions do not run it. If most inputs are
+ *   hard for every version, the other order is cheaper. The measured times choose the order.
+ * - Swarms (Groce et al., "Swarm testing", ISSTA 2012). The operators, length, width and depth that a formula may have are drawn for each
+ *   formula, so that rare combinations occur.
+ * - Novelty per second. Of several candidates the one runs that has the most novelty (shape.c), reduced for known families, per second that
+ *   inputs of its size take; sources are chosen by their finds per second, too.
+ * - Families (family.c). Inputs of a kind that was found several times are mostly skipped, and mostly not confirmed. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ enum source {
         SOURCE_HUGE,
         SOURCE_TEMPLATE,
         SOURCE_ENUMERATE,
-        SOURCE_MUTATE, /* of what the target took long for */
+        SOURCE_MUTATE, /* mutants of inputs that took the target long */
         SOURCE_FIND,   /* mutants of finds */
         SOURCE_CORPUS,
         N_SOURCES
@@ -32,7 +32,7 @@ static const char *const source_names[N_SOURCES] = {
         [SOURCE_MUTATE] = "mutated", [SOURCE_FIND] = "find",         [SOURCE_CORPUS] = "corpus",
 };
 
-/* Of generated formulas: from the least to the most, each drawn by itself. */
+/* Sizes of generated formulas: from the least to the most, each drawn independently. */
 static const struct size {
         unsigned assertions[2], depth[2], variables[2], literal_length;
 } sizes[] = {
@@ -43,10 +43,10 @@ static const struct size {
 };
 
 #define ELITES_MOST     64
-#define GROWN_BYTES     (64u << 10) /* of a member that was generated; the next: of others */
+#define GROWN_BYTES     (64u << 10) /* of a generated member; the next: of others */
 #define LARGE_BYTES     (4u << 20)
 #define CANDIDATES_MOST 24
-#define CANDIDATE_COST  0.0002 /* seconds, about: candidates are worth a small share of a run */
+#define CANDIDATE_COST  0.0002 /* seconds, roughly: candidates are worth a small share of a run */
 
 struct elite {
         struct formula formula; /* owned */
@@ -59,22 +59,22 @@ struct pool {
         size_t n;
 };
 
-#define NEAR          0.5  /* of the threshold: so much of a slowdown is nearly a find */
-#define INPUT_SECONDS 0.05 /* what an input costs beside its runs, about */
-#define CONFIRMATION  5    /* pairs of runs that a candidate costs */
+#define NEAR          0.5  /* of the threshold: this much of a slowdown is nearly a find */
+#define INPUT_SECONDS 0.05 /* cost of an input besides its runs, roughly */
+#define CONFIRMATION  5    /* pairs of runs for a candidate */
 #define SIZES         17
-#define UNEXPECTED    10   /* of so many candidates of a known family one is confirmed all the same */
+#define UNEXPECTED    10   /* one of so many candidates of a known family is confirmed all the same */
 
 struct novelty {
         struct shape_counts counts;
         struct families *families; /* owned */
-        double cost[N_SOURCES], inputs[N_SOURCES]; /* seconds, and inputs, of each source */
+        double cost[N_SOURCES], inputs[N_SOURCES]; /* of each source */
         double size_cost[SIZES], size_inputs[SIZES]; /* the same by the magnitude of the number of parts */
         struct bandit sources;
         struct pool slow, finds;
         struct enumeration *enumeration; /* owned; NULL: at its end */
         uint64_t used[N_SOURCES], won[N_SOURCES];
-        /* Times of the version that ran first, of each input; they decide which version is first. */
+        /* Times of the version that ran first on each input; they decide which version is first. */
         double n, time, capped_time, time_below_cap, n_slow;
 };
 
@@ -115,7 +115,7 @@ static void novelty_end(struct strategy *s)
 
 /* -- pools -- */
 
-/* Replaces the least worthy when it is full. What has grown large, by mutants of mutants, is no member: each candidate would take longer to make than to run. */
+/* Replaces the least worthy member of a full pool. Inputs grown large by mutants of mutants are not added: to mutate one takes longer than to run it. */
 static void pool_add(const struct strategy *s, struct pool *p, const struct input *i, double worth)
 {
         size_t at = p->n == ELITES_MOST ? 0 : p->n;
@@ -132,7 +132,7 @@ static void pool_add(const struct strategy *s, struct pool *p, const struct inpu
         p->list[at] = (struct elite){.formula = formula_copy(&i->formula), .shape = shape_copy(&i->shape), .worth = worth};
 }
 
-/* The worthier of two, of no known family if possible. */
+/* The worthier of two members, if possible of no known family. */
 static const struct formula *pool_draw(struct strategy *s, const struct pool *p)
 {
         const struct elite *best = NULL;
@@ -154,7 +154,7 @@ static const struct formula *pool_draw(struct strategy *s, const struct pool *p)
 
 /* -- sources -- */
 
-/* From 1 to `most`, each magnitude as likely as the others. */
+/* A number from 1 to `most`, every magnitude equally likely. */
 static unsigned scale(struct strategy *s, unsigned most)
 {
         return (unsigned)lrint(exp(random_uniform(&s->random) * log((double)most)));
@@ -165,7 +165,7 @@ static unsigned between(struct strategy *s, const unsigned range[2])
         return range[0] + (unsigned)random_below(&s->random, range[1] - range[0] + 1);
 }
 
-/* A generator that uses half of the operators, some of them often. */
+/* Makes a generator that uses half of the operators, some of them often. */
 static void swarm(struct strategy *s, const struct size *size)
 {
         struct generate_options g = generate_defaults;
@@ -191,7 +191,7 @@ static void swarm(struct strategy *s, const struct size *size)
         generator_configure(s->generator, &g);
 }
 
-/* NULL: all have come. */
+/* NULL after the last. */
 static struct script *enumerated(struct strategy *s)
 {
         struct novelty *n = s->state;
@@ -201,10 +201,10 @@ static struct script *enumerated(struct strategy *s)
                 n->enumeration = enumeration_free(n->enumeration);
                 return NULL;
         }
-        return formula_copy(&(struct formula){.script = script}).script; /* not in the enumeration's bank, which knows every small term */
+        return formula_copy(&(struct formula){.script = script}).script; /* not in the enumeration's bank, which holds every small term */
 }
 
-/* One to three changes, of any kind. NULL: it cannot be changed. */
+/* One to three changes, of any kind. NULL if it cannot be changed. */
 static struct script *mutated(struct strategy *s, const struct formula *from)
 {
         cleanup_script struct script *script = NULL;
@@ -214,7 +214,7 @@ static struct script *mutated(struct strategy *s, const struct formula *from)
 
         if (!from)
                 return NULL;
-        script = formula_copy(from).script; /* its terms go with it; the bank of `from` would keep those of each change that is tried */
+        script = formula_copy(from).script; /* its terms are freed with it; the bank of `from` would keep those of each attempt */
         n = mutate_actions(s->generator, script, ops);
         for (unsigned tries = 0; done < changes && tries < 12; tries++) {
                 struct script *next = NULL;
@@ -233,7 +233,7 @@ static struct script *mutated(struct strategy *s, const struct formula *from)
         return done > 0 ? steal_pointer(script) : NULL;
 }
 
-/* The other generators than of terms know strings only. */
+/* The generators other than that of terms make only strings. */
 static bool has_strings(const struct strategy *s)
 {
         for (size_t i = 0; i < s->options.n_logics; i++)
@@ -242,7 +242,7 @@ static bool has_strings(const struct strategy *s)
         return s->options.n_logics == 0;
 }
 
-/* Neither a script nor clauses: the source makes nothing now. */
+/* Empty if the source can make nothing now. */
 static struct formula make_formula(struct strategy *s, enum source source)
 {
         struct novelty *n = s->state;
@@ -268,7 +268,7 @@ static struct formula make_formula(struct strategy *s, enum source source)
 
 /* -- choosing -- */
 
-/* NULL: the source makes nothing now. */
+/* NULL if the source can make nothing now. */
 static struct input *make_input(struct strategy *s, enum source source)
 {
         struct formula formula = make_formula(s, source);
@@ -284,7 +284,7 @@ static struct input *make_input(struct strategy *s, enum source source)
 
 #define EXPLAINED 0.1 /* the factor of a formula's novelty when a rule explains it */
 
-/* The choice takes a hundredth of a run. */
+/* Choosing may take a hundredth of a run. */
 static unsigned n_candidates(const struct novelty *n)
 {
         double seconds = n->n > 0 ? n->time / n->n : 1;
@@ -297,7 +297,7 @@ static unsigned size_of(const struct shape *s)
         return (unsigned)MIN(s->n > 0 ? 64 - __builtin_clzll(s->n) : 0, SIZES - 1);
 }
 
-/* The mean seconds of inputs of that size; at first those of any input. */
+/* The mean seconds of inputs of that size; at first those of all inputs. */
 static double expected_seconds(const struct novelty *n, const struct shape *s)
 {
         const double usual = n->n > 0 ? n->time / n->n : 1;
@@ -322,7 +322,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
                 [SOURCE_CORPUS] = s->options.n_corpus > 0,
         };
         struct input *best = NULL;
-        double seconds[N_SOURCES]; /* what an input of each source costs */
+        double seconds[N_SOURCES]; /* cost of an input of each source */
         double most = -1;
 
         for (size_t i = 0; i < N_SOURCES; i++)
@@ -356,7 +356,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
 
 /* -- running -- */
 
-/* Is it cheaper that the target goes first? By the times of the versions that went first so far. */
+/* True if it is cheaper to run the target first, by the times of the first versions so far. */
 static bool is_target_first(const struct strategy *s)
 {
         const struct novelty *n = s->state;
@@ -374,7 +374,7 @@ static bool novelty_step(struct strategy *s, struct input *i, unsigned *ret_vers
                 return false;
         for (unsigned v = 0; v < target; v++) {
                 any |= i->ran[v];
-                if (i->ran[v] && solved_after(s, &i->outcomes[v]) < cap) { /* fast enough: now it is up to the target */
+                if (i->ran[v] && solved_after(s, &i->outcomes[v]) < cap) { /* fast enough: the target decides */
                         *ret_version = target;
                         *ret_seconds = s->options.timeout;
                         return !i->ran[target];
@@ -406,7 +406,7 @@ static void note_time(struct strategy *s, double seconds)
         n->n_slow += seconds > s->options.threshold;
 }
 
-/* How much longer the target took than what is known of the others. */
+/* How much longer the target took than the others, as far as known. */
 static double worth_of(const struct strategy *s, const struct input *i)
 {
         unsigned target = s->options.versions - 1;
@@ -456,7 +456,7 @@ static void novelty_finish(struct strategy *s, struct input *i)
         if (i->is_candidate)
                 return; /* confirmed() rewards it */
         families_missed(n->families, &i->shape);
-        n->sources.successes[i->arm] += share < NEAR ? 0 : 0.3 * share; /* or sources of quick inputs would be paid for running many */
+        n->sources.successes[i->arm] += share < NEAR ? 0 : 0.3 * share; /* otherwise sources of quick inputs would be rewarded for running many */
         n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
                 pool_add(s, &n->slow, i, worth);
@@ -502,7 +502,7 @@ static void transfer_pool(struct transfer *t, struct pool *p)
         }
 }
 
-/* The terms of an enumeration are made again. */
+/* The terms of an enumeration are made anew. */
 static void transfer_enumeration(struct transfer *t, struct enumeration **e)
 {
         bool is_there = *e != NULL;

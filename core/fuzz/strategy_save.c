@@ -1,5 +1,5 @@
-/* A strategy's state as bytes, so that a campaign goes on without being told all that it was told before. A formula is kept as text, in the dialect that
- * has a name for every operator; what is printed is read as the same terms (core/smtlib/print.h). */
+/* A strategy's state as bytes, so that a campaign can go on without repeating all earlier calls. A formula is kept as text, in the dialect with a
+ * name for every operator; printed text is read as the same terms (core/smtlib/print.h). */
 #include "core/fuzz/strategy_internal.h"
 
 #define VERSION 2
@@ -59,7 +59,7 @@ void transfer_shapes(struct transfer *t, struct shape **list, size_t *n)
         }
 }
 
-/* Most parts were never seen. */
+/* Most parts were never seen, so only the others are written. */
 void transfer_counts(struct transfer *t, struct shape_counts *c)
 {
         size_t n = 0;

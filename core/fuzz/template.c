@@ -1,6 +1,6 @@
 #include "core/fuzz/generate.h"
 
-struct page { /* a formula being made */
+struct page { /* the formula being made */
         struct generator *g;
         struct random *random;
         struct script *script;
@@ -14,7 +14,7 @@ static const struct term *variable(struct page *p, char letter, unsigned n)
         return term_constant(p->bank, numbered_constant(p->bank, letter, n, sort_simple(p->bank, letter == 'n' ? SORT_INT : SORT_STRING)));
 }
 
-/* Characters from `first` on, of so many kinds. */
+/* A word of so many kinds of characters, from `first` on. */
 static const struct term *text(struct page *p, size_t n, char first, unsigned kinds)
 {
         cleanup_free uint32_t *characters = allocate(n, sizeof(*characters));

@@ -1,4 +1,4 @@
-/* A case's features, as a portfolio sees them: those of SMT-LIB, then those of DIMACS. */
+/* A case's features for portfolios: those of SMT-LIB, then those of DIMACS. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ size_t portfolio_n_features(void)
         return smt + cnf;
 }
 
-/* -EINVAL: the case does not parse. */
+/* -EINVAL if the case does not parse. */
 static int read_features(struct workspace *w, const struct case_info *info, struct features *ret)
 {
         cleanup_blob struct blob bytes = {0};

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <pthread.h>
 
-/* Priors. None depends on the unit of time; they were chosen on synthetic tables and resampled ones (docs/portfolios.md). */
-#define LOCATION_PART   .02 /* of the limit: where an arm's location is expected */
+/* Priors. None depends on the unit of time; they were chosen on synthetic and resampled tables (docs/portfolios.md). */
+#define LOCATION_PART   .02 /* of the limit: the expected location of an arm */
 #define LOCATION_SPREAD 1.5
 #define NOISE           1.0
-#define NOISE_POOL      3 /* runs that NOISE weighs in the spread of all arms, */
-#define NOISE_ARM       5 /* and that one weighs in an arm's own */
+#define NOISE_POOL      3 /* weight of NOISE in the spread of all arms, in runs, */
+#define NOISE_ARM       5 /* and of that spread in an arm's own */
 #define NOISE_LEAST     .15
 #define NEVER           .25
 #define NEVER_RUNS      2
@@ -18,15 +18,15 @@
 
 /* -- the normal distribution --------------------------------------------------------------------------------------- */
 
-/* From tables, as the model asks for it millions of times. Errors are below 1e-5, and below a thousandth of the value between -8 and 8; beyond, the value
- * at the border is taken. */
+/* Tables, as the model needs these values millions of times. Errors are below 1e-5, and below a thousandth of the value between -8 and 8; outside,
+ * the value at the border is used. */
 #define NORMAL_MOST  8
-#define NORMAL_STEPS 128 /* for each unit */
+#define NORMAL_STEPS 128 /* per unit */
 #define NORMAL_SIZE  (2 * NORMAL_MOST * NORMAL_STEPS + 2)
 static double normal_density[NORMAL_SIZE],
-        normal_tail[NORMAL_SIZE],       /* the chance of more than u */
-        normal_mean_above[NORMAL_SIZE], /* the mean of what lies above u: the inverse Mills ratio */
-        normal_told_above[NORMAL_SIZE]; /* how much "above u" tells of the value: 0 nothing, 1 all */
+        normal_tail[NORMAL_SIZE],       /* the probability of a value above u */
+        normal_mean_above[NORMAL_SIZE], /* the mean of the values above u: the inverse Mills ratio */
+        normal_told_above[NORMAL_SIZE]; /* the information in "above u" about the value: 0 none, 1 all */
 
 static void make_tables(void)
 {
@@ -89,19 +89,19 @@ double hardness_survival(const struct hardness *h, size_t arm, double log_second
         return still(h, arm, log_seconds, h->of[arm].location + offset + level, h->of[arm].predictive);
 }
 
-/* An arm that gave up says nothing of its time. */
+/* An arm that gave up tells nothing about its time. */
 static bool attempt_tells_time(const struct attempt *a)
 {
         return a->ending == ENDING_SOLVED || a->ending == ENDING_STOPPED;
 }
 
-/* A run of no time has no logarithm. */
+/* At least a little: zero has no logarithm. */
 static double log_time(const struct hardness *h, const struct attempt *a)
 {
         return log(fmax(a->seconds, h->limit * 1e-6));
 }
 
-/* The small constants: one strange run must not decide everything. */
+/* The small constants keep one strange run from deciding everything. */
 static double likelihood(const struct hardness *h, size_t arm, const struct attempt *a, double log_seconds, double location)
 {
         if (a->ending == ENDING_SOLVED)
@@ -121,7 +121,7 @@ static void make_sum_one(double chance[HARDNESS_LEVELS])
                 chance[g] /= sum;
 }
 
-/* The chances of each level. */
+/* The probability of each level. */
 static void find_levels(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset, double ret[HARDNESS_LEVELS])
 {
         double deviation = sqrt(h->variance);
@@ -138,7 +138,7 @@ static void find_levels(const struct hardness *h, const struct attempt *attempts
                 for (size_t g = 0; g < HARDNESS_LEVELS; g++)
                         ret[g] *= likelihood(h, a, &attempts[a], log_seconds,
                                              h->of[a].location + (offset ? offset[a] : 0) + hardness_level(g));
-                make_sum_one(ret); /* for each arm: the product over many would be too small */
+                make_sum_one(ret); /* after each arm: the product over many would be too small */
         }
 }
 
@@ -170,8 +170,8 @@ struct hardness_seen hardness_look(const struct hardness *h, const struct attemp
         return seen;
 }
 
-/* The sums of one round for one arm: runs (a censored one counts for what it tells), their locations, squares of the noise, runs that would
- * have been solved, runs that never would. */
+/* The sums of one round for one arm: runs (a censored one counts by its information), their locations, squares of the noise, runs that would have
+ * been solved, runs that never would. */
 struct gathered {
         double runs, locations, squares, solvable, never;
 };

@@ -1,10 +1,10 @@
-/* A model of runtimes that needs few of them, as all arms share how hard a query is.
+/* A model of runtimes that needs few runs, as all arms share the hardness of a query.
  *
- * The logarithm of arm a's runtime on query i is m_a + z_i + e: the location of the arm, the hardness of the query, and noise with a spread of
- * the arm's own. With a probability of its own the arm never solves the query. Expectation and maximization fits the model to all attempts, with
- * each query's hardness on a grid. So censored runs count for what they say, and an arm that only gets what others failed at is not blamed for
- * it: which attempts were made depends only on what was seen (Little and Rubin, "Statistical Analysis with Missing Data": ignorable
- * selection). Priors hold the model where there is little data.
+ * The logarithm of arm a's runtime on query i is m_a + z_i + e: the location of the arm, the hardness of the query, and noise with the arm's own
+ * spread. With its own probability the arm never solves the query. Expectation maximization fits the model to all attempts, with each query's
+ * hardness on a grid. So censored runs count with the information they have, and an arm that only gets queries at which others failed is not blamed
+ * for that: the choice of attempts depends only on observed data (Little and Rubin, "Statistical Analysis with Missing Data": ignorable selection).
+ * Priors keep the model stable where there is little data.
  *
  * Times are in seconds, locations and hardness in natural logarithms of seconds. */
 #pragma once
@@ -20,10 +20,10 @@ struct hardness {
         struct hardness_arm {
                 double location;   /* m_a */
                 double spread;     /* of the noise */
-                double predictive; /* spread of noise and location together: the fewer runs, the larger */
+                double predictive; /* spread of noise and location together: larger with fewer runs */
                 double never;      /* probability that the arm never solves a query */
-        } *of;                     /* of each arm */
-        double variance;           /* of the hardness around its prediction by similar queries */
+        } *of;                     /* one for each arm */
+        double variance;           /* of the hardness around its prediction from similar queries */
 };
 
 void hardness_init(struct hardness *h, size_t arms, double limit);
@@ -33,8 +33,8 @@ double hardness_level(size_t g); /* of the grid */
 /* The chance that the arm still runs after exp(log_seconds) seconds on a query of that level. */
 double hardness_survival(const struct hardness *h, size_t arm, double log_seconds, double offset, double level);
 
-/* The hardness of a query after its attempts; and for each arm how far it was from the model (0: it did not run) and how much that tells, from
- * 0 to 1. `mean`: predicted by similar queries; `offset`: added to each arm's location for this query (NULL: nothing). */
+/* The hardness of a query after its attempts; and for each arm its deviation from the model (0: it did not run) and how informative that is, from 0
+ * to 1. `mean`: the prediction from similar queries; `offset`: added to each arm's location for this query (NULL: nothing). */
 struct hardness_seen {
         double mean, variance;
 };
@@ -43,5 +43,5 @@ struct residual {
 };
 struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
                                    struct residual *residuals);
-/* Fits to the attempts on n queries, one of each arm, from where the last fit ended. `predicted`: each query's mean before its attempts. */
+/* Fits to the attempts on n queries, one for each arm, starting from the last fit. `predicted`: each query's mean before its attempts. */
 void hardness_fit(struct hardness *h, const struct attempt *seen, size_t n, const double *predicted, unsigned rounds);

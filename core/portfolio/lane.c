@@ -1,4 +1,4 @@
-/* An arm of a trial that is run here: begun, stopped between its turns, ended. */
+/* An arm of a trial that runs here: its start, the stops between turns, its end. */
 #include "core/portfolio/running.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
         return r < 0 ? r : held_build(w, record, ret);
 }
 
-/* The share of the portfolio's memory that stopped arms do not hold. */
+/* The portfolio's memory less that of the stopped arms. */
 static uint64_t memory_left(const struct running *run)
 {
         const struct portfolio *p = run->query->portfolio;
@@ -34,7 +34,7 @@ static uint64_t memory_left(const struct running *run)
 
 #define MEMORY_LEAST (UINT64_C(64) << 20)
 
-/* Ends the stopped arm that holds most, until another one has room. It has failed on this case. */
+/* Ends the stopped arm with the most memory, until there is room for another one. It has failed on this case. */
 static void make_room(struct running *run)
 {
         const struct portfolio *p = run->query->portfolio;

@@ -4,11 +4,11 @@
 
 #include "core/portfolio/portfolio_internal.h"
 
-#define LEARNED_MOST 16 /* kept: one for each core, of a portfolio or two */
+#define LEARNED_MOST 16 /* limit on kept learners: one for each core, of a portfolio or two */
 
 struct pool {
         pthread_mutex_t lock;
-        struct learned *latest; /* under lock; the others by `older` */
+        struct learned *latest; /* under lock; the others are linked by `older` */
 };
 
 static void learned_free(struct learned *l)
@@ -97,7 +97,7 @@ static int tell_all(struct workspace *w, const struct portfolio *p, struct learn
 
                 l->next = t->number + 1;
                 if (t->n_features != l->features || t->n_arms != p->n_arms)
-                        continue; /* a record of another version, whose numbers mean something else */
+                        continue; /* a record of another version, with other features */
                 for (size_t a = 0; a < p->n_arms; a++)
                         attempts[a] = t->runs[a].attempt;
                 learner_tell(l->learner, t->features, has_expected ? t->expected : NULL, attempts);
@@ -107,7 +107,7 @@ static int tell_all(struct workspace *w, const struct portfolio *p, struct learn
 
 int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret)
 {
-        uint64_t taken_back = trials_taken_back(w, p); /* before the trials are read: so one taken back meanwhile is told at most once more */
+        uint64_t taken_back = trials_taken_back(w, p); /* read before the trials, so that a trial taken back meanwhile is told at most once more */
         struct learned *l = take_latest(pool_of(w), &p->epoch, features);
         int r = 0;
 
@@ -143,5 +143,5 @@ void learned_give(struct workspace *w, struct learned *l)
         last = *at;
         *at = NULL;
         pthread_mutex_unlock(&pool->lock);
-        learned_free(last); /* one too many at most, as each call adds one */
+        learned_free(last); /* at most one too many, as each call adds one */
 }

@@ -72,7 +72,7 @@ bool learner_next(struct learner *l, const struct attempt *attempts, struct step
                 if (l->left_out[a])
                         l->attempts[a].ending = ENDING_FAILED;
         }
-        return left > l->settings.limit * 1e-9 /* what is left may come from rounding */
+        return left > l->settings.limit * 1e-9 /* a smaller rest may come from rounding */
                && l->selector->next(l, l->state, l->attempts, left, ret);
 }
 

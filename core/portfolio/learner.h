@@ -1,15 +1,15 @@
-/* An online learner: for each query it says which arm runs next and for how long, and learns from the outcome.
+/* An online learner: for each query it decides which arm runs next and for how long, and learns from the outcome.
  *
  *     learner_begin(l, features);
  *     while (learner_next(l, attempts, &step))
- *             run arm step.arm until it has had step.until seconds; put the outcome into attempts[step.arm]; leave when it is solved
+ *             run arm step.arm until it has had step.until seconds; put the outcome into attempts[step.arm]; stop when it is solved
  *     learner_end(l, attempts);
  *
- * A query that begins and does not end leaves no trace. learner_tell() is learner_begin() and learner_end() in one. It is cheaper when the
- * caller passes the expectation that the query began with.
+ * A query that begins and does not end leaves no trace. learner_tell() is learner_begin() and learner_end() in one. It is cheaper if the caller
+ * passes the expectation that the query began with.
  *
- * A learner knows only what these calls told it: equal calls and an equal seed give equal steps. To save a learner, save the features,
- * attempts and expectations of its queries; to load it, tell them to a new one.
+ * A learner depends on these calls alone: equal calls and an equal seed give equal steps. To save a learner, save the features, attempts and
+ * expectations of its queries; to load it, tell them to a new one.
  *
  * Threads: one at a time per learner; learners share nothing. */
 #pragma once
@@ -21,7 +21,7 @@ enum ending {
         ENDING_NONE,    /* it was not run */
         ENDING_SOLVED,  /* sat or unsat after `seconds` */
         ENDING_FAILED,  /* it ended by itself without an answer: unknown, error, crash, memout, unbuildable */
-        ENDING_STOPPED, /* still running when its time was over */
+        ENDING_STOPPED, /* still running at the end of its time */
 };
 
 /* One arm on one query; `seconds` are the arm's own, over all its turns. */
@@ -32,36 +32,36 @@ struct attempt {
 
 struct learner;
 
-/* Parts of the default that an ablation leaves out. */
+/* Parts of the default that can be left out for an ablation. */
 enum {
         WITHOUT_FEATURES = 1, /* every earlier query counts the same */
-        WITHOUT_HARDNESS = 2, /* no model of runtimes: hazards are counted alone, over a flat prior */
-        WITHOUT_CURVES = 4,   /* the model alone: no hazards counted among similar queries */
+        WITHOUT_HARDNESS = 2, /* no model of runtimes: counted hazards alone, over a flat prior */
+        WITHOUT_CURVES = 4,   /* the model alone: no counted hazards of similar queries */
         WITHOUT_PAUSING = 8,  /* each arm gets one turn */
-        WITHOUT_GUARD = 16,   /* however far it is behind its best arm */
+        WITHOUT_GUARD = 16,   /* no limit on how far it is behind its best arm */
 };
 
-/* Another way to choose than the product's (learner_internal.h), to compare with: tests/bench/baselines.h. */
+/* Another way to choose, for comparison with the product's (learner_internal.h): tests/bench/baselines.h. */
 struct method {
         const char *name;
         const struct selector *selector;
-        const void *parts; /* what it is made of */
+        const void *parts; /* its parameters */
 };
 
 struct learner_settings {
-        const struct method *method; /* NULL: the default; only learner_new() looks at it, and what it calls */
+        const struct method *method; /* NULL: the default; used only by learner_new() and its callees */
         double limit;                /* seconds for all arms of a query together; > 0 */
         uint64_t seed;
         unsigned without; /* WITHOUT_*; for the default */
 };
 
-/* -EINVAL: the limit is out of range, or there is no arm. */
+/* -EINVAL if the limit is out of range, or there is no arm. */
 int learner_new(const struct learner_settings *settings, size_t arms, size_t features, struct learner **ret);
 void learner_free(struct learner *l);
 DEFINE_CLEANUP(struct learner *, learner_free)
 #define cleanup_learner cleanup(learner_freep)
 
-/* True if the arm gets turns. */
+/* With is_left_out the arm gets no turns. */
 void learner_leave_out(struct learner *l, uint32_t arm, bool is_left_out);
 
 struct step {
@@ -69,14 +69,14 @@ struct step {
         double until; /* seconds of the arm at the end of this turn, over all its turns */
 };
 
-/* A query with these features comes (NaN: not known). */
+/* Begins a query with these features (NaN: not known). */
 void learner_begin(struct learner *l, const double *features);
-/* The next step for a query that is not solved yet. False: the limit is used up, or every arm has ended. */
+/* The next step for an unsolved query. False if the limit is used up, or every arm has ended. */
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret);
-/* The outcome of the query that began last. */
+/* The outcome of the latest query. */
 void learner_end(struct learner *l, const struct attempt *attempts);
 
-/* The numbers that the method expected of the query that began last (`ret` may be NULL), and how many there are; 0: none. */
+/* The method's expectation of the latest query, as numbers (`ret` may be NULL). Returns how many there are; 0: none. */
 size_t learner_expected(const struct learner *l, double *ret);
-/* The outcome of a query that began with this expectation (NULL: worked out now). */
+/* The outcome of a query that began with this expectation (NULL: computed now). */
 void learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);

@@ -4,17 +4,17 @@
 #include "cache/base/random.h"
 #include "core/portfolio/learner.h"
 
-/* A method of choosing the next arm. Members but next() may be NULL. */
+/* A method of choosing the next arm. All members but next() may be NULL. */
 struct selector {
-        size_t size; /* of its state, which begins as zeros */
+        size_t size; /* of its state, which is zeroed at first */
         void (*init)(struct learner *l, void *state);
         void (*done)(void *state);
-        void (*begin)(struct learner *l, void *state); /* a query */
-        /* The next turn, perhaps of an arm that had one; `left`: seconds of the limit, more than 0. False: none is worth it. */
+        void (*begin)(struct learner *l, void *state); /* begins a query */
+        /* The next turn, perhaps of an arm that had one before; `left`: seconds left of the limit, more than 0. False if none is worth it. */
         bool (*next)(struct learner *l, void *state, const struct attempt *attempts, double left, struct step *ret);
-        /* The outcome, before the query is added to the past; behind begin() or expect(), perhaps without next(). */
+        /* Takes the outcome, before the query is added to the past. Called after begin() or expect(), perhaps without next(). */
         void (*learn)(struct learner *l, void *state, const struct attempt *attempts);
-        /* The numbers that begin() finds and learn() needs, and how many (`ret` may be NULL); these numbers in place of begin(). */
+        /* expected(): the numbers that begin() computes and learn() needs, and how many (`ret` may be NULL). expect() takes them in place of begin(). */
         size_t (*expected)(const struct learner *l, const void *state, double *ret);
         void (*expect)(struct learner *l, void *state, const double *expected);
 };
@@ -23,13 +23,13 @@ struct learner {
         struct learner_settings settings;
         size_t arms, features;
         size_t n;             /* queries learned from */
-        struct attempt *seen; /* on each of them, one of each arm */
+        struct attempt *seen; /* the attempts on each query, one for each arm */
         double *now;          /* the present query's features; NaN: not known */
-        struct random random; /* seeded for each query, so that a query which does not end leaves no trace */
+        struct random random; /* seeded for each query, so that an unfinished query leaves no trace */
         const struct selector *selector;
         void *state;              /* the selector's */
         bool *left_out;           /* arms that get no turn */
-        struct attempt *attempts; /* scratch: these arms count as failed */
+        struct attempt *attempts; /* scratch: arms left out count as failed */
 };
 
 extern const struct selector selector_survival;

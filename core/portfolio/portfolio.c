@@ -1,4 +1,4 @@
-/* Definitions: from the config, and into it. */
+/* Definitions of portfolios: read from the config, and written into it. */
 #include "core/portfolio/portfolio.h"
 
 #include "core/git/gitconfig.h"
@@ -9,7 +9,7 @@
 
 /* -- arms -- */
 
-/* The command of "NAME: COMMAND"; NULL: the arm is a solver's, "z3@HEAD seed=3". */
+/* The command of "NAME: COMMAND"; NULL for a solver's arm, "z3@HEAD seed=3". */
 static const char *command_of(const char *text)
 {
         const char *colon = strchr(text, ':'), *blank = strchr(text, ' ');
@@ -35,7 +35,7 @@ static int find_program(const char *word, char ret[PATH_SIZE])
         return -ENOENT;
 }
 
-/* By its bytes and arguments. Its path does not count, as it runs under another one in the sandbox. */
+/* The identity is the program's bytes and arguments. Its path does not count, as the sandbox has another one. */
 static void identify_command(struct arm *a)
 {
         struct digest program;
@@ -241,7 +241,7 @@ static void find_epoch(struct workspace *w, struct portfolio *p)
         hasher_number(h, p->wall_ns);
         hasher_number(h, p->memory);
         hasher_number(h, p->seed);
-        hasher_number(h, 0); /* these two zeros: where settings of earlier stores stood, so that an epoch stays what it is */
+        hasher_number(h, 0); /* these two zeros replace settings of earlier stores, so that epochs stay the same */
         hasher_string(h, p->selector);
         hasher_string(h, NULL);
         for (size_t i = 0; i < p->n_arms; i++) {
@@ -344,7 +344,7 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
                 const char *name = config.sections[i].subsection;
 
                 if (is_portfolio(config.sections[i].name) && name && portfolio_name_check(name) == 0 &&
-                    !is_listed(name, names)) /* a section may come again */
+                    !is_listed(name, names)) /* a section may occur twice */
                         names[n++] = copy_string(name);
         }
         sort_list(names, n, sizeof(*names), compare_names);
@@ -355,7 +355,7 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 
 /* -- changing it -- */
 
-/* The path of the config, and the line of the portfolio in it; 0: it is not there. */
+/* The path of the config, and the line of the portfolio in it; 0 if it is not there. */
 static int find_section(struct workspace *w, const char *name, char ret_path[PATH_SIZE], unsigned *ret_line)
 {
         cleanup_gitconfig struct gitconfig config = {0};
@@ -402,7 +402,7 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
         if (r < 0)
                 return r;
         r = portfolio_open(w, name, &p);
-        if (r < 0) { /* the sentence names the line; the config is as it was */
+        if (r < 0) { /* the sentence names the line; the config is unchanged */
                 cleanup_free char *why = copy_string(error_message(r));
 
                 portfolio_remove(w, name);

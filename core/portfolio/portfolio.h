@@ -1,4 +1,4 @@
-/* Portfolios of a store: a name, arms, a limit, and what was learned. Defined in the store's config:
+/* Portfolios of a store: a name, arms, a limit, and learned data. Defined in the store's config:
  *
  *     [portfolio "strings"]
  *             arm = z3@z3-4.8.9
@@ -6,20 +6,20 @@
  *             arm = cvc5: /usr/bin/cvc5 --strings-exp {case}
  *             timeout = 10s
  *
- * An arm is a solver or variant of the store at a revision (default HEAD), perhaps with a seed; or a name, a colon and a command, whose first word is a
- * program of this machine. {case} is added at its end where it has none.
+ * An arm is a solver or variant of the store at a revision (default HEAD), perhaps with a seed; or a name, a colon and a command, whose first word is
+ * a program of this machine. {case} is appended if the command has none.
  *
  *   key         default    meaning
  *   arm                    repeated; in the order of listings
  *   timeout     20s        T: for all arms of a case together
  *   memory      4g         for all arms of a case together, stopped ones included
- *   selector               of older versions: `survival`, which is what every portfolio has now
+ *   selector               of older versions: `survival`, which every portfolio uses now
  *   seed        1
  *
- * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and what every arm did. A learner is made
- * by telling it the trials in order. One transaction puts a record under the portfolio's epoch and the next number, and notes it for the case, so no crash
- * comes between an answer and what is learned from it. The epoch is a digest of all settings (revisions as commits) and of how often the portfolio was
- * reset. Another epoch begins anew; the old one's records stay.
+ * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and the attempts of all arms. A
+ * learner is made by telling it the trials in order. One transaction stores a record under the portfolio's epoch and the next number, and notes it
+ * for the case, so no crash can separate an answer from its record. The epoch is a digest of all settings (revisions as commits) and of the number of
+ * resets. Another epoch begins anew; the old one's records stay.
  *
  * Threads: any. */
 #pragma once
@@ -30,16 +30,16 @@
 struct arm {
         char *text; /* as configured */
         char *name; /* short: "cvc5", "z3@z3-4.8.9" */
-        /* a solver's, or … */
+        /* either a solver's, … */
         struct solver *solver; /* owns a ref; NULL: a command */
         uint32_t commit;
         bool has_seed;
         uint64_t seed;
-        /* … a command */
-        struct recipe *recipe;   /* owns a ref; the solver's, or made of the command */
-        char program[PATH_SIZE]; /* the command's first word, found */
+        /* … or a command's */
+        struct recipe *recipe;   /* owns a ref; the solver's, or made from the command */
+        char program[PATH_SIZE]; /* the path of the command's first word */
         struct digest identity;  /* of the arm: commit, recipe and seed; or command and the program's bytes */
-        char *problem;           /* why it cannot be run (no such revision, no such program); NULL: it can */
+        char *problem;           /* why it cannot be run (no such revision, no such program); NULL if it can */
 };
 
 struct portfolio {
@@ -48,7 +48,7 @@ struct portfolio {
         struct arm *arms;
         size_t n_arms;
         uint64_t wall_ns, memory, seed;
-        const char *selector; /* as configured, which tells epochs apart; NULL: not */
+        const char *selector; /* as configured, as it is part of the epoch; NULL: not set */
         struct digest epoch;
 };
 struct portfolio *portfolio_ref(struct portfolio *p);
@@ -56,11 +56,11 @@ struct portfolio *portfolio_unref(struct portfolio *p); /* NULL */
 DEFINE_CLEANUP(struct portfolio *, portfolio_unref)
 #define cleanup_portfolio cleanup(portfolio_unrefp)
 
-/* -ENOENT: no such portfolio; -EINVAL with file and line: its definition is wrong. An arm that cannot be run is no error: see `problem`. */
+/* -ENOENT if there is no such portfolio; -EINVAL with file and line if its definition is wrong. An arm that cannot be run is no error: see `problem`. */
 int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret);
 /* The names in the config, sorted; strings_free(). */
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n);
-/* Writes it into the config. `settings`: keys and values, alternating, NULL at the end. -EEXIST: there is one; -EINVAL: a setting is wrong. */
+/* Writes a portfolio into the config. `settings`: keys and values, alternating, NULL at the end. -EEXIST if it exists; -EINVAL if a setting is wrong. */
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings);
 int portfolio_remove(struct workspace *w, const char *name);
 /* Begins a new epoch. */
@@ -70,33 +70,33 @@ int portfolio_reset(struct workspace *w, const char *name);
 
 struct trial_run {
         struct attempt attempt;
-        enum verdict verdict; /* when it ended by itself */
-        bool known;           /* from a fact: nothing was run */
+        enum verdict verdict; /* if it ended by itself */
+        bool known;           /* from a fact, without a run */
 };
 struct trial {
         uint32_t number, case_id;
         size_t n_features, n_arms, n_turns;
         double *features;
         size_t n_expected;
-        double *expected;       /* by the learner when the case began: learner_expected(); none in older records */
+        double *expected;       /* learner_expected() when the case began; missing in older records */
         struct trial_run *runs; /* one for each arm */
-        struct step *turns;     /* as they were taken */
-        enum verdict verdict;   /* sat or unsat; else timeout, or unknown when every arm gave up before */
+        struct step *turns;     /* in order */
+        enum verdict verdict;   /* sat or unsat; else timeout, or unknown if every arm gave up before */
         uint32_t winner;        /* n_arms: none */
         double seconds;         /* of all arms together */
         int64_t measured;
-        char *alarm; /* two arms, or an arm and the case itself, disagree; "" when not */
+        char *alarm; /* two arms, or an arm and the case itself, disagree; "" if not */
 };
 struct trial *trial_new(size_t n_arms);
 struct trial *trial_free(struct trial *t); /* NULL */
 DEFINE_CLEANUP(struct trial *, trial_free)
 #define cleanup_trial cleanup(trial_freep)
 
-/* Puts it as the next one of the epoch and sets its number, to at least what it was. *ret: the one that the case has already, if it stands; else NULL. */
+/* Stores it as the next trial of the epoch, with a number no less than its old one. *ret: the trial that the case has, if it stands; else NULL. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
-/* -ENOENT: there is none, or its answer is taken back, as its arm was wrong since or another one contradicts it. */
+/* -ENOENT if there is none, or its answer is taken back because its arm was wrong since or another one contradicts it. */
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);
-int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* also one that is taken back */
+int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* also a trial that is taken back */
 uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p); /* how many were taken back and replaced */
 struct trial_list {
         struct trial **list; /* by number */
@@ -107,7 +107,7 @@ void trial_list_done(struct trial_list *l);
 /* From this number on. */
 int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret);
 
-/* The run of an arm alone, for so many seconds at most: a solver's fact, or a command's as arm_keep() kept it. -ENOENT: not known. */
+/* The run of an arm alone, for at most so many seconds: a solver's fact, or a command's run kept by arm_keep(). -ENOENT if not known. */
 int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, double seconds,
               struct trial_run *ret);
 /* The cell of a solver's arm alone under this limit; borrows solver and case. */
@@ -121,7 +121,7 @@ struct trial_value {
         struct value value;
         struct trial *trial; /* owned */
 };
-/* The case's trial: runs the portfolio when there is none. */
+/* The case's trial: runs the portfolio if there is none. */
 int query_trial(struct workspace *w, struct portfolio *p, struct case_info *info, struct query **ret);
 /* One arm alone on the case, up to the limit. The trial has only that arm's run, and nothing is learned from it. */
 int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_info *info, struct query **ret);
@@ -139,5 +139,5 @@ enum trial_file {
         TRIAL_ORDER,
 };
 void trial_print(const struct portfolio *p, const struct trial *t, enum trial_file file, struct buffer *ret);
-/* cases/<case>/features.tsv: name and value. -EINVAL: the case does not parse. */
+/* cases/<case>/features.tsv: name and value. -EINVAL if the case does not parse. */
 int case_features_print(struct workspace *w, const struct case_info *info, struct buffer *ret);

@@ -3,11 +3,11 @@
 
 #include "core/portfolio/portfolio.h"
 
-/* The case's features: those of SMT-LIB, then those of DIMACS. NaN: not known, as all of a case that does not parse. */
+/* The case's features: those of SMT-LIB, then those of DIMACS. NaN: not known; a case that does not parse has only NaN. */
 int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret);
 size_t portfolio_n_features(void); /* of both formats together */
 
-/* An answer that is not the case's :status. */
+/* True for an answer that contradicts the case's :status. */
 static inline bool is_wrong(enum verdict v, const struct case_info *info)
 {
         return info->n_expected == 1 && verdict_is_decided(v) && verdict_is_decided(info->expected[0]) && info->expected[0] != v;
@@ -18,18 +18,18 @@ static inline enum ending ending_of(enum verdict v)
         return verdict_is_decided(v) ? ENDING_SOLVED : v == VERDICT_TIMEOUT ? ENDING_STOPPED : ENDING_FAILED;
 }
 
-/* Keys of a number below an epoch; trial.c and trust.c say of what kinds. */
+/* Keys of a number below an epoch; trial.c and trust.c list the kinds. */
 #define TRIAL_KEY_SIZE (DIGEST_SIZE + 1 + 4)
 struct slice trial_key(uint8_t key[TRIAL_KEY_SIZE], const struct digest *epoch, char kind, uint32_t number);
 
-/* Counters in the same table; 0: it never counted. */
+/* A counter in the same table; 0 if it was never incremented. */
 uint64_t portfolio_counter(struct workspace *w, struct slice key);
-int portfolio_count(struct store_txn *t, struct slice key); /* one up */
+int portfolio_count(struct store_txn *t, struct slice key); /* increments it */
 
 /* -- trust.c -- */
 
-/* An arm that answered against a case's :status is asked no more in this epoch, and its answers are taken back. -ENOENT: it was never wrong, or that
- * :status is in doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
+/* An arm that answered against a case's :status gets no more queries in this epoch, and its answers are taken back. -ENOENT if it was never wrong, or
+ * that :status has come into doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why);
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why);
 
@@ -40,11 +40,11 @@ enum judgement {
          * :status. Nobody knows who is right. */
         JUDGED_CONTRADICTED
 };
-/* The arm's answer beside the :status and the other answers, runs[p->n_arms]. Where any differs, *ret_why (allocated, or NULL before) says so, also
- * where the answer stands. */
+/* Compares the arm's answer with the :status and the other answers, runs[p->n_arms]. If any differs, *ret_why (allocated, or NULL before) says so,
+ * even if the answer stands. */
 enum judgement answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
                             char **ret_why);
-/* Each arm's known answer, of this trial (NULL: none) or alone; zero where nothing is known. free() the list. */
+/* Each arm's known answer, in this trial (NULL: none) or alone; zero if not known. free() the list. */
 struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);
-/* False: by what is known now its answer is taken back. */
+/* False if present knowledge takes its answer back. */
 bool trial_stands(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);

@@ -1,4 +1,4 @@
-/* Query trial: the portfolio on one case, or one arm alone. */
+/* The query "trial": the portfolio on one case, or one arm alone. */
 #include "core/portfolio/running.h"
 
 /* Takes over the trial. */
@@ -60,9 +60,9 @@ static int need_here(struct trial_query *q, struct query_list *ret)
                 if (a->problem || !a->solver || (trial_is_alone(q) && q->alone != i))
                         continue;
                 cell = arm_cell(a, q->info, q->portfolio->wall_ns);
-                if (trial_is_alone(q) && recipe_takes(a->recipe, q->info->format)) /* a cell, which is measured and kept as such */
+                if (trial_is_alone(q) && recipe_takes(a->recipe, q->info->format)) /* a cell, which is measured and stored as such */
                         r = query_run(q->workspace, &cell, &before);
-                else /* or its time would be the arm's */
+                else /* otherwise the measurement would count as the arm's time */
                         r = query_build(q->workspace, a->solver, a->commit, &before);
                 if (r == 0)
                         r = before->type->find(before, &v);
@@ -85,7 +85,7 @@ static int trial_query_need(struct query *query, struct query_list *ret)
         return pool && !trial_is_alone(q) ? running_need_remote(q, ret) : need_here(q, ret);
 }
 
-/* *ret_stands: false when the answer was withheld. */
+/* *ret_stands: false if the answer was withheld. */
 static int compute(struct trial_query *q, struct running *run, struct value **ret, bool *ret_stands)
 {
         cleanup_trial struct trial *there = NULL;
@@ -98,7 +98,7 @@ static int compute(struct trial_query *q, struct running *run, struct value **re
                 return r;
         t = there ? steal_pointer(there) : steal_pointer(run->trial);
         *ret_stands = trial_is_alone(q) || trial_stands(q->workspace, q->portfolio, q->info, t);
-        if (!*ret_stands) { /* the arm was wrong on another case meanwhile: another arm has to answer */
+        if (!*ret_stands) { /* the arm was wrong on another case meanwhile: another arm must answer */
                 free(t->alarm);
                 t->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", q->portfolio->arms[t->winner].name);
                 t->winner = (uint32_t)t->n_arms;
@@ -121,7 +121,7 @@ static int trial_query_compute(struct query *query, struct job *j, struct value 
                 return r;
         }
         *ret = NULL;
-        /* Each answer that does not stand costs its arm its place. */
+        /* Each answer that does not stand excludes its arm. */
         for (size_t i = 0; r == 0 && !stands && i <= q->portfolio->n_arms; i++) {
                 cleanup(running_done) struct running run = {.query = q, .job = j, .case_fd = -1};
 

@@ -1,4 +1,4 @@
-/* A trial under way: the arms take turns, as the learner says. */
+/* A trial under way: the arms take turns, as the learner decides. */
 #include "core/portfolio/running.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static bool runs_remotely(const struct arm *a)
         return a->solver && a->solver->pool;
 }
 
-/* The arm fails at once. */
+/* Makes the arm fail at once. */
 static int give_up(struct running *run, size_t arm, enum verdict verdict)
 {
         run->attempts[arm] = (struct attempt){ENDING_FAILED, 0};
@@ -50,7 +50,7 @@ static int give_up(struct running *run, size_t arm, enum verdict verdict)
         return 0;
 }
 
-/* -ENODATA: the arm cannot be built. TURN_WAITS: its run on the cluster has to be asked for first. */
+/* -ENODATA if the arm cannot be built. TURN_WAITS if its run on the cluster must be asked for first. */
 static int begin_turn(struct running *run, const struct step *step)
 {
         const struct trial_query *q = run->query;
@@ -64,7 +64,7 @@ static int begin_turn(struct running *run, const struct step *step)
                 return TURN_WAITS;
         r = arm_hold(q->workspace, arm, &lane->held);
         return r < 0 ? r
-                     : errorf(-EIO, "the run of %s on case %u is none that the portfolio %s can take", arm->name, q->info->id,
+                     : errorf(-EIO, "the run of %s on case %u cannot be used by the portfolio %s", arm->name, q->info->id,
                               q->portfolio->name);
 }
 
@@ -79,7 +79,7 @@ static int find_known(const struct trial_query *q, const struct arm *arm, double
         return r;
 }
 
-/* TURN_WAITS: as begin_turn(). */
+/* TURN_WAITS: see begin_turn(). */
 static int take_turn(struct running *run, const struct step *step)
 {
         const struct trial_query *q = run->query;
@@ -120,7 +120,7 @@ int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum j
         return *ret == JUDGED_WRONG ? arm_note_wrong(q->workspace, q->portfolio, arm, t->case_id, t->alarm) : 0;
 }
 
-/* An arm has answered. If the answer is wrong or contradicted, the arm has failed, and the next one gets its turn. */
+/* Handles an arm's answer. If it is wrong or contradicted, the arm has failed, and the next one gets its turn. */
 static int judge(struct running *run, size_t arm)
 {
         struct trial *t = run->trial;
@@ -161,7 +161,7 @@ static void sum_up(struct running *run)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }
 
-#define TURN_LEAST .02 /* seconds; a shorter turn is not worth stopping for */
+#define TURN_LEAST .02 /* seconds; a shorter turn is not worth a stop */
 
 static int begin_portfolio(struct running *run)
 {
@@ -169,7 +169,7 @@ static int begin_portfolio(struct running *run)
         struct trial *t = run->trial;
         int r = t->features ? 0 : portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
 
-        /* Arms on a cluster begin again with each run that comes. */
+        /* With each new run from the cluster, all turns are counted again. */
         memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
         memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
         t->n_turns = 0;
@@ -187,7 +187,7 @@ static int begin_portfolio(struct running *run)
         return 0;
 }
 
-/* The arms in turn, as the learner says. It is told the outcome when the trial is in the store. TURN_WAITS: for the run of `step`'s arm. */
+/* Runs the arms in turn, as the learner decides. It gets the outcome once the trial is stored. TURN_WAITS: for the run of `step`'s arm. */
 static int run_arms(struct running *run)
 {
         struct step *step = &run->step;

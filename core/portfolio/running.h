@@ -1,4 +1,4 @@
-/* A trial under way, shared by query_trial.c, running.c (turns), lane.c (an arm that is run here) and running_remote.c (arms that are run on a cluster).
+/* A trial under way, shared by query_trial.c, running.c (turns), lane.c (an arm that runs here) and running_remote.c (arms that run on a cluster).
  *
  * The arms take turns on one core until one has an answer or the limit is used up. At the end of a turn the arm is stopped (SIGSTOP), not ended.
  *
@@ -17,8 +17,8 @@ struct trial_query {
         struct workspace *workspace;
         struct portfolio *portfolio; /* owns a ref */
         struct case_info *info;      /* owns a ref */
-        size_t alone;                /* one arm only; n_arms: the portfolio */
-        struct running *remote; /* owned; of arms that run on a cluster; NULL: not begun, or the arms run here */
+        size_t alone;                /* the only arm; n_arms: the portfolio */
+        struct running *remote; /* owned; for arms on a cluster; NULL: not begun, or the arms run here */
 };
 
 static inline bool trial_is_alone(const struct trial_query *q)
@@ -29,7 +29,7 @@ static inline bool trial_is_alone(const struct trial_query *q)
 struct lane {                  /* an arm on this case */
         struct runner *runner; /* NULL: not begun, or over */
         struct held held;
-        uint64_t memory_now; /* while it stands still */
+        uint64_t memory_now; /* while it is stopped */
         bool asked;          /* its run on the cluster was asked for */
 };
 
@@ -39,34 +39,34 @@ struct running {
         struct lane *lanes;       /* owned; of each arm */
         struct attempt *attempts; /* owned; of each arm */
         struct trial *trial;      /* owned */
-        struct learned *learned;  /* NULL: not while turns are taken */
-        struct step step;         /* the turn that is taken */
-        bool is_over;             /* all turns are */
+        struct learned *learned;  /* NULL: no turns are being taken */
+        struct step step;         /* the current turn */
+        bool is_over;             /* all turns are over */
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int case_fd; /* owned; -1: none */
 };
 
-/* A turn needs the arm's run on the cluster, which has to be asked for first. */
+/* A turn needs the arm's run on the cluster, which must be asked for first. */
 #define TURN_WAITS 1
 
 /* -- running.c -- */
 
 void running_begin(struct running *run);
-int running_open_case(struct running *run); /* for arms that are run here; begins it, too */
+int running_open_case(struct running *run); /* for arms that run here; also begins it */
 void running_done(struct running *run);
-/* Takes all turns, with what is learned by now. TURN_WAITS: for the run of run->step.arm. */
+/* Takes all turns, with what has been learned by now. TURN_WAITS: waits for the run of run->step.arm. */
 int running_take_turns(struct running *run);
-/* Up to the answer. -ENOENT: a run on the cluster is missing. */
+/* Runs the portfolio up to the answer. -ENOENT if a run on the cluster is missing. */
 int running_portfolio(struct running *run);
 int running_alone(struct running *run); /* the one arm of the query */
-/* Judges the arm's answer: sets t->alarm (NULL before) where it contradicts others, and notes an arm that is wrong. */
+/* Judges the arm's answer: sets t->alarm (NULL before) if it contradicts others, and notes a wrong arm. */
 int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum judgement *ret);
 
 /* -- lane.c -- */
 
-/* A solver's programs or the arm's own, held until held_done(). -ENODATA: its commit cannot be built. */
+/* A solver's programs or the arm's own, held until held_done(). -ENODATA if its commit cannot be built. */
 int arm_hold(struct workspace *w, const struct arm *a, struct held *ret);
-/* Starts the arm. If the stopped ones hold too much memory, the largest of them are ended first. -ENODATA: it cannot be built. */
+/* Starts the arm. If stopped arms hold too much memory, the largest of them are ended first. -ENODATA if it cannot be built. */
 int lane_begin(struct running *run, size_t arm);
 /* Runs it until step->until, or its end. */
 int lane_go_on(struct running *run, const struct step *step);
@@ -74,9 +74,9 @@ void lane_end(struct lane *l);
 
 /* -- running_remote.c -- */
 
-/* Where the arms run; NULL: here. -ENOTSUP with a sentence: on two machines, whose times cannot be compared. */
+/* The cluster of the arms; NULL: here. -ENOTSUP with a sentence if they are on two machines, whose times cannot be compared. */
 int running_place(const struct portfolio *p, struct worker_pool **ret);
-/* Takes turns as far as the known runs allow, and adds the next run to `ret`. The learner is not held while it waits: hundreds of cases may wait for
+/* Takes turns as far as the known runs allow, and adds the next run to `ret`. It holds no learner during the wait: hundreds of cases may wait for
  * hours. */
 int running_need_remote(struct trial_query *q, struct query_list *ret);
 struct running *running_end_remote(struct running *r); /* NULL, which it may be */

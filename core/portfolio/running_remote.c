@@ -1,5 +1,5 @@
-/* Arms that run on a cluster. They take no turns there: an arm that gets a turn is run alone, up to the portfolio's limit, as a cell like any other, and
- * the turns are counted off its time. The runs are asked for one after the other, so that an arm without a turn is not run. */
+/* Arms that run on a cluster take no turns there. An arm that gets a turn is run alone, up to the portfolio's limit, as a cell like any other, and
+ * the turns are simulated from its time. The runs are asked for one after the other, so that an arm without a turn is not run. */
 #include "core/portfolio/running.h"
 
 int running_place(const struct portfolio *p, struct worker_pool **ret)

@@ -95,15 +95,15 @@ void trial_print(const struct portfolio *p, const struct trial *t, enum trial_fi
 /* -- the score --------------------------------------------------------------------------------------------------- */
 
 struct scored { /* a case that the portfolio answered */
-        double *par2; /* owned: of each arm (NaN: not known), behind them of the virtual best and of the portfolio */
-        char *alarm;  /* owned; NULL: nothing contradicts its answer, or an arm's that was not taken */
-        bool first_was_best, comparable; /* every arm is known */
+        double *par2; /* owned: of each arm (NaN: not known), then of the virtual best and of the portfolio */
+        char *alarm;  /* owned; NULL: nothing contradicts its answer, or that of an arm whose answer was not taken */
+        bool first_was_best, comparable; /* comparable: every arm is known */
         bool is_taken_back;
 };
 
 struct score {
         double limit;
-        size_t best, own; /* columns of `par2` behind those of the arms */
+        size_t best, own; /* columns of `par2` after those of the arms */
         struct trial_list trials;
         struct scored *cases;
 };
@@ -139,13 +139,13 @@ static struct standing stand(const struct score *s, size_t column, bool only_com
         return ret;
 }
 
-/* Can the arm not run on the case? Then it fails at once. */
+/* True if the arm cannot run on the case. Then it fails at once. */
 static bool fails_at_once(const struct arm *a, const struct case_info *info)
 {
         return a->problem || (info && a->recipe && !recipe_takes(a->recipe, info->format));
 }
 
-/* PAR-2 of each arm; an answer that is wrong or contradicted solves nothing. `info`: NULL when the case is gone. */
+/* PAR-2 of each arm; a wrong or contradicted answer solves nothing. `info`: NULL if the case is gone. */
 static void score_arms(struct workspace *w, const struct portfolio *p, const struct trial *t, const struct case_info *info, double limit, struct scored *c)
 {
         cleanup_free struct trial_run *answers = info ? answers_known(w, p, info, t) : NULL;
@@ -158,7 +158,7 @@ static void score_arms(struct workspace *w, const struct portfolio *p, const str
 
                 if (info)
                         arm_known(w, p, &p->arms[a], info, limit, &fact);
-                run = fact.attempt.ending != ENDING_NONE ? &fact.attempt : &t->runs[a].attempt; /* the latter when it came to its end */
+                run = fact.attempt.ending != ENDING_NONE ? &fact.attempt : &t->runs[a].attempt; /* the trial's run if it came to its end */
                 is_solved = run->ending == ENDING_SOLVED && !fails_at_once(&p->arms[a], info);
                 if (is_solved && info)
                         is_solved = answer_judge(w, p, info, a, answers, a == t->winner ? &c->alarm : &why) == JUDGED_STANDS;
@@ -183,7 +183,7 @@ static void score_case(struct workspace *w, const struct portfolio *p, const str
         c->comparable = true;
         for (size_t a = 0; a < p->n_arms; a++) {
                 c->comparable &= !isnan(c->par2[a]);
-                best = fmin(best, c->par2[a]); /* which passes over NaN */
+                best = fmin(best, c->par2[a]); /* ignores NaN */
         }
         c->first_was_best = first < p->n_arms && c->par2[first] <= best && best < 2 * s->limit;
         c->par2[s->best] = best;
@@ -222,8 +222,8 @@ static void print_standing(const char *what, struct standing s, double best, str
                 buffer_adds(ret, "-\n");
 }
 
-/* All lines are over the cases where every arm is known. The parallel portfolio (MedleySolver, section 6.2) has all arms at once on a core each, so
- * it costs the virtual best's time for each arm. */
+/* All lines cover the cases where every arm is known. The parallel portfolio (MedleySolver, section 6.2) runs all arms at once on a core each, so it
+ * costs the virtual best's time for each arm. */
 int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct buffer *ret)
 {
         cleanup(score_done) struct score s = {0};
@@ -267,7 +267,7 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
         return buffer_error(ret);
 }
 
-/* MedleySolver, figure 5: PAR-2 summed up over the queries as they came. */
+/* MedleySolver, figure 5: the cumulative PAR-2 over the queries in order. */
 int portfolio_plot_score(struct workspace *w, const struct portfolio *p, struct buffer *ret)
 {
         cleanup(score_done) struct score s = {0};

@@ -48,7 +48,7 @@ static void add_distances(const struct similar_feature *f, double now, size_t n,
         }
 }
 
-/* Puts one more into an ordered list of `n` and keeps the `most` nearest. Returns how many there are now. */
+/* Inserts into a sorted list of `n`, and keeps the `most` nearest. Returns the new length. */
 static size_t neighbour_insert(struct neighbour *list, size_t n, size_t most, struct neighbour more)
 {
         size_t at;
@@ -64,7 +64,7 @@ static size_t neighbour_insert(struct neighbour *list, size_t n, size_t most, st
 size_t similar_nearest(const struct similar *s, const double *features, size_t most, struct neighbour *ret)
 {
         cleanup_free similar_lanes *sums = allocate(s->n / LANES + 1, sizeof(*sums));
-        double apart = 0; /* from all others, by features that never differed */
+        double apart = 0; /* distance from all others, by features that never differed */
         size_t n = 0;
 
         for (size_t j = 0; j < s->features; j++) {

@@ -1,20 +1,20 @@
-/* The default selector. For each arm it estimates how likely the present query is to be solved soon, given what every arm has already had. It runs the
- * arm with the highest chance per second, for as long as makes it so.
+/* The default selector. For each arm it estimates how likely the present query is to be solved soon, given the time that every arm has already had.
+ * It runs the arm with the highest chance per second, for the time that makes it so.
  *
- * Hazards. Time is cut into bins that grow geometrically. The hazard of a bin is the chance of being solved in it when not solved before. It is counted
- * among the nearest queries seen, weighted by distance; a stopped run counts for the bins it lived through. (Beran, "Nonparametric regression with
- * randomly censored survival data", 1981; solved and given up are competing risks.) A neighbour on which an arm ended sooner than it has been running now
- * counts little, as it is of another kind. Where little was counted the model of hardness.h fills in, with the weight of PRIOR_RUNS runs.
+ * Hazards. Time is cut into bins that grow geometrically. The hazard of a bin is the chance of being solved in it if not solved before. It is counted
+ * among the nearest earlier queries, weighted by distance; a stopped run counts for the bins it lived through. (Beran, "Nonparametric regression with
+ * randomly censored survival data", 1981; solved and given up are competing risks.) A neighbour on which an arm ended sooner than it has been running
+ * now counts little, as it is of another kind. Where little was counted the model of hardness.h fills in, with the weight of PRIOR_RUNS runs.
  *
- * Schedule. For independent arms that can be paused, the expected time to the first success is least when the arm with the highest ratio of chance to
+ * Schedule. For independent arms that can be paused, the expected time to the first success is least if the arm with the highest ratio of chance to
  * expected time, over its best horizon, always continues (Sevcik's rule for jobs of random length; Streeter and Golovin's greedy schedule for known
  * arms, 2008). After each turn the hazards are computed anew.
  *
- * Guard. The schedule is greedy and knows little at first: where every arm needs a large part of the limit, it divides the limit among all until none has
- * enough. So it is held against its best arm. Each query is also charged what each arm alone would have cost, known as far as the arm ran, and beyond from
- * the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and GUARD_LIMITS, or nothing was solved yet, one arm
- * gets the whole query, drawn by Thompson sampling from these costs: the fewer of its runs ended, the wider the draw. An arm that has solved something
- * also gets a whole query while less than EXPLORE of all time went to it. */
+ * Guard. The schedule is greedy and knows little at first: if every arm needs a large part of the limit, it divides the limit among all until none
+ * has enough. So it is compared with its best arm. For each query each arm is also charged the cost it would have had alone: known as far as the arm
+ * ran, and beyond that from the arm's own curve (Kaplan and Meier, 1958). While the schedule is behind by more than GUARD_SHARE and GUARD_LIMITS, or
+ * nothing was solved yet, one arm gets the whole query, drawn by Thompson sampling from these costs: the fewer of its runs ended, the wider the draw.
+ * An arm that has solved something also gets a whole query while it has had less than EXPLORE of all time. */
 #include "core/portfolio/hardness.h"
 #include "core/portfolio/learner_internal.h"
 #include "core/portfolio/similar.h"
@@ -22,39 +22,39 @@
 #include <math.h>
 
 #define BINS           30
-#define FIRST_BIN      (1 / 6000.0) /* of the limit: the first bin's end */
-#define NEAREST        200          /* queries looked at */
-#define BANDWIDTH      10           /* the distance of the tenth nearest weighs a quarter */
+#define FIRST_BIN      (1 / 6000.0) /* of the limit: the end of the first bin */
+#define NEAREST        200          /* number of neighbours */
+#define BANDWIDTH      10           /* the tenth nearest has a quarter of the weight */
 #define PRIOR_RUNS     1.0
 #define FLAT_HAZARD    .03 /* without a model */
 #define HARDNESS_PRIOR 2.0 /* queries of hardness 0 among the similar ones */
 #define OFFSET_PRIOR   3.0 /* runs of no offset among the similar ones */
-/* How much a neighbour counts, by what the arm did on it. */
+/* The weight of a neighbour, by the arm's result on it. */
 #define DONE_SOONER .1 /* solved it sooner than it has been running now */
 #define GAVE_UP     .3
-#define NOT_KNOWN   .7 /* was stopped before, or not run */
-/* How far behind its best arm the schedule may be: a part of that arm's cost, and so many limits. */
+#define NOT_KNOWN   .7 /* stopped before, or not run */
+/* How far the schedule may be behind its best arm: a part of that arm's cost, plus so many limits. */
 #define GUARD_SHARE  .05
 #define GUARD_LIMITS 10
 /* The expected cost of an arm that never ran, and the spread of its draw, in limits. */
 #define ALONE        1.3
 #define ALONE_SPREAD .3
-#define EXPLORE      .02 /* of all time, at least, for each arm that has solved anything */
+#define EXPLORE      .02 /* the least share of all time for each arm that has solved anything */
 #define SEARCH_HEAD  .1  /* of the limit: the schedule's part while nothing was solved yet */
 
 struct curve { /* of one arm, weighted by similarity */
         double solved[BINS], failed[BINS], running[BINS];
 };
 
-/* One arm: the guard's counts, and the model of the present query. */
+/* One arm: the guard's counts, and the model for the present query. */
 struct arm_state {
-        struct curve all;   /* over all queries seen, unweighted */
+        struct curve all;   /* over all earlier queries, unweighted */
         struct charged {
                 double alone, spent;  /* PAR-2 of the arm alone on all of them, as far as known; seconds that it had */
-                size_t ended, solved; /* queries on which it ended; which it solved */
+                size_t ended, solved; /* queries on which it ended; queries that it solved */
         } charged;
         struct curve near;                        /* over the similar queries */
-        double still[HARDNESS_LEVELS][BINS + 1]; /* the model's survival at the bins' edges */
+        double still[HARDNESS_LEVELS][BINS + 1]; /* the model's survival at the edges of the bins */
 };
 
 struct survival {
@@ -62,20 +62,20 @@ struct survival {
         struct hardness hardness;
         struct similar similar;
         struct arm_state *arms;
-        double cost; /* PAR-2 of all queries seen */
-        /* For each query seen. */
-        double *predicted, *level;  /* hardness beforehand and afterwards */
+        double cost; /* PAR-2 of all earlier queries */
+        /* One for each earlier query. */
+        double *predicted, *level;  /* hardness before and after its attempts */
         struct residual *residuals; /* × arms */
-        unsigned char *bin;         /* × arms: where the attempt ended, BINS when it had not begun */
-        size_t fitted;              /* when the hardness was fitted last */
+        unsigned char *bin;         /* × arms: where the attempt ended; BINS: not begun */
+        size_t fitted;              /* queries at the last fit of the hardness */
         /* Of the present query. */
         struct neighbour near[NEAREST];
         double base[NEAREST];
         size_t n_near;
-        double mean, *offset; /* expected of it, and of each arm on it */
+        double mean, *offset; /* the expected hardness, and the expected offset of each arm */
         uint32_t *tie;
         size_t only; /* the arm that gets the whole query; arms: none */
-        double head; /* the part of the limit that the schedule has first, all the same */
+        double head; /* the part of the limit that the schedule gets first even so */
 };
 
 static void survival_init(struct learner *l, void *state)
@@ -110,7 +110,7 @@ static void survival_done(void *state)
 
 /* -- bins -------------------------------------------------------------------------------------------------------- */
 
-/* How many bins are over after `seconds`. Turns end at edges, up to rounding. */
+/* The number of bins that are over after `seconds`. Turns end at edges, up to rounding. */
 static int bins_over(const struct survival *s, double seconds)
 {
         int b = 0;
@@ -120,7 +120,7 @@ static int bins_over(const struct survival *s, double seconds)
         return b;
 }
 
-/* The bin in which an attempt was solved or given up, or the last that it lived through; BINS: none. */
+/* The bin in which an attempt was solved or given up, or the last that it lived through; BINS if none. */
 static unsigned char last_bin(const struct survival *s, const struct attempt *a)
 {
         int over = bins_over(s, a->seconds);
@@ -136,7 +136,7 @@ static void count(struct curve *c, enum ending ending, unsigned char bin, double
 {
         if (bin == BINS)
                 return;
-        c->running[bin] += weight; /* only the last bin; sum_running() adds those before */
+        c->running[bin] += weight; /* only the last bin; sum_running() adds the earlier ones */
         if (ending == ENDING_SOLVED)
                 c->solved[bin] += weight;
         else if (ending == ENDING_FAILED)
@@ -151,9 +151,9 @@ static void sum_running(struct curve *c)
 
 /* -- guard ------------------------------------------------------------------------------------------------------- */
 
-#define KAPLAN_MEIER .05 /* runs; keeps bins that few have reached from deciding much */
+#define KAPLAN_MEIER .05 /* runs; keeps bins that few runs have reached from deciding much */
 
-/* PAR-2 of the arm alone. Beyond where it was stopped, its own runs say what would have happened. */
+/* PAR-2 of the arm alone. After a stop, its own runs predict the rest. */
 static double cost_alone(const struct learner *l, const struct survival *s, size_t arm, const struct attempt *a)
 {
         const struct curve *all = &s->arms[arm].all;
@@ -203,13 +203,13 @@ static double drawn_cost(struct learner *l, const struct survival *s, const stru
         return mean + ALONE_SPREAD * limit / sqrt(n + 1) * random_normal(&l->random);
 }
 
-/* The time that the arm got, where it has solved something and got less than EXPLORE of all time. */
+/* The arm's time, if it has solved something and got less than EXPLORE of all time. */
 static double neglected_time(struct learner *l, const struct survival *s, const struct charged *c)
 {
         return c->solved > 0 && c->spent < EXPLORE * s->cost ? c->spent : INFINITY;
 }
 
-/* The arm of which that is least; the number of arms: it is infinite for all. */
+/* The arm with the least value; the number of arms if all are infinite. */
 static size_t find_least(struct learner *l, const struct survival *s, double (*of)(struct learner *l, const struct survival *s, const struct charged *c))
 {
         double least = INFINITY;
@@ -327,7 +327,7 @@ static void survival_expect(struct learner *l, void *state, const double *expect
 
 /* -- hazards ----------------------------------------------------------------------------------------------------- */
 
-/* How well a query seen agrees with what the arms have done on the present one. */
+/* How well an earlier query agrees with the arms' attempts on the present one. */
 static double likeness(const struct learner *l, const struct attempt *seen, const struct attempt *now)
 {
         double ret = 1;
@@ -363,7 +363,7 @@ static void count_similar(const struct learner *l, struct survival *s, const str
                 sum_running(&s->arms[a].near);
 }
 
-/* The chances of the levels of hardness, given that the arms that were stopped have not solved it. */
+/* The probability of each level of hardness, given that the stopped arms have not solved the query. */
 static void weigh_levels(const struct learner *l, const struct survival *s, const struct attempt *now,
                          double ret[HARDNESS_LEVELS])
 {
@@ -489,7 +489,7 @@ static void add_curves(const struct learner *l, struct survival *s, const struct
         }
 }
 
-/* The hardness that was found, against the prediction: how far predictions can be trusted. */
+/* Compares the final hardness with its prediction: the reliability of predictions. */
 static void add_hardness(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         size_t i = l->n;
@@ -502,7 +502,7 @@ static void add_hardness(const struct learner *l, struct survival *s, const stru
                 fmax(HARDNESS_VARIANCE_LEAST, s->hardness.variance + (miss * miss + seen.variance - s->hardness.variance) / n);
 }
 
-/* A fit goes over all queries seen. It is done again when there is a tenth more of them. */
+/* Fits over all earlier queries. Repeated when their number has grown by a tenth. */
 static void refit(const struct learner *l, struct survival *s)
 {
         if ((double)l->n < 1.1 * (double)s->fitted + 1)

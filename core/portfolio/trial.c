@@ -1,5 +1,5 @@
-/* Trials in the store. Keys: epoch ‖ 't' ‖ number → trial; epoch ‖ 'c' ‖ case → number; epoch ‖ 'b' → how many were taken back;
- * an arm's identity ‖ 'a' ‖ case's sha256 ‖ limits → trial of that arm alone. */
+/* Trials in the store. Keys: epoch ‖ 't' ‖ number → trial; epoch ‖ 'c' ‖ case → number; epoch ‖ 'b' → number of trials taken back; an arm's identity
+ * ‖ 'a' ‖ case's sha256 ‖ limits → trial of that arm alone. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include "cache/base/transfer.h"
@@ -27,7 +27,7 @@ struct trial *trial_free(struct trial *t)
         return NULL;
 }
 
-/* A list of so many as the record says. */
+/* Allocates a list of the length in the record. */
 static void *transfer_list(struct transfer *t, void *list, size_t *n, size_t size, size_t least)
 {
         transfer_count_u32(t, n, least);
@@ -162,7 +162,7 @@ uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p)
 struct putting {
         const struct portfolio *portfolio;
         struct trial *trial, *there;
-        const struct trial *instead; /* of this one, which is taken back; NULL: none */
+        const struct trial *instead; /* the trial taken back and replaced by this one; NULL: none */
 };
 
 static int last_number(void *user, struct slice key, struct slice value)
@@ -186,7 +186,7 @@ static int put_in(void *user, struct store_txn *t)
                 p->there = trial_free(p->there);
                 r = store_delete(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', p->instead->number));
                 if (r == 0)
-                        r = portfolio_count(t, trial_key(key, epoch, 'b', 0)); /* so that learners which know it are made anew (learned.c) */
+                        r = portfolio_count(t, trial_key(key, epoch, 'b', 0)); /* so that learners that know it are made anew (learned.c) */
                 r = r < 0 ? r : -ENOENT;
         }
         if (r != -ENOENT)
@@ -316,7 +316,7 @@ int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *
         ret->known = true;
         if (ret->attempt.seconds > seconds || ret->attempt.ending == ENDING_STOPPED) {
                 if (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < seconds * (1 - 1e-9))
-                        return -ENOENT; /* what happens later is not known */
+                        return -ENOENT; /* later results are not known */
                 ret->attempt = (struct attempt){ENDING_STOPPED, seconds};
         }
         return 0;

@@ -1,4 +1,4 @@
-/* Answers judged by the case's :status and the other arms' answers; the arms that were wrong (epoch ‖ 'w' ‖ arm → why). */
+/* Judges answers by the case's :status and the other arms' answers, and keeps the wrong arms (epoch ‖ 'w' ‖ arm → why). */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static bool says(const struct trial_run *run)
         return (run->attempt.ending == ENDING_SOLVED || run->attempt.ending == ENDING_FAILED) && verdict_is_decided(run->verdict);
 }
 
-/* Against the :status, and of an arm that was not wrong on another case. */
+/* True for an answer against the :status by an arm that was not wrong on another case. */
 static bool is_witness(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run)
 {
         cleanup_free char *why = NULL;
@@ -54,7 +54,7 @@ static bool is_same_solver(const struct arm *a, const struct arm *b)
         return !a->solver && !b->solver && strcmp(a->program, b->program) == 0;
 }
 
-/* Two arms of different solvers that both answer against the :status. */
+/* Finds two arms of different solvers that both answer against the :status. */
 static bool find_witnesses(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial_run *runs, size_t ret[2])
 {
         for (ret[0] = 0; ret[0] < p->n_arms; ret[0]++) {
@@ -149,7 +149,7 @@ bool trial_stands(struct workspace *w, const struct portfolio *p, const struct c
         cleanup_free char *why = NULL;
 
         if (t->winner >= p->n_arms || t->n_arms != p->n_arms)
-                return true; /* it answers nothing */
+                return true; /* it has no answer */
         if (arm_was_wrong(w, p, t->winner, NULL) != -ENOENT)
                 return false;
         known = answers_known(w, p, info, t);

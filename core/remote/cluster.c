@@ -70,7 +70,7 @@ void cluster_wake(struct cluster *c)
         eventfd_write(c->wake, 1);
 }
 
-/* Lock held. Not when the cluster is opened, as a mount forks into the background after that. */
+/* Lock held. Not called by cluster_open(), as a mount forks into the background after that. */
 static void start_thread(struct cluster *c)
 {
         sigset_t before;
@@ -138,7 +138,7 @@ void cluster_fail(struct cluster *c, const char *sentence)
         log_warning("cluster %s: %s", c->settings.name, c->why);
 }
 
-/* With a margin for the network, for setting up and for what a run may take beyond its limit. */
+/* With a margin for the network, for preparation and for the time that a run may take beyond its limit. */
 static bool has_time(const struct node *n, uint64_t most_ns, uint64_t now)
 {
         return n->ends == UINT64_MAX || (n->ends > now && n->ends - now > most_ns + 10 * NSEC_PER_SEC);
@@ -163,10 +163,10 @@ static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
 
                 if (s && !has_time(n, most_ns, now)) {
                         if (n->n_busy == 0)
-                                node_leave(n); /* another one is launched in its place, which has all its time left */
+                                node_leave(n); /* another one is launched in its place, with all its time left */
                         continue;
                 }
-                if (s && (!best || n->n_busy > best->node->n_busy)) /* the busiest, so that others become idle, and go */
+                if (s && (!best || n->n_busy > best->node->n_busy)) /* the busiest, so that others become idle, and leave */
                         best = s;
         }
         return best;
@@ -230,7 +230,7 @@ struct run_remote *cluster_slot_remote(struct cluster_slot *s)
         return &s->remote;
 }
 
-/* -- looking -- */
+/* -- showing -- */
 
 void cluster_look(struct cluster *c, void (*fn)(void *user, const struct remote_view *v), void *user)
 {

@@ -4,18 +4,18 @@
  *             launch = srun --quiet --nodes=1 --exclusive --time=4:00:00 {worker}
  *             workers = 20
  *
- * Life of a worker. /bin/sh runs `launch` when runs wait and no slot is free; at most `workers` of them are there at a time. {worker} is the command
- * of the worker, quoted for a shell. The launch may wait in a queue for hours. The worker's hello says which machine it is; from then on it has
- * slots. It is let go after `idle` without work. When it dies, its requests fail with -EREMOTEIO. When it was pinged and not heard of for
- * `patience`, it counts as dead.
+ * Life of a worker. /bin/sh runs `launch` when runs wait and no slot is free; there are at most `workers` of them at a time. {worker} is the command
+ * of the worker, quoted for a shell. The launch may wait in a queue for hours. The worker's hello describes its machine; from then on it has slots.
+ * It is let go after `idle` without work. When it dies, its requests fail with -EREMOTEIO. If it was pinged and stays silent for `patience`, it
+ * counts as dead.
  *
- * All workers have the CPU model, number of cores, kernel and C library of the first that came. Another one is let go, and cluster_look() names it.
- * CPU model and cores must also be those of `machine`, when the cluster had one before, as results stand under them.
+ * All workers have the CPU model, number of cores, kernel and C library of the first one. A worker that differs is let go, and cluster_look() names
+ * it. CPU model and cores must also be those of `machine`, if the cluster had one before, as results are kept under them.
  *
- * Nodes of one machine should take the same time for the same work. Each worker says how long a probe took (host_probe()). If the quickest and
- * the slowest node differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
+ * Nodes of one machine should take the same time for the same work. Each worker reports the time of a probe (host_probe()). If the quickest and the
+ * slowest node differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
  *
- * A launch that fails is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row and no worker is there,
+ * A failed launch is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row and no worker is there,
  * cluster_take() says why.
  *
  * Threads: any; a cluster has one of its own, which calls `look`, without a lock, when there may be a slot or an error after an -EAGAIN. */
@@ -30,7 +30,7 @@
 
 struct cluster_settings {
         char *name, *launch;
-        char *worker; /* the command of a worker; NULL: this program's own path and " worker" */
+        char *worker; /* the worker's command; NULL: this program's own path and " worker" */
         unsigned workers;
         uint64_t idle_ns, patience_ns;
 };
@@ -39,34 +39,34 @@ void cluster_settings_done(struct cluster_settings *s);
 struct cluster;
 /* Starts nothing yet. Copies the settings. */
 int cluster_open(const struct cluster_settings *s, struct cluster **ret);
-struct cluster *cluster_close(struct cluster *c); /* ends all workers; no slot may be taken. NULL */
+struct cluster *cluster_close(struct cluster *c); /* ends all workers; no slot may be taken. Returns NULL */
 DEFINE_CLEANUP(struct cluster *, cluster_close)
-/* `look` NULL: nobody. Returns when a call that is under way has ended. */
+/* `look` may be NULL. Returns when a call in progress has ended. */
 void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
 
-/* The machine that results stand under: "NAME/CPU model/cores". -ENOENT: no worker has come yet; it is found out by the first. */
+/* The machine in the keys of results: "NAME/CPU model/cores". -ENOENT if no worker has come yet; the first one determines it. */
 int cluster_machine(struct cluster *c, char ret[PATH_SIZE]);
-void cluster_know_machine(struct cluster *c, const char *machine); /* from earlier; ignored when one is known */
+void cluster_know_machine(struct cluster *c, const char *machine); /* known from earlier; ignored if one is known */
 
-/* A slot for one run after another. `most_ns`: how long a run may take, 0: not known; workers that end sooner are left out. `waiting`: how many want a
- * slot, this one included; workers are launched for them. Does not wait. -EAGAIN: none is free, and `look` is called when one may be; -EIO with a
- * sentence: none can be had. */
+/* A slot for one run after another. `most_ns`: the longest time of a run, 0: not known; workers that end sooner are left out. `waiting`: the number
+ * of askers, this one included; workers are launched for them. Does not wait. -EAGAIN if none is free; `look` is called when one may be. -EIO with a
+ * sentence if none can be had. */
 struct cluster_slot;
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret);
 void cluster_give_back(struct cluster_slot *s);
 struct run_remote *cluster_slot_remote(struct cluster_slot *s);
 
-/* A clean build by the worker, of an era's recipe. Sources that it lacks are sent; programs that q->programs lacks come back. *ret has no commit yet.
- * -EREMOTEIO: the worker was lost; -ERESTART: another worker may do it; -ECANCELED. */
+/* A clean build by the worker, with an era's recipe. Sources that the worker lacks are sent; programs that q->programs lacks come back. *ret has no
+ * commit yet. -EREMOTEIO if the worker was lost; -ERESTART if another worker may do it; -ECANCELED. */
 int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources, struct build_record **ret);
-/* The toolchain that builds of this worker have: host_toolchain() there. Valid while the slot is taken. */
+/* The toolchain of this worker's builds: host_toolchain() there. Valid while the slot is taken. */
 const char *cluster_slot_toolchain(const struct cluster_slot *s);
 /* From now on workers with different toolchains are different machines. */
 void cluster_will_build(struct cluster *c);
 
-/* Launches one worker, adds what it says of itself to *ret, and lets it go. `machine`: that of the results so far, or NULL. -EIO with a sentence that
- * ends with the launch's last lines: it failed; -EAGAIN: it has not begun after `most_ns`. */
+/* Launches one worker, adds its description of itself to *ret, and lets it go. `machine`: that of the results so far, or NULL. -EIO if it failed,
+ * with a sentence that ends with the launch's last lines; -EAGAIN if it has not begun after `most_ns`. */
 int cluster_try(const struct cluster_settings *s, const char *machine, uint64_t most_ns, struct buffer *ret);
 
-/* Its state, for showing it. */
+/* Calls fn with its state, for display. */
 void cluster_look(struct cluster *c, void (*fn)(void *user, const struct remote_view *v), void *user);

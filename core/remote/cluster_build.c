@@ -1,4 +1,4 @@
-/* One build on a slot of a worker: sources there, programs back. */
+/* One build on a slot of a worker: sends the sources, receives the programs. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -6,9 +6,9 @@
 
 #include "core/remote/cluster_internal.h"
 
-#define ROUNDS       4                     /* that a worker may say what it lacks, beside one for each REMOTE_WANTS files */
-#define PROGRAM_MOST (UINT64_C(2) << 30)   /* bytes of a program that comes */
-#define LOG_OF_EACH  (UINT64_C(128) << 10) /* of a command's output, however many share the recipe's limit */
+#define ROUNDS       4                     /* in which a worker may ask for missing files, besides one for each REMOTE_WANTS files */
+#define PROGRAM_MOST (UINT64_C(2) << 30)   /* bytes of a received program */
+#define LOG_OF_EACH  (UINT64_C(128) << 10) /* of a command's output, however many commands share the recipe's limit */
 
 struct building {
         struct call call;
@@ -78,7 +78,7 @@ static int make_request(struct building *x, const char *toolchain)
         return 0;
 }
 
-/* -- what the worker lacks -- */
+/* -- missing files -- */
 
 static int send_sources(struct building *x)
 {
@@ -113,7 +113,7 @@ static int send_wanted(void *user)
         return r == 0 ? send_sources(x) : r;
 }
 
-/* -- what comes back -- */
+/* -- results -- */
 
 static int put_program(struct building *x, const struct build_output *o)
 {
@@ -136,7 +136,7 @@ static int fetch(struct building *x, const struct build_output *o)
         int r;
 
         if (o->size > PROGRAM_MOST)
-                return errorf(-EIO, "%s is of more than 2g: such programs have to be built with builds = local", o->name);
+                return errorf(-EIO, "%s has more than 2g: build such programs with builds = local", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
         r = call_begin(&x->call, 0, o->size);
         if (r == 0)
@@ -146,7 +146,7 @@ static int fetch(struct building *x, const struct build_output *o)
         return r < 0 ? r : put_program(x, o);
 }
 
-/* Does it have the recipe's outputs? The worker is not trusted. */
+/* True if it has the recipe's outputs. The worker is not trusted. */
 static bool is_of_recipe(const struct build_record *b, const struct recipe *recipe)
 {
         bool is = b->n_outputs == (b->ok ? strings_count(recipe->outputs) : 0);
@@ -156,7 +156,7 @@ static bool is_of_recipe(const struct build_record *b, const struct recipe *reci
         return is;
 }
 
-/* The head, not the worker, says which program a build has made. */
+/* The head, not the worker, computes the digest of a build's program. */
 static int take_record(struct building *x, struct build_record **ret)
 {
         struct cluster_slot *s = x->call.slot;
@@ -197,9 +197,9 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, struct 
                 r = call_converse(&x.call, PACKET_BUILD, &x.build, PACKET_BUILT, rounds, send_wanted, &x);
                 if (r == 0) {
                         r = take_record(&x, ret);
-                } else if (r == -EIO && s->answer == PACKET_FAILED && s->failure == -ESTALE) { /* the next one says which compilers it has */
-                        call_lose(&x.call, "is let go: its compilers or build tools were exchanged");
-                        r = errorf(-ERESTART, "the compilers or build tools of the worker were exchanged");
+                } else if (r == -EIO && s->answer == PACKET_FAILED && s->failure == -ESTALE) { /* the next worker reports its compilers */
+                        call_lose(&x.call, "is let go: its compilers or build tools were replaced");
+                        r = errorf(-ERESTART, "the compilers or build tools of the worker were replaced");
                 }
         }
         call_end(&x.call);

@@ -1,6 +1,5 @@
-/* Shared by cluster.c (slots), cluster_thread.c (the thread), cluster_node.c (one worker's process and packets),
- * cluster_request.c (one request and its answer), cluster_run.c (one run), cluster_build.c (one build)
- * and cluster_try.c (one launch, to see whether it works). */
+/* Shared by cluster.c (slots), cluster_thread.c (the thread), cluster_node.c (one worker's process and packets), cluster_request.c (one request and
+ * its answer), cluster_run.c (one run), cluster_build.c (one build) and cluster_try.c (a trial launch). */
 #pragma once
 
 #include <pthread.h>
@@ -9,17 +8,17 @@
 #include "core/remote/cluster.h"
 #include "core/remote/message.h"
 
-#define NODE_SLOTS  256             /* of one worker, at most */
-#define NODE_AHEAD  (4u << 20)      /* bytes that may wait to be written to one worker */
-#define NODE_END_NS (10 * NSEC_PER_SEC) /* from being told to end until it is killed */
+#define NODE_SLOTS  256             /* limit for one worker */
+#define NODE_AHEAD  (4u << 20)      /* limit on bytes waiting to be written to one worker */
+#define NODE_END_NS (10 * NSEC_PER_SEC) /* from the order to end until the kill */
 #define STDERR_KEPT 2048            /* last bytes of a launch's standard error */
 #define PROGRESS_TEXT 256
-#define AHEAD_MOST  (256u << 10)    /* a file as small as this is sent before it is asked for */
+#define AHEAD_MOST  (256u << 10)    /* files up to this size are sent before they are asked for */
 
 enum node_state {
         NODE_LAUNCHED, /* no hello yet */
         NODE_PRESENT,
-        NODE_LEAVING, /* told to end; its process is still there */
+        NODE_LEAVING, /* told to end; its process still exists */
         NODE_GONE,    /* freed when its last slot is given back */
 };
 
@@ -33,7 +32,7 @@ struct cluster_slot {
         int answer;          /* enum packet_type; 0: none yet */
         int failure;         /* of PACKET_FAILED */
         char *sentence;      /* owned */
-        uint64_t output_most; /* bytes of a stream; a worker that sends more is cut off */
+        uint64_t output_most; /* limit on the bytes of a stream; a worker that sends more is cut off */
         struct buffer out, err;
         struct execute_result result; /* owned until it is handed over */
         struct digest_list wants; /* owned */
@@ -41,8 +40,8 @@ struct cluster_slot {
         struct remote_progress progress;
         char doing[PROGRESS_TEXT];
         bool is_new;          /* `progress` was not passed on yet */
-        struct buffer said;   /* by the build, not passed on yet */
-        size_t said_left;     /* of REMOTE_SAID */
+        struct buffer said;   /* output of the build, not passed on yet */
+        size_t said_left;     /* rest of REMOTE_SAID */
 };
 
 struct node {
@@ -55,18 +54,18 @@ struct node {
         struct packet_stream input; /* read from `out` */
         uint32_t out_sequence;
         struct buffer output;     /* to be written to `in` */
-        size_t written;           /* of it */
+        size_t written;           /* bytes of `output` */
         char said[STDERR_KEPT];   /* the end of its standard error */
         size_t n_said;
         uint64_t launched, heard, pinged; /* now_ns() */
-        uint64_t ends;                    /* now_ns() when its job ends; UINT64_MAX: never */
-        uint64_t idle_since, kill_at;     /* 0: not */
+        uint64_t ends;                    /* now_ns() at the end of its job; UINT64_MAX: never */
+        uint64_t idle_since, kill_at;     /* 0: not set */
         bool terminated;                  /* it got SIGTERM; SIGKILL is next */
         struct remote_hello hello;
         json_t *facts; /* of the hello */
         struct cluster_slot *slots; /* owned */
         unsigned n_slots, n_busy;
-        pthread_mutex_t upload; /* held while bytes are sent, so that none are sent twice */
+        pthread_mutex_t upload; /* held during uploads, so that no file is sent twice */
         struct digest_list sent; /* owned; in the order they were sent */
 };
 
@@ -76,7 +75,7 @@ struct cluster {
         bool has_thread;
         int wake; /* an eventfd */
         pthread_mutex_t lock;
-        pthread_cond_t drained; /* something was written, or a node is lost */
+        pthread_cond_t drained; /* some output was written, or a node is lost */
         /* under lock, nodes and slots included */
         bool closing, calling;
         pthread_cond_t called;
@@ -84,20 +83,20 @@ struct cluster {
         void *look_user;
         TAILQ_HEAD(, node) nodes;
         unsigned n_nodes; /* not gone */
-        size_t demand;     /* slots that are wanted */
-        uint64_t demanded; /* when that was asked for last */
+        size_t demand;     /* wanted slots */
+        uint64_t demanded; /* time of the last demand */
         bool news;         /* `look` is to be called */
-        unsigned per_node; /* slots that a worker had; at first 1 */
-        uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time that a worker had when it came; 0: none came */
-        unsigned failures; /* launches in a row */
+        unsigned per_node; /* slots of a worker seen so far; at first 1 */
+        uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time that a worker had left at its hello; 0: none came */
+        unsigned failures; /* failed launches in a row */
         char machine[PATH_SIZE]; /* "": not known */
-        char kernel[256], toolchain[65]; /* of the present workers; "": there is none */
+        char kernel[256], toolchain[65]; /* of the present workers; "": none */
         bool will_build;
         char why[4096];
         struct probed {
                 char *host;
-                uint64_t ns; /* the least that it ever took */
-        } * probed; /* owned; nodes that came */
+                uint64_t ns; /* its least time */
+        } * probed; /* owned; nodes that have come */
         size_t n_probed;
         char uneven[256];
         unsigned lost, left_out;
@@ -108,17 +107,17 @@ struct cluster {
 int node_launch(struct cluster *c);
 int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice body);
 void node_flush(struct node *n);
-void node_read(struct node *n);       /* what its output has */
-void node_read_error(struct node *n); /* what its standard error has */
+void node_read(struct node *n);       /* reads its output */
+void node_read_error(struct node *n); /* reads its standard error */
 void node_leave(struct node *n);      /* tells it to end */
-void node_lose(struct node *n, const char *format, ...) printf_like(2, 3); /* all that it does is lost */
+void node_lose(struct node *n, const char *format, ...) printf_like(2, 3); /* fails all its requests */
 void node_reap(struct node *n);                                            /* its process has ended */
 void node_free_if_done(struct node *n);
 
 /* cluster.c */
-void cluster_fail(struct cluster *c, const char *sentence); /* lock held: a launch came to nothing */
+void cluster_fail(struct cluster *c, const char *sentence); /* lock held: a launch failed */
 void cluster_wake(struct cluster *c);
-unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: its nodes in that state */
+unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: the number of nodes in that state */
 
 /* cluster_thread.c */
 void *cluster_thread(void *cluster);
@@ -127,20 +126,20 @@ void *cluster_thread(void *cluster);
 struct call {
         struct cluster_slot *slot;
         int cancel_fd;
-        const struct progress *progress; /* of the worker; NULL: nobody wants it */
-        const struct listener *listener; /* hears what its build prints; NULL: nobody */
+        const struct progress *progress; /* the worker's; NULL: not wanted */
+        const struct listener *listener; /* receives the output of its build; NULL: none */
         bool cancelled;                  /* the worker was told to end it */
-        bool *struck;                    /* owned; of the slot's `wants`: it is sent, or another slot has sent it */
+        bool *struck;                    /* owned; for each of the slot's `wants`: already sent, perhaps by another slot */
 };
-/* `wall_ns`: how long it may take; -ERESTART: the worker ends before that. `output_most`: as in the slot. */
+/* `wall_ns`: the longest time; -ERESTART if the worker ends before that. `output_most`: as in the slot. */
 int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most);
-/* Sends the request until that answer comes, at most so many times. In between `send_wanted` gives what the worker wants. */
+/* Sends the request up to `rounds` times, until the expected answer comes. In between `send_wanted` sends the files that the worker wants. */
 int call_converse(struct call *c, enum packet_type type, void *message, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
                   void *user);
-bool call_wants(struct call *c, const struct digest *id); /* once for each */
-int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* all of it; fd -1: it is `bytes` */
+bool call_wants(struct call *c, const struct digest *id); /* true once for each */
+int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* the whole file; fd -1: it is `bytes` */
 int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* before the request; not what was sent before */
-int call_lose(const struct call *c, const char *why); /* the worker does not keep to the protocol */
+int call_lose(const struct call *c, const char *why); /* the worker violates the protocol */
 void call_end(struct call *c);
 
 /* cluster_run.c */

@@ -35,7 +35,7 @@ static int launch_command(const struct cluster *c, struct buffer *ret)
         const char *at = c->settings.launch, *p;
         int r = 0;
 
-        buffer_adds(ret, "export SLURM_UNBUFFEREDIO=1; "); /* or srun keeps back what does not end with a newline */
+        buffer_adds(ret, "export SLURM_UNBUFFEREDIO=1; "); /* or srun holds back output that does not end with a newline */
         for (; r == 0 && (p = strstr(at, "{worker}")); at = p + strlen("{worker}")) {
                 buffer_add(ret, at, (size_t)(p - at));
                 r = add_worker_command(c, ret);
@@ -46,13 +46,13 @@ static int launch_command(const struct cluster *c, struct buffer *ret)
 
 static int start_process(struct node *n, const char *command)
 {
-        int fds[6] = {-1, -1, -1, -1, -1, -1}, r = 0; /* pairs: what is read, what is written */
+        int fds[6] = {-1, -1, -1, -1, -1, -1}, r = 0; /* pairs: read end, write end */
 
         for (int i = 0; r == 0 && i < 3; i++)
                 r = pipe2(fds + 2 * i, O_CLOEXEC) < 0 ? -errno : 0;
         if (r == 0)
-                r = spawn_shell(command, (const int[]){fds[0], fds[3], fds[5]}, environ, &n->pid); /* the launcher may need ours */
-        if (r == 0 && (n->process = pidfd_open(n->pid, 0)) < 0) { /* its end could not be seen */
+                r = spawn_shell(command, (const int[]){fds[0], fds[3], fds[5]}, environ, &n->pid); /* the launcher may need our environment */
+        if (r == 0 && (n->process = pidfd_open(n->pid, 0)) < 0) { /* its end would not be noticed */
                 r = -errno;
                 kill(-n->pid, SIGKILL);
                 while (waitpid(n->pid, NULL, 0) < 0 && errno == EINTR)
@@ -65,7 +65,7 @@ static int start_process(struct node *n, const char *command)
                 fcntl(n->in, F_SETFL, O_NONBLOCK);
                 fcntl(n->out, F_SETFL, O_NONBLOCK);
                 fcntl(n->err, F_SETFL, O_NONBLOCK);
-                fcntl(n->in, F_SETPIPE_SZ, 1 << 20); /* larger programs go in fewer pieces; as it is when that is refused */
+                fcntl(n->in, F_SETPIPE_SZ, 1 << 20); /* larger programs go in fewer pieces; harmless if refused */
         }
         for (int i = 0; i < 6; i++)
                 closep(&fds[i]);
@@ -92,14 +92,14 @@ int node_launch(struct cluster *c)
         return node_send(n, PACKET_HELLO, 0, SLICE(body.data, body.size));
 }
 
-/* -- the end of one -- */
+/* -- end of a worker -- */
 
 static const char *name_of(const struct node *n)
 {
         return n->hello.host ? n->hello.host : "a worker that was launched";
 }
 
-/* The requests of its slots come to nothing. */
+/* Fails the requests of its slots. */
 static void drop_requests(struct node *n)
 {
         for (unsigned i = 0; i < n->n_slots; i++)
@@ -119,7 +119,7 @@ void node_leave(struct node *n)
 {
         if (n->state == NODE_LEAVING || n->state == NODE_GONE)
                 return;
-        /* One that waits in a queue does not read its input: it is told by a signal. */
+        /* A launch in a queue does not read its input: it gets a signal. */
         n->kill_at = n->state == NODE_LAUNCHED ? now_ns() : now_ns() + NODE_END_NS;
         n->state = NODE_LEAVING;
         closep(&n->in);
@@ -127,7 +127,7 @@ void node_leave(struct node *n)
         cluster_wake(n->cluster);
 }
 
-/* In one line. */
+/* Adds its standard error in one line. */
 static void add_said(const struct node *n, struct buffer *ret)
 {
         struct slice last = slice_last_lines(SLICE(n->said, n->n_said), 5, STDERR_KEPT);
@@ -175,7 +175,7 @@ void node_reap(struct node *n)
         while (waitpid(n->pid, &status, 0) < 0 && errno == EINTR)
                 ;
         n->waited = true;
-        node_read(n); /* the end of what it wrote */
+        node_read(n); /* the rest of its output */
         if (WIFSIGNALED(status))
                 node_lose(n, "was ended by signal %d", WTERMSIG(status));
         else if (n->hello.host)
@@ -227,7 +227,7 @@ void node_flush(struct node *n)
                 if (k < 0 && errno == EAGAIN)
                         return;
                 if (k < 0) {
-                        closep(&n->in); /* its output, or its end, tells the rest */
+                        closep(&n->in); /* its output, or its end, shows the rest */
                         break;
                 }
                 n->written += (size_t)k;
@@ -252,7 +252,7 @@ int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice b
         return 0;
 }
 
-/* -- which nodes are slower than others, by the probe that each worker tells -- */
+/* -- slow nodes, by the probe that each worker reports -- */
 
 static void judge_probes(struct cluster *c)
 {
@@ -307,7 +307,7 @@ static int make_slots(struct node *n)
         return 0;
 }
 
-/* Is the worker's machine another one? `why` says how. */
+/* True if the worker's machine differs; `why` says how. */
 static bool differs(struct node *n, const char *machine, struct buffer *why)
 {
         const struct remote_hello *h = &n->hello;
@@ -342,7 +342,7 @@ static void accept(struct node *n, const char *machine)
         n->ends = h->left_ns > UINT64_MAX - now ? UINT64_MAX : now + h->left_ns;
         c->fits_ns = MAX(c->fits_ns, h->left_ns);
         if (!n->facts || make_slots(n) < 0) {
-                node_lose(n, "said a hello that makes no sense");
+                node_lose(n, "sent a hello that makes no sense");
                 return;
         }
         note_probe(c, h->host, h->probe_ns);
@@ -362,7 +362,7 @@ static void take_hello(struct node *n, const struct packet *p)
 
         if (message_read(PACKET_HELLO, p->body, h) < 0) {
                 message_done(PACKET_HELLO, h);
-                node_lose(n, "said a hello that makes no sense");
+                node_lose(n, "sent a hello that makes no sense");
                 return;
         }
         snprintf(machine, sizeof(machine), "%s/%s/%u", n->cluster->settings.name, h->cpu ?: "", h->cores);
@@ -424,7 +424,7 @@ static int take_progress(struct cluster_slot *s, const struct packet *p)
         return r;
 }
 
-/* Only for looking at: what would be too much is left out. */
+/* Only shown: text beyond the limit is dropped. */
 static int take_said(struct cluster_slot *s, const struct packet *p)
 {
         if (p->body.size > s->said_left)
@@ -455,7 +455,7 @@ static int take_answer(struct cluster_slot *s, const struct packet *p)
                 break;
         case PACKET_BUILT:
                 s->built.size = 0;
-                buffer_add(&s->built, p->body.data, p->body.size); /* the asker reads it, as it may be long */
+                buffer_add(&s->built, p->body.data, p->body.size); /* the asker decodes it, as it may be long */
                 r = buffer_error(&s->built);
                 break;
         case PACKET_FAILED:
@@ -477,10 +477,10 @@ static int take_packet(struct node *n, const struct packet *p)
         for (unsigned i = 0; i < n->n_slots; i++)
                 if (p->id != 0 && n->slots[i].id == p->id && !n->slots[i].answer)
                         return take_answer(&n->slots[i], p);
-        return 0; /* of a request that was given up */
+        return 0; /* of an abandoned request */
 }
 
-/* Text in front of the first packet is a greeting of the launch. */
+/* Text before the first packet is a greeting of the launch. */
 static void lose_damaged(struct node *n)
 {
         if (n->state == NODE_LAUNCHED && n->input.sequence == 0) {

@@ -4,7 +4,7 @@
 
 #include "core/remote/cluster_internal.h"
 
-#define CANCEL_NS (20 * NSEC_PER_SEC) /* for the answer of one that was told to stop */
+#define CANCEL_NS (20 * NSEC_PER_SEC) /* for the answer to a cancelled request */
 #define MARGIN_NS (5 * NSEC_PER_SEC)  /* between a run's limit and the end of its worker */
 
 static struct node *lock(const struct call *c)
@@ -39,7 +39,7 @@ int call_lose(const struct call *c, const char *why)
 
 /* -- bytes for the worker -- */
 
-/* Waits until no more than NODE_AHEAD bytes wait to be written. */
+/* Waits until at most NODE_AHEAD bytes wait to be written. */
 static int send_part(const struct call *c, struct slice body)
 {
         struct node *n = lock(c);
@@ -120,8 +120,8 @@ bool call_wants(struct call *c, const struct digest *id)
         return is_wanted;
 }
 
-/* Skips files that another slot of the worker has sent since the request; it had sent `sent` by then. Runs wait for each other, as those that
- * begin together want the same program. */
+/* Skips files that another slot of the worker has sent since the request was made, when `sent` files had been sent. Runs wait for each other, as
+ * those that begin together want the same program. */
 static int send_all_wanted(struct call *c, enum packet_type type, size_t sent, int (*send_wanted)(void *user), void *user)
 {
         struct node *n = c->slot->node;
@@ -172,7 +172,7 @@ static int send_request(struct call *c, enum packet_type type, struct slice body
         eventfd_t old;
         int r;
 
-        eventfd_read(s->event, &old); /* of the round before; it does not block */
+        eventfd_read(s->event, &old); /* of the last round; does not block */
         s->answer = 0;
         s->out.size = s->err.size = 0;
         *ret_sent = n->sent.n;
@@ -200,7 +200,7 @@ static void pass_on(const struct call *c)
                 c->listener->hear(c->listener->user, SLICE(said.data, said.size));
 }
 
-/* Until there is an answer, or there can be none. A worker that was told to cancel and does not answer is given up. */
+/* Waits until there is an answer, or there can be none. A cancelled worker that does not answer is given up. */
 static int await(struct call *c)
 {
         struct cluster_slot *s = c->slot;
@@ -224,7 +224,7 @@ static int await(struct call *c)
                 if (s->answer)
                         r = 0;
                 else if (n->state == NODE_PRESENT && until && now_ns() >= until)
-                        node_lose(n, "did not end what it was told to end");
+                        node_lose(n, "did not end a request that it was told to end");
                 if (r == 1 && n->state != NODE_PRESENT)
                         r = fail_lost(n);
                 pass_on(c);
@@ -232,7 +232,7 @@ static int await(struct call *c)
         return r;
 }
 
-/* The answer that is expected, or PACKET_WANT; else an error. */
+/* Returns 0 for the expected answer or PACKET_WANT; else an error. */
 static int await_answer(struct call *c, enum packet_type expected)
 {
         const struct cluster_slot *s = c->slot;
@@ -247,7 +247,7 @@ static int await_answer(struct call *c, enum packet_type expected)
         if (c->cancelled)
                 return errorf(-ECANCELED, "cancelled");
         if (s->answer != expected && s->answer != PACKET_WANT)
-                return call_lose(c, "was cut off: it answered something that it was not asked");
+                return call_lose(c, "was cut off: it sent an answer that was not asked for");
         return 0;
 }
 
@@ -279,7 +279,7 @@ void call_end(struct call *c)
         struct node *n = lock(c);
 
         c->slot->id = 0;
-        execute_result_done(&c->slot->result); /* of one that came when nobody wanted it */
+        execute_result_done(&c->slot->result); /* of an answer that came too late */
         c->slot->result = (struct execute_result){0};
         unlock(n);
         free(c->struck);

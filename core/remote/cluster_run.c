@@ -4,8 +4,8 @@
 
 #include "core/remote/cluster_internal.h"
 
-#define ROUNDS    4                     /* that a worker may say what it lacks */
-#define NO_LIMIT  (UINT64_C(1) << 30)   /* of an output, where the recipe has none */
+#define ROUNDS    4                     /* in which a worker may ask for missing files */
+#define NO_LIMIT  (UINT64_C(1) << 30)   /* of an output, if the recipe has none */
 
 struct running {
         struct call call;
@@ -26,7 +26,7 @@ static void running_done(struct running *x)
 
 /* -- files -- */
 
-/* Without a path it is the input's `bytes`. */
+/* Adds a file; without a path it is the input's `bytes`. */
 static int add_file(struct running *x, struct remote_file *f, const char *name, const char *path, const struct digest *known)
 {
         int *fd = &x->fds[x->n_fds++], r = 0;
@@ -81,7 +81,7 @@ static int send_wanted(void *user)
 
 /* -- the request and its answer -- */
 
-/* A missing library is the node's fault, not an answer of the program. */
+/* A missing library is the node's fault, not the program's answer. */
 static int check_libraries(const struct running *x, const struct execute_result *r)
 {
         static const char words[] = "error while loading shared libraries: ";

@@ -1,4 +1,4 @@
-/* The thread of a cluster: launches workers, listens to them, lets them go. All its decisions are made under the cluster's lock. */
+/* The thread of a cluster: launches workers, listens to them, lets them go. It makes all its decisions under the cluster's lock. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@ static void sooner(uint64_t *when, uint64_t t)
         *when = MIN(*when, t);
 }
 
-/* -- how many -- */
+/* -- the number of workers -- */
 
 unsigned cluster_count(const struct cluster *c, enum node_state state)
 {
@@ -47,7 +47,7 @@ static void launch(struct cluster *c, uint64_t now, uint64_t *when)
         }
 }
 
-/* Whoever waited may have gone: a demand has to be repeated from time to time, or it ends. */
+/* The askers may have gone: a demand ends unless it is repeated from time to time. */
 static void ask_again(struct cluster *c, uint64_t now, uint64_t *when)
 {
         uint64_t pause = MAX(c->settings.idle_ns / 2, NSEC_PER_MSEC);
@@ -62,7 +62,7 @@ static void ask_again(struct cluster *c, uint64_t now, uint64_t *when)
         }
 }
 
-/* -- each of them -- */
+/* -- each worker -- */
 
 static void look_idle(struct node *n, uint64_t now, uint64_t *when)
 {
@@ -84,7 +84,7 @@ static void look_silent(struct node *n, uint64_t now, uint64_t *when)
         if (n->state != NODE_PRESENT)
                 return;
         if (n->pinged > 0 && now - n->pinged >= patience) {
-                node_lose(n, "was not heard of for %s, though it was asked", format_duration(patience).s);
+                node_lose(n, "was silent for %s, even when pinged", format_duration(patience).s);
         } else if (n->pinged > 0) {
                 sooner(when, n->pinged + patience);
         } else if (now - n->heard >= patience / 3) {
@@ -96,7 +96,7 @@ static void look_silent(struct node *n, uint64_t now, uint64_t *when)
         }
 }
 
-/* First by SIGTERM, which a launcher such as srun hands on. */
+/* First by SIGTERM, which a launcher such as srun passes on. */
 static void look_killed(struct node *n, uint64_t now, uint64_t *when)
 {
         if (n->kill_at == 0 || n->waited)
@@ -124,7 +124,7 @@ static void look_nodes(struct cluster *c, uint64_t now, uint64_t *when)
                 look_killed(n, now, when);
         }
         if (cluster_count(c, NODE_PRESENT) == 0)
-                c->kernel[0] = c->toolchain[0] = '\0'; /* all of them may have been updated */
+                c->kernel[0] = c->toolchain[0] = '\0'; /* all machines may have been updated */
 }
 
 /* -- events -- */
@@ -133,7 +133,7 @@ static void look_nodes(struct cluster *c, uint64_t now, uint64_t *when)
 
 struct polled {
         struct pollfd *fds;  /* owned */
-        struct node **nodes; /* owned; the node of each fd; the first is nobody's */
+        struct node **nodes; /* owned; the node of each fd; the first fd has none */
         size_t n;
 };
 

@@ -1,4 +1,4 @@
-/* One launch, to see whether it works. */
+/* A trial launch. */
 #include <time.h>
 
 #include "core/remote/cluster_internal.h"
@@ -20,7 +20,7 @@ static void describe(const struct cluster_slot *s, struct buffer *ret)
         buffer_add_printable(ret, text.data ? text.data : "");
 }
 
-/* There has to be somebody who looks, or nothing is launched. */
+/* Without a `look` nothing is launched. */
 static void ignore(void *)
 {
 }
@@ -31,7 +31,7 @@ static int await_slot(struct cluster *c, uint64_t until, struct cluster_slot **r
 
         while ((r = cluster_take(c, 0, 1, ret)) == -EAGAIN && now_ns() < until) {
                 pthread_mutex_lock(&c->lock);
-                if (c->failures > 0) /* the first one is enough */
+                if (c->failures > 0) /* the first failure is enough */
                         r = errorf(-EIO, "%s", c->why);
                 pthread_mutex_unlock(&c->lock);
                 if (r != -EAGAIN)

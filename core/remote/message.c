@@ -6,7 +6,7 @@
 
 #define TEXT_MOST 65536
 
-/* 0 when all was there and nothing is left. */
+/* 0 if all was there and nothing is left. */
 static int read_end(const struct record *r, const char *what)
 {
         int e = record_left(r) > 0 ? -EBADMSG : r->error;
@@ -14,7 +14,7 @@ static int read_end(const struct record *r, const char *what)
         return e == -EBADMSG ? errorf(e, "%s makes no sense", what) : e;
 }
 
-/* -- fields: each message is walked through once, to be written or read; reading nothing frees it ------------------ */
+/* -- fields: one walk over each message writes or reads it; reading nothing frees it ------------------------------- */
 
 static uint64_t number(struct transfer *t, uint64_t n, uint64_t most)
 {
@@ -24,7 +24,7 @@ static uint64_t number(struct transfer *t, uint64_t n, uint64_t most)
         return n > most ? 0 : n;
 }
 
-/* Without a NUL inside. */
+/* A string without a NUL inside. */
 static void text(struct transfer *t, char **s)
 {
         uint32_t size = *s ? (uint32_t)strlen(*s) : 0;
@@ -61,7 +61,7 @@ static void sandbox(struct transfer *t, enum sandbox_kind *kind)
 
 /* -- messages ------------------------------------------------------------------------------------------------------ */
 
-/* The protocol and the version come first in every protocol, so that any two versions can say that they differ. */
+/* The protocol and the version come first in every protocol, so that any two versions can report that they differ. */
 static void hello_fields(struct transfer *t, void *message)
 {
         struct remote_hello *h = message;
@@ -81,7 +81,7 @@ static void hello_fields(struct transfer *t, void *message)
         transfer_u64(t, &h->left_ns);
 }
 
-/* A name that leads out of no folder. */
+/* True for a name that does not leave its folder. */
 static bool is_plain_name(const char *name)
 {
         return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strlen(name) < 256;
@@ -165,7 +165,7 @@ static void result_fields(struct transfer *t, void *message)
         timeline_fields(t, &x->grown);
 }
 
-/* As many as one packet takes. */
+/* At most as many as fit in one packet. */
 static void want_fields(struct transfer *t, void *message)
 {
         struct digest_list *l = message;
@@ -215,7 +215,7 @@ void message_done(enum packet_type type, void *message)
 
 /* -- sources ------------------------------------------------------------------------------------------------------- */
 
-/* A path as checkout_list() makes them; any other leads out of the folder, or to it. */
+/* True for a path that sources_list() never makes: it leads out of the folder, or to it. */
 static bool path_is_bad(const char *path)
 {
         for (;; path++) {

@@ -1,5 +1,4 @@
-/* The bodies of packets. The bytes that are read are not trusted: -EBADMSG with a sentence for what is too long, too large or makes no sense.
- * Threads: any. */
+/* The bodies of packets. Read bytes are not trusted: -EBADMSG with a sentence if a body is too long, too large or makes no sense. Threads: any. */
 #pragma once
 
 #include "core/remote/packet.h"
@@ -8,19 +7,19 @@
 #include "core/recipe/recipe.h"
 
 #define REMOTE_PROTOCOL 7
-#define REMOTE_PART     (1u << 20) /* bytes of a blob or of an output in one packet, before they are compressed */
-#define REMOTE_WANTS    60000       /* digests that a worker asks for at once; further ones the next time */
-#define REMOTE_SAID     (16u << 20) /* bytes that a worker tells of a build while it goes on, each packet counted as REMOTE_SAID_LEAST at least */
+#define REMOTE_PART     (1u << 20) /* uncompressed bytes of a blob or of an output in one packet */
+#define REMOTE_WANTS    60000       /* digests that a worker asks for at once; the rest follow in the next packet */
+#define REMOTE_SAID     (16u << 20) /* limit on the output that a worker sends during a build; each packet counts as at least REMOTE_SAID_LEAST */
 #define REMOTE_SAID_LEAST 256
 
-/* Messages that have fields only: PACKET_HELLO is a struct remote_hello, PACKET_RUN a remote_run, PACKET_BUILD a remote_build, PACKET_FETCH a
- * remote_file without a name, PACKET_WANT a digest_list (its first REMOTE_WANTS; one that was read is the caller's), PACKET_PROGRESS a remote_progress,
+/* Messages with fields only: PACKET_HELLO is a struct remote_hello, PACKET_RUN a remote_run, PACKET_BUILD a remote_build, PACKET_FETCH a remote_file
+ * without a name, PACKET_WANT a digest_list (its first REMOTE_WANTS; the caller owns one that was read), PACKET_PROGRESS a remote_progress,
  * PACKET_RESULT an execute_result without its bytes. */
-void message_write(enum packet_type type, void *message, struct buffer *ret); /* leaves the message as it is */
+void message_write(enum packet_type type, void *message, struct buffer *ret); /* leaves the message unchanged */
 int message_read(enum packet_type type, struct slice body, void *ret);
-void message_done(enum packet_type type, void *message); /* frees what was read, also after an error */
+void message_done(enum packet_type type, void *message); /* frees a message that was read, also after an error */
 
-/* The head's has the protocol and the version only. */
+/* The head's hello has the protocol and the version only. */
 struct remote_hello {
         uint32_t protocol;
         char *version; /* of solverfs; equal on both sides */
@@ -32,10 +31,10 @@ struct remote_hello {
         uint32_t cores;  /* of the node */
         uint32_t slots;  /* runs at a time */
         uint64_t probe_ns; /* host_probe() */
-        uint64_t left_ns; /* until the worker is ended by whoever gave it its time; UINT64_MAX: never */
+        uint64_t left_ns; /* until the scheduler ends the worker's job; UINT64_MAX: never */
 };
 
-/* A whole run: no answer depends on earlier requests. */
+/* A file that a request names. Each run is complete in itself: no answer depends on earlier requests. */
 struct remote_file {
         char *name; /* a program's, inside /solver */
         struct digest id;
@@ -53,25 +52,25 @@ struct remote_run {
         enum sandbox_kind sandbox;
 };
 
-/* A build. Its sources are one more file: remote_tree_write(). */
+/* A build. Its sources are sent as one more file: remote_tree_write(). */
 struct remote_build {
         char *recipe, *recipe_name; /* the era's */
-        char *toolchain;            /* under which it is asked for */
+        char *toolchain;            /* that the build is asked for with */
         struct remote_file tree;
         enum sandbox_kind sandbox;
 };
 
-/* Sources by digest and size, and downloads. Paths that are read lead to no other folder. */
+/* Sources by digest and size, and downloads. Paths are checked at reading: none leads out of its folder. */
 struct remote_tree {
         struct manifest files; /* owned; their git_oid is zero */
         struct remote_file *downloads; /* owned; without names */
         size_t n_downloads;
 };
-int remote_tree_write(struct remote_tree *t, struct buffer *ret); /* leaves it as it is */
+int remote_tree_write(struct remote_tree *t, struct buffer *ret); /* leaves it unchanged */
 int remote_tree_read(struct slice bytes, struct remote_tree *ret);
 void remote_tree_done(struct remote_tree *t);
 
-/* Without its log, which was sent before; `log` is moved into *ret. */
+/* The record without its log, which was sent before. remote_built_read() moves `log` into *ret. */
 int remote_built_write(const struct build_record *b, struct buffer *ret);
 int remote_built_read(struct slice body, struct buffer *log, struct build_record **ret);
 
@@ -80,19 +79,19 @@ struct remote_progress {
         uint64_t done, total;
 };
 
-/* A part of bytes, compressed where that saves. */
+/* A part of a file or of an output, compressed if that saves bytes. */
 struct remote_part {
-        struct digest id; /* of the whole; of an output: zero */
-        uint64_t size;    /* of the whole; of an output: 0 stdout, 1 stderr */
+        struct digest id; /* of the whole; for an output zero */
+        uint64_t size;    /* of the whole; for an output 0 stdout, 1 stderr */
         uint64_t offset;
         struct blob bytes;
 };
 int remote_part_write(const struct digest *id, uint64_t size, uint64_t offset, struct slice bytes, struct buffer *ret);
 int remote_part_read(struct slice body, struct remote_part *ret);
 
-/* A PACKET_RESULT. It has the sizes of the outputs, which were sent before; `out` and `err` are moved into *ret. */
+/* Reads a PACKET_RESULT. It has the sizes of the outputs, which were sent before; `out` and `err` are moved into *ret. */
 int remote_result_read(struct slice body, struct buffer *out, struct buffer *err, struct execute_result *ret);
 
 void remote_failure_write(int r, const char *sentence, struct buffer *ret);
-/* Returns the -errno; errorf() keeps `who` and the sentence. */
+/* Returns the -errno; the error's sentence is `who` and the read one. */
 int remote_failure_read(struct slice body, const char *who);

@@ -4,7 +4,7 @@
 #include "cache/base/record.h"
 
 #define MAGIC     UINT32_C(0x53465732) /* "SFW2" */
-#define HEAD_ONLY (PACKET_HEAD - 8)    /* what the second checksum is of */
+#define HEAD_ONLY (PACKET_HEAD - 8)    /* the bytes that the second checksum covers */
 
 int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct slice body, struct buffer *ret)
 {
@@ -24,7 +24,7 @@ int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct s
         return buffer_error(ret);
 }
 
-/* The beginning is looked at byte by byte: whatever is no packet is told at its first byte, and not waited for. */
+/* True if the bytes begin like a packet. Each byte is checked as it comes, so that foreign text is reported at its first byte. */
 static bool begins_like_one(struct slice bytes)
 {
         const uint8_t *at = bytes.data;

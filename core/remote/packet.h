@@ -2,9 +2,9 @@
  *
  *     magic 4 | type 4 | id 8 | sequence 4 | size 4 | XXH3 of the body 8 | XXH3 of these 32 bytes 8 | body
  *
- * Numbers are big-endian. `sequence` counts the packets of a direction from 0. So a packet that is lost, doubled or out of order is seen, and the
- * checksums show every wrong bit; the connection ends then. `id` is the number of the request that a packet belongs to, which the head gives,
- * never twice in a connection; 0: none.
+ * Numbers are big-endian. `sequence` counts the packets of a direction from 0. So a lost, doubled or reordered packet is noticed, and the checksums
+ * show every wrong bit; the connection ends then. `id` is the number of the packet's request, which the head gives, never twice in a connection; 0:
+ * none.
  *
  * Threads: any. */
 #pragma once
@@ -21,9 +21,9 @@ enum packet_type {
         PACKET_PING,      /* to the worker; the answer is a PACKET_PONG */
         PACKET_PONG,
         PACKET_WANT,   /* from the worker, an answer: it lacks these bytes; send them, and ask again */
-        PACKET_OUTPUT, /* from the worker: a part of what the program printed, of a build's log or of fetched bytes, in front of the answer */
-        PACKET_PROGRESS, /* from the worker: what a build does now */
-        PACKET_SAID,     /* from the worker: what a build has just printed; the whole log comes at the end */
+        PACKET_OUTPUT, /* from the worker: a part of a program's output, of a build's log or of fetched bytes, before the answer */
+        PACKET_PROGRESS, /* from the worker: the present step of a build */
+        PACKET_SAID,     /* from the worker: a build's newest output; the whole log comes at the end */
         PACKET_RESULT, /* from the worker, an answer: struct execute_result without its bytes */
         PACKET_BUILT,  /* from the worker, an answer: struct build_record without its log */
         PACKET_SENT,   /* from the worker, an answer: all bytes were sent */
@@ -42,15 +42,15 @@ struct packet {
 
 /* Appends. 0, -ENOMEM, -EFBIG. */
 int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct slice body, struct buffer *ret);
-/* The packet at the beginning of `bytes`, and its size. -EAGAIN: more bytes are needed; -EBADMSG with a sentence: it is no packet, damaged, or out of
- * sequence. */
+/* The packet at the beginning of `bytes`, and its size. -EAGAIN if more bytes are needed; -EBADMSG with a sentence if it is no packet, damaged, or
+ * out of sequence. */
 int packet_read(struct slice bytes, uint32_t sequence, struct packet *ret, size_t *ret_size);
 
-/* The bytes of one direction, as they come. */
+/* The bytes of one direction, as they arrive. */
 struct packet_stream {
-        struct buffer bytes; /* owned; what has come is added here */
-        size_t at;           /* before it they are done with */
+        struct buffer bytes; /* owned; received bytes are added here */
+        size_t at;           /* the bytes before it are done with */
         uint32_t sequence;   /* of the next packet */
 };
-/* As packet_read(). The packet is there until the next call. */
+/* Like packet_read(). The packet is valid until the next call. */
 int packet_stream_next(struct packet_stream *s, struct packet *ret);

@@ -31,7 +31,7 @@ int walltime_parse(const char *text, uint64_t *ret_ns)
         return 0;
 }
 
-/* The first line of what a command prints. */
+/* The first line of a command's output. */
 static int first_line(const char *command, char ret[ANSWER_MOST])
 {
         FILE *from = popen(command, "re");

@@ -10,7 +10,7 @@
 #include "core/run/leftovers.h"
 #include "version.h"
 
-#define END_SECONDS 20 /* for ending what runs, once nobody listens any more; then the kernel ends all of it */
+#define END_SECONDS 20 /* to end all runs when the input has ended; then the kernel ends them */
 
 /* -- sending -- */
 
@@ -73,7 +73,7 @@ static int send_hello(struct worker *w)
         return r;
 }
 
-/* -- bytes that come -- */
+/* -- received bytes -- */
 
 static struct arriving *arriving_of(struct worker *w, const struct remote_part *p)
 {
@@ -108,12 +108,12 @@ static int arrived(void *user, const struct digest *id, struct blob *ret)
 
         digest_of(a->bytes.data, a->bytes.size, &d);
         if (!digest_equal(&d, id))
-                return errorf(-EIO, "bytes arrived that are not the ones that were announced");
+                return errorf(-EIO, "the bytes that arrived do not match their digest");
         *ret = (struct blob){.data = a->bytes.data ?: "", .size = a->bytes.size};
         return 0;
 }
 
-/* -EBADMSG: the head does not keep to the protocol. Any other error fails the request. */
+/* -EBADMSG if the head violates the protocol. Any other error fails the request. */
 static int take_part(struct worker *w, const struct packet *packet)
 {
         struct remote_part part;
@@ -126,7 +126,7 @@ static int take_part(struct worker *w, const struct packet *packet)
                 return r;
         a = arriving_of(w, &part);
         if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
-                r = errorf(-EBADMSG, "a part of some bytes came out of order");
+                r = errorf(-EBADMSG, "a part of a file came out of order");
         } else {
                 buffer_add(&a->bytes, part.bytes.data, part.bytes.size);
                 r = buffer_error(&a->bytes);

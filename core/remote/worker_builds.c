@@ -1,4 +1,4 @@
-/* Builds of a worker: sources out of its folder of files, a clean tree, programs into the folder. */
+/* Builds of a worker: sources from its folder of files, a clean tree, programs into the folder. */
 #include <poll.h>
 
 #include "core/build/live_log.h"
@@ -18,7 +18,7 @@ struct building {
         struct core_loan loans[EXEC_LOANS_MOST]; /* their locks are owned */
         size_t n_loans;
         cpu_set_t cpus;
-        size_t said; /* of REMOTE_SAID */
+        size_t said; /* part of REMOTE_SAID used */
 };
 
 static void building_done(struct building *b)
@@ -89,7 +89,7 @@ static int content(void *user, const struct tracked *t, struct blob *ret)
         int r = worker_hold(b->worker, &f, &fd, path);
 
         if (r == -ENOENT)
-                return errorf(-EIO, "files went again as soon as they came: raise --keep in 'worker'");
+                return errorf(-EIO, "files were deleted as soon as they had arrived: raise --keep in 'worker'");
         return r < 0 ? r : read_fd(fd, f.size, ret);
 }
 
@@ -204,7 +204,7 @@ int worker_build(struct worker *w, struct request *q)
         return MIN(r, 0);
 }
 
-/* -- bytes that are fetched -- */
+/* -- fetched bytes -- */
 
 int worker_fetch(struct worker *w, struct request *q)
 {
@@ -214,7 +214,7 @@ int worker_fetch(struct worker *w, struct request *q)
         int r = worker_hold(w, &q->fetch, &fd, path);
 
         if (r == -ENOENT)
-                r = errorf(-ENOENT, "a program went as soon as it was built: raise --keep in 'worker'");
+                r = errorf(-ENOENT, "a program was deleted as soon as it was built: raise --keep in 'worker'");
         if (r == 0)
                 r = read_fd(fd, q->fetch.size, &bytes);
         if (r == 0)

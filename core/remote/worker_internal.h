@@ -9,7 +9,7 @@
 #include "core/remote/worker.h"
 #include "core/run/runner.h"
 
-#define WORKER_REQUESTS 1024 /* that may be here, each with a thread; most wait for a slot */
+#define WORKER_REQUESTS 1024 /* at a time, each with a thread; most wait for a slot */
 
 struct request {
         uint64_t id;
@@ -24,7 +24,7 @@ struct request {
         TAILQ_ENTRY(request) link;
 };
 
-/* A runner that is kept for the next request with the same digest on the same core, with its programs' files. */
+/* A runner kept for the next request with the same digest on the same core, with its programs' files. */
 struct kept_runner {
         SLIST_ENTRY(kept_runner) link;
         struct runner *runner;
@@ -34,7 +34,7 @@ struct kept_runner {
         size_t n_files;
 };
 
-/* Bytes on their way here. */
+/* Bytes being received. */
 struct arriving {
         SLIST_ENTRY(arriving) link;
         struct digest id;
@@ -47,32 +47,32 @@ struct worker {
         unsigned n_slots;
         char scratch[PATH_SIZE];
         struct program_folder folder;
-        SLIST_HEAD(, arriving) arriving; /* of the thread that reads */
+        SLIST_HEAD(, arriving) arriving; /* used by the reading thread */
 
         pthread_mutex_t out_lock;
         uint32_t out_sequence; /* under out_lock */
 
         pthread_mutex_t lock;
-        pthread_cond_t ended; /* a request has */
+        pthread_cond_t ended; /* a request has ended */
         /* under lock */
         TAILQ_HEAD(, request) requests;
         size_t n_requests;
-        SLIST_HEAD(, kept_runner) kept; /* not those in use */
+        SLIST_HEAD(, kept_runner) kept; /* except those in use */
 };
 
-/* Packets of one answer, sent as one. */
+/* Sends the packets of one answer together. */
 int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body);
 int worker_send_message(struct worker *w, enum packet_type type, uint64_t id, void *message);
 void worker_send_failure(struct worker *w, uint64_t id, int r);
 
-/* A file of the folder, held by the descriptor. -ENOENT: it is not there. */
+/* Opens a file of the folder, which the descriptor holds. -ENOENT if it is missing. */
 int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE]);
-/* The same, but adds to `wanted` what is not there; then *ret_fd is left alone. */
+/* The same, but adds a missing file to `wanted`; then *ret_fd is unchanged. */
 int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd);
 int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted); /* 1: something was asked for */
 int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes);
 
-/* worker_builds.c: 0 when it was answered. By a thread of the requests. */
+/* worker_builds.c: 0 if it was answered. Called by a thread of the requests. */
 int worker_build(struct worker *w, struct request *q);
 int worker_fetch(struct worker *w, struct request *q);
 

@@ -24,7 +24,7 @@ void worker_runs_cancel(struct worker *w, uint64_t id)
         pthread_mutex_unlock(&w->lock);
 }
 
-/* -- runners that are kept -- */
+/* -- kept runners -- */
 
 static void kept_free(struct kept_runner *k)
 {
@@ -50,7 +50,7 @@ static struct kept_runner *kept_take(struct worker *w, int cpu)
         return found;
 }
 
-/* The digest of what a runner depends on: the request without its input. */
+/* The digest of the data that a runner depends on: the request without its input. */
 static struct digest words_of(const struct remote_run *run)
 {
         cleanup_buffer struct buffer b = {0};

@@ -39,7 +39,7 @@ void format_date(int64_t seconds, char ret[32])
         strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* As run.json has it: label → number. A new reference, or NULL. */
+/* label → number, as in run.json. A new reference, or NULL. */
 static json_t *effort_of(const struct fact *f)
 {
         json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL), *effort = json_incref(json_object_get(run, "effort"));

@@ -1,5 +1,5 @@
-/* The content of the files of a cell: the mount's <case>/time and the command's --print are the same bytes, and the columns of its tables and the
- * numbers of run.json are the same values. */
+/* The content of the files of a cell. The mount's <case>/time and the command's --print are the same bytes; the columns of its tables and the numbers
+ * of run.json are the same values. */
 #pragma once
 
 #include "core/run/fact.h"
@@ -12,18 +12,18 @@ enum cell_file {
         CELL_STDOUT,
         CELL_STDERR,
         CELL_RUN_JSON,
-        CELL_QUERIES, /* fact_print_queries(), which wants the script: core/query/cell_answer.h */
-        CELL_EFFORT, /* a line for each number that the recipe's patterns found: it, and its label; "-" when they found none */
+        CELL_QUERIES, /* fact_print_queries(), which needs the script: core/query/cell_answer.h */
+        CELL_EFFORT, /* a line for each of the recipe's patterns: the number and its label; "-" if none was found */
 };
 bool cell_file_find(const char *name, enum cell_file *ret); /* by the name in the mount: "run.json" */
-bool cell_file_is_brief(enum cell_file file);               /* a brief fact has it */
-/* Any but CELL_QUERIES. `f` NULL: the commit cannot be built, which is its result; no other file is there then. */
+bool cell_file_is_brief(enum cell_file file);               /* true if a brief fact has it */
+/* Prints any file but CELL_QUERIES. `f` NULL: the commit cannot be built, which is its result; it has no other file. */
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
 
-/* The number of the recipe's first pattern for the solver's own effort; NaN: it did not say. Not of a brief fact. */
+/* The solver's own effort by the recipe's first pattern; NaN if the solver printed none. Not for a brief fact. */
 double fact_effort(const struct fact *f);
 
-/* "0.123456": seconds, as `time` has them. */
+/* "0.123456": seconds, as in `time`. */
 void format_seconds(uint64_t ns, char ret[32]);
 /* "2020-01-31T23:59:59Z" */
 void format_date(int64_t seconds, char ret[32]);

@@ -15,7 +15,7 @@ struct effort {
         size_t n;
 };
 
-/* The name of a pattern's counter: the longest one before its group ("rlimit-count" of ":rlimit-count +([0-9]+)"), else itself. */
+/* The label of a pattern: the longest word before its group ("rlimit-count" of ":rlimit-count +([0-9]+)"), else the pattern. */
 static void label_of(const char *pattern, char ret[64])
 {
         const char *word = pattern, *at = pattern;
@@ -45,7 +45,7 @@ struct effort *effort_new(const struct recipe *recipe)
                 struct effort_pattern *p = &e->list[e->n];
 
                 if (pattern_new(*text, &p->pattern) < 0)
-                        continue; /* recipe_read() has refused it */
+                        continue; /* recipe_read() has refused the pattern */
                 label_of(*text, p->label);
                 for (size_t i = 0; i < e->n; i++)
                         if (strcmp(e->list[i].label, p->label) == 0)

@@ -1,4 +1,4 @@
-/* A solver's own count of its effort (conflicts, rlimit-count, …), found by the recipe's patterns: the last match in standard error, else in
+/* A solver's own count of its effort (conflicts, rlimit-count, …), found by the recipe's patterns: the last match in standard error, or else in
  * standard output. It is the same on every machine and at every repetition. */
 #pragma once
 
@@ -10,10 +10,10 @@
 struct effort; /* the patterns, compiled; used by one thread at a time */
 
 struct effort_value {
-        const char *label; /* the pattern's longest word before its group ("conflicts"), else the pattern; the struct effort's */
+        const char *label; /* the pattern's longest word before its group ("conflicts"), else the pattern; owned by the struct effort */
         bool found, is_integer;
         int64_t integer;
-        double real; /* also of an integer */
+        double real; /* set for an integer, too */
 };
 struct effort_values {
         struct effort_value *list; /* one for each pattern, in their order; malloc'd */

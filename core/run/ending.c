@@ -4,7 +4,7 @@
 
 #define LINE_MOST 150 /* of the last line */
 
-/* Bytes of the address at the beginning of the text; 0: there is none. */
+/* The length of the address at the beginning of the text; 0 if there is none. */
 static size_t address_length(const char *p, size_t n)
 {
         size_t i = 2;

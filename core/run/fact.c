@@ -47,20 +47,20 @@ static bool no_looser(uint64_t limit, uint64_t than)
         return than == 0 || (limit != 0 && limit <= than);
 }
 
-/* Would it have had as much memory? Where resident memory is limited, its use decides; where address space is limited instead, nobody knows how
- * much of it was needed. */
+/* True if the asked memory would have been enough. Where resident memory is limited, the run's use decides; where address space is limited instead,
+ * nobody knows how much of it was needed. */
 static bool memory_suffices(const struct fact *f, const struct recipe_limits *asked)
 {
         return f->address_space ? no_looser(f->limits.memory, asked->memory) : within(f->memory, asked->memory);
 }
 
-/* A run that did not overflow its stack does not overflow a larger one. A failed run may have failed for the stack. */
+/* A run that did not overflow its stack does not overflow a larger one. A failed run may have failed because of its stack. */
 static bool stack_suffices(const struct fact *f, const struct recipe_limits *asked)
 {
         uint64_t had = f->limits.stack, wants = asked->stack ? asked->stack : RECIPE_STACK;
 
         if (f->verdict == VERDICT_CRASH || f->verdict == VERDICT_MEMOUT)
-                return had >= wants; /* never where it is not known */
+                return had >= wants; /* never if `had` is not known */
         return f->verdict == VERDICT_ERROR ? had == wants : had <= wants;
 }
 
@@ -80,13 +80,13 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
         if (f->verdict == VERDICT_TIMEOUT)
                 return no_looser(asked->wall_ns, had->wall_ns) && no_looser(asked->cpu_ns, had->cpu_ns);
         if (f->verdict == VERDICT_ERROR && (had->output != asked->output || had->processes != asked->processes))
-                return false; /* a looser limit may have cured it */
+                return false; /* a looser limit may let it succeed */
         return in_time;
 }
 
-/* -- the store's form: a fixed head of 136 bytes, then the four byte strings whose sizes it gives; behind them, where the seventh byte is 1, a size and answers -- */
+/* -- the store's form: a head of 136 bytes, then four byte strings, whose sizes it gives; if the seventh byte is 1, a size and the answers -- */
 
-#define UNUSED 1 /* bytes of 0 behind the first seven */
+#define UNUSED 1 /* zero bytes after the first seven */
 
 struct fields { /* in the order of the record */
         bool *flags[4];

@@ -1,10 +1,8 @@
-/* A fact: what one run of a program on a case under limits was found to be. Kept for good; never recomputed, only superseded.
+/* A fact: the result of one run of a program on a case under limits. Kept for good; never recomputed, only superseded.
  *
- * Limits are not part of what a run is (its key): a fact "solved after 0.4 s" or "not solved within 20 s" answers every limit under
- * which it must hold too (docs/tree.md, 9): solved within both the asked time and memory, or timed out at no less time with no
- * more memory than asked. With the "rusage" method memory is limited as address space and measured as resident size, so a solved fact
- * answers only for at least the memory it was run with.
- */
+ * Limits are not part of a run's key. A fact "solved after 0.4 s" or "not solved within 20 s" answers every limit under which it must hold, too
+ * (docs/tree.md, 9): solved within both the asked time and memory, or timed out at no less time with no more memory than asked. With the "rusage"
+ * method memory is limited as address space and measured as resident size, so a solved fact answers only for at least the memory it was run with. */
 #pragma once
 
 #include <jansson.h>
@@ -14,9 +12,9 @@
 struct sample {
         enum verdict verdict;
         uint64_t wall_ns, cpu_ns, memory;
-        uint64_t waited_ns; /* it was ready to run and others had its core, or the hypervisor */
+        uint64_t waited_ns; /* it was ready to run while others, or the hypervisor, had its core */
         bool wrong;
-        bool disturbed; /* that was more than a small share (measure.h) */
+        bool disturbed; /* waited_ns is more than a small share (measure.h) */
 };
 
 struct fact {
@@ -24,19 +22,19 @@ struct fact {
         /* of the chosen sample: the lower median by wall time */
         enum verdict verdict;
         bool wrong;
-        uint64_t wall_ns; /* a timeout's is the limit */
+        uint64_t wall_ns; /* for a timeout, the limit */
         uint64_t cpu_ns, memory;
         /* the limits it was run under; stack 0: not known, as in facts written before it was set */
         struct recipe_limits limits;
         bool address_space;   /* memory was limited as address space (the "rusage" method) */
         int64_t measured;     /* seconds since the epoch */
-        int64_t remeasured;   /* the same, when it was asked for with --again; of a chosen one, when it took another's place; else 0 */
-        bool disturbed;       /* it waited for others, however often it was taken again: its time is no more than a bound */
+        int64_t remeasured;   /* the same, of a run with --again; for a chosen fact the time when it was chosen; else 0 */
+        bool disturbed;       /* it waited for others at every attempt: its time is only a bound */
         bool chosen;          /* the value of a cell that was measured more than once: one of its measurements (core/query/cell_value.h) */
-        uint64_t waited_ns;   /* how long, its threads together; 0 also where that is not known, as in facts written before it was kept */
+        uint64_t waited_ns;   /* the waiting of all its threads; 0 also if not known, as in facts written before it was kept */
         struct blob results;  /* the lines of `result`, one for each check-sat */
         struct blob answers;  /* of a script with several check-sat: when each was answered (fact_query.h); empty: not known */
-        struct blob out, err; /* what the chosen sample printed, as kept */
+        struct blob out, err; /* the kept output of the chosen sample */
         struct blob json;     /* run.json */
 };
 
@@ -44,17 +42,17 @@ struct fact *fact_ref(struct fact *f);
 struct fact *fact_unref(struct fact *f); /* NULL */
 DEFINE_CLEANUP(struct fact *, fact_unref)
 
-/* The seconds it would have taken by itself, for comparisons: of a disturbed run that answered without those it waited, and no less than its CPU time
- * (which is all that older facts say); of any other its wall-clock time. */
+/* The seconds that the run would have taken undisturbed, for comparisons. For a disturbed run with an answer: without the waiting, but at least its
+ * CPU time (older facts have only that). For any other run: its wall-clock time. */
 double fact_seconds(const struct fact *f);
 
-/* When it came to be what it is: its newest moment. */
+/* The newest of its times: measured or remeasured. */
 int64_t fact_moment(const struct fact *f);
 
-/* Always true of the limits it was run under. Answers for another output, process or stack limit only where that is no tighter, and an
- * `error` only for the same ones. A crash or memout answers for no larger stack. An asked stack of 0 is the default. */
+/* True for the limits it was run under. For another output, process or stack limit, a fact answers only if its own is no tighter, and an `error` only
+ * if it is the same. A crash or memout answers for no larger stack. An asked stack of 0 is the default. */
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
-/* The store's form; its version is the first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG when it is not one. `brief` leaves out, err
+/* The store's form; its version is the first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG if it is not one. `brief` leaves out, err
  * and json empty (for listings and `time`). */
 #define FACT_VERSION 4
 int fact_encode(const struct fact *f, struct buffer *ret);

@@ -5,7 +5,7 @@
 #include "cache/base/record.h"
 #include "core/run/cell_file.h"
 
-#define ANSWER_SIZE 16 /* when, and the memory so far */
+#define ANSWER_SIZE 16 /* time, and the memory so far */
 
 void fact_take_answers(struct fact *f, const struct run_result *t)
 {
@@ -24,7 +24,7 @@ void fact_take_answers(struct fact *f, const struct run_result *t)
                 buffer_steal(&b, &f->answers);
 }
 
-/* The lines of `result`: one for each answer, then how it ended where not with one. */
+/* Reads the lines of `result`: one for each answer, then how the run ended if not with an answer. Returns their number. */
 static size_t read_results(const struct fact *f, uint32_t query, enum verdict *ret)
 {
         struct slice line, rest = SLICE(f->results.data, f->results.size);
@@ -85,7 +85,7 @@ int fact_of_query(const struct fact *f, uint32_t query, struct fact **ret)
         q->results = (struct blob){.data = line, .size = strlen(line), .owned = line};
         q->answers = q->out = q->err = q->json = (struct blob){0};
         q->memory = a.memory;
-        if (a.verdict != VERDICT_TIMEOUT) { /* which is the limit, as of every timeout */
+        if (a.verdict != VERDICT_TIMEOUT) { /* its time is the limit, as for every timeout */
                 const double share = f->wall_ns == 0 ? 0 : (double)a.ns / (double)f->wall_ns;
 
                 q->wall_ns = a.ns;

@@ -19,7 +19,7 @@ struct known {
 
 static struct {
         pthread_mutex_t lock;
-        char *file; /* NULL: nothing is kept */
+        char *file; /* NULL: no file is kept */
         /* A hash table by path. */
         struct known *slots;
         size_t n, n_slots;
@@ -31,7 +31,7 @@ static int64_t nanoseconds(const struct timespec *t)
         return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
 }
 
-/* Nobody can put another file in its place, or write to it, and have all of these again. */
+/* Nobody can replace the file or write to it and restore all of these. */
 static void moment_of(const struct stat *st, uint64_t ret[MOMENT_WORDS])
 {
         ret[0] = st->st_dev;
@@ -101,7 +101,7 @@ static bool is_settled(const struct stat *st)
         return nanoseconds(&now) - nanoseconds(&st->st_ctim) > SETTLED;
 }
 
-/* False when it cannot be read. */
+/* False if the file cannot be read. */
 static bool hash_file(const char *path, struct digest *ret)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

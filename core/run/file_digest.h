@@ -1,5 +1,5 @@
-/* Looks at a path of this machine, by content. The digests of contents are remembered, by all that stat() says of a file: in memory, and in
- * a file between processes. Threads: any. */
+/* Looks at a path of this machine, by content. Digests of contents are remembered, keyed by all that stat() says of a file: in memory, and between
+ * processes in a file. Threads: any. */
 #pragma once
 
 #include "cache/base/hash.h"
@@ -19,6 +19,6 @@ struct file_look {
 };
 void file_look(const char *path, struct file_look *ret);
 
-/* From now on digests are also taken from this file. The first call counts. What is no such file is not believed. */
+/* From now on remembered digests are read from this file, too. Only the first call counts. A damaged file is ignored. */
 void file_digests_keep(const char *path);
-void file_digests_save(void); /* what was hashed since; a file that cannot be written is a debug line: it is hashed again next time */
+void file_digests_save(void); /* writes the new digests; a file that cannot be written is a debug line: its content is hashed again next time */

@@ -35,7 +35,7 @@ bool host_read_number(const char *root, const char *path, unsigned long long *re
         return end != line;
 }
 
-/* -- who it is -- */
+/* -- identity -- */
 
 static char cpu_model[128], host_name[256] = "localhost", machine[512];
 
@@ -80,7 +80,7 @@ int host_turbo(const char *root)
         return host_read_number(root, "/sys/devices/system/cpu/cpufreq/boost", &n) ? n != 0 : -1;
 }
 
-/* "Debian GNU/Linux 12 (bookworm)"; null: nobody says. */
+/* "Debian GNU/Linux 12 (bookworm)"; null if not known. */
 static json_t *distribution(void)
 {
         char line[512], *name = line;
@@ -99,7 +99,7 @@ json_t *host_facts(void)
         const bool known = host_read_field("", HOST_GOVERNOR, "", governor, sizeof(governor));
         const int turbo = host_turbo("");
 
-        host_machine(); /* finds the names */
+        host_machine(); /* sets the names */
         sysinfo(&memory);
         uname(&u);
         return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_string(host_name), "cpu", json_string(cpu_model), "cores",
@@ -146,7 +146,7 @@ size_t host_cores(int *ret_cpus, size_t most)
         size_t n = 0;
 
         CPU_ZERO(&taken);
-        if (sched_getaffinity(getpid(), sizeof(ours), &ours) < 0) { /* more than 1024 CPUs: then the first */
+        if (sched_getaffinity(getpid(), sizeof(ours), &ours) < 0) { /* more than 1024 CPUs: uses the first */
                 CPU_ZERO(&ours);
                 CPU_SET(0, &ours);
         }
@@ -162,9 +162,9 @@ size_t host_cores(int *ret_cpus, size_t most)
         return n;
 }
 
-/* -- how busy it is ------------------------------------------------------------------------------------------------ */
+/* -- load ---------------------------------------------------------------------------------------------------------- */
 
-/* ns of CPU time since the machine started: all that passed, what was used, what a hypervisor took. */
+/* ns of CPU time since the machine started: in total, used, taken by a hypervisor. */
 static bool read_cpu(uint64_t ret[3])
 {
         cleanup_file FILE *f = fopen("/proc/stat", "re");

@@ -14,7 +14,7 @@ static uint64_t cpu_ns(void)
         return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-/* Arithmetic, branches that cannot be foreseen, and loads that wait for each other, as solvers have them. */
+/* Arithmetic, unpredictable branches, and dependent loads, as in solvers. */
 static uint64_t work(uint64_t *words)
 {
         uint64_t x = 1, sum = 0;
@@ -34,7 +34,7 @@ static uint64_t work(uint64_t *words)
 uint64_t host_probe(void)
 {
         cleanup_free uint64_t *words = calloc(WORDS, sizeof(*words));
-        volatile uint64_t kept = 0; /* lest the work be left out */
+        volatile uint64_t kept = 0; /* lest the compiler drop the work */
         uint64_t least = UINT64_MAX;
 
         for (unsigned i = 0; words && i < REPEATS; i++) {

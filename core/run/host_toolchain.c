@@ -10,9 +10,9 @@ static const char *const folders[] = {"/usr/local/bin", "/usr/bin"};
 static const char *const tools[] = {"cc",    "c++",   "ld",     "ar",      "make",     "cmake",    "ninja",   "python3", "as",    "gcc",
                                     "g++",   "clang", "clang++", "ld.lld", "ld.gold",  "ranlib",   "meson",   "flex",    "bison", "m4",
                                     "perl",  "autoconf", "automake", "libtool", "gperf", "rustc", "cargo",   "go",      "ocamlopt", "ghc", "java"};
-/* Those of all that turn one preprocessed file into an object. */
+/* The programs that turn one preprocessed file into an object. */
 static const char *const compilers[] = {"cc", "c++", "gcc", "g++", "clang", "clang++", "as"};
-/* A compiler's own parts: its driver may stay as it is while they are exchanged. */
+/* A compiler's own parts: these may change while its driver stays the same. */
 static const char *const parts[] = {"/usr/{local/,}lib{,exec}/gcc/*/*/{cc1,cc1plus,collect2,lto1,lto-wrapper,liblto_plugin.so}",
                                     "/usr/lib/llvm-*/lib/lib{clang-cpp,LLVM}*.so*"};
 
@@ -27,7 +27,7 @@ static void each_listed(const char *const *list, size_t n, void (*fn)(void *user
                 }
 }
 
-/* A library has several names there, and is looked at by the first. */
+/* True for a further name of a library, which has several there; only the first is looked at. */
 static bool is_again(const glob_t *found, size_t at)
 {
         struct stat st, other;
@@ -81,7 +81,7 @@ void host_toolchain(char ret[65])
 
 #define HEAD 4096 /* of a file: holds a program's build id, or most of a script */
 
-/* Another size, time or beginning: another tool. */
+/* Another size, time or beginning means another tool. */
 static void add_head(void *user, const char *path)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -25,7 +25,7 @@ bool scratch_is_left(const char *store_dir, const char *name)
 {
         char engines[PATH_SIZE], owner[16];
 
-        /* a folder that no engine owns would never be deleted otherwise */
+        /* so is a folder that no engine owns: nothing else would delete it */
         return path_join(engines, store_dir, "engines") == 0 &&
                (sscanf(name, "run-%15[0-9]-", owner) != 1 || !lock_is_held(engines, owner));
 }
@@ -43,7 +43,7 @@ static void sweep_each(const char *store_dir, const char *folder, void (*fn)(con
                         fn(store_dir, dir, e->d_name);
 }
 
-#define DYING_TRIES 25 /* what is killed may write for a moment longer than its solverfs lives */
+#define DYING_TRIES 25 /* a killed process may write for a moment longer than its solverfs lives */
 #define DYING_NS    (20 * NSEC_PER_MSEC)
 
 static void remove_left(const char *dir, const char *name)
@@ -58,7 +58,7 @@ static void remove_left(const char *dir, const char *name)
                 r = remove_tree(path);
         }
         if (r < 0)
-                log_warning("what a killed process left stays until the next start: %s", error_message(r));
+                log_warning("leftovers of a killed process stay until the next start: %s", error_message(r));
 }
 
 static void sweep_scratch(const char *store_dir, const char *dir, const char *name)
@@ -67,7 +67,7 @@ static void sweep_scratch(const char *store_dir, const char *dir, const char *na
                 remove_left(dir, name);
 }
 
-/* A file that is only there for the lock on it. */
+/* Deletes a file that exists only for the lock on it. */
 static void sweep_lock(const char *store_dir, const char *dir, const char *name)
 {
         int fd;
@@ -89,7 +89,7 @@ static void sweep_engine(const char *store_dir, const char *dir, const char *nam
                 unlink(path);
 }
 
-/* -- worktrees: <n>.scratch and <n>.old, which the next build in this one would take away, if ever there is one ---- */
+/* -- worktrees: <n>.scratch and <n>.old, which the next build there would remove, if there ever is one ------------- */
 
 static void sweep_worktree(const char *store_dir, const char *dir, const char *name)
 {

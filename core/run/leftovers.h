@@ -1,7 +1,7 @@
-/* Deletes what killed processes left in a store. The next process that starts to work there does it.
+/* Deletes the leftovers of killed processes in a store. The next process that starts to work there calls it.
  *
- * An engine holds a lock on engines/<pid> while it lives, and its scratch folders carry that number, so that folders of dead
- * owners can be told from those in use: a name that can be seen was made under the lock. */
+ * An engine holds a lock on engines/<pid> while it lives, and its scratch folders carry that number. So folders of dead owners can be told from those
+ * in use: a visible name was made under the lock. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -11,6 +11,6 @@ int scratch_make(const char *parent, char ret[PATH_SIZE]);
 /* True if scratch/<name> was left by a dead process. Ask after seeing the name, not before. */
 bool scratch_is_left(const char *store_dir, const char *name);
 
-/* Deletes the scratch folders, scratch of builds, claims, and files of engines and mounts that belong to dead processes. A file that cannot
- * be deleted is logged and left to the next sweep. */
+/* Deletes the scratch folders, scratch of builds, claims, and files of engines and mounts that belong to dead processes. A file that cannot be
+ * deleted is logged and left to the next sweep. */
 void leftovers_sweep(const char *store_dir);

@@ -10,10 +10,10 @@
 #include "core/run/fact_query.h"
 #include "core/sandbox/surroundings.h"
 
-struct taken { /* one sample with all that belongs to it */
+struct taken { /* one sample with all its data */
         struct run_result result;
         struct sample sample;
-        bool short_of_cpu; /* a timeout that had less CPU time than the limit, for an unknown reason */
+        bool short_of_cpu; /* a timeout with less CPU time than the limit, for an unknown reason */
 };
 
 struct measurement {
@@ -21,8 +21,8 @@ struct measurement {
         struct runner *runner;
         struct taken *taken;
         size_t n, chosen;
-        size_t retries; /* samples that were taken in place of a disturbed one */
-        bool disturbed; /* all were */
+        size_t retries; /* samples taken in place of a disturbed one */
+        bool disturbed; /* all samples were */
 };
 
 static void measurement_done(struct measurement *m)
@@ -42,8 +42,8 @@ static int run_once(const struct measurement *m, struct run_result *ret)
         return runner_run(m->runner, &(struct run_input){.path = q->case_path, .id = q->case_id, .questions = q->n_expected}, q->cancel_fd, ret);
 }
 
-/* Repeats a run that may have been disturbed from outside. A second disturbed run is believed, as in BenchExec, which records "killed by
- * signal 9"; except on a machine without memory left, which says nothing about the program however often it happens. */
+/* Repeats a run that may have been disturbed from outside. A second disturbed run is accepted, as in BenchExec, which records "killed by signal 9";
+ * except on a machine without memory left, which says nothing about the program however often it happens. */
 static int run_undisturbed(const struct measurement *m, struct run_result *ret)
 {
         static const char *const what[] = {
@@ -56,12 +56,12 @@ static int run_undisturbed(const struct measurement *m, struct run_result *ret)
 
         if (r < 0 || ret->run.doubt == DOUBT_NONE)
                 return r;
-        log_info("a run of %s is done once more: %s", program, what[ret->run.doubt]);
+        log_info("a run of %s is repeated: %s", program, what[ret->run.doubt]);
         run_result_done(ret);
         r = run_once(m, ret);
         if (r == 0 && ret->run.doubt == DOUBT_MEMORY) {
                 run_result_done(ret);
-                return errorf(-EIO, "the kernel killed processes for want of memory while %s was run: nothing is recorded of it",
+                return errorf(-EIO, "the kernel killed processes for want of memory while %s ran: no result is recorded",
                               program);
         }
         return r;
@@ -72,7 +72,7 @@ static bool is_repeatable(enum verdict v)
         return v == VERDICT_SAT || v == VERDICT_UNSAT || v == VERDICT_UNKNOWN;
 }
 
-/* A share of a time that is small enough to be of no matter. */
+/* A negligible share of a time. */
 static uint64_t small_share(uint64_t ns)
 {
         return MAX(ns / MEASURE_WAITING_SHARE, MEASURE_WAITING_LEAST);
@@ -87,7 +87,7 @@ static bool is_disturbed(const struct execute_result *r)
         return r->waited_ns + r->stolen_ns > small_share(r->wall_ns);
 }
 
-/* It timed out by the clock with CPU time left: it slept, or something kept it from running that no counter shows. */
+/* It timed out by the clock with CPU time left: it slept, or something that no counter shows kept it from running. */
 static bool is_short_of_cpu(const struct measurement *m, const struct sample *s)
 {
         const uint64_t wall = m->request->runner.limits.wall_ns, cpu = m->request->runner.limits.cpu_ns,
@@ -129,7 +129,7 @@ static int compare_times(const void *a, const void *b)
 
         if ((*x)->sample.wall_ns != (*y)->sample.wall_ns)
                 return (*x)->sample.wall_ns < (*y)->sample.wall_ns ? -1 : 1;
-        return *x < *y ? -1 : *x > *y; /* the earlier, so that the choice is one */
+        return *x < *y ? -1 : *x > *y; /* the earlier, so that the choice is unique */
 }
 
 static size_t count_short(const struct measurement *m)
@@ -152,8 +152,7 @@ static size_t most_retries(const struct measurement *m)
         return most_samples(m) > 1 ? MEASURE_RETRIES : 0;
 }
 
-/* The samples that count, by wall time: those that were not disturbed. A single timeout that was short of CPU is none of them, two are. `ret`
- * has room for m->n. */
+/* The samples that count, by wall time: those that were not disturbed. One timeout short of CPU does not count, two do. `ret` has room for m->n. */
 static size_t sort_samples(const struct measurement *m, const struct taken **ret)
 {
         bool believed = count_short(m) >= 2 || most_retries(m) == 0;
@@ -166,7 +165,7 @@ static size_t sort_samples(const struct measurement *m, const struct taken **ret
         return n;
 }
 
-/* Of disturbed samples alone: one that answered says more than a timeout, and then the one that waited for the smallest share. */
+/* Chooses among disturbed samples: an answer before a timeout, then the smallest share of waiting. */
 static size_t least_disturbed(const struct measurement *m)
 {
         size_t best = 0;
@@ -183,8 +182,8 @@ static size_t least_disturbed(const struct measurement *m)
         return best;
 }
 
-/* Could the samples still to come change the lower median, as it is printed (microseconds)? With r to come, the final median lies among the present
- * ones between its place at the end and r places before. */
+/* True if further samples could change the lower median, as printed (microseconds). With r to come, the final median lies among the present ones
+ * between its place at the end and r places before. */
 static bool can_change(const struct measurement *m, const struct taken *const *sorted, size_t n)
 {
         size_t most = most_samples(m), place = (most - 1) / 2, left = most - n;
@@ -202,7 +201,7 @@ static bool is_short_or_noisy(const struct taken *const *sorted, size_t n)
         return median < NSEC_PER_SEC || spread > median / 20;
 }
 
-/* In place of the one just taken. */
+/* True if another sample is to replace this one. */
 static bool is_taken_again(const struct measurement *m, const struct taken *t)
 {
         return m->retries < most_retries(m) && (t->sample.disturbed || (t->short_of_cpu && count_short(m) == 1));
@@ -360,7 +359,7 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
         return limit == 0 ? value : MIN(value, limit);
 }
 
-/* One line for each answer, and how it ended when not with one: "sat\ntimeout\n". */
+/* One line for each answer, then how the run ended if not with an answer: "sat\ntimeout\n". */
 static int make_results(const struct verdicts *v, struct blob *ret)
 {
         cleanup_buffer struct buffer b = {0};
@@ -380,7 +379,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
         int64_t now = now_seconds();
         int r;
 
-        /* A run that a limit ended was over a little after the limit; the fact must answer for the limit itself. */
+        /* A run ended by a limit was over a little after the limit; the fact must answer for the limit itself. */
         *f = (struct fact){
                 .refs = 1,
                 .verdict = t->sample.verdict,
@@ -392,7 +391,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
                 .measured = now,
                 .remeasured = q->again ? now : 0,
                 .disturbed = m->disturbed,
-                .waited_ns = t->result.run.waited_ns, /* not what a hypervisor took: that goes on while the program sleeps */
+                .waited_ns = t->result.run.waited_ns, /* without the hypervisor's time: that goes on while the program sleeps */
         };
         f->limits.stack = q->runner.limits.stack ? q->runner.limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)

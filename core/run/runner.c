@@ -4,20 +4,20 @@
 #include "core/run/runner_files.h"
 #include "core/run/simulated_clock.h"
 
-#define TRIES     3 /* of a helper that ends before a run begins, and of a run that could not be tried */
-#define LOST_MOST 3 /* how often the slot of one run may be lost */
+#define TRIES     3 /* if a helper ends before a run begins, or a run could not be tried */
+#define LOST_MOST 3 /* how often one run may lose its slot */
 
 struct runner {
-        struct runner_options options; /* a ref of the recipe, and a copy of scratch_parent; `cpus` are those below */
+        struct runner_options options; /* a ref of the recipe, and a copy of scratch_parent; `cpus` is the field below */
         struct effort *effort;
-        struct run_program *programs; /* the options'; path and name are those of `binds` */
-        struct bind *binds; /* the programs, whose texts are owned, and behind them the input */
+        struct run_program *programs; /* the options'; path and name are those in `binds` */
+        struct bind *binds; /* the programs, whose texts are owned, then the input */
         size_t n_binds;     /* without the input */
         cpu_set_t cpus;
-        char **command; /* NULL: to be made */
+        char **command; /* NULL: not made yet */
         struct keeper *keeper;
-        bool handed;        /* its user has had the programs handed over */
-        bool no_namespaces; /* none can be made in a sandbox here */
+        bool handed;        /* the programs have been handed over to its user */
+        bool no_namespaces; /* namespaces cannot be made in a sandbox here */
         struct runner_counters counters;
         /* the run */
         bool active; /* its files are there */
@@ -103,7 +103,7 @@ struct runner *runner_close(struct runner *r)
 void runner_set_limits(struct runner *r, const struct recipe_limits *limits)
 {
         r->options.limits = *limits;
-        strings_free(steal_pointer(r->command)); /* which may mention them */
+        strings_free(steal_pointer(r->command)); /* its strings may contain the old limits */
 }
 
 void runner_set_seed(struct runner *r, bool has_seed, uint64_t seed)
@@ -172,7 +172,7 @@ static bool keeps(const struct runner *r)
         return !r->options.fresh && !r->no_namespaces;
 }
 
-/* The run is over, however. */
+/* Clears the run, however it ended. */
 static void clear(struct runner *r)
 {
         if (r->begun)
@@ -243,7 +243,7 @@ static int need_keeper(struct runner *r)
         return k;
 }
 
-/* -EPIPE: the keeper has ended since it was looked at. */
+/* -EPIPE if the keeper has ended since the last look. */
 static int try_to_begin(struct runner *r, uint64_t share_ns)
 {
         struct execution *x = &r->execution;
@@ -276,7 +276,7 @@ static int begin(struct runner *r, uint64_t share_ns)
                       r->binds[0].source);
 }
 
-/* A program that could not be executed for want of our own memory or descriptors was not run. */
+/* A program that could not be executed because we lack memory or descriptors was not run. */
 static int check_executed(const struct runner *r, const struct execute_result *run)
 {
         static const int ours[] = {ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, ETXTBSY};
@@ -288,7 +288,7 @@ static int check_executed(const struct runner *r, const struct execute_result *r
         return 0;
 }
 
-/* Takes what the run left in ret->run, and reads verdicts and effort out of it. */
+/* Takes the run's result in ret->run, and reads verdicts and effort from it. */
 static int read_result(struct runner *r, size_t questions, struct run_result *ret)
 {
         int k = check_executed(r, &ret->run);
@@ -303,7 +303,7 @@ static int read_result(struct runner *r, size_t questions, struct run_result *re
         return 0;
 }
 
-/* 1: it stands still; 0: it has ended. */
+/* 1: it is stopped; 0: it has ended. */
 static int go_on(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
 {
         struct execution *x = &r->execution;
@@ -327,13 +327,13 @@ static int go_on(struct runner *r, uint64_t share_ns, int cancel_fd, struct exec
         return 1;
 }
 
-/* Was its sandbox lost before the program, or anything of the run, had begun? */
+/* True if the sandbox was lost before the program, or anything of the run, had begun. */
 static bool may_try_again(const struct runner *r)
 {
         return r->begun && keeps(r) && !r->execution.lost && !r->execution.cancelled && !execution_begun(&r->execution);
 }
 
-/* The program has not begun: once more, in another sandbox. */
+/* Retries a run whose program has not begun, in another sandbox. */
 static int go_on_again(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
 {
         r->keeper = keeper_close(r->keeper);
@@ -344,7 +344,7 @@ static int go_on_again(struct runner *r, uint64_t share_ns, int cancel_fd, struc
 
 int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_result *ret)
 {
-        bool was_usable = r->keeper != NULL; /* so that another one is likely to be */
+        bool was_usable = r->keeper != NULL; /* so another sandbox is likely to be */
         struct run_result result = {0};
         int k;
 

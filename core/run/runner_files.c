@@ -37,14 +37,14 @@ static void drop_written(struct runner_files *f)
         closep(&f->written);
 }
 
-/* Over what the run before has read, as to make a file and take it away takes longer than all else here. In a sandbox a program can change nothing of
- * it: on a mount that is only read not even the time of a look is noted. */
+/* Overwrites the file that the last run has read: making and removing a file would take longer than all else here. In a sandbox a program can change
+ * nothing of it: on a read-only mount not even the access time is updated. */
 static int write_again(struct runner_files *f, struct slice bytes)
 {
         struct stat st = {0};
         int r;
 
-        if (f->written >= 0 && (fstat(f->written, &st) < 0 || st.st_nlink == 0)) /* somebody has taken it away */
+        if (f->written >= 0 && (fstat(f->written, &st) < 0 || st.st_nlink == 0)) /* somebody has removed it */
                 closep(&f->written);
         if (f->written < 0)
                 f->written = open_new(f->input);
@@ -70,7 +70,7 @@ static int make_input(struct runner_files *f, const struct run_input *input, boo
                 r = write_again(f, input->bytes);
         } else if (r == 0) {
                 drop_written(f);
-                if (!input->path || link(input->path, f->input) < 0) /* another disk, or a file that may have no more links */
+                if (!input->path || link(input->path, f->input) < 0) /* another disk, or a file with too many links */
                         r = copy_to(input, f->input);
         }
         return r < 0 ? errorf(r, "cannot put the input of a run into %s: %s", f->folder, error_message(r)) : 0;
@@ -78,7 +78,7 @@ static int make_input(struct runner_files *f, const struct run_input *input, boo
 
 /* -- the folders -- */
 
-/* A folder that its user may search whatever our umask. */
+/* Makes a folder with this mode, whatever our umask. */
 static int make_folder(const char *path, mode_t mode)
 {
         if (mkdir(path, mode) < 0 || chmod(path, mode) < 0)
@@ -110,7 +110,7 @@ static bool look_at_scratch(const struct runner_files *f, struct statx *ret)
         return statx(AT_FDCWD, f->scratch, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, ret) == 0;
 }
 
-/* From now on we are told of every change in it, and see every other one in its times. Where we cannot be, it is made anew for each run. */
+/* From now on inotify reports every change in it, and its times show every other one. Where it cannot be watched, it is made anew for each run. */
 static void watch_scratch(struct runner_files *f)
 {
         if (f->watch < 0)
@@ -155,7 +155,7 @@ static bool is_same_time(const struct statx_timestamp *a, const struct statx_tim
         return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* Flags have no event on older kernels, and a listing has only its time. */
+/* True if it was changed or listed. Flags have no event on older kernels, and a listing changes only a time. */
 static bool was_touched(struct runner_files *f)
 {
         const struct statx *was = &f->untouched;
@@ -188,7 +188,7 @@ static void remove_scratch(struct runner_files *f)
                 return;
         r = remove_tree(f->scratch);
         if (r < 0) {
-                log_warning("what a run left stays until its runner is closed: %s", error_message(r));
+                log_warning("leftovers of a run stay until its runner is closed: %s", error_message(r));
                 f->generation++;
         }
 }

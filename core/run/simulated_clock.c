@@ -18,7 +18,7 @@ void simulated_clock_widen(struct execute_request *q)
         q->cpu_ns += HANGS;
 }
 
-/* The seconds of the last line that says some. */
+/* The seconds of the last line that has any. */
 static void read_times(const struct blob *err, double *ret_wall, double *ret_cpu)
 {
         struct slice line, rest = SLICE(err->data, err->size);
@@ -38,7 +38,7 @@ static void read_times(const struct blob *err, double *ret_wall, double *ret_cpu
         }
 }
 
-/* The lines that have come until `end`: the others are cut off. */
+/* Cuts off the lines that came after `end`. */
 static void read_lines(struct execute_result *run, uint64_t end)
 {
         struct slice line, rest = SLICE(run->err.data, run->err.size), out = SLICE(run->out.data, run->out.size), printed;
@@ -61,7 +61,7 @@ static void read_lines(struct execute_result *run, uint64_t end)
                 timeline_add(&run->printed, end, run->out.size);
 }
 
-/* The part of a run for which its limit is enough. */
+/* The part of a run that is within its limit. */
 static double share_within(double seconds, uint64_t limit)
 {
         return limit == 0 ? INFINITY : (double)limit / (seconds * NSEC_PER_SEC);

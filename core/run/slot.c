@@ -9,13 +9,13 @@
 
 #define MACHINE_FOLDER "/run/lock/solverfs"
 #define LOOK_MS        10
-#define AWAIT_MS       1  /* for what is about to come */
+#define AWAIT_MS       1  /* for something about to happen */
 
-static unsigned n_leased; /* atomic; by this process */
+static unsigned n_leased; /* atomic; leased by this process */
 
-/* -- where -- */
+/* -- the folder -- */
 
-/* The folder is open to all users: the files in it are only ever locked. */
+/* The folder is open to all users: its files are only ever locked. */
 static int use_folder(const char *path)
 {
         struct stat st;
@@ -47,7 +47,7 @@ static int use_given(const char *given, char ret[PATH_SIZE])
                 snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(ret, '/') - ret), ret);
                 r = access(ret, F_OK) < 0 && parent[0] != '\0' ? use_below(parent, ret) : use_folder(ret);
         }
-        return r < 0 ? errorf(r, "$SOLVERFS_SLOTS is '%s', which is no absolute path of a folder that can be written: %s", given,
+        return r < 0 ? errorf(r, "$SOLVERFS_SLOTS is '%s', which is not the absolute path of a writable folder: %s", given,
                               strerror(-r))
                      : 0;
 }
@@ -121,7 +121,7 @@ int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock)
         return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s/cpu%d: %s", folder, cpu, strerror(-r));
 }
 
-/* Until one may look again: a lock of another process cannot be waited for together with a cancel. */
+/* Waits until the next look: nobody can wait for another process's lock and for a cancel together. */
 static int wait_to_look(int cancel_fd, int ms)
 {
         struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
@@ -155,7 +155,7 @@ bool slot_is_marked(const char *folder, enum slot_mark m)
         return lock_is_held(folder, marks[m]);
 }
 
-/* -- whose they are -- */
+/* -- owners -- */
 
 void slot_note(int lock, enum slot_use use, uint64_t likely_ns, const char *what)
 {
@@ -174,7 +174,7 @@ static void owner_of(int fd, enum core_lock which, uint64_t now, struct slot_own
         if (!ret->is_there || !core_note_read(fd, which, &ret->note))
                 return;
         snprintf(path, sizeof(path), "/proc/%d", (int)ret->note.pid);
-        if (stat(path, &st) < 0) /* it was the last owner's, or is one of another container */
+        if (stat(path, &st) < 0) /* it was the last owner's process, or one of another container */
                 return;
         ret->is_known = true;
         ret->note.uid = st.st_uid;
@@ -203,7 +203,7 @@ int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view 
         return 0;
 }
 
-/* Names the owner, its work, and the time it has had the core. */
+/* Adds the owner, its work, and the time it has had the core. */
 static void add_owner(struct buffer *b, const struct slot_owner *o, const char *verb)
 {
         struct passwd entry, *user = NULL;
@@ -241,7 +241,7 @@ void slot_view_line(const struct slot_view *v, struct buffer *ret)
 struct waits {
         bool is_build;
         unsigned n;
-        struct slot_view first; /* one that has said who it is, if any has */
+        struct slot_view first; /* one that has named itself, if any has */
 };
 
 static const struct slot_owner *keeper_of(const struct waits *w, const struct slot_view *v)
@@ -291,7 +291,7 @@ static int try_all(struct slot *s)
         return r;
 }
 
-/* A batch's, beside those that this process has already. */
+/* True if a batch must wait: for persons, or because this process already has cores and another process has none. */
 static bool others_go_first(const char *folder)
 {
         return slot_is_marked(folder, SLOT_PERSON_WAITS) ||

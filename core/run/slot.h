@@ -1,83 +1,81 @@
-/* Slots: who may time something on which core of this machine. A slot is a core and a locked file, cpu<N>, in a folder that belongs to the
- * machine and not to a store: two stores, or two users, never time on one core at once. A lock is an open file description's, so that a crash
- * frees it. Two leases of one process exclude each other, too: the engine's jobs and a campaign's runners share the machine in this way and
- * need not know of each other.
+/* Slots: the right to time something on a core of this machine. A slot is a core and a locked file, cpu<N>, in a folder that belongs to the machine
+ * and not to a store: two stores, or two users, never time on one core at once. The locks are OFD locks, so a crash frees them. Two leases of one
+ * process exclude each other, too: the engine's jobs and a campaign's runners share the machine in this way and need not know of each other.
  *
- * The folder is $SOLVERFS_SLOTS; else /run/lock/solverfs, which the first who comes makes for all (1777, files 0666); else, where that cannot
- * be had, $XDG_RUNTIME_DIR/solverfs/slots; else the caller's own, as a store's. Limits: containers and virtual machines that do not see one
- * folder do not know of each other (bind one and name it by $SOLVERFS_SLOTS); and any user of the machine can hold a slot for ever, as any user can
- * use the CPU.
+ * The folder is $SOLVERFS_SLOTS; else /run/lock/solverfs, which its first user makes for all (1777, files 0666); else, where that cannot be had,
+ * $XDG_RUNTIME_DIR/solverfs/slots; else the caller's own, as a store's. Limits: containers and virtual machines that do not see one folder do not
+ * know of each other (bind one and name it by $SOLVERFS_SLOTS); and any user of the machine can hold a slot for ever, as any user can use the CPU.
  *
- * A run never waits behind a build. A build borrows cores, each of them one build's: its processes are kept off a core as soon as a run has it, and stand
- * still while runs have them all (exec_lend.c). They keep their memory. So as many builds go on as there are cores, and any number of cores may be lent.
- * A build that has lent a core for a minute longer than it had it has a turn: batches leave that core alone until the build has had it as long. Persons'
- * runs do not.
+ * A run never waits behind a build. A build borrows cores, each of them one build's: its processes are kept off a core as soon as a run has it, and
+ * are stopped while runs have all of them (exec_lend.c). They keep their memory. So there may be as many builds as cores, and any number of cores may
+ * be lent. When a build has lent a core for a minute more than it used it, it gets a turn: batches leave that core alone until the build has had it
+ * as long. Persons' runs do not.
  *
- * A mark is a file with a shared lock of everybody who says so. A batch leaves cores alone while a person of any store waits for one; a
- * process that has cores takes no further one while another one that has none waits, of its own rank.
- * Threads: any.
- */
+ * A mark is a file that everybody who sets the mark holds a shared lock on. A batch leaves cores alone while a person of any store waits for one. A
+ * process with cores takes no more while another process of the same rank waits for its first.
+ *
+ * Threads: any. */
 #pragma once
 
 #include "core/sandbox/core_lock.h"
 #include "core/sandbox/execute.h"
 
-/* The folder, made where it is missing. `own`: the last resort; may be NULL. *ret_why, if not NULL, is a static text for people: what the
- * folder is shared with. -errno with a sentence when there is none at all. */
+/* Finds the folder, and makes it if missing. `own`: the last resort; may be NULL. *ret_why, if not NULL, is a static text for people: with whom the
+ * folder is shared. -errno with a sentence if there is none at all. */
 int slot_folder(const char *own, char ret[PATH_SIZE], const char **ret_why);
 
 enum slot_use {
-        SLOT_SPARE,  /* a run, where no build is */
+        SLOT_SPARE,  /* a run, on a core without a build */
         SLOT_RUN,    /* a run, but not in a build's turn */
         SLOT_PERSON, /* a person's run */
         SLOT_BUILD,
 };
-/* -EAGAIN: it is taken. 0: *ret_lock is the lock, closed to give it back. */
+/* 0: *ret_lock is the lock; closing it gives the slot back. -EAGAIN if the slot is taken. */
 int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock);
-/* Of a run, behind SLOT_RUN and SLOT_PERSON: until the build there has left the core. -ECANCELED when `cancel_fd` (-1: none) is readable. */
+/* For a run, after SLOT_RUN and SLOT_PERSON: waits until the build there has left the core. -ECANCELED if `cancel_fd` (-1: none) is readable. */
 int slot_await(int lock, int cancel_fd);
 
 enum slot_mark {
         SLOT_PERSON_WAITS,  /* for a core to run on */
-        SLOT_PERSON_BUILDS, /* or would, and all cores have a build */
+        SLOT_PERSON_BUILDS, /* for a core to build on: each has a build */
         SLOT_PERSON_HAS_NONE,
         SLOT_BATCH_HAS_NONE, /* a process wants to run something and has no core at all */
         N_SLOT_MARKS
 };
-/* Says so until the lock is closed / somebody says so. */
+/* Sets the mark until the lock is closed. / True if anybody has set it. */
 int slot_mark(const char *folder, enum slot_mark m, int *ret_lock);
 bool slot_is_marked(const char *folder, enum slot_mark m);
 
-/* -- whose they are -- */
+/* -- owners -- */
 
-/* For others to see; `likely_ns`: how long, 0: not known. */
+/* Shown to others; `likely_ns`: the likely duration, 0: not known. */
 void slot_note(int lock, enum slot_use use, uint64_t likely_ns, const char *what);
 struct slot_owner {
-        bool is_there, is_known; /* known: it has said who it is, and is a process that we see */
-        struct core_note note;   /* what it says; its text may be anybody's */
-        uint64_t age_ns, lent_ns; /* for how long; of a build: for how long it has not had the core, 0: it has it */
+        bool is_there, is_known; /* known: it has named itself, and is a process that we see */
+        struct core_note note;   /* the owner's note; its text may be anybody's */
+        uint64_t age_ns, lent_ns; /* how long it has had it; for a build: how long it has been without the core, 0: it has it */
 };
 struct slot_view {
         int cpu;
         struct slot_owner run, build;
 };
-/* Those that somebody has. */
+/* Calls fn for each slot that is taken. */
 int slot_each(const char *folder, void (*fn)(void *user, const struct slot_view *v), void *user);
 /* "core 0: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) for 3 s", without a newline. */
 void slot_view_line(const struct slot_view *v, struct buffer *ret);
 
 /* The state of the slots of a cluster, for showing it. */
 struct remote_view {
-        int pid; /* of the process whose they are */
+        int pid; /* of the process that owns them */
         const char *name, *machine; /* machine "": not known yet */
         unsigned wanted;   /* workers at most */
         unsigned queued;   /* launched, not heard of yet */
-        unsigned present;  /* said hello */
+        unsigned present;  /* that said hello */
         unsigned slots, busy;
-        unsigned lost;     /* died, since the cluster was opened */
-        unsigned left_out; /* of another machine */
+        unsigned lost;     /* that died, since the cluster was opened */
+        unsigned left_out; /* of a machine that differs */
         uint64_t sent;     /* bytes */
-        const char *why;   /* the last thing that went wrong; "" */
+        const char *why;   /* the last failure; "" */
         const char *uneven; /* "n7 takes 1.08 times as long as n3 for the same probe"; "": nothing of the kind */
 };
 
@@ -86,19 +84,18 @@ void slot_waits_line(const char *folder, bool is_build, struct buffer *ret);
 
 /* -- without a job of the engine -- */
 
-/* A core of one's own for many runs, a batch's: a campaign's, a worker's. */
+/* A core leased for many runs by a batch: a campaign, a worker. */
 struct slot {
-        int cpu, lock; /* lock: -1 when there is none */
+        int cpu, lock; /* lock: -1 if there is none */
         cpu_set_t cpus;
         char folder[PATH_SIZE];
 };
-/* Waits until one is free of the cores that timed runs may own (host_cores()), yielding to persons. -ECANCELED when `cancel_fd` (-1: none)
- * is readable. */
+/* Waits for a free core of those that timed runs may own (host_cores()), yielding to persons. -ECANCELED if `cancel_fd` (-1: none) is readable. */
 int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct slot *ret);
 void slot_release(struct slot *s);
-/* Does a person wait for a slot, a process without any, or a build for its turn? A holder of a long lease asks between two runs and, if so, gives it back
- * and leases again. */
+/* True if a person waits for a slot, a process has none, or a build waits for its turn. The holder of a long lease asks between two runs and, if so,
+ * gives it back and leases again. */
 bool slot_is_wanted(const struct slot *s);
 
-/* For a build: waits for one core that has none, and takes those others, `most` in all. The locks are the caller's, to be closed. */
+/* For a build: waits for one core without a build, and takes all others that have none, `most` in total. The caller closes the locks. */
 int slot_borrow(const char *own_folder, const char *what, size_t most, int cancel_fd, struct core_loan *ret, size_t *ret_n);

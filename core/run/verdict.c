@@ -69,7 +69,7 @@ static bool contains(struct slice s, const char *text)
 
 struct lines {
         struct slice rest;
-        const char *cut; /* the mark's newline before, or NULL */
+        const char *cut; /* the newline before the mark, or NULL */
         const struct execute_result *run;
 };
 
@@ -78,7 +78,7 @@ static struct lines lines_of(const struct execute_result *r)
         return (struct lines){.rest = SLICE(r->out.data, r->out.size), .cut = r->out_cut > 0 ? (const char *)r->out.data + r->out_cut : NULL, .run = r};
 }
 
-/* How much had been printed until here: behind the cut, all but what is left. */
+/* How much had been printed up to here; after the cut this is the total less the rest. */
 static uint64_t printed(const struct lines *l)
 {
         const char *at = l->rest.data;
@@ -86,13 +86,13 @@ static uint64_t printed(const struct lines *l)
         return l->cut && at > l->cut ? l->run->out_size - l->rest.size : l->run->out.size - l->rest.size;
 }
 
-/* The next line of what was printed, but for the two that the cut in the middle may have maimed: "unsat" without its head is "sat". */
+/* The next line of the output, except the two that the cut in the middle may have maimed: "unsat" without its head is "sat". */
 static bool lines_next(struct lines *l, struct slice *ret)
 {
         struct slice line;
 
         while (slice_next_line(&l->rest, &line)) {
-                if (l->cut && (const char *)line.data + line.size == l->cut) { /* its end is lost; then come the mark and what has lost its head */
+                if (l->cut && (const char *)line.data + line.size == l->cut) { /* its end is lost; the mark and a line without its head follow */
                         slice_next_line(&l->rest, &line);
                         slice_next_line(&l->rest, &line);
                         continue;
@@ -122,14 +122,14 @@ static bool parse_answer(const char *const texts[VERDICT_UNKNOWN + 1], struct sl
         return false;
 }
 
-/* Responses that any command may get (SMT-LIB 2.6, section 4.1.1). SMT-COMP skips only "success", as its solvers know their logics; an old
- * version that answers "unsupported" to (set-logic QF_SLIA) goes on and answers. */
+/* Responses that any command may get (SMT-LIB 2.6, section 4.1.1). SMT-COMP skips only "success", as its solvers know their logics; an old version
+ * answers "unsupported" to (set-logic QF_SLIA), goes on and answers. */
 static bool is_general(struct slice line)
 {
         return line_is(line, "success") || line_is(line, "unsupported");
 }
 
-/* SMT-COMP's rule: the first line that says anything decides. True: it said "error", or a later command had an error for its response. */
+/* SMT-COMP's rule: the first line that says anything decides. True if it said "error", or a later command got an error as its response. */
 static bool read_smt2(const struct execute_result *r, struct verdicts *v)
 {
         struct lines lines = lines_of(r);
@@ -151,7 +151,7 @@ static bool read_smt2(const struct execute_result *r, struct verdicts *v)
         return is_error;
 }
 
-/* True: it says two things of one formula, and neither can be believed. */
+/* True if there are two different answers for one formula: neither can be believed. */
 static bool read_cnf(const struct execute_result *r, struct verdicts *v)
 {
         static const char *const texts[] = {[VERDICT_SAT] = "s SATISFIABLE", [VERDICT_UNSAT] = "s UNSATISFIABLE", [VERDICT_UNKNOWN] = "s UNKNOWN"};
@@ -174,8 +174,8 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
         return false;
 }
 
-/* The words of solvers and of C++'s runtime for an allocation that failed. Under a limit on address space running out of memory looks
- * like this: the program is told, says so and gives up by itself. */
+/* What solvers and C++'s runtime print when an allocation fails. Under a limit on address space running out of memory looks like this: the program is
+ * told, prints this and gives up by itself. */
 static bool says_out_of_memory(const struct execute_result *r)
 {
         static const char *const texts[] = {"out of memory", "Out of memory",    "out-of-memory",

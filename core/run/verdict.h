@@ -1,10 +1,10 @@
-/* A solver's answer. SMT-COMP's rules: of standard output, the first line that is not blank, "success", "unsupported" or a comment is the
- * answer if it is exactly sat, unsat or unknown; containing "error" it is an error; anything else is unknown. With several check-sat,
- * each line that is exactly one of the three is an answer, in order. DIMACS: the line "s SATISFIABLE", "s UNSATISFIABLE" or
- * "s UNKNOWN" (and exit codes 10 and 20 as a fallback when there is no such line).
+/* A solver's answer. SMT-COMP's rules: the answer is the first line of standard output that is not blank, "success", "unsupported" or a comment, if
+ * it is exactly sat, unsat or unknown; if it contains "error", the answer is an error; any other line is unknown. With several check-sat, each line
+ * that is exactly one of the three is an answer, in order. DIMACS: the line "s SATISFIABLE", "s UNSATISFIABLE" or "s UNKNOWN" (and exit codes 10 and
+ * 20 as a fallback if there is no such line).
  *
- * A script's questions are its check-sat. A run that ended by itself and left one unanswered has not solved the case: it is an error where it said
- * so or exited with another status than 0, else unknown. More answers than questions are an error: none can be told to be the one.
+ * A script's questions are its check-sat. A run that ended by itself and left one unanswered has not solved the case: the verdict is error if the
+ * solver printed one or its exit status is not 0, else unknown. More answers than questions are an error: nobody can tell which is the one.
  * Thread-safe, pure. */
 #pragma once
 
@@ -29,22 +29,21 @@ static inline bool verdict_is_decided(enum verdict v)
         return v == VERDICT_SAT || v == VERDICT_UNSAT;
 }
 
-/* The next line of a text, without its newline, is taken from `rest`. False at the end. */
+/* Takes the next line, without its newline, from `rest`. False at the end. */
 bool slice_next_line(struct slice *rest, struct slice *ret);
 
 struct verdicts {
-        enum verdict *list; /* one for each check-sat answered; malloc'd, as the next */
-        uint64_t *ends;     /* of SMT-LIB: how much had been printed at the end of each one's line */
+        enum verdict *list; /* one for each check-sat answered; malloc'd, like `ends` */
+        uint64_t *ends;     /* for SMT-LIB: how much had been printed at the end of each answer's line */
         size_t n;
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
-        bool is_answer;    /* `last` is the last of the list; else the run ended otherwise */
+        bool is_answer;    /* `last` is the last of the list; else the run ended in another way */
 };
-/* From what was printed and how it ended, for an input of so many questions (0: not known). A run that ended by a limit or a signal, or had too
- * few answers or too many, keeps those it gave in `list`, but `last` is how it ended. Of output that was cut nobody knows how many are missing:
- * then the last answer counts. */
+/* Reads the verdicts from the output and the end of a run, for an input with so many questions (0: not known). A run that ended by a limit or a
+ * signal, or gave too few or too many answers, keeps its answers in `list`, but `last` is how it ended. If the output was cut, nobody knows how many
+ * answers are missing: then the last answer counts. */
 void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
 void verdicts_done(struct verdicts *v);
 
-/* Compares answers with what the case says of itself (expected[i], VERDICT_UNKNOWN when it says nothing): true when one
- * contradicts (sat against unsat). */
+/* True if an answer contradicts the case's own status (sat against unsat). expected[i] is VERDICT_UNKNOWN if the case states none. */
 bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected);

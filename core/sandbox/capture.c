@@ -14,12 +14,12 @@ void capture_add(struct capture *c, const char *data, size_t size)
 
         c->total += size;
         buffer_add(&c->head, data, head);
-        old = size - head > most ? size - most : head; /* what of this is not in the tail */
+        old = size - head > most ? size - most : head; /* the bytes of this that do not get into the tail */
         data += old;
         size -= old;
         if (size == 0)
                 return;
-        if ((c->tail.size + size) / 2 >= most) { /* rarely enough that moving it costs little */
+        if ((c->tail.size + size) / 2 >= most) { /* rare enough that moving costs little */
                 old = c->tail.size - (most - size);
                 memmove(c->tail.data, c->tail.data + old, most - size);
                 c->tail.size -= old;

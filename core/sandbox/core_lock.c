@@ -43,7 +43,7 @@ static off_t place_of(enum core_lock which)
 void core_note_write(int fd, enum core_lock which, const struct core_note *n)
 {
         if (pwrite(fd, n, sizeof(*n), place_of(which)) < 0)
-                (void)errno; /* a full disk: nobody is told who it is */
+                (void)errno; /* a full disk: the owner is not shown */
 }
 
 bool core_note_read(int fd, enum core_lock which, struct core_note *ret)

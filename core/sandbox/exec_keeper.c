@@ -1,10 +1,10 @@
 /* The beginning of the helper: it becomes one run, or keeps a sandbox for one run after another. See exec_wire.h.
  *
- * A keeper only forks. Each run is a process of its own (exec_stub.c), in a sandbox in namespaces of its own, which do not hold the keeper: a program
- * can neither reach nor signal it, and all that a run was goes with its namespaces.
+ * A keeper only forks. Each run is a process of its own (exec_stub.c); in a sandbox it has namespaces of its own, which do not hold the keeper. So a
+ * program can neither reach nor signal the keeper, and everything of a run goes with its namespaces.
  *
- * When a run has gone, the keeper makes the process of the next one at once, while the caller reads the result and thinks of another input. That process
- * waits for its order, alone in its namespaces. It was forked from the keeper, and so has nothing of any run. */
+ * When a run has gone, the keeper makes the process of the next one at once, while the caller reads the result and prepares another input. That
+ * process waits for its order, alone in its namespaces. It is a fork of the keeper, so it holds nothing of any run. */
 #include "core/sandbox/exec_stub.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 #include "core/sandbox/exec_tree.h"
 
-#define UNORDERED  2 /* exit status of a process that has waited in vain for the order of a run */
-#define MANY_AHEAD 2 /* after so many runs there will be more: it pays to prepare them */
+#define UNORDERED  2 /* exit status of a process that never got its order */
+#define MANY_AHEAD 2 /* after so many runs more are likely: preparing them pays */
 
 struct keeper {
         bool namespace, user;
@@ -31,8 +31,8 @@ struct keeper {
         gid_t gid;
         int signals;      /* signalfd */
         pid_t pid;        /* the run, or the process that waits for its order; 0: none */
-        unsigned runs;    /* that have gone */
-        uint64_t network; /* its fingerprint before any use */
+        unsigned runs;    /* runs that have ended */
+        uint64_t network; /* the network's fingerprint before any use */
 };
 
 /* -- runs -- */
@@ -47,7 +47,7 @@ static bool receive(int flags, struct ends *ret)
         return ret->n >= EXEC_FDS;
 }
 
-/* The descriptors get their numbers in order; each is above its own, as the first ones are taken. */
+/* Moves the descriptors to their numbers, in order. Each is above its own number, as the first ones are taken. */
 static _Noreturn void become_stub(const struct ends *e, int world)
 {
         for (int i = 0; i < e->n; i++) {
@@ -67,7 +67,6 @@ static int await_only_order(void)
         return 1;
 }
 
-/* Both in the new process. */
 static int prepare_world(const struct keeper *k)
 {
         return k->namespace ? world_prepare(k->user, k->uid, k->gid) : 0;
@@ -94,12 +93,12 @@ static void begin_ahead(struct keeper *k)
 
         if (pid == 0)
                 await_order(k);
-        k->pid = pid > 0 ? pid : 0; /* else it is tried again when the order is there */
+        k->pid = pid > 0 ? pid : 0; /* else begin() tries again when the order is there */
 }
 
 static void say(const struct exec_news *news)
 {
-        send(EXEC_CONTROL, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT); /* else the caller is no more, as the next look tells */
+        send(EXEC_CONTROL, news, sizeof(*news), MSG_NOSIGNAL | MSG_DONTWAIT); /* if the caller has gone, the next look shows it */
 }
 
 static void begin(struct keeper *k, const struct ends *e)
@@ -114,7 +113,7 @@ static void begin(struct keeper *k, const struct ends *e)
                 say(&(struct exec_news){.magic = EXEC_MAGIC, .error = -pid, .clean = true});
 }
 
-/* Ends what is left of a run whose first process was killed before it could end the others: without namespaces only. */
+/* Ends the rest of a run whose first process was killed before it could end the others. Only needed without namespaces. */
 static void end_orphans(void)
 {
         int status;
@@ -128,13 +127,13 @@ static void end_orphans(void)
         }
 }
 
-/* Was it killed, or did it never get its order? Then an order may still be on its way to it, and only our own end tells the caller. */
+/* True if the process was killed, or never got its order: then an order may still be on its way to it, and only our own end tells the caller. */
 static bool is_lost(int status)
 {
         return WIFSIGNALED(status) || WEXITSTATUS(status) == UNORDERED;
 }
 
-/* Reaps what has ended. False: the sandbox cannot be used any more. */
+/* Reaps ended processes. False if the sandbox cannot be used any more. */
 static bool reap(struct keeper *k)
 {
         struct exec_news news = {.magic = EXEC_MAGIC, .clean = true};
@@ -157,7 +156,7 @@ static bool reap(struct keeper *k)
         return !lost;
 }
 
-/* Waits for an order, the end of a run, or the caller's end: false. A process made ahead takes the order itself. */
+/* Waits for an order or the end of a run. False at the caller's end. A process made ahead takes the order itself. */
 static bool await_event(const struct keeper *k)
 {
         struct pollfd from[] = {{.fd = k->signals, .events = POLLIN}, {.fd = EXEC_CONTROL, .events = k->pid == 0 ? POLLIN : 0}};
@@ -171,7 +170,7 @@ static bool prepare(struct keeper *k)
 {
         prctl(PR_SET_DUMPABLE, 0);
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-        if (k->namespace && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !world_forbid_keys())) /* of all that we start */
+        if (k->namespace && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || !world_forbid_keys())) /* for all that we start */
                 return false;
         if (k->namespace) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -207,7 +206,7 @@ static int keeper_main(const struct exec_request *head)
                         break;
                 }
         }
-        if (!k.namespace) { /* in one, all goes with us */
+        if (!k.namespace) { /* in a namespace, everything ends with us */
                 tree_kill(false);
                 end_orphans();
         }

@@ -5,8 +5,8 @@
 
 #define LOOK      (10 * NSEC_PER_MSEC)
 #define LOOK_LENT (5 * NSEC_PER_MSEC)
-#define QUIET     (10 * NSEC_PER_MSEC) /* the next run of a series follows sooner */
-#define TURN      (60 * NSEC_PER_SEC)  /* the debt for which batches leave a core alone until it is paid */
+#define QUIET     (10 * NSEC_PER_MSEC) /* longer than the gap between two runs of a series */
+#define TURN      (60 * NSEC_PER_SEC)  /* with this debt batches leave a core alone until it is paid */
 
 void lender_begin(struct lender *l, const struct exec_request *r)
 {
@@ -19,7 +19,7 @@ static bool take(struct loan *k)
 {
         if (core_lock(k->fd, CORE_MOVES) < 0)
                 return false;
-        if (core_is_locked(k->fd, CORE_RUN)) { /* a run came meanwhile, which may have seen ours */
+        if (core_is_locked(k->fd, CORE_RUN)) { /* a run came meanwhile, and may have seen our lock */
                 core_unlock(k->fd, CORE_MOVES);
                 k->quiet = 0;
                 return false;

@@ -9,7 +9,7 @@ static bool is_path_character(char c)
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
-/* The bind whose target stands at `text`, as a whole path or the beginning of one. */
+/* The bind whose target is at `text`, as a whole path or as the beginning of one. */
 static bool target_at(const char *text, const struct bind *b)
 {
         size_t n = strlen(b->target);
@@ -17,7 +17,7 @@ static bool target_at(const char *text, const struct bind *b)
         return strncmp(text, b->target, n) == 0 && !is_path_character(text[n]);
 }
 
-/* A string as the program is to see it: bare, a bind's target becomes its source wherever it stands as a path. */
+/* Adds a string as the program is to see it. Bare, a bind's target is replaced by its source wherever it is a path. */
 static void add_string(struct buffer *b, const struct execution *x, const char *text)
 {
         const struct execute_request *q = x->request;

@@ -1,9 +1,9 @@
 /* The helper's one run: starts a program, times and limits it, ends all it started, and reports. See execute.h and exec_wire.h.
  *
- * Small and static, because the peak memory of a process counts from its parent's before execve (ru_maxrss), because it must start in
- * a fraction of a millisecond, and because inside the sandbox there may be no library for it. It trusts nothing the program does: it
- * is not dumpable, so that a program of the same user can neither trace it nor reach its descriptors; as PID 1 no signal from inside
- * reaches it; otherwise it is a subreaper, so that whatever loses its parent becomes its child and is found, accounted and ended. */
+ * Small and static: the peak memory of a process counts from its parent's before execve (ru_maxrss), it must start in a fraction of a millisecond,
+ * and the sandbox may have no library for it. It trusts nothing the program does. It is not dumpable, so a program of the same user can neither trace
+ * it nor reach its descriptors. As PID 1 it gets no signal from inside; otherwise it is a subreaper, so that every orphan becomes its child and is
+ * found, accounted and ended. */
 #include "core/sandbox/exec_stub.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@
 #include "core/sandbox/exec_tree.h"
 #include "core/sandbox/execute.h"
 
-/* How often the tree is looked at: often enough that a limit is not passed by much, rarely enough to cost nothing (at most a
- * twentieth of one core while the look itself is slow). */
+/* How often the tree is looked at: often enough that a limit is not passed by much, rarely enough to cost nothing (at most a twentieth of one core if
+ * a look is slow). */
 #define POLL_FIRST   (5 * NSEC_PER_MSEC)
 #define POLL_MOST    (50 * NSEC_PER_MSEC)
 #define POLL_LEAST   (2 * NSEC_PER_MSEC)
@@ -42,30 +42,30 @@
 struct run {
         const struct order *order;
         int signals; /* signalfd */
-        int news;    /* of the new process until its execve; then -1 */
+        int news;    /* from the new process, until its execve; then -1 */
         pid_t pid;
         bool over;  /* the program has gone */
         bool ended; /* by us: reply.end says why */
         int status;
         uint64_t begin, end;
-        uint64_t stood_still; /* how long, between its shares or as runs had its cores */
-        uint64_t frozen;      /* since when, as runs have all of its cores; 0: it goes on */
-        uint64_t standing;    /* how long it was, before it began, too */
+        uint64_t stood_still; /* total time stopped, between its shares or while runs had its cores */
+        uint64_t frozen;      /* since when it is stopped because runs have all of its cores; 0: it runs */
+        uint64_t standing;    /* total time stopped for runs, also before it began */
         struct lender lender;
-        struct watch *watch; /* NULL: nobody wants to know, or it cannot be had */
-        cpu_set_t cpus; /* that it may be on now, if order->head->has_cpus */
-        uint64_t bound; /* since when it is to be on others than before; 0: it never was */
+        struct watch *watch; /* NULL: not asked for, or not available */
+        cpu_set_t cpus; /* the cores it may be on now, if order->head->has_cpus */
+        uint64_t bound; /* when its cores last changed; 0: never */
         unsigned bound_again;
-        uint64_t share;       /* wall time of its own at which it stands still; UINT64_MAX: never */
+        uint64_t share;       /* its wall time at the end of the share; UINT64_MAX: no end */
         uint64_t next_look, look_interval, next_folder;
         uint64_t awake; /* when the last wait ended; 0: none has yet */
-        uint64_t space; /* the most address space one process was seen to have */
+        uint64_t space; /* the most address space seen in one process */
         struct waiting waiting;
-        bool processes_hit; /* as many tasks seen as it may have */
+        bool processes_hit; /* as many tasks were seen as it may have */
         struct exec_reply reply;
 };
 
-/* The new process's message before its execve: the time of that, or what failed. */
+/* The new process's message before its execve: the time of the execve, or the failed step. */
 struct news {
         uint32_t step, part;
         int32_t error;
@@ -89,7 +89,7 @@ static uint64_t clock_now(void)
 
 #define N_STRINGS 4 /* before the arguments */
 
-/* The strings behind the request, with a NULL behind the arguments and behind the environment. */
+/* The strings behind the request, with a NULL after the arguments and after the environment. */
 static char **read_strings(const struct exec_request *head, size_t size)
 {
         const size_t behind_arguments = N_STRINGS + (size_t)head->n_arguments, n = behind_arguments + head->n_environment;
@@ -131,7 +131,7 @@ static int order_read(int fd, struct order *ret)
 
 /* -- becoming the program -- */
 
-/* RLIMIT_NPROC counts a user's tasks: in a user namespace of its own the helper and the program, on the bare machine all of that user. */
+/* The tasks that RLIMIT_NPROC counts already: in a user namespace of its own the helper and the program; on the bare machine all of that user. */
 static uint64_t tasks_already(const struct exec_request *r)
 {
         if (r->drop || r->processes == 0)
@@ -139,7 +139,7 @@ static uint64_t tasks_already(const struct exec_request *r)
         return r->namespace ? 1 + r->watch : tree_tasks_of(getuid());
 }
 
-/* Keeps root's power over files in a process that is no longer root, and in what it executes: capabilities(7), "ambient". */
+/* Keeps root's power over files in a process that is no longer root, and in programs it executes: capabilities(7), "ambient". */
 static bool keep_files(void)
 {
         static const int wanted[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_CHOWN};
@@ -166,7 +166,7 @@ static bool drop_user(const struct exec_request *r)
 {
         if (!r->drop)
                 return true;
-        /* Otherwise access(), which goes by the real user, fails where open() works. A container without CAP_SETPCAP cannot set this. */
+        /* Otherwise access(), which checks the real user, fails where open() works. A container without CAP_SETPCAP cannot set this. */
         if (r->keep_files)
                 prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0);
         /* By system calls: the C library's functions change all threads of this memory, which is shared. */
@@ -186,13 +186,13 @@ static void say(int fd, enum exec_step step, uint32_t part, int error)
                 _exit(127);
 }
 
-/* No signal is ignored: spawn() saw to that. The program does not get our mask. */
+/* No signal is ignored: spawn() resets them. The program does not get our mask. */
 static void unblock_signals(void)
 {
         sigprocmask(SIG_SETMASK, &(sigset_t){0}, NULL);
 }
 
-/* As the program could open it itself, with no mount and no right that it has not. Nobody may let us wait: we stand still meanwhile. */
+/* Opens the file as the program itself could, with the same mounts and rights. Never blocks: we stand still meanwhile. */
 static bool open_input(const char *path)
 {
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -203,7 +203,34 @@ static bool open_input(const char *path)
         return done;
 }
 
-/* Runs in our memory, while we stand still, until its execve: nothing here may change what we use afterwards. */
+/* Returns only if it fails, with errno. A name without a slash is looked up in the PATH of the program's environment, as in a shell. */
+static void execute_program(const struct order *o)
+{
+        const char *name = o->arguments[0], *path = "";
+        char file[PATH_MAX];
+        int why = ENOENT;
+
+        if (strchr(name, '/')) {
+                execve(name, o->arguments, o->environment);
+                return;
+        }
+        for (char *const *e = o->environment; *e; e++)
+                if (strncmp(*e, "PATH=", 5) == 0)
+                        path = *e + 5;
+        for (size_t n; *path; path += n + (path[n] == ':')) {
+                n = strcspn(path, ":");
+                if (snprintf(file, sizeof(file), "%.*s/%s", (int)n, path, name) >= (int)sizeof(file))
+                        continue;
+                execve(file, o->arguments, o->environment);
+                if (errno == EACCES)
+                        why = EACCES;
+                else if (errno != ENOENT && errno != ENOTDIR)
+                        return;
+        }
+        errno = why;
+}
+
+/* Runs in our memory until its execve, while we are stopped: it must not change anything that we use afterwards. */
 static _Noreturn void become(const struct run *run, int news, pid_t stub)
 {
         const struct order *o = run->order;
@@ -226,7 +253,7 @@ static _Noreturn void become(const struct run *run, int news, pid_t stub)
                 say(news, failed, part, errno);
                 _exit(127);
         }
-        /* After the change of user, which clears it. In a namespace PID 1's death ends all anyway. */
+        /* After the change of user, which clears it. In a namespace everything ends with PID 1 anyway. */
         if (!r->namespace && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != stub))
                 _exit(127);
         unblock_signals();
@@ -234,7 +261,7 @@ static _Noreturn void become(const struct run *run, int news, pid_t stub)
                 _exit(127);
         for (int i = 0; i < 200; i++) { /* ETXTBSY: the file was just written, and a fork elsewhere holds it open until its execve */
                 say(news, STEP_NONE, 0, 0);
-                execve(o->arguments[0], o->arguments, o->environment);
+                execute_program(o);
                 if (errno != ETXTBSY)
                         break;
                 usleep(2000);
@@ -243,7 +270,7 @@ static _Noreturn void become(const struct run *run, int news, pid_t stub)
         _exit(127);
 }
 
-/* The helper's own schedule, so that its looks are not late; the program inherits it. */
+/* Gives the helper its own schedule, so that its looks are not late; the program inherits it. */
 static int set_schedule(struct run *run)
 {
         enum surroundings_part part;
@@ -254,7 +281,7 @@ static int set_schedule(struct run *run)
         return -errno;
 }
 
-/* Opens our score for the kernel's out-of-memory killer. Only a dumpable process, or root, may write it. -1: it stays as it is. */
+/* Opens our score for the kernel's out-of-memory killer. Only a dumpable process, or root, may write it. -1 if the score must stay. */
 static int open_oom_score(char ret_now[16])
 {
         ssize_t n;
@@ -274,8 +301,8 @@ static void set_oom_score(int fd, const char *text)
                 (void)errno; /* no harm */
 }
 
-/* By vfork(): a copy of our memory would cost as much as all else here. The program inherits the raised score, so that the out-of-memory killer takes
- * it before us and our caller. */
+/* Starts the program by vfork(): a copy of our memory would cost as much as all else here. The program inherits the raised score, so that the
+ * out-of-memory killer takes it before us and our caller. */
 static int start(struct run *run)
 {
         pid_t stub = getpid();
@@ -306,7 +333,7 @@ static void read_news(struct run *run)
         ssize_t size;
 
         while (run->news >= 0 && (size = read(run->news, &n, sizeof(n))) != -1) {
-                if (size != sizeof(n)) { /* closed by its execve, or its end */
+                if (size != sizeof(n)) { /* closed by the process's execve or its end */
                         close(run->news);
                         run->news = -1;
                 } else if (n.step == STEP_NONE) {
@@ -322,7 +349,7 @@ static void read_news(struct run *run)
 
 /* -- watching it -- */
 
-/* The program's wall time until `now`, without the time that it stood still. */
+/* The program's wall time until `now`, without the time that it was stopped. */
 static uint64_t wall_at(const struct run *run, uint64_t now)
 {
         uint64_t before = run->begin + run->stood_still;
@@ -332,13 +359,13 @@ static uint64_t wall_at(const struct run *run, uint64_t now)
         return now > before ? now - before : 0;
 }
 
-/* The time at which its wall time will be that much. */
+/* The time at which its wall time will have that value. */
 static uint64_t time_of_wall(const struct run *run, uint64_t wall)
 {
         return wall > UINT64_MAX / 2 ? UINT64_MAX : run->begin + run->stood_still + wall;
 }
 
-/* Ends it for this reason, unless there was another before. */
+/* Ends the program for this reason, unless it was ended before. */
 static void end_for(struct run *run, enum execute_end why)
 {
         if (!run->ended && !run->over)
@@ -351,7 +378,7 @@ static uint64_t nanoseconds(const struct timeval *t)
         return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
 }
 
-/* Reads how long a child waited for a core before it is reaped, when that is lost. */
+/* Waits for one child. Reads its waiting time before it is reaped, as it is lost then. */
 static pid_t wait_for_one(struct run *run, int *ret_status, struct rusage *ret_usage)
 {
         siginfo_t info = {0};
@@ -364,7 +391,7 @@ static pid_t wait_for_one(struct run *run, int *ret_status, struct rusage *ret_u
         return wait4(info.si_pid, ret_status, WNOHANG, ret_usage);
 }
 
-/* Reaps every child that has ended. False when there is no child left. */
+/* Reaps every child that has ended. False if there is no child left. */
 static bool reap(struct run *run)
 {
         struct rusage u;
@@ -400,13 +427,13 @@ static bool is_over(uint64_t value, uint64_t limit)
         return limit != 0 && value > limit;
 }
 
-/* Are there so many tasks that a fork may have failed? Several forks at one moment all fail when together they would be too many. */
+/* True if there are so many tasks that a fork may have failed. Several forks at one moment all fail if they would exceed the limit together. */
 static bool is_near_processes(const struct exec_request *r, uint64_t tasks)
 {
         return r->processes != 0 && tasks + r->processes / 8 >= r->processes;
 }
 
-/* Where there is no room, every second point goes. */
+/* Notes a point of the growth. Drops every second point if there is no room. */
 static void note_growth(struct run *run, uint64_t memory)
 {
         struct exec_reply *a = &run->reply;
@@ -439,9 +466,9 @@ static void look(struct run *run)
                 end_for(run, END_MEMORY);
         else if (is_over(reaped_cpu(run) + t.cpu_ns, r->cpu_ns))
                 end_for(run, END_TIMEOUT);
-        else if (is_over(t.threads, r->processes)) /* where RLIMIT_NPROC does not hold */
+        else if (is_over(t.threads, r->processes)) /* for where RLIMIT_NPROC does not hold */
                 end_for(run, END_PROCESSES);
-        /* Soon again where it is near a limit. */
+        /* Sooner if it is near a limit. */
         run->look_interval = MIN(run->look_interval * 2, POLL_MOST);
         if (r->cpu_ns != 0) {
                 uint64_t cores = r->has_cpus ? (uint64_t)CPU_COUNT(&r->cpus) : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
@@ -454,7 +481,7 @@ static void look(struct run *run)
         run->look_interval = MAX(run->look_interval, POLL_LEAST);
 }
 
-/* The cost of a look is its CPU time: beside sixty busy processes a look takes a second by the clock, and waiting twenty times that would be too late. */
+/* The cost of a look is its CPU time: among sixty busy processes a look takes a second by the clock, and waiting twenty times that would be too late. */
 static void look_if_due(struct run *run)
 {
         uint64_t begin, used;
@@ -486,7 +513,7 @@ static void look_at_folder_if_due(struct run *run)
         run->next_folder = end + MAX(MIN(2 * (begin - run->begin), FOLDER_MOST), (end - begin) * POLL_SHARE);
 }
 
-/* Returns true when it may go on. */
+/* Returns true if the program may go on. */
 static bool read_control(struct run *run)
 {
         struct exec_command c;
@@ -522,7 +549,7 @@ void signals_drain(int fd)
                 ;
 }
 
-/* Notes a pause: how much later than expected we go on. It may fall into a wait, between two, or behind the last one. */
+/* Notes a pause: how much later than expected we woke. It may come during a wait, between two, or after the last one. */
 static void note_late(struct run *run, uint64_t expected)
 {
         uint64_t now = clock_now();
@@ -531,7 +558,7 @@ static void note_late(struct run *run, uint64_t expected)
                 run->reply.late_ns = now - expected;
 }
 
-/* The new process's messages are no reason to wake, twice for each run: they are read whenever something else is. */
+/* The new process's messages wake nobody, as that would be twice for each run: they are read at the next wakening. */
 static void wait_for_something(struct run *run, uint64_t until)
 {
         struct pollfd fds[] = {
@@ -552,7 +579,7 @@ static bool send_reply(const struct run *run)
         return send(EXEC_CONTROL, &run->reply, sizeof(run->reply), MSG_NOSIGNAL) == sizeof(run->reply);
 }
 
-/* Stops the whole tree, and waits until it stands: what was on a processor may go on for a moment. */
+/* Stops the whole tree, and waits until it is stopped: a process on a processor may run for a moment longer. */
 static void stop_all(const struct run *run)
 {
         bool namespace = run->order->head->namespace;
@@ -581,7 +608,7 @@ static void say_paused(struct run *run, uint64_t now)
         run->reply = kept;
 }
 
-/* Its share is used up: it stands still until it gets another, or is ended. Memory is looked at once more when all has stopped. */
+/* At the end of a share: stops the tree until it gets another share or is ended. Memory is read once more when all has stopped. */
 static void stand_still(struct run *run)
 {
         uint64_t began = clock_now();
@@ -634,7 +661,7 @@ static void thaw(struct run *run)
         tree_continue(run->order->head->namespace);
 }
 
-/* A process in the making has the cores that its parent had when fork() began, and is seen only when fork() ends, which may wait long for a core. So
+/* A process being forked has the cores that its parent had when fork() began, and is seen only when fork() ends, which may wait long for a core. So
  * all are bound again, after 5 ms, 10 ms, …. */
 #define BOUND_AGAIN       8
 #define BOUND_AGAIN_FIRST (5 * NSEC_PER_MSEC)
@@ -644,7 +671,7 @@ static bool bind_again_is_due(const struct run *run, uint64_t now)
         return run->bound != 0 && run->frozen == 0 && run->bound_again < BOUND_AGAIN && now - run->bound >= BOUND_AGAIN_FIRST << run->bound_again;
 }
 
-/* It leaves the cores that runs want, and stands still while these are all that it has. */
+/* Moves the tree off the cores that runs want, and stops it while runs want all of its cores. */
 static void lend_if_due(struct run *run)
 {
         const bool namespace = run->order->head->namespace;
@@ -663,7 +690,7 @@ static void lend_if_due(struct run *run)
         run->bound_again = 0;
         if (CPU_COUNT(&run->cpus) > 0) {
                 tree_bind(namespace, &run->cpus);
-                sched_setaffinity(0, sizeof(run->cpus), &run->cpus); /* our looks are the build's, too */
+                sched_setaffinity(0, sizeof(run->cpus), &run->cpus); /* our looks are part of the build, too */
                 watch_bind(run->watch, &run->cpus);
         } else if (run->frozen == 0) {
                 freeze(run);
@@ -673,7 +700,7 @@ static void lend_if_due(struct run *run)
                 thaw(run);
 }
 
-/* Before it begins. */
+/* Waits for a core before the program begins. */
 static void await_core(struct run *run)
 {
         lender_begin(&run->lender, run->order->head);
@@ -741,9 +768,9 @@ static void end_all(struct run *run)
         read_news(run);
 }
 
-/* It failed; were there as many tasks as allowed when it ended? (What it left behind, and itself.) The kernel counts a task from the
- * beginning of the fork that makes it, and we see it from the end on. Each of those that we see is in the middle of one fork at most, so
- * that half of the limit is the least that is there when a fork fails for it. */
+/* After a failure: counts the tasks at its end (its leftovers, and itself) against the limit. The kernel counts a task from the beginning of the
+ * fork that makes it, and we see it from the end on. Each visible task is in the middle of one fork at most, so at least half of the limit is visible
+ * when a fork fails for it. */
 static void count_what_is_left(struct run *run)
 {
         const struct exec_request *r = run->order->head;
@@ -754,8 +781,8 @@ static void count_what_is_left(struct run *run)
                 run->processes_hit |= 2 * (t.threads + 1) >= r->processes;
 }
 
-/* How it ended, when it did so by itself: a limit that it passed counts all the same, so that whatever is reported as within its
- * limits was within them. */
+/* Sets how it ended, if it ended by itself. A limit that it passed counts all the same, so that a result reported as within its limits was within
+ * them. */
 static void judge(struct run *run)
 {
         const struct exec_request *r = run->order->head;
@@ -789,10 +816,10 @@ static void prepare(struct run *run)
         fcntl(EXEC_REQUEST, F_SETFD, FD_CLOEXEC);
         for (uint32_t i = 0; i < run->order->head->n_loans; i++)
                 fcntl((int)(EXEC_FDS + i), F_SETFD, FD_CLOEXEC);
-        /* Of PID 1 bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it. */
+        /* bubblewrap has set this for PID 1, but an execve that changes capabilities (as root) clears it. */
         if (getpid() == 1 || run->order->head->kept)
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
-        setsid(); /* the terminal's signals are for our caller to judge */
+        setsid(); /* the terminal's signals are for our caller to handle */
         run->signals = signals_block();
 }
 
@@ -818,7 +845,7 @@ static void end_waiting(struct run *run)
         a->waited_ns = waiting_total(w);
         a->threads = MAX(w->most, w->n > 0 ? 1 : 0);
         if (w->n > a->threads && a->threads == 1)
-                a->threads = 2; /* short-lived ones, that no look has met */
+                a->threads = 2; /* short-lived threads that no look has seen */
         if (look_at_cores(run, &busy, &steal)) {
                 a->others_ns = less(less(busy, w->busy), reaped_cpu(run));
                 a->steal_ns = less(steal, w->steal);
@@ -834,7 +861,6 @@ static bool failed(struct run *run, enum exec_step step, int error)
         return error < 0;
 }
 
-/* From the beginning to the end of what is to be run. */
 static void run_it(struct run *run, int error)
 {
         const struct exec_request *r = run->order->head;

@@ -24,8 +24,8 @@ bool surroundings_set_schedule(enum surroundings_part *ret_part)
         return (getpriority(PRIO_PROCESS, 0) == 0 && errno == 0) || setpriority(PRIO_PROCESS, 0, 0) == 0;
 }
 
-/* Habits of memory, disk and clock that numactl, ionice and prctl hand down. A habit that cannot be set here cannot have
- * been set before, either: the same filter of system calls forbids both. */
+/* Resets settings of memory, disk and clock that numactl, ionice and prctl hand down. A setting that cannot be changed here cannot have been changed
+ * before, either: the same filter of system calls forbids both. */
 static void forget_habits(void)
 {
         prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
@@ -34,7 +34,7 @@ static void forget_habits(void)
         syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_NONE, 0));
 }
 
-/* By the system call, as the C library keeps two signals to itself, which whoever started us may have been told to ignore. */
+/* By the system call: the C library keeps two signals to itself, which our starter may have been told to ignore. */
 static void reset_signals(void)
 {
         const struct {
@@ -45,10 +45,10 @@ static void reset_signals(void)
         } standard = {0};
 
         for (int i = 1; i <= 64; i++)
-                syscall(SYS_rt_sigaction, i, &standard, NULL, sizeof(standard.mask)); /* but for SIGKILL and SIGSTOP */
+                syscall(SYS_rt_sigaction, i, &standard, NULL, sizeof(standard.mask)); /* fails for SIGKILL and SIGSTOP */
 }
 
-/* The kernel counts all of a user's. No system has them without limit: where we set none, it is the system's. */
+/* The kernel counts all tasks of a user. No system leaves them unlimited: where we set no limit, the system's stays. */
 static bool count_tasks(uint64_t tasks, struct rlimit *l)
 {
         if (l->rlim_cur == RLIM_INFINITY) {

@@ -15,7 +15,7 @@
 
 struct process {
         pid_t pid, parent;
-        pid_t thread; /* one that lives, and by which its memory is found */
+        pid_t thread; /* a living thread, through which its memory is found */
         char state;
         bool ours;
         uint64_t ticks, threads, space, resident; /* resident in pages */
@@ -33,10 +33,10 @@ static void list_done(struct list *l)
 
 /* -- /proc -- */
 
-/* The names in a folder that are numbers: processes, or the threads of one. */
+/* The numeric names in a folder: processes, or the threads of one. */
 struct numbers {
         struct dirent **list; /* malloc'd, and each */
-        int n;                /* -1: errno says why there are none */
+        int n;                /* -1: none, errno says why */
 };
 
 static int is_number(const struct dirent *e)
@@ -73,7 +73,7 @@ static pid_t number(const struct numbers *x, int i)
         return (pid_t)atoi(x->list[i]->d_name);
 }
 
-/* proc(5), /proc/[pid]/stat. The name in parentheses may hold anything, so reading starts behind the last ')'. */
+/* proc(5), /proc/[pid]/stat. The name in parentheses may hold anything, so reading begins after the last ')'. */
 static bool parse_stat(const char *text, struct process *p)
 {
         const char *at = strrchr(text, ')');
@@ -99,7 +99,7 @@ static bool parse_stat(const char *text, struct process *p)
         return true;
 }
 
-/* A process whose first thread has ended is shown as a zombie without memory, although the others go on. */
+/* True for a process whose first thread has ended: it is shown as a zombie without memory, although the others go on. */
 static bool is_headless(const struct process *p)
 {
         return p->state == 'Z' && p->threads > 1;
@@ -118,7 +118,7 @@ static void find_thread(struct process *p)
         struct process thread = {0};
 
         for (int i = 0; i < threads.n && p->resident == 0; i++) {
-                if (!read_stat(number(&threads, i), &thread)) /* it is in /proc, too, though not listed there */
+                if (!read_stat(number(&threads, i), &thread)) /* the thread is in /proc, too, though not listed there */
                         continue;
                 p->thread = thread.pid;
                 p->space = thread.space;
@@ -126,7 +126,7 @@ static void find_thread(struct process *p)
         }
 }
 
-/* Marks our descendants, until nothing changes: a child may be listed before its parent. */
+/* Marks our descendants until nothing changes: a child may be listed before its parent. */
 static void mark_descendants(struct list *l)
 {
         pid_t self = getpid();
@@ -183,9 +183,9 @@ static bool goes_on(const struct process *p)
         return is_alive(p) && p->state != 'T' && p->state != 't';
 }
 
-/* -- what is asked of it -- */
+/* -- summing and signalling -- */
 
-/* Pages of files and of shared memory, which a process has in common with its children. */
+/* Pages of files and of shared memory, which a process may share with its children. */
 static uint64_t shared_pages(pid_t pid)
 {
         char text[256];
@@ -233,7 +233,7 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w)
         return 0;
 }
 
-/* Sums the fair shares (PSS) of what is still alive. -EACCES: the kernel does not tell. */
+/* Sums the fair shares (PSS) of living processes. -EACCES if the kernel does not show them. */
 static int read_fair_memory(bool inside, uint64_t *ret)
 {
         cleanup(list_done) struct list l;
@@ -251,7 +251,7 @@ static int read_fair_memory(bool inside, uint64_t *ret)
                 if (n == -EACCES || n == -EPERM)
                         r = -EACCES;
                 pss = n > 0 ? strstr(text, "\nPss:") : NULL;
-                if (pss) /* else it has gone meanwhile */
+                if (pss) /* else the process has gone meanwhile */
                         *ret += strtoull(pss + 5, NULL, 10) * 1024;
         }
         return r;
@@ -261,7 +261,7 @@ uint64_t tree_checked_memory(bool inside, const struct tree *t, uint64_t limit)
 {
         uint64_t memory = t->memory, fair;
 
-        /* More than once: the shares of the others grow when one ends while they are read. */
+        /* Repeated: when a process ends during the reading, the shares of the others grow. */
         for (int i = 0; i < 3 && t->n > 1 && memory > limit; i++)
                 if (read_fair_memory(inside, &fair) >= 0)
                         memory = MIN(memory, fair);
@@ -294,7 +294,7 @@ bool tree_kill(bool inside)
 {
         if (inside) /* one pass over all tasks under the kernel's lock: no fork escapes it */
                 return kill(-1, SIGKILL) == 0;
-        tree_stop(false); /* what is stopped cannot fork any more */
+        tree_stop(false); /* a stopped process cannot fork */
         return signal_all(SIGKILL);
 }
 
@@ -317,7 +317,7 @@ bool tree_goes_on(bool inside)
         return some;
 }
 
-/* A thread started during this look is still on the old cores; the next look finds it. */
+/* A thread started during this look stays on the old cores; the next look finds it. */
 static bool bind_threads(pid_t pid, const cpu_set_t *cpus)
 {
         cleanup(numbers_done) struct numbers threads = threads_of(pid);
@@ -382,7 +382,7 @@ static void note(struct waiting *w, pid_t id, uint64_t ns)
         for (size_t i = 0; i < w->n; i++) {
                 if (w->threads[i].id != id)
                         continue;
-                if (ns < w->threads[i].ns) /* another one of that number */
+                if (ns < w->threads[i].ns) /* another thread with the same id */
                         w->gone += w->threads[i].ns;
                 w->threads[i].ns = ns;
                 return;
@@ -438,7 +438,7 @@ bool waiting_cores(const cpu_set_t *cpus, uint64_t *ret_busy, uint64_t *ret_stea
                         *ret_busy += (user + nice + system + irq + soft) * tick;
                         *ret_steal += steal * tick;
                 } else if (strncmp(line, "cpu", 3) != 0) {
-                        break; /* they come first */
+                        break; /* those lines come first */
                 }
         }
         if (f)
@@ -452,14 +452,14 @@ static uint64_t usage_at(int parent, const char *name, uint64_t most, unsigned d
 {
         const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
         int fd = openat(parent, name,
-                        flags | O_NOATIME); /* which is its owner's, or root's: that nobody sees that we have looked */
+                        flags | O_NOATIME); /* allowed to the owner and root only; keeps our look invisible */
         uint64_t sum = 0;
         struct dirent *e;
         DIR *d;
 
         if (fd < 0 && errno == EPERM)
                 fd = openat(parent, name, flags);
-        if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0) /* no hiding from the count */
+        if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0) /* nothing may hide from the count */
                 fd = openat(parent, name, flags);
         d = fd < 0 ? NULL : fdopendir(fd);
         if (!d) {
@@ -476,7 +476,7 @@ static uint64_t usage_at(int parent, const char *name, uint64_t most, unsigned d
                         continue;
                 blocks = (uint64_t)st.st_blocks * 512;
                 sum += blocks > 4096 ? blocks : 4096;
-                if (S_ISDIR(st.st_mode) && sum <= most) /* so deep that it can only be meant to hide something: too much */
+                if (S_ISDIR(st.st_mode) && sum <= most) /* a depth that can only be meant to hide something: too much */
                         sum += depth < 200 ? usage_at(fd, e->d_name, most - sum, depth + 1) : most;
         }
         closedir(d);

@@ -45,7 +45,7 @@
 #define PATHS_MOST (1u << 17)
 #define BYTES_MOST (UINT64_C(16) << 20)
 
-/* The calls that name a file. A call whose masked flags are `value` is not watched: it names no file (fstat), or makes it. */
+/* The calls that name a file. A call whose masked flags are `value` is not watched: it names no file (fstat), or creates one. */
 static const struct call {
         int number, directory /* argument; -1: none */, path, flags /* -1: none */;
         uint32_t mask, value;
@@ -80,9 +80,9 @@ struct seen {
 struct watch {
         pthread_t thread;
         const struct order *order;
-        int ours, theirs; /* a socket pair: the new process sends the listener */
+        int ours, theirs; /* a socket pair, by which the new process sends the listener */
         int stop;         /* an eventfd */
-        /* The thread's, until it has ended. */
+        /* Only the thread uses these, until it has ended. */
         bool is_whole; /* nothing was missed */
         STAILQ_HEAD(, seen) list;
         void *tree;     /* of their paths: search.h */
@@ -99,13 +99,13 @@ static size_t make_filter(struct sock_filter f[FILTER_MOST])
 
         f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
         f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
-        f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF); /* a 32-bit program: that something is missed is noted */
+        f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF); /* a 32-bit program: notes that something is missed */
         f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
         for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
                 const struct call *c = &calls[i];
 
                 f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)c->number, 0, c->flags < 0 ? 1 : 5);
-                if (c->flags >= 0) { /* the lower half, all of these being little-endian */
+                if (c->flags >= 0) { /* the lower half, as all of these machines are little-endian */
                         f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)c->flags));
                         f[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, c->mask);
                         f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, c->value, 1, 0);
@@ -177,7 +177,7 @@ static void add_path(struct watch *w, const char *path)
         w->n++;
 }
 
-/* Is the path in the folder, by its words alone? Not when a ".." leads out of it. *ret_top, which may be NULL: the name in the folder that the path
+/* True if the path is in the folder, judged by its text: false if a ".." leads out. *ret_top (may be NULL): the name in the folder that the path
  * leads through, not terminated; empty for the folder itself. */
 static bool is_in(const char *path, const char *folder, struct slice *ret_top)
 {
@@ -203,7 +203,7 @@ static bool is_in(const char *path, const char *folder, struct slice *ret_top)
         return depth >= 0;
 }
 
-/* A path in the working directory is noted as the name in it alone: "./src". */
+/* Notes a path. In the working directory only the name in it is noted: "./src". */
 static void note_path(struct watch *w, const char *path)
 {
         static const char *const others[] = {"/proc", "/dev", "/sys", "/tmp"};
@@ -236,7 +236,7 @@ static const struct call *find_call(int number)
         return NULL;
 }
 
-/* False when no path can be read there: the call is going to fail, its process has gone, or we may not (errno). */
+/* False if no path can be read there: the call is going to fail, its process has gone, or we may not (errno). */
 static bool read_text(pid_t pid, uint64_t at, char ret[PATH_SIZE])
 {
         const size_t page = 4096;
@@ -255,7 +255,7 @@ static bool read_text(pid_t pid, uint64_t at, char ret[PATH_SIZE])
         return false;
 }
 
-/* The folder that a path is relative to, with a slash behind it. */
+/* The folder that a path is relative to, with a slash at the end. */
 static size_t read_folder(const struct seccomp_notif *n, const struct call *c, char ret[PATH_SIZE])
 {
         int directory = c->directory < 0 ? AT_FDCWD : (int)n->data.args[c->directory];
@@ -289,7 +289,7 @@ static void look_at_call(struct watch *w, const struct seccomp_notif *n)
         if (text[0] != '/') {
                 size = read_folder(n, c, path);
                 if (size == 0)
-                        return; /* it ended meanwhile, or has no such folder */
+                        return; /* the process ended meanwhile, or has no such folder */
         }
         memcpy(path + size, text, strlen(text) + 1);
         note_path(w, path);
@@ -303,7 +303,7 @@ static void serve(struct watch *w, int listener)
         struct pollfd fds[] = {{.fd = listener, .events = POLLIN}, {.fd = w->stop, .events = POLLIN}};
         struct {
                 struct seccomp_notif n;
-                char room[128]; /* of a kernel with a longer one */
+                char room[128]; /* for a kernel with a longer one */
         } in;
 
         ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
@@ -319,7 +319,7 @@ static void serve(struct watch *w, int listener)
                 }
                 memset(&in, 0, sizeof(in));
                 if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in.n) < 0)
-                        continue; /* who called was killed */
+                        continue; /* the caller was killed */
                 look_at_call(w, &in.n);
                 out.id = in.n.id;
                 ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out);
@@ -355,7 +355,7 @@ struct watch *watch_begin(const struct order *order)
                 if (pthread_create(&w->thread, NULL, watch_thread, w) == 0)
                         return w;
         }
-        free(w); /* the helper ends soon, and its descriptors with it */
+        free(w); /* the helper ends soon, and closes its descriptors */
         return NULL;
 }
 

@@ -1,24 +1,23 @@
-/* The messages between the caller (execution.c, keeper.c) and the helper `solverfs-exec` (exec_stub.c, exec_keeper.c). Private to these, which
- * are always built together.
+/* The messages between the caller (execution.c, keeper.c) and the helper `solverfs-exec` (exec_stub.c, exec_keeper.c). Private to these, which are
+ * always built together.
  *
  * The helper begins with standard input, output and error, and
- *   EXEC_CONTROL  a SEQPACKET socket, whose end (the caller is no more) means: end everything
- *   EXEC_REQUEST  a file that holds one struct exec_request, of which only `keep`, `namespace` and `drop` count. When the helper begins it sets `begun`
- *                 in the file: the caller, who looks only when it has waited long, need not be woken for that.
- * A message of the caller is an order: a struct exec_order with the descriptors of a run. One run at a time. Without `keep` the helper becomes the first
- * run that it gets. With `keep` it makes a process for each, or has made one ahead, which receives the order itself. When that process has gone, the
- * helper answers with a struct exec_news.
+ *   EXEC_CONTROL  a SEQPACKET socket; its end (the caller is gone) means: end everything
+ *   EXEC_REQUEST  a file with one struct exec_request, of which only `keep`, `namespace` and `drop` count. The helper sets `begun` in the file when it
+ *                 begins: the caller looks there only after a long wait, so this wakes nobody.
+ * The caller sends an order: a struct exec_order with the descriptors of a run. One run at a time. Without `keep` the helper becomes the first
+ * run that it gets. With `keep` each run gets a process of its own, made at the order or ahead of it; a process made ahead receives the order itself.
+ * When that process has gone, the helper answers with a struct exec_news.
  *
  * The descriptors of a run are, in this order, standard input, output and error for the program, and:
- *   EXEC_CONTROL  a stream socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is no more) means: end
- *                 everything. The run writes a struct exec_reply to it whenever the program stands still because its share is used up,
- *                 and one when all is over, and exits. A SEQPACKET socket that is closed with a command unread would give an error before the reply.
+ *   EXEC_CONTROL  a stream socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is gone) means: end
+ *                 everything. The run writes a struct exec_reply to it each time the program is stopped because its share is used up,
+ *                 and a last one when all is over, and exits. A SEQPACKET socket closed with a command unread would give an error before the reply.
  *   EXEC_REQUEST  a file as above and, behind the struct, NUL-terminated strings: the working directory, the scratch folder, the name below
- *                 SANDBOX_RUNS of what is to become /scratch in a keeper's run, the file for standard input (empty: as it is), the arguments, the
- *                 environment
- *   locks of the cores that a build has borrowed (core_lock.h), `loans` of them. The run keeps the program off those that other runs want, and lets all of
- *                 it stand still while they want all; `standing` in the file says for how long, as the caller must not take that for a lost helper.
- */
+ *                 SANDBOX_RUNS of the folder that becomes /scratch in a keeper's run, the file for standard input (empty: as it is), the arguments,
+ *                 the environment
+ *   locks of the cores that a build has borrowed (core_lock.h), `loans` of them. The run keeps the program off cores that others want, and stops
+ *                 all of it while they want every core; `standing` in the file says for how long, lest the caller take it for a lost helper. */
 #pragma once
 
 #include <sched.h>
@@ -27,14 +26,14 @@
 
 #include "core/sandbox/surroundings.h"
 
-/* In the sandbox: the folder of a runner, with what becomes each run's /scratch; no program sees what is in it. Its folder `case` is /case in all. */
+/* Inside the sandbox: a runner's folder, which holds each run's /scratch; programs cannot see it. Its folder `case` is /case in every run. */
 #define SANDBOX_RUNS "/.runs"
 
 #define EXEC_MAGIC   UINT32_C(0x53465846)
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
 #define EXEC_FDS     5 /* standard input, output, error, and these two */
-#define EXEC_FDS_MOST 253 /* of one message: the kernel's SCM_MAX_FD */
+#define EXEC_FDS_MOST 253 /* descriptors in one message: the kernel's SCM_MAX_FD */
 #define EXEC_GROWTH  64
 #define EXEC_LOANS_MOST (EXEC_FDS_MOST - EXEC_FDS)
 
@@ -42,52 +41,52 @@ struct exec_request {
         uint32_t magic;
         uint32_t n_arguments, n_environment;
         bool begun;      /* set by the helper */
-        bool keep;       /* be a keeper of the sandbox: for many runs */
-        bool kept;       /* a keeper's run: make a PID, an IPC and a mount namespace for it, if `namespace` */
-        bool namespace;  /* we are PID 1 of a PID namespace: all that is alive in it is the program's */
-        bool drop;       /* to uid and gid */
-        bool keep_files; /* with that user, keep root's power over files: bare, everything it needs is in folders of ours */
+        bool keep;       /* keep the sandbox for many runs */
+        bool kept;       /* a run of a keeper: gets a PID, an IPC and a mount namespace if `namespace` */
+        bool namespace;  /* we are PID 1 of a PID namespace: every process in it is the program's */
+        bool drop;       /* become uid and gid */
+        bool keep_files; /* as that user, keep root's power over files: a bare program finds all that it needs in our folders */
         bool has_cpus;
         uint32_t uid, gid;
         uint64_t wall_ns, cpu_ns, memory, file_size, processes;
-        uint64_t share_ns; /* stand still after so much wall time; 0: never */
+        uint64_t share_ns; /* stop after so much wall time; 0: never */
         struct surroundings surroundings;
         cpu_set_t cpus;
         uint32_t n_loans;
         uint16_t loans[EXEC_LOANS_MOST]; /* CPU numbers, in the order of the locks */
-        bool watch; /* tell which files it asks for */
+        bool watch; /* report which files the program asks for */
         struct exec_watched {
                 uint64_t at, size; /* in the file: the paths, each with its NUL */
-                bool is_whole;     /* nothing was missed */
-        } watched;                 /* set by the helper, when all is over */
+                bool is_whole;     /* none was missed */
+        } watched;                 /* set by the helper at the end */
         struct exec_standing {
-                uint64_t total_ns, since_ns; /* before; since when, 0: it goes on */
+                uint64_t total_ns, since_ns; /* of earlier stops; the begin of the present one, 0: it runs */
         } standing;                          /* set by the helper */
 };
 
 enum exec_command_kind {
-        COMMAND_TOO_MUCH, /* it prints too much: end it */
-        COMMAND_CONTINUE, /* for another share_ns */
+        COMMAND_TOO_MUCH, /* the program prints too much: end it */
+        COMMAND_CONTINUE, /* go on for another share_ns */
 };
 
 struct exec_command {
-        uint64_t kind; /* enum exec_command_kind; as wide as the other, so that no byte sent is left to chance */
+        uint64_t kind; /* enum exec_command_kind; as wide as the other, so that the struct has no padding */
         uint64_t share_ns;
 };
 
-/* A message with descriptors; exec_order.c, in both. */
+/* A message with descriptors; exec_order.c, used on both sides. */
 struct exec_order {
         uint32_t magic;
 };
 int order_send(int socket, const int *fds, size_t n); /* 0 or -errno; does not wait */
-/* The number of descriptors; 0: nothing there, unless `flags` let it wait; -1: the other end has gone, or talks nonsense. */
+/* Returns the number of descriptors; 0 if nothing is there (unless `flags` let it wait); -1 if the other end has gone or talks nonsense. */
 int order_receive(int socket, int flags, int ret_fds[EXEC_FDS_MOST]);
 
 struct exec_news {
         uint32_t magic;
-        int32_t error;  /* why there was no process, else 0 */
-        int32_t status; /* of the process, as wait() has it */
-        bool clean;     /* nothing of the run is left in what the next one will see */
+        int32_t error;  /* why no process was made; else 0 */
+        int32_t status; /* of the process, as from wait() */
+        bool clean;     /* the run left nothing that the next one can see */
 };
 
 /* The step at which the new process failed to become the program. */
@@ -95,7 +94,7 @@ enum exec_step {
         STEP_NONE,
         STEP_EXECVE,
         STEP_FORK,
-        STEP_SURROUNDINGS, /* `part` says which */
+        STEP_SURROUNDINGS, /* `part` names the one */
         STEP_AFFINITY,
         STEP_USER,
         STEP_DIRECTORY,
@@ -107,24 +106,24 @@ enum exec_step {
 
 struct exec_reply {
         uint32_t magic;
-        bool paused;   /* it stands still; the numbers are those so far, `tree_now` what it holds */
-        uint32_t step; /* enum exec_step: where it failed, with `error` */
+        bool paused;   /* the program is stopped; the numbers are those so far, `tree_now` is its present memory */
+        uint32_t step; /* enum exec_step: the failed step, with `error` */
         uint32_t part; /* enum surroundings_part */
         int32_t error;
         uint32_t end; /* enum execute_end */
         int32_t code;
         uint32_t killed;
         uint64_t wall_ns, user_ns, system_ns; /* paused: all of the CPU time is user_ns */
-        uint64_t largest, tree; /* bytes: ru_maxrss of the largest process; the most that a poll of all of them found */
+        uint64_t largest, tree; /* bytes: ru_maxrss of the largest process; the largest polled sum of all */
         uint64_t tree_now;
         uint64_t voluntary, involuntary;
         bool waiting_unknown; /* this kernel does not count it */
-        uint64_t waited_ns;   /* its threads were ready and had no core, in all */
-        uint64_t others_ns, steal_ns, threads; /* what others used of its cores meanwhile; what was stolen; the most threads at once */
-        uint64_t begin_ns; /* of its execve, by CLOCK_MONOTONIC */
-        struct exec_growth { /* how its memory grew: by an eighth or more from one to the next, or by as much as lets all of it have room here */
+        uint64_t waited_ns;   /* time that its threads were ready and had no core, in all */
+        uint64_t others_ns, steal_ns, threads; /* time that others used its cores meanwhile; stolen time; the most threads at once */
+        uint64_t begin_ns; /* time of its execve, by CLOCK_MONOTONIC */
+        struct exec_growth { /* growth of its memory: each point is at least an eighth higher than the one before, or by more where room is short */
                 uint64_t ns, memory;
         } growth[EXEC_GROWTH];
         uint64_t n_growth;
-        uint64_t late_ns; /* the longest that the helper slept beyond what it had asked for */
+        uint64_t late_ns; /* the longest that the helper overslept */
 };

@@ -28,7 +28,7 @@ static bool write_text(const char *path, const char *text)
         return done;
 }
 
-/* We stay who we are: user_namespaces(7) allows that one line to everybody. A process that is not dumpable may not even open these files. */
+/* Maps our own ids to themselves: user_namespaces(7) allows everybody that one line. A process that is not dumpable may not even open these files. */
 static bool map_ourselves(uid_t uid, gid_t gid)
 {
         char users[64], groups[64];
@@ -56,7 +56,7 @@ int world_clone(bool namespaces, bool user)
 
 /* -- keys -- */
 
-/* Keyrings belong to a user and to no namespace: the next run would find what one left in them. The filter forbids them to programs of both
+/* Keyrings belong to a user and to no namespace: the next run would find the keys of the last. The filter forbids them to programs of both
  * instruction sets of a machine, and nothing else. */
 bool world_forbid_keys(void)
 {
@@ -93,7 +93,7 @@ bool world_forbid_keys(void)
         };
         struct sock_fprog program = {.len = sizeof(filter) / sizeof(*filter), .filter = filter};
 
-        /* Older kernels would slow down every program under a filter by what they do against speculation. */
+        /* Without this, older kernels slow down every program under a filter by mitigations of speculation. */
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 || errno == ENOSYS ||
                errno == EINVAL;
 }
@@ -108,8 +108,8 @@ static int mount_scratch(const char *name)
         return mount(source, "/scratch", NULL, MS_BIND, NULL) < 0 ? -errno : 0;
 }
 
-/* The runner's folder is not for the program. Where that has a user of its own it may not enter it; else we cover it, as in a namespace of
- * other users what came with the rest cannot be taken away. */
+/* Hides the runner's folder from the program. A program with a user of its own may not enter it. Otherwise we cover it: in a namespace of other
+ * users, an inherited mount cannot be removed. */
 static int hide_runs(const struct exec_request *r)
 {
         if (r->drop)
@@ -154,13 +154,13 @@ static uint64_t add_file(uint64_t hash, int fd)
         return hash;
 }
 
-/* The loopback, the only device, counts every packet; a protocol counts what found no way; the list of Unix sockets has one that outlives its process
- * (in flight over another). */
+/* The loopback, the only device, counts every packet; a protocol counts undeliverable ones; the list of Unix sockets shows one that outlives its
+ * process (in flight over another). */
 uint64_t world_network(void)
 {
         static const char *const files[] = {"/proc/self/net/dev", "/proc/self/net/snmp", "/proc/self/net/snmp6",
                                             "/proc/self/net/unix"};
-        static int fds[sizeof(files) / sizeof(*files)]; /* they stay open, from the first time on */
+        static int fds[sizeof(files) / sizeof(*files)]; /* kept open after the first call */
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
         for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {

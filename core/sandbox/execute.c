@@ -30,7 +30,7 @@ int execute(const struct execute_request *q, struct execute_result *ret)
         if (r == 0)
                 r = run(k, &x, ret);
         keeper_close(k);
-        for (size_t i = 0; i < q->n_loans; i++) { /* for a helper that could not */
+        for (size_t i = 0; i < q->n_loans; i++) { /* a helper that was killed could not */
                 core_unlock(q->loans[i].lock, CORE_MOVES);
                 core_unlock(q->loans[i].lock, CORE_TURN);
         }

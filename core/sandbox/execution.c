@@ -12,19 +12,19 @@
 #include "cache/base/process.h"
 #include "core/sandbox/sandbox.h"
 
-/* A helper so late was not allowed to run: no load of the machine does that. */
+/* A helper this late was not allowed to run: no load of the machine does that. */
 #define PAUSE (2 * NSEC_PER_SEC)
 
-/* -- what the machine did meanwhile -- */
+/* -- events on the machine meanwhile -- */
 
-/* Opens the file that counts the kernel's kills for want of memory: of our cgroup, where our runs are, too, so that what happens in another container
- * or service is no doubt about them; else, and outside of any, of the machine. */
+/* Opens the file that counts the kernel's kills for want of memory. It is our cgroup's, which our runs are in, so that another container or service
+ * raises no doubt about them. Without a cgroup it is the machine's. */
 static FILE *open_memory_kills(void)
 {
         cleanup_file FILE *f = fopen("/proc/self/cgroup", "re");
         char line[PATH_SIZE], controllers[256], path[PATH_SIZE], file[2 * PATH_SIZE] = "";
 
-        while (f && fgets(line, sizeof(line), f)) { /* "4:memory:/path" of version 1, "0::/path" of version 2, which may be there without memory */
+        while (f && fgets(line, sizeof(line), f)) { /* "4:memory:/path" of version 1; "0::/path" of version 2, which may lack memory */
                 bool is_old = sscanf(line, "%*d:%255[^:]:%4000[^\n]", controllers, path) == 2 && strcmp(controllers, "memory") == 0;
 
                 if ((is_old || sscanf(line, "0::%4000[^\n]", path) == 1) && path[1] && (is_old || !*file))
@@ -33,7 +33,7 @@ static FILE *open_memory_kills(void)
         return (*file ? fopen(file, "re") : NULL) ?: fopen("/proc/vmstat", "re");
 }
 
-/* How many there were. Read at most once a second: the kernel makes the whole file anew at each look, and a run should not wait for that. */
+/* The number of kills. Read at most once a second: the kernel makes the whole file anew for each reader, and a run should not wait for that. */
 static uint64_t memory_kills(bool fresh)
 {
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -103,7 +103,7 @@ int execution_init(struct execution *x, const struct execute_request *request)
                 .err_capture = {.limit = request->err},
         };
         if (getrandom(random, sizeof(random), 0) != sizeof(random))
-                return errorf(-EIO, "the kernel gives no random numbers");
+                return errorf(-EIO, "cannot get random numbers from the kernel");
         snprintf(x->mark, sizeof(x->mark), RUN_MARK "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
         x->memory_kills = memory_kills(false);
         return 0;
@@ -134,10 +134,10 @@ int execution_prepare(struct execution *x)
 
 /* -- watching -- */
 
-/* Reads what there is. Closes the descriptor at its end. */
+/* Reads the available output. Closes the descriptor at its end. */
 static void read_stream(int *fd, struct capture *c, const struct listener *l)
 {
-        for (int i = 0; i < 64 && *fd >= 0; i++) { /* a flood must not keep us from the rest */
+        for (int i = 0; i < 64 && *fd >= 0; i++) { /* limited, as a flood must not block the other descriptors */
                 char block[1 << 16];
                 ssize_t n = read(*fd, block, sizeof(block));
 
@@ -182,7 +182,7 @@ static void read_streams(struct execution *x)
         }
 }
 
-/* Returns false when there is nothing more to come. */
+/* Returns false if nothing more will come. */
 static bool read_reply(struct execution *x)
 {
         ssize_t n = recv(x->control, (char *)&x->reply + x->reply_size, sizeof(x->reply) - x->reply_size, MSG_DONTWAIT);
@@ -202,7 +202,7 @@ bool execution_begun(const struct execution *x)
                (pread(x->wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun);
 }
 
-/* For how long runs have had all of its cores. */
+/* How long it has been stopped because runs had all of its cores. */
 static uint64_t stood_still(const struct execution *x)
 {
         struct exec_standing s;
@@ -212,7 +212,7 @@ static uint64_t stood_still(const struct execution *x)
         return s.total_ns + (s.since_ns ? now_ns() - s.since_ns : 0);
 }
 
-/* The time for making the sandbox, or for all that it does, is over. Returns false when that was not all the time it had. */
+/* Handles a passed deadline: that of making the sandbox, or that of the whole. Returns false if there is more time. */
 static bool is_late(struct execution *x)
 {
         const uint64_t wall = x->request->wall_ns, stood = stood_still(x);
@@ -237,7 +237,7 @@ void execution_continue(struct execution *x, uint64_t share_ns)
 void execution_cancel(struct execution *x)
 {
         if (execution_replied(x) && x->reply.paused)
-                x->reply_size = 0; /* another one will come */
+                x->reply_size = 0; /* another reply will come */
         x->cancelled = true;
         shutdown(x->control, SHUT_WR);
         x->deadline = now_ns() + END_GRACE;
@@ -287,7 +287,7 @@ static bool is_control_open(const struct execution *x)
         return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-/* The sandbox's first process dies with bubblewrap or, should it have begun only now, by the socket's end; all else dies with that one. */
+/* The sandbox's first process dies with bubblewrap or, if it only begins now, by the socket's end; everything else dies with that process. */
 void execution_await_end(struct execution *x)
 {
         uint64_t deadline = now_ns() + END_GRACE;
@@ -328,7 +328,7 @@ static bool kill_if_marked(void *user, pid_t pid)
         return true;
 }
 
-/* All processes that it started have inherited its environment. One that forks and goes while the others are looked at hides its child from that look. */
+/* All processes of the run have inherited its environment. One that forks and exits during the scan hides its child from that scan. */
 void execution_kill_marked(const struct execution *x)
 {
         for (int rounds = 0, clean = 0; rounds < 100 && clean < 3; rounds++) {
@@ -385,7 +385,7 @@ static enum execute_doubt doubt_of(const struct execution *x, const struct execu
         return DOUBT_NONE;
 }
 
-/* Where the kernel does not count it: the wall time without CPU time of a program that was taken off its core rather than left it. */
+/* An estimate where the kernel does not count it: wall time without CPU time, for a program that was taken off its core rather than left it. */
 static uint64_t waited(const struct exec_reply *a)
 {
         uint64_t cpu = a->user_ns + a->system_ns;
@@ -408,7 +408,7 @@ static void read_watched(const struct execution *x, struct execute_result *r)
         r->is_watched = w.is_whole && pread(x->wire, bytes, w.size, (off_t)w.at) == (ssize_t)w.size && bytes[w.size - 1] == '\0';
 }
 
-/* From the program's begin on, and within its time: we read a little later than it writes. */
+/* Converts times to those since the program's begin, within its run: we read a little later than it writes. */
 static void read_times(struct execution *x, struct execute_result *r)
 {
         const struct exec_reply *a = &x->reply;
@@ -448,7 +448,7 @@ static int make_result(struct execution *x, struct execute_result *ret)
         int k;
 
         if (r.end == END_EXIT && (prints_too_much(&x->out_capture) || prints_too_much(&x->err_capture)))
-                r.end = END_OUTPUT; /* it had ended before we had read it all */
+                r.end = END_OUTPUT; /* it had ended before we had read all output */
         r.doubt = doubt_of(x, &r);
         k = capture_finish(&x->out_capture, &r.out, &r.out_cut);
         if (k == 0)
@@ -467,7 +467,7 @@ int execution_result(struct execution *x, struct execute_result *ret)
 {
         if (x->cancelled || (execution_replied(x) && x->reply.end == END_CANCELLED))
                 return errorf(-ECANCELED, "cancelled");
-        read_streams(x); /* all writers are gone: what is left in the pipes is all there will be */
+        read_streams(x); /* all writers are gone: the pipes hold the rest of the output */
         if (!execution_replied(x))
                 return explain_loss(x);
         if (x->reply.step != STEP_NONE && x->reply.step != STEP_EXECVE)

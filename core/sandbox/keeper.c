@@ -15,17 +15,17 @@
 
 struct keeper {
         bool inside;
-        bool many; /* runs */
+        bool many; /* for many runs */
         uid_t uid;
         int lease;   /* the lock on its user, or -1 */
         int control; /* SEQPACKET */
-        int wire;    /* its request, in which it says that it has begun */
-        int said;    /* what bubblewrap says when it cannot */
-        int process; /* pidfd, or -1: then only the socket's end tells */
+        int wire;    /* the request, in which the helper sets `begun` */
+        int said;    /* bubblewrap's standard error */
+        int process; /* pidfd, or -1: then only the socket's end shows its end */
         pid_t pid;   /* bubblewrap, or the helper itself; 0: none any more */
-        bool busy;   /* it was given a run and has not said that it has gone */
+        bool busy;   /* it was given a run and has not reported its end */
         bool dirty;
-        bool empty; /* nothing of it is left, or nothing was begun */
+        bool empty; /* no process of it is left, or none was begun */
 };
 
 /* -- its beginning -- */
@@ -41,7 +41,7 @@ static int write_wire(struct keeper *k)
         return write_all(k->wire, &head, sizeof(head));
 }
 
-/* All above the numbers that they get in the helper. */
+/* Duplicates the descriptors above the numbers that they get in the helper. */
 static int lift(const int from[EXEC_FDS], int ret[EXEC_FDS])
 {
         for (size_t i = 0; i < EXEC_FDS; i++) {
@@ -70,7 +70,7 @@ static int start_helper(struct keeper *k, char *const *arguments)
         return r < 0 ? errorf(r, "cannot start %s: %s", arguments[0], strerror(-r)) : 0;
 }
 
-/* solverfs-exec ($SOLVERFS_EXEC), in the sandbox or bare. */
+/* Starts solverfs-exec ($SOLVERFS_EXEC), in the sandbox or bare. */
 static int start(struct keeper *k, const struct execute_request *like, const char *runs)
 {
         cleanup(strings_freep) char **sandboxed = NULL;
@@ -117,8 +117,8 @@ int keeper_open(const struct execute_request *like, const char *runs, struct kee
 
 /* -- its end -- */
 
-/* Ends keeper and sandbox. In a PID namespace all goes with its first process before that has gone; the bare keeper ends all it has before it
- * goes by itself. Killed as it began, it leaves bubblewrap's inner half, which is swept away. */
+/* Ends keeper and sandbox. In a PID namespace everything ends before its first process has gone; the bare keeper ends all its processes before
+ * itself. A sandbox killed as it began leaves bubblewrap's inner half, which is swept away. */
 static void end(struct keeper *k, bool by_force)
 {
         struct pollfd fd = {.fd = k->process, .events = POLLIN};
@@ -126,7 +126,7 @@ static void end(struct keeper *k, bool by_force)
 
         closep(&k->control);
         if (by_force || k->process < 0 || poll(&fd, 1, END_GRACE / NSEC_PER_MSEC) == 0)
-                kill(k->pid, SIGKILL); /* a process not yet waited for keeps its number */
+                kill(k->pid, SIGKILL); /* the number stays valid until the process is waited for */
         TEMP_FAILURE_RETRY(waitpid(k->pid, &status, 0));
         k->pid = 0;
         k->empty = status == 0;
@@ -151,7 +151,7 @@ struct keeper *keeper_close(struct keeper *k)
 
 /* -- runs -- */
 
-/* Reads the keeper's report on its run. -ETIME: none came; -EPIPE: the keeper is gone. */
+/* Reads the keeper's report on its run. -ETIME if none came; -EPIPE if the keeper is gone. */
 static int read_news(struct keeper *k, uint64_t patience, struct exec_news *ret)
 {
         uint64_t deadline = now_ns() + patience;
@@ -181,7 +181,7 @@ enum keeper_state keeper_state(struct keeper *k)
                 return KEEPER_LOST;
         if (k->dirty)
                 return KEEPER_DIRTY;
-        /* It says nothing unasked; its end is seen. */
+        /* The keeper sends nothing unasked, but its end is seen. */
         return recv(k->control, &trash, 1, MSG_DONTWAIT | MSG_PEEK) >= 0 ? KEEPER_LOST : KEEPER_CLEAN;
 }
 
@@ -209,7 +209,7 @@ static bool has_begun(const struct keeper *k)
         return pread(k->wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun;
 }
 
-/* bubblewrap says on standard error why it cannot. */
+/* The reason on bubblewrap's standard error. */
 static int explain_start(const struct keeper *k)
 {
         char said[512] = "";
@@ -239,7 +239,7 @@ int keeper_begin(struct keeper *k, struct execution *x)
         for (size_t i = 0; i < ARRAY_SIZE(x->theirs); i++)
                 closep(&x->theirs[i]);
         if (r < 0)
-                return has_begun(k) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox is no more")
+                return has_begun(k) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox has ended")
                                                              : -EIO;
         k->busy = true;
         x->deadline = now_ns() + (x->request->start_ns ?: START_GRACE);
@@ -248,14 +248,14 @@ int keeper_begin(struct keeper *k, struct execution *x)
         return 0;
 }
 
-/* The run was lost. Nothing that was in the sandbox is used again, for whatever reason it was lost. */
+/* Handles a lost run. The sandbox is not used again, whatever the cause. */
 static int lose(struct keeper *k, struct execution *x)
 {
         struct exec_news news = {0};
         bool begun;
 
         if (!x->lost && !x->cancelled && read_news(k, END_GRACE, &news) == 0 && news.error != 0)
-                return errorf(-ENOSYS, "no namespaces can be made in a sandbox here: %s", strerror(news.error));
+                return errorf(-ENOSYS, "cannot make namespaces in a sandbox here: %s", strerror(news.error));
         begun = has_begun(k);
         end(k, true);
         if (x->inside)
@@ -272,7 +272,7 @@ int keeper_finish(struct keeper *k, struct execution *x, struct execute_result *
         if (!execution_replied(x) || x->reply.paused)
                 r = lose(k, x);
         else if (x->reply.step == STEP_NAMESPACE)
-                r = errorf(-ENOSYS, "no namespaces can be made in a sandbox here: %s", strerror(x->reply.error));
+                r = errorf(-ENOSYS, "cannot make namespaces in a sandbox here: %s", strerror(x->reply.error));
         if (k->many)
                 fault_at("keeper.end");
         return r < 0 && !x->cancelled ? r : execution_result(x, ret);

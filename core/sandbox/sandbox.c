@@ -11,11 +11,11 @@
 #include "cache/base/process.h"
 #include "core/sandbox/exec_wire.h"
 
-/* -- whose files -- */
+/* -- ownership of files -- */
 
 static bool has_users;
 
-/* "inside outside count" lines: in a container that is root only of a few users, ours may be missing. */
+/* "inside outside count" lines: a container that has only a few users as root may lack ours. */
 static void find_users(void)
 {
         cleanup_file FILE *f = fopen("/proc/self/uid_map", "re");
@@ -33,15 +33,15 @@ bool sandbox_has_users(void)
         return has_users;
 }
 
-#define LEASES "/run/solverfs" /* not below /run/lock, where anybody may be the first to make it */
+#define LEASES "/run/solverfs" /* not below /run/lock, where any user may create it first */
 
 struct user_search {
         uid_t uid;
         bool found;
-        int error; /* why one could not be looked at */
+        int error; /* why a process could not be looked at */
 };
 
-/* Any of real, effective, saved and file system's. */
+/* Compares real, effective, saved and file system ids. */
 static bool look_for_user(void *user, pid_t pid)
 {
         struct user_search *search = user;
@@ -58,7 +58,7 @@ static bool look_for_user(void *user, pid_t pid)
         return !search->found && search->error == 0;
 }
 
-/* -EAGAIN when a process of the user lives. A failed look is an error, never an empty answer. */
+/* -EAGAIN if a process of the user lives. A failed look is an error, never "gone". */
 static int check_user_gone(uid_t uid)
 {
         struct user_search search = {.uid = uid};
@@ -71,9 +71,9 @@ static int check_user_gone(uid_t uid)
         return r < 0 ? errorf(r, "cannot look at this machine's processes: %s", strerror(-r)) : 0;
 }
 
-/* In the file of a lease: whether it was given back as empty. A holder that was killed has left it as taken, and there is nothing in it when
- * the machine was just started: only then is there a look at all processes, which would cost milliseconds at each run. One is written over the
- * other, as a file that is cut and written again is sent to the disk at once by ext4 (auto_da_alloc), half a millisecond for each run. */
+/* The content of a lease's file: whether the user was released as empty. The file of a killed holder says "taken", and after a boot it is empty. Only
+ * in these cases are all processes looked at, which would cost milliseconds for each run. One text overwrites the other in place: ext4 sends a file
+ * that is truncated and rewritten to the disk at once (auto_da_alloc), half a millisecond for each run. */
 #define TAKEN "taken\n"
 #define EMPTY "empty\n"
 
@@ -135,11 +135,11 @@ void sandbox_release(int lock, bool empty)
         if (lock < 0)
                 return;
         if (empty && note_lease(lock, EMPTY) < 0)
-                log_warning("cannot give a user back in " LEASES ": %s", strerror(errno)); /* the next one looks for itself */
+                log_warning("cannot release a user in " LEASES ": %s", strerror(errno)); /* the next lease looks at the processes */
         close(lock);
 }
 
-/* The wanted owner of a file (-1: stays) and group, and the bits that it must have (of a folder, of a file). */
+/* The wanted owner of a file (-1: unchanged) and group, and the mode bits that it must have (folders, files). */
 struct owner {
         uid_t uid;
         gid_t gid;
@@ -203,8 +203,8 @@ static int hand_path(const char *path, const struct owner *o, bool whole)
         return r < 0 ? errorf(r, "cannot hand %s to the sandbox's user: %s", path, strerror(-r)) : 0;
 }
 
-/* A writable folder becomes the slot's user's; a shared one the group's, once; what is only read must be readable to the group, which
- * takes nothing from the secrecy of the store: nobody else is in that group. */
+/* A writable folder becomes the slot's user's; a shared one the group's, once; a read-only one is made readable to the group. That reveals nothing of
+ * the store: nobody else is in that group. */
 static int hand_bind(const struct bind *b, uid_t uid)
 {
         struct stat st;
@@ -218,7 +218,7 @@ static int hand_bind(const struct bind *b, uid_t uid)
         if (b->writable)
                 return hand_path(b->source, &(struct owner){.uid = uid, .gid = SANDBOX_GID, .folder = 0700, .file = 0600}, true);
         if (stat(b->source, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 04) != 0)
-                return 0; /* a missing one is bubblewrap's to report */
+                return 0; /* bubblewrap reports a missing one */
         return hand_path(b->source, &(struct owner){.uid = (uid_t)-1, .gid = SANDBOX_GID, .file = (st.st_mode & 0500) >> 3},
                          false);
 }
@@ -293,7 +293,7 @@ static void add_shared_memory(char ***a, uint64_t most)
         ADD(a, "--tmpfs", "/dev/shm");
 }
 
-/* The folders above a target; those that bubblewrap makes by itself only root may enter. */
+/* Adds the folders above a target: those that bubblewrap makes by itself can be entered by root only. */
 static void add_parents(char ***a, const char *target)
 {
         for (const char *slash = strchr(target + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -342,7 +342,7 @@ int sandbox_arguments(const struct execute_request *request, const char *runs, c
 
 /* -- orphans -- */
 
-/* Is it a bubblewrap that was to start our helper? */
+/* True for a bubblewrap that was to start our helper. */
 static bool is_ours(pid_t pid)
 {
         char line[1 << 16];
@@ -353,7 +353,7 @@ static bool is_ours(pid_t pid)
                memcmp(line + n - tail, SANDBOX_HELPER, tail) == 0;
 }
 
-/* Is it the first process of a PID namespace right below ours? A container has its own solverfs to look after its sandboxes. */
+/* True for the first process of a PID namespace right below ours. A container has its own solverfs for its sandboxes. */
 static bool is_first_below_us(pid_t pid)
 {
         char text[8192];

@@ -12,7 +12,7 @@
 #define SIGNALS        1024
 #define MESSAGE_QUEUES 819200
 
-/* By resource number, as `ulimit` and run.json call them; the option is bash's. */
+/* By resource number, with the names of `ulimit` and run.json; the option is bash's. */
 static const struct {
         const char *name, *option;
 } resources[SURROUNDINGS_LIMITS] = {
@@ -55,7 +55,7 @@ static bool any_shared(const struct execute_request *q)
         return false;
 }
 
-/* The poll is the first to end what uses too much CPU; the kernel's limit is for when it comes too late. */
+/* The poll is the first to end a program with too much CPU time; the kernel's limit is for late polls. */
 static struct rlimit cpu_limit(uint64_t cpu_ns)
 {
         uint64_t seconds = cpu_ns / NSEC_PER_SEC + 2;
@@ -116,7 +116,7 @@ const char *surroundings_variable(const struct execute_request *q, size_t i)
         return NULL;
 }
 
-/* -- what is told of it -- */
+/* -- description and checks -- */
 
 static json_t *limit_json(uint64_t limit)
 {
@@ -191,7 +191,7 @@ static void *try_schedule(void *user)
         return NULL;
 }
 
-/* Scheduling is a thread's own: one that ends shows what is allowed. */
+/* Scheduling is per thread: a short-lived thread shows what is allowed. */
 static int check_schedule(const struct execute_request *q)
 {
         struct refused refused = {0};
@@ -214,7 +214,7 @@ int surroundings_check(const struct execute_request *q)
                 struct rlimit now;
 
                 if (i == RLIMIT_NPROC && s.limits[i].rlim_max == RLIM_INFINITY)
-                        continue; /* then it is the system's */
+                        continue; /* then the system's limit stays */
                 if (getrlimit((__rlimit_resource_t)i, &now) == 0 && now.rlim_max < s.limits[i].rlim_max)
                         r = surroundings_refusal(q, i, EPERM);
         }

@@ -1,14 +1,14 @@
-/* The things that a process inherits from its parent, beside its files: limits, scheduling, personality, signals, umask, environment. A result
- * must not depend on the shell that a mount was made from, so everything here is set by us, written into run.json, and the program is
- * refused where the system forbids it (a hard limit that is lower than what is to be set).
+/* The things that a process inherits from its parent, besides its files: limits, scheduling, personality, signals, umask, environment. A result must
+ * not depend on the shell that a mount was made from. So all of these are set here and written into run.json, and the program is refused where the
+ * system forbids one (a hard limit below the wanted value).
  *
  *   stack             execute_request.stack, soft and hard: a program cannot raise it by itself
  *   address space     the memory limit; data and resident set the same, so that neither ends a program before it
  *   CPU, file size, processes      the limits of the request
- *   locked memory 64k, open files 1024 (it may raise them to 4096), queued signals 1024, message queues 800k: what every Linux gives
+ *   locked memory 64k, open files 1024 (the program may raise them to 4096), queued signals 1024, message queues 800k: the usual values of Linux
  *   core, file locks, nice, real-time priority and time        0
- *   scheduling        of what is timed: SCHED_OTHER at nice 0. A build keeps ours, which its result does not depend on.
- *   personality 0 (so addresses are random where the machine says so), no memory policy, no I/O priority, the default timer slack,
+ *   scheduling        timed programs: SCHED_OTHER at nice 0. Builds keep ours, as their results do not depend on it.
+ *   personality 0 (so addresses are random if the machine says so), no memory policy, no I/O priority, the default timer slack,
  *   huge pages as the machine has them, no signal ignored or blocked, umask 022
  *   environment       PATH, HOME, TMPDIR, LANG=C.UTF-8 and the request's
  *
@@ -39,18 +39,18 @@ enum surroundings_part {
         N_SURROUNDINGS_PARTS
 };
 
-/* -- in the helper (exec_surroundings.c); errno is set where false is returned -- */
+/* -- in the helper (exec_surroundings.c); false sets errno -- */
 
-bool surroundings_set_schedule(enum surroundings_part *ret_part); /* of the helper; what it starts inherits it */
-/* Sets them for the calling process, which becomes the program. `tasks`: those that count for RLIMIT_NPROC already. */
+bool surroundings_set_schedule(enum surroundings_part *ret_part); /* for the helper; the program inherits it */
+/* Sets them for the calling process, which becomes the program. `tasks`: the number that RLIMIT_NPROC counts already. */
 bool surroundings_set(const struct surroundings *s, uint64_t tasks, uint32_t *ret_part);
 
 /* -- in the library (surroundings.c) -- */
 
 void surroundings_of(const struct execute_request *q, struct surroundings *ret);
-const char *surroundings_variable(const struct execute_request *q, size_t i); /* the i-th NAME=VALUE; NULL behind the last */
+const char *surroundings_variable(const struct execute_request *q, size_t i); /* the i-th NAME=VALUE; NULL after the last */
 struct json_t *surroundings_json(const struct execute_request *q);            /* new reference; for run.json */
-/* Will a program have them, started by this process? 0, or -EIO with a sentence: before anything is done for the sake of a run. */
+/* Checks that a program started by this process can have them, before any other preparation of a run. 0, or -EIO with a sentence. */
 int surroundings_check(const struct execute_request *q);
-/* The sentence for a part that could not be set, and -EIO. */
+/* Sets the sentence for a part that could not be set. Returns -EIO. */
 int surroundings_refusal(const struct execute_request *q, uint32_t part, int error);

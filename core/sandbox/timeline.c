@@ -10,7 +10,7 @@ void timeline_add(struct timeline *t, uint64_t ns, uint64_t amount)
         t->list[t->n++] = (struct timeline_point){ns, amount};
 }
 
-/* The first point of so much time and so large an amount; t->n: there is none. */
+/* The first point at or after the time with at least the amount; t->n if there is none. */
 static size_t first_point(const struct timeline *t, uint64_t ns, uint64_t amount)
 {
         size_t low = 0, high = t->n;

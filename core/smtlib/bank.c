@@ -16,7 +16,7 @@ struct arena_chunk {
         char bytes[];
 };
 
-/* Large memory in huge pages where the kernel has them: a table is read all over, and most of the time would go into page tables. Zeros. */
+/* Large memory in huge pages if the kernel has them: accesses to a table are spread widely, and most time would go into page tables. Zeros. */
 static void *take_memory(size_t size)
 {
         size_t whole = (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
@@ -34,13 +34,13 @@ static void *take_memory(size_t size)
 void *arena_take_chunk(struct arena *a, size_t size)
 {
         struct arena_chunk *c;
-        size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST) - sizeof(*c), space; /* whole pages, with their header */
+        size_t next = MAX(MIN(a->size, CHUNK_MOST), (size_t)CHUNK_LEAST) - sizeof(*c), space; /* whole pages, including their header */
 
         size = (size + 7) & ~(size_t)7;
         space = MAX(size, next);
         c = take_memory(sizeof(*c) + space);
         a->size += sizeof(*c) + space;
-        if (space > next && a->chunks) { /* a chunk of its own, behind the one that is being filled */
+        if (space > next && a->chunks) { /* a chunk of its own, behind the current one */
                 c->next = a->chunks->next;
                 a->chunks->next = c;
                 return c->bytes;

@@ -54,7 +54,7 @@ bool cnf_begins(struct slice head)
         }
         if (r.p < r.end)
                 return r.end - r.p >= 6 && begins_with(&r, "p cnf") && is_space(r.p[5]);
-        return any; /* nothing but comments, as far as was looked */
+        return any; /* only comments so far */
 }
 
 static int read_number(struct cnf_reader *r, int64_t *ret)
@@ -118,7 +118,7 @@ static int read_literal(struct cnf_reader *r, int32_t *ret)
 
 static int end_clauses(struct cnf_reader *r, int32_t *ret)
 {
-        bool is_open = r->is_in_clause; /* its 0 is missing */
+        bool is_open = r->is_in_clause; /* its final 0 is missing */
 
         if (r->variables < 0)
                 return fail(r, "the header, p cnf VARIABLES CLAUSES, is missing");
@@ -143,7 +143,7 @@ int cnf_next(struct cnf_reader *r, int32_t *ret)
         return end_clauses(r, ret);
 }
 
-/* -- held -- */
+/* -- in memory -- */
 
 struct cnf *cnf_new(void)
 {

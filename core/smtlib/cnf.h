@@ -1,5 +1,5 @@
-/* DIMACS CNF, read by one pass over its bytes, or held. Clauses may go over lines; "%" ends the clauses, as in SATLIB's files; the 0 of the last
- * clause may be missing. A reader never allocates, and belongs to one thread. */
+/* DIMACS CNF, read in one pass over its bytes, or held in memory. Clauses may span lines; "%" ends the clauses, as in SATLIB's files; the 0 of the
+ * last clause may be missing. A reader never allocates, and belongs to one thread. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -11,17 +11,17 @@ struct cnf_reader {
         bool has_projection; /* a comment names variables: "c ind 1 2 0", "c p show 1 2 0" */
 };
 
-/* Is it DIMACS, as far as its beginning tells? Behind comments there is a header, "p cnf". */
+/* True if the beginning looks like DIMACS: after comments comes a header, "p cnf". */
 bool cnf_begins(struct slice head);
 void cnf_reader_init(struct cnf_reader *r, struct slice bytes);
-/* 1: the next literal, or 0 where a clause ends. 0: no clause follows; a header was there. -EINVAL with a sentence: also for a variable so
- * large that a table of all up to it were out of proportion to the input. */
+/* 1: the next literal, or 0 at the end of a clause. 0: no clause follows, and there was a header. -EINVAL with a sentence, also for a variable so
+ * large that a table of all variables would be out of proportion to the input. */
 int cnf_next(struct cnf_reader *r, int32_t *ret);
 
 struct cnf {
-        int32_t *literals; /* owned; of all clauses, one behind the other */
+        int32_t *literals; /* owned; of all clauses, one after the other */
         size_t n_literals;
-        size_t *ends; /* owned; of each clause, in literals */
+        size_t *ends; /* owned; the end of each clause, in literals */
         size_t n_clauses;
         uint32_t variables; /* the highest that occurs */
 };
@@ -29,13 +29,12 @@ struct cnf *cnf_free(struct cnf *c); /* NULL, which it may be */
 DEFINE_CLEANUP(struct cnf *, cnf_free)
 #define cleanup_cnf cleanup(cnf_freep)
 
-/* All clauses of a reader's input. -EINVAL with a sentence: also for a variable above what the header announces. -EFBIG: more than UINT32_MAX
- * clauses. */
+/* Reads all clauses of a reader's input. -EINVAL with a sentence, also for a variable above the header's. -EFBIG for more than UINT32_MAX clauses. */
 int cnf_read(struct cnf_reader *r, struct cnf **ret);
 struct cnf *cnf_new(void);
 struct cnf *cnf_copy(const struct cnf *c);
 void cnf_add(struct cnf *c, int32_t literal); /* 0 ends the clause */
 void cnf_add_clause(struct cnf *c, const int32_t *literals, size_t n);
-/* Its literals; *ret_n: how many. */
+/* The literals of a clause, and their number. */
 int32_t *cnf_clause(const struct cnf *c, size_t at, size_t *ret_n);
 int cnf_print(const struct cnf *c, struct buffer *ret); /* a clause on each line */

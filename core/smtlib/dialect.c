@@ -37,7 +37,7 @@ size_t dialect_digits(const char *p, size_t left, size_t most, unsigned base, ui
         return n;
 }
 
-/* The escape of 2.6 at p, which is a backslash: its length, 0 when it is none. */
+/* The length of the 2.6 escape at p, which is a backslash; 0 if there is none. */
 static size_t unicode_escape(const char *p, size_t left, uint32_t *ret)
 {
         size_t n;
@@ -50,7 +50,7 @@ static size_t unicode_escape(const char *p, size_t left, uint32_t *ret)
         return n > 0 && n + 3 < left && p[n + 3] == '}' && *ret <= CHARACTER_MOST ? n + 4 : 0;
 }
 
-/* Those of 2.0 and 2.5, as CVC4 1.4 and Z3 4.8.7 read them. */
+/* The same for 2.0 and 2.5, as CVC4 1.4 and Z3 4.8.7 read them. */
 static size_t old_escape(enum dialect d, const char *p, size_t left, uint32_t *ret)
 {
         static const char letters[] = "abefnrtv\\", values[] = "\a\b\033\f\n\r\t\v\\";
@@ -76,7 +76,7 @@ static size_t old_escape(enum dialect d, const char *p, size_t left, uint32_t *r
         return unicode_escape(p, left, ret);
 }
 
-/* A lone backslash at the end of `ret` would begin what looks like an escape, were a u to follow. */
+/* Escapes a lone backslash at the end of `ret`: with a following u it would look like an escape. */
 static void before_u(struct buffer *ret)
 {
         if (ret->size > 0 && ret->data[ret->size - 1] == '\\') {

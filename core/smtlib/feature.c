@@ -1,4 +1,4 @@
-/* The tables of features, and the numbers in them: of a script by one pass over its distinct terms, arguments first; of DIMACS clause by clause. */
+/* The tables of features, and their values: for a script by one pass over its distinct terms, arguments first; for DIMACS clause by clause. */
 #include "core/smtlib/feature.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 enum smt_feature {
 #define SMT_FEATURE(number, ...) number,
 #include "core/smtlib/feature_list.h"
-        N_SMT_FEATURES /* behind them: one for each operator */
+        N_SMT_FEATURES /* followed by one for each operator */
 };
 
 enum cnf_feature {
@@ -21,7 +21,7 @@ enum cnf_feature {
 
 /* -- the tables -- */
 
-/* One for each enum smt_feature; the operators' follow. */
+/* One for each enum smt_feature; those of the operators follow. */
 #define SMT_FEATURE(number, ...) [number] = {__VA_ARGS__},
 static struct feature smt[N_SMT_FEATURES + N_OPS - 1] = {
 #include "core/smtlib/feature_list.h"
@@ -32,10 +32,10 @@ static const struct feature cnf[N_CNF_FEATURES] = {
 #include "core/smtlib/feature_list.h"
 };
 
-/* Names and meanings of the operators' features: of all, once. */
+/* Names and meanings of the operators' features, made once. */
 static char operator_names[N_OPS][64], operator_meanings[N_OPS][96];
 
-/* A name that several operators share says how many arguments it is about. */
+/* Adds the number of arguments to names that several operators share. */
 static void name_operators(void)
 {
         for (enum op op = OP_NONE + 1; op < N_OPS; op++) {
@@ -81,10 +81,10 @@ void features_print(const struct feature *table, const struct features *f, struc
 
 /* -- SMT-LIB -- */
 
-/* The values that arguments hand up to their terms; all of these are small or saturate. */
+/* The values that arguments pass up to their terms; all of these are small or saturate. */
 struct upward {
         uint32_t nesting;     /* of quantifiers */
-        uint32_t from_forall; /* changes of quantifier, and 1, of a chain that begins with forall; 0: there is none */
+        uint32_t from_forall; /* quantifier alternations plus 1, of a chain that begins with forall; 0: no chain */
         uint32_t from_exists;
         uint32_t regex, stores;
 };
@@ -92,9 +92,9 @@ struct upward {
 struct pass {
         double *v;
         struct term_list all;
-        struct term_map at; /* of a term: its index in all, and 1 */
-        struct upward *up;  /* beside all */
-        uint8_t *sorts;     /* by id: seen */
+        struct term_map at; /* by term: its index in `all` plus 1 */
+        struct upward *up;  /* parallel to `all` */
+        uint8_t *sorts;     /* by id: nonzero if seen */
         size_t n_sorts;
 };
 
@@ -164,7 +164,7 @@ static void count_literal(struct pass *p, const struct term *t)
         } else if (term_to_real(t, &value)) {
                 bool is_int = t->sort->kind == SORT_INT;
 
-                value = isfinite(value) ? value : 1e300; /* more than 300 digits; sums stay numbers */
+                value = isfinite(value) ? value : 1e300; /* more than 300 digits; keeps sums finite */
                 raise_to(&p->v[is_int ? F_INT_LITERAL_MAX : F_REAL_LITERAL_MAX], value);
                 p->v[is_int ? F_INT_LITERAL_SUM : F_REAL_LITERAL_SUM] += value;
         }
@@ -227,7 +227,7 @@ static void count_kind(struct pass *p, const struct term *t)
         p->v[F_QUANTIFIED_TERMS] += t->has_quantifier;
 }
 
-/* The values that a term hands up. */
+/* The values that a term passes up. */
 static struct upward sum_up(struct pass *p, const struct term *t)
 {
         struct upward u = {0};
@@ -340,7 +340,7 @@ struct scan {
         double *v;
         uint32_t *occurrences; /* by variable */
         size_t n_occurrences;
-        size_t length, positive; /* of the clause at hand */
+        size_t length, positive; /* of the current clause */
 };
 
 static void end_clause(struct scan *s)
@@ -358,7 +358,7 @@ static void end_clause(struct scan *s)
         s->length = s->positive = 0;
 }
 
-/* Room follows the variables that occur, never what the header says. */
+/* Memory grows with the variables that occur, not with the header's number. */
 static void count_occurrence(struct scan *s, uint32_t variable)
 {
         while (variable >= s->n_occurrences) {

@@ -1,11 +1,11 @@
-/* Features of a case: numbers a selector of solvers learns from (MedleySolver, section 4.2). One pass over the graph of the terms, linear in
- * it. Each is described in the table that feature_describe() gives; feature_list.h is its only place. */
+/* Features of a case: the numbers that a selector of solvers learns from (MedleySolver, section 4.2). One pass over the graph of the terms, linear in
+ * its size. smt_features() and cnf_features() describe each; feature_list.h defines them. */
 #pragma once
 
 #include "core/smtlib/script.h"
 
 struct feature {
-        const char *name;    /* lower case, words joined by -; stable: a selector's memory is keyed by it */
+        const char *name;    /* lower case, words joined by -; stable, as it is the key in a selector's memory */
         const char *meaning; /* one sentence */
 };
 
@@ -21,9 +21,9 @@ const struct feature *smt_features(size_t *ret_n);
 const struct feature *cnf_features(size_t *ret_n);
 
 void features_of_script(const struct script *s, struct features *ret);
-/* Of SMT-LIB text; -EINVAL when it does not parse. */
+/* Features of SMT-LIB text; -EINVAL if it does not parse. */
 int features_of_smt(struct slice bytes, struct features *ret);
-/* Of DIMACS text. -EINVAL with a sentence where it is none. */
+/* Features of DIMACS text. -EINVAL with a sentence if it does not parse. */
 int features_of_cnf(struct slice bytes, struct features *ret);
 
 /* "name\tvalue\n" lines, the content of features.tsv. */

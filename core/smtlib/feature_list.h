@@ -1,5 +1,5 @@
-/* The features that are not simply the count of an operator, a row each: its number, its name and what it is. A file that includes this says what
- * SMT_FEATURE, or what CNF_FEATURE, makes of a row: it gets those rows. */
+/* The features that are not simply the count of an operator, a row each: number, name and meaning. A file that includes this defines SMT_FEATURE or
+ * CNF_FEATURE, and gets the rows of that macro. */
 /* clang-format off: a row is a line */
 
 #ifdef SMT_FEATURE

@@ -4,7 +4,7 @@
 
 #define A_BIT(theory) (1u << (theory))
 
-/* Takes a part off the name's beginning. */
+/* Removes a part from the name's beginning. */
 static bool take(struct slice *name, const char *part)
 {
         size_t n = strlen(part);
@@ -50,7 +50,7 @@ struct logic logic_of(const char *name)
                 {"LIRA", {.is_linear = true}},
                 {"NIA", {.no_real = true, .is_nonlinear = true}},
                 {"NRA", {.no_int = true, .is_nonlinear = true}},
-                {"NRAT", {.no_int = true, .is_nonlinear = true}}, /* CVC4's and cvc5's: with sine and its like */
+                {"NRAT", {.no_int = true, .is_nonlinear = true}}, /* CVC4's and cvc5's: with sine and similar functions */
                 {"NIRA", {.is_nonlinear = true}},
         };
         struct logic l = {0};
@@ -75,7 +75,7 @@ enum {
         VARIES
 };
 
-/* Of the arguments from there on. */
+/* Counts non-constant arguments from `from` on. */
 static size_t count_varying(const struct term_map *seen, const struct term *t, size_t from)
 {
         size_t n = 0;

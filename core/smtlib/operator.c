@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* Short names that keep a row a line. */
+/* Short names that keep a row on one line. */
 #define B     PLACE_BOOL
 #define I     PLACE_INT
 #define R     PLACE_REAL
@@ -71,7 +71,7 @@ bool operator_takes(enum op op, size_t n)
 
         if (row->shape == SHAPE_FIXED)
                 return n == places || ((row->flags & OPERATOR_OPTIONAL) && n + 1 == places);
-        /* One argument is no application in the standard; solvers take (and x) for x. (- x) is another operator. */
+        /* The standard has no application to one argument, but solvers read (and x) as x. (- x) is another operator. */
         return n >= (row->shape == SHAPE_LEFT && op != OP_MINUS ? 1 : 2);
 }
 
@@ -82,7 +82,7 @@ bool operator_takes(enum op op, size_t n)
 static struct name_slot {
         const char *name;
         uint16_t size;
-        uint16_t op; /* the first of this name; 0: empty */
+        uint16_t op; /* the first with this name; 0: empty */
 } by_name[NAMES_SIZE];
 static uint16_t next_of_name[N_OPS];
 

@@ -1,5 +1,5 @@
-/* The operators of the theories that are modelled: Core, Ints, Reals, FixedSizeBitVectors, FloatingPoint, ArraysEx and Strings, with the
- * extensions of Z3 and cvc5 that occur in benchmarks. One row an operator, in operator_list.h; nothing elsewhere knows a name or a signature. */
+/* The operators of the modelled theories: Core, Ints, Reals, FixedSizeBitVectors, FloatingPoint, ArraysEx and Strings, with the extensions of Z3 and
+ * cvc5 that occur in benchmarks. One row per operator, in operator_list.h; no other file knows a name or a signature. */
 #pragma once
 
 #include "core/smtlib/sort.h"
@@ -14,7 +14,7 @@ enum theory {
         N_THEORIES
 };
 
-/* How more arguments than two are meant (SMT-LIB 2.6, section 3.7: :left-assoc and so on). */
+/* The meaning of more than two arguments (SMT-LIB 2.6, section 3.7: :left-assoc and so on). */
 enum operator_shape {
         SHAPE_FIXED,    /* as many as its signature has */
         SHAPE_LEFT,     /* two or more; left-associative */
@@ -29,14 +29,14 @@ enum place_sort {
         PLACE_BOOL,
         PLACE_INT,
         PLACE_REAL,
-        PLACE_NUMBER, /* Int or Real, the same in all such places; one Real makes them all Real (what solvers read as to_real) */
+        PLACE_NUMBER, /* Int or Real, the same in all such places; one Real makes them all Real (solvers insert to_real) */
         PLACE_STRING,
         PLACE_REGLAN,
         PLACE_ROUNDING_MODE,
-        PLACE_SAME,      /* any sort, the same in all such places; Int and Real mixed as PLACE_NUMBER */
+        PLACE_SAME,      /* any sort, the same in all such places; Int and Real may mix as in PLACE_NUMBER */
         PLACE_BITVEC,    /* any width, the same in all such places */
-        PLACE_BITVEC_2,  /* a bit-vector whose width is its own */
-        PLACE_BITVEC_3,  /* another */
+        PLACE_BITVEC_2,  /* a bit-vector of another width */
+        PLACE_BITVEC_3,  /* of a third width */
         PLACE_FLOAT,     /* any format, the same in all such places */
         PLACE_ARRAY,     /* an array … */
         PLACE_INDEX,     /* … its index, */
@@ -45,28 +45,28 @@ enum place_sort {
         PLACE_CONVERTED, /* to_fp: a bit-vector, float, real or integer */
         /* results only */
         PLACE_BIT,            /* (_ BitVec 1) */
-        PLACE_BITVEC_SUM,     /* the widths together */
+        PLACE_BITVEC_SUM,     /* the sum of the widths */
         PLACE_BITVEC_EXTRACT, /* index[0] - index[1] + 1 */
         PLACE_BITVEC_REPEAT,  /* index[0] times */
         PLACE_BITVEC_EXTEND,  /* index[0] more */
         PLACE_BITVEC_INDEX,   /* index[0] wide */
         PLACE_FLOAT_INDEX,    /* index[0], index[1] */
-        PLACE_FLOAT_PARTS,    /* of fp: the widths of the second and third argument */
+        PLACE_FLOAT_PARTS,    /* for fp: the widths of the second and third argument */
         PLACE_FLOAT_BITS,     /* a bit-vector as wide as the float */
-        PLACE_ASCRIBED        /* said by (as … sort) */
+        PLACE_ASCRIBED        /* given by (as … sort) */
 };
 
 #define OPERATOR_ARGS_MOST 5 /* in a signature; associative ones take more */
 
-/* Properties that rewriting and features may rest on. */
+/* Properties that rewriting and features may rely on. */
 enum operator_flags {
-        OPERATOR_COMMUTATIVE = 1 << 0, /* any order of the arguments means the same */
+        OPERATOR_COMMUTATIVE = 1 << 0, /* the order of the arguments does not matter */
         OPERATOR_IDEMPOTENT = 1 << 1,  /* f(x, x) = x */
-        OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers know it */
+        OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers have it */
         OPERATOR_OPTIONAL = 1 << 3,    /* the last argument may be missing */
-        OPERATOR_ASSOCIATIVE = 1 << 4, /* lists in lists of it are one list; of those that the reducer makes flat */
-        OPERATOR_IN_PAIRS = 1 << 5,    /* read with any number of arguments, and z3, cvc4 and cvc5 take two */
-        OPERATOR_RARE = 1 << 6         /* standard, but not read by solvers of many years: new in 2.7, or left out */
+        OPERATOR_ASSOCIATIVE = 1 << 4, /* nested lists of it are one list; only for operators that the reducer flattens */
+        OPERATOR_IN_PAIRS = 1 << 5,    /* read with any number of arguments, but z3, cvc4 and cvc5 take two */
+        OPERATOR_RARE = 1 << 6         /* standard, but solvers of many years do not read it: new in 2.7, or left out */
 };
 
 struct operator_row {
@@ -77,28 +77,28 @@ struct operator_row {
         enum place_sort args[OPERATOR_ARGS_MOST]; /* up to PLACE_NONE */
         enum place_sort result;
         const char *old_name;                /* in 2.0 and 2.5; NULL: the same */
-        const char *aliases;                 /* other names that are read, separated by a space; NULL: none */
+        const char *aliases;                 /* other names that are read, separated by spaces; NULL: none */
         uint8_t indices_least, indices_most; /* (_ name i j) */
 };
 
 const struct operator_row *operator_row(enum op op); /* not of OP_NONE */
 const char *operator_name(enum op op, enum dialect d);
-/* The first operator read from a name; several share one (unary and binary -) and follow each other by operator_next(). OP_NONE: none. */
+/* The first operator with a name; several share one (unary and binary -), and operator_next() gives the next of them. OP_NONE if there is none. */
 enum op operator_find(struct slice name);
 enum op operator_next(enum op op);
 
 size_t operator_n_args(enum op op);             /* of the signature */
-bool operator_takes(enum op op, size_t n_args); /* as many arguments */
-/* The sort of an application; -EINVAL with a sentence when it is ill-typed, -ENOMEM. `ascribed` is NULL but for PLACE_ASCRIBED. */
+bool operator_takes(enum op op, size_t n_args); /* true if it takes this number of arguments */
+/* The sort of an application; -EINVAL with a sentence if it is ill-typed, -ENOMEM. `ascribed` is NULL except for PLACE_ASCRIBED. */
 int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct term *const *args, size_t n,
                    const struct sort *ascribed, const struct sort **ret);
 
-/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only, no rare ones.
- * Use it to replace an operator by one of the same signature. */
+/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only, no rare
+ * ones. Use it to replace an operator by one of the same signature. */
 size_t operators_of(struct bank *b, const struct term *const *args, size_t n, const struct sort *result, enum op *ret);
-/* Can an operator give `sort` when its result is declared as `place`, for some arguments? */
+/* True if an operator whose result is declared as `place` can give `sort`, for some arguments. */
 bool place_can_hold(enum place_sort place, const struct sort *sort);
-/* The one kind of sort that a place takes; SORT_UNKNOWN: it takes several, or its sort follows from other places. */
+/* The only kind of sort that a place takes; SORT_UNKNOWN if it takes several, or its sort follows from other places. */
 enum sort_kind place_kind(enum place_sort place);
-/* Operators whose result can be this sort, whatever the arguments; for generators. Likewise, but of all kinds. */
+/* Operators whose result can be this sort, whatever the arguments; for generators. Like operators_of(), but of all kinds. */
 size_t operators_to(const struct sort *result, enum op *ret);

@@ -1,4 +1,4 @@
-/* Does an application fit its operator's signature, and of which sort is it? */
+/* Checks an application against its operator's signature, and finds its sort. */
 #include "core/smtlib/smtlib_internal.h"
 
 /* The sorts and widths found for the places of a signature. */
@@ -6,12 +6,12 @@ struct places {
         const struct sort *same, *array, *floats, *bits; /* bits: PLACE_BITVEC */
         bool has_real, has_unknown;
         uint32_t widths[3]; /* of PLACE_BITVEC and the two others; 0: not known */
-        uint64_t width_sum; /* of all bit-vectors */
+        uint64_t width_sum; /* sum over all bit-vectors */
 };
 
 /* The sorts that a place can hold, by enum place_sort. */
 static const struct place_row {
-        uint8_t kind, result_kind; /* of the sorts: of one sort, or of several of a result; SORT_UNKNOWN: neither */
+        uint8_t kind, result_kind; /* the kind for places of one sort; that of results of several sorts; SORT_UNKNOWN: neither */
         const char *name;          /* for messages */
 } place_rows[PLACE_ASCRIBED + 1] = {
         [PLACE_BOOL] = {SORT_BOOL, 0, "Bool"},
@@ -97,7 +97,7 @@ static bool fits(struct places *p, enum place_sort place, const struct sort *s)
                 return s->kind == SORT_BITVEC || s->kind == SORT_FLOAT || sort_is_number(s);
         case PLACE_ANY:
                 return true;
-        default: /* of results only */
+        default: /* only in results */
                 return false;
         }
 }
@@ -162,7 +162,7 @@ static const struct sort *result_sort(struct bank *b, enum place_sort result, co
                 return p->floats ? width_or_unknown(b, p, (uint64_t)p->floats->index[0] + p->floats->index[1]) : unknown;
         case PLACE_ASCRIBED:
                 return ascribed;
-        default: /* of arguments only */
+        default: /* only in arguments */
                 return unknown;
         }
 }
@@ -176,7 +176,7 @@ static int wrong_argument(struct bank *b, enum op op, size_t at, enum place_sort
                            text.data, place_rows[place].name ?: "another sort");
 }
 
-/* The index of the first argument that does not fit; `n` when all do. */
+/* The index of the first argument that does not fit; `n` if all fit. */
 static size_t first_wrong(const struct operator_row *row, const struct term *const *args, size_t n, struct places *ret)
 {
         size_t last = row->shape == SHAPE_FIXED ? OPERATOR_ARGS_MOST - 1 : 1;

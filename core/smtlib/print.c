@@ -1,15 +1,15 @@
 /* Printing terms and scripts, by a stack of frames: a term may be as deep as memory allows.
  *
- * Lets. A region is what is printed between two binders: a command's term, or the body of a quantifier. Within a region a name means one
- * thing, so that an open subterm may be bound by a let at the region's beginning; a closed one is bound at the command's. Lets of a region
- * that do not depend on each other are one let, so that lets nest no deeper than they must (solvers recur over them). */
+ * Lets. A region is the text between two binders: a command's term, or the body of a quantifier. Within a region a name means one thing, so an open
+ * subterm may be bound by a let at the region's beginning; a closed one is bound at the command's. Lets of a region that do not depend on each other
+ * are one let, so that lets are nested no deeper than necessary (solvers recur over them). */
 #include <inttypes.h>
 
 #include "core/smtlib/smtlib_internal.h"
 
-#define LET_SIZE_LEAST 7 /* nodes of a subterm that is worth a let: below, the text is shorter without */
+#define LET_SIZE_LEAST 7 /* nodes of the smallest subterm that gets a let: a smaller one is shorter without */
 
-/* A subterm that gets a let at the beginning of its region. It refers to such of lower levels only. */
+/* A subterm that gets a let at the beginning of its region. It refers only to shared subterms of lower levels. */
 struct shared {
         const struct term *term;
         uint32_t level, order;
@@ -18,7 +18,7 @@ struct shared {
 struct region {
         struct shared *shared; /* by level */
         size_t n_shared;
-        struct term_map names; /* of a shared term: the number of its let */
+        struct term_map names; /* by shared term: the number of its let */
         bool is_command;
 };
 
@@ -39,14 +39,14 @@ struct print_frame {
 struct printer {
         const struct print_options *options;
         struct buffer *out;
-        size_t begin; /* out had this before */
+        size_t begin; /* length of `out` before it */
         struct print_frame *frames;
         size_t n_frames, frames_size;
         struct region *regions; /* innermost last */
         size_t n_regions;
         uint32_t n_names;
         const char *prefix; /* of the lets' names */
-        struct term_map renamed; /* of a variable: the number in its name */
+        struct term_map renamed; /* by variable: the number in its name */
 };
 
 static void region_done(struct region *g)
@@ -77,14 +77,14 @@ static void push(struct printer *p, struct print_frame f)
         p->frames[p->n_frames++] = f;
 }
 
-/* -- what is shared -- */
+/* -- shared subterms -- */
 
 static bool may_have_let(const struct region *g, const struct term *t)
 {
         return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || term_is_named(t));
 }
 
-/* Into refs: how many arguments each candidate is, 2 at most. */
+/* Counts in `refs` how often each candidate is an argument, up to 2. */
 static void count_references(const struct region *g, const struct term_list *all, struct term_map *refs)
 {
         for (size_t i = 0; i < all->n; i++) {
@@ -98,10 +98,10 @@ static void count_references(const struct region *g, const struct term_list *all
         }
 }
 
-/* The shared ones with their levels, in an order in which none comes before what it contains. */
+/* Finds the shared subterms and their levels, each after those that it contains. */
 static void find_shared(struct region *g, const struct term_list *all, const struct term_map *refs, const struct term *root)
 {
-        cleanup_term_map struct term_map above = {0}; /* of a term: the highest level of a shared one in it, itself included */
+        cleanup_term_map struct term_map above = {0}; /* by term: the highest level of a shared subterm in it, itself included */
 
         if (g->is_command)
                 term_map_init(&above, &root, 1);
@@ -141,7 +141,7 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
         g = &p->regions[p->n_regions++];
         *g = (struct region){.is_command = is_command};
         if (root->tree_size < 2 * LET_SIZE_LEAST + 1 &&
-            !root->has_quantifier) /* a subterm can occur twice only if there is room for it twice */
+            !root->has_quantifier) /* a subterm can occur twice only if there is room for two */
                 return;
         if (p->options->no_lets || (!is_command && !root->is_open))
                 return;
@@ -158,7 +158,7 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
                 term_map_set(&g->names, g->shared[i].term, ++p->n_names);
 }
 
-/* The number of the let that stands for it here; 0: none. */
+/* The number of the let that replaces the term here; 0: none. */
 static uint32_t let_of(const struct printer *p, const struct term *t)
 {
         if (p->n_regions == 0 || t->n_args == 0)
@@ -212,7 +212,7 @@ static void add_literal(struct printer *p, const struct term *t)
                 buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
 }
 
-/* re.loop and re.^ have their numbers behind the arguments before 2.6. */
+/* Before 2.6, re.loop and re.^ have their numbers after the arguments. */
 static bool has_old_loop(const struct printer *p, const struct term *t)
 {
         return p->options->dialect != DIALECT_2_6 && (t->op == OP_RE_LOOP || t->op == OP_RE_POWER);
@@ -281,7 +281,7 @@ static void begin_quantifier(struct printer *p, const struct term *t)
 
 static void begin_term(struct printer *p, const struct term *t, bool is_definition);
 
-/* Annotations of one term are written as one, as solvers look for a quantifier's patterns in the first only. */
+/* Several annotations of one term are written as one, as solvers look for a quantifier's patterns in the first only. */
 static void begin_annotation(struct printer *p, const struct term *t)
 {
         struct print_frame f = {.kind = FRAME_ATTRIBUTES};
@@ -320,7 +320,7 @@ static void begin_term(struct printer *p, const struct term *t, bool is_definiti
         }
 }
 
-/* `is_body`: of a quantifier, which is closed behind it. */
+/* `is_body`: the body of a quantifier, whose parenthesis is closed after it. */
 static void begin_region(struct printer *p, const struct term *root, bool is_command, bool is_body)
 {
         const struct region *g;
@@ -372,7 +372,7 @@ static void step_lets(struct printer *p, struct print_frame *f)
         if (i > 0)
                 adds(p, ") ");
         p->n_frames--;
-        if (g->is_command && root->is_open) /* parameters of a definition: what depends on them comes second */
+        if (g->is_command && root->is_open) /* parameters of a definition: terms that depend on them come second */
                 begin_region(p, root, false, false);
         else
                 begin_term(p, root, false);
@@ -423,7 +423,7 @@ static void step(struct printer *p)
         }
 }
 
-/* -- names that would mean two things: never in what was read, only in what was made -- */
+/* -- ambiguous names: never in a script that was read, only in one that was made -- */
 
 static bool has_name_like(const struct term *t, const char *prefix)
 {
@@ -434,7 +434,7 @@ static bool has_name_like(const struct term *t, const char *prefix)
         return s && strncmp(s->name.data, prefix, strlen(prefix)) == 0;
 }
 
-/* A prefix that no name has: "_let_", with more bars in front where some name begins so. */
+/* Chooses a prefix that begins no name: "_let_", with more bars in front where necessary. */
 static void choose_prefix(struct printer *p, const struct term_list *all)
 {
         const char *bars = "__________________________________________________let_";
@@ -443,7 +443,7 @@ static void choose_prefix(struct printer *p, const struct term_list *all)
         for (size_t i = 0; i < all->n && at > 0; i++)
                 if (has_name_like(all->list[i], bars + at)) {
                         at--;
-                        i = SIZE_MAX; /* again from the first */
+                        i = SIZE_MAX; /* start again */
                 }
         p->prefix = bars + at;
 }
@@ -454,7 +454,7 @@ static void rename_variable(struct printer *p, const struct term *v)
                 term_map_set(&p->renamed, v, ++p->n_names);
 }
 
-/* A variable that is bound where another one of the same name and another sort is free. */
+/* Renames a variable that is bound where another one of the same name and another sort is free. */
 static void rename_within(struct printer *p, const struct term *q)
 {
         cleanup_term_list struct term_list list = {0};
@@ -477,7 +477,7 @@ static bool binds_one_of_two(const struct term *q, const struct term_map *symbol
 static void choose_names(struct printer *p, const struct term *root)
 {
         cleanup_term_list struct term_list all = {0};
-        cleanup_term_map struct term_map symbols = {0}; /* 1: of a function; 2: of a variable; 4: of two */
+        cleanup_term_map struct term_map symbols = {0}; /* 1: a function's; 2: a variable's; 4: of two variables */
 
         term_subterms(&root, 1, &all);
         choose_prefix(p, &all);

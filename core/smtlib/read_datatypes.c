@@ -1,5 +1,5 @@
-/* declare-datatype and declare-datatypes, as 2.6 and as the solvers before it have them. The command is kept as text; here the sorts,
- * constructors, selectors and testers become known. */
+/* declare-datatype and declare-datatypes, in the forms of 2.6 and of earlier solvers. The command is kept as text; this declares its sorts,
+ * constructors, selectors and testers. */
 #include "core/smtlib/read_internal.h"
 
 static const struct sort *hide_parameters(struct reader *r, const struct sort *s)
@@ -12,7 +12,7 @@ static void declare(struct reader *r, const struct symbol *s, const struct sort 
         reader_bind_function(r, s, function_of(r->bank, FUNCTION_OF_DATATYPE, s, args, n, hide_parameters(r, result)));
 }
 
-/* A constructor that begins with the token at hand: c, or (c (selector Sort) …). */
+/* Reads a constructor, whose first token is the current one: c, or (c (selector Sort) …). */
 static void read_constructor(struct reader *r, const struct sort *of)
 {
         cleanup_buffer struct buffer tester = {0};
@@ -42,7 +42,7 @@ static void read_constructor(struct reader *r, const struct sort *of)
         declare(r, symbol_of(r->bank, SLICE(tester.data, tester.size)), &of, 1, sort_simple(r->bank, SORT_BOOL));
 }
 
-/* The datatype as its own constructors see it; with parameters, nothing is known of it. */
+/* The datatype as its own constructors see it; an unknown sort if it has parameters. */
 static const struct sort *datatype_sort(struct reader *r, const struct symbol *s, size_t arity)
 {
         return arity > 0 ? sort_simple(r->bank, SORT_UNKNOWN) : sort_named(r->bank, s, NULL, 0);
@@ -54,7 +54,7 @@ static void read_constructors(struct reader *r, const struct sort *of)
                 read_constructor(r, of);
 }
 
-/* The declaration of one datatype, ((c …) …) or (par (T) ((c …) …)), whose open parenthesis is at hand. */
+/* Reads the declaration of one datatype, ((c …) …) or (par (T) ((c …) …)); its open parenthesis is current. */
 static void read_body(struct reader *r, const struct sort *of)
 {
         if (!reader_peeks(r, TOKEN_SYMBOL, "par")) {
@@ -69,7 +69,7 @@ static void read_body(struct reader *r, const struct sort *of)
         reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (par");
 }
 
-/* A datatype of the old form, whose parenthesis is taken: its name; the rest is passed over first, and read in the second pass. */
+/* Reads a datatype of the old form after its parenthesis. The first pass reads the name and skips the rest, the second pass reads it. */
 static void read_old_one(struct reader *r, size_t arity, bool is_first_pass)
 {
         const struct symbol *s = reader_symbol(r, "the name of a datatype");
@@ -78,7 +78,7 @@ static void read_old_one(struct reader *r, size_t arity, bool is_first_pass)
                 read_constructors(r, datatype_sort(r, s, arity));
                 return;
         }
-        if (arity > 0) /* among themselves, datatypes with parameters are named without */
+        if (arity > 0) /* datatypes with parameters refer to each other without them */
                 reader_bind_sort(r, s, (struct sort_binding){.sort = sort_simple(r->bank, SORT_UNKNOWN), .arity = ARITY_ANY});
         else
                 reader_declare_sort(r, s, 0);
@@ -86,7 +86,7 @@ static void read_old_one(struct reader *r, size_t arity, bool is_first_pass)
                 reader_fail(r, r->token.begin, "the input ends within this datatype");
 }
 
-/* As Z3 and CVC4 had it: (T …) ((List nil (cons (head T) …)) …), of which the first list's parenthesis is taken. */
+/* Reads the form of Z3 and CVC4: (T …) ((List nil (cons (head T) …)) …), after the first list's parenthesis. */
 static void read_old(struct reader *r)
 {
         size_t trail = r->n_trail, arity, end = 0;
@@ -97,7 +97,7 @@ static void read_old(struct reader *r)
         reader_expect(r, TOKEN_OPEN, "the datatypes");
         before = r->t;
         trail = r->n_trail;
-        for (int pass = 0; pass < 2; pass++) { /* the names first: they may refer to each other */
+        for (int pass = 0; pass < 2; pass++) { /* names first: they may refer to each other */
                 r->t = before;
                 while (reader_more(r)) {
                         if (r->token.kind != TOKEN_OPEN)
@@ -105,13 +105,13 @@ static void read_old(struct reader *r)
                         read_old_one(r, arity, pass == 0);
                 }
                 if (pass == 0)
-                        end = r->n_trail; /* the first pass bound the datatypes, and nothing else */
+                        end = r->n_trail; /* the first pass bound only the datatypes */
         }
         for (; trail < end; trail++)
                 reader_declare_sort(r, r->trail[trail].symbol, arity);
 }
 
-/* ((List 1) …) (body …), of which the first parenthesis is taken. */
+/* Reads ((List 1) …) (body …), after the first parenthesis. */
 static void read_new(struct reader *r)
 {
         size_t from = r->n_sorts, end;

@@ -1,7 +1,7 @@
 /* Sorts. */
 #include "core/smtlib/read_internal.h"
 
-/* Sort constructors of theories that are not modelled, as Z3 and cvc5 name them. */
+/* Sort constructors of unmodelled theories, with the names of Z3 and cvc5. */
 static bool is_foreign(struct slice name)
 {
         static const char *const names[] = {"Seq",   "Set",  "Bag",     "Relation",  "Tuple",     "Table",           "Nullable",
@@ -29,7 +29,7 @@ static const struct sort *builtin(struct reader *r, struct slice name, const str
         if (n == 2 && text_is(name, "Array"))
                 return sort_array(r->bank, args[0], args[1]);
         if (n == 1 && args[0]->kind == SORT_STRING && text_is(name, "RegEx"))
-                return sort_simple(r->bank, SORT_REGLAN); /* Z3's name of it */
+                return sort_simple(r->bank, SORT_REGLAN); /* Z3's name for it */
         for (size_t i = 0; n == 0 && i < ARRAY_SIZE(list); i++)
                 if (text_is(name, list[i].name))
                         return list[i].kind == SORT_FLOAT ? sort_float(r->bank, list[i].exponent, list[i].significand)
@@ -61,7 +61,7 @@ static const struct sort *apply_sort(struct reader *r, size_t at, struct slice n
         return sort;
 }
 
-/* (_ name index …), of which "(_" is taken. */
+/* Reads (_ name index …), after "(_". */
 static const struct sort *indexed(struct reader *r, size_t begin)
 {
         uint32_t index[2] = {0};
@@ -75,7 +75,7 @@ static const struct sort *indexed(struct reader *r, size_t begin)
                 if (r->token.kind == TOKEN_OPEN || r->token.kind == TOKEN_END)
                         reader_give_up(r);
                 if (r->token.kind != TOKEN_NUMERAL || n >= 2)
-                        n = 3; /* none that is modelled */
+                        n = 3; /* more than any modelled sort has */
                 else if (!numeral_value(r->token.text, &index[n++]))
                         reader_fail(r, r->token.begin, "this index is larger than %u", UINT32_MAX - 1);
         }
@@ -101,7 +101,7 @@ void reader_push_sort(struct reader *r, const struct sort *s)
         r->sorts[r->n_sorts++] = s;
 }
 
-/* The token at hand, within the sorts that are open. A whole sort goes onto the sorts. */
+/* Handles the current token within the open sorts. A complete sort is pushed onto the sorts. */
 static void sort_step(struct reader *r)
 {
         size_t begin = r->token.begin;
@@ -132,7 +132,7 @@ static void sort_step(struct reader *r)
 
 const struct sort *read_sort(struct reader *r)
 {
-        if (r->token.kind == TOKEN_SYMBOL) /* nearly always */
+        if (r->token.kind == TOKEN_SYMBOL) /* nearly always true */
                 return apply_sort(r, r->token.begin, r->token.text, NULL, 0);
         for (sort_step(r); r->n_sort_frames > 0; sort_step(r))
                 reader_next(r);

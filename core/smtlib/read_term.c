@@ -1,4 +1,4 @@
-/* Terms. One loop with a stack of its own reads any nesting: a frame for each parenthesis that is open, and the values read so far. */
+/* Terms. One loop with its own stack reads any nesting: a frame for each open parenthesis, and the values read so far. */
 #include "core/smtlib/read_internal.h"
 
 enum frame_kind {
@@ -6,7 +6,7 @@ enum frame_kind {
         FRAME_LET,        /* its bindings; in the term of one of them */
         FRAME_LET_BODY,   /* value: the body */
         FRAME_QUANTIFIER, /* values: the variables, then the body */
-        FRAME_ANNOTATION, /* value: what is annotated, so far */
+        FRAME_ANNOTATION, /* value: the annotated term so far */
         FRAME_PATTERN     /* values: the terms of a pattern; below it an annotation */
 };
 
@@ -25,10 +25,10 @@ struct head {
                 const struct function *function;
                 const struct symbol *text; /* opaque */
         };
-        const struct sort *sort; /* that is known, or NULL */
+        const struct sort *sort; /* if known; else NULL */
 };
 
-/* There are as many as an input is deep: small, and never copied. */
+/* As many as the input is deep: small, and never copied. */
 struct term_frame {
         enum frame_kind kind : 8;
         enum term_kind quantifier : 8;
@@ -45,7 +45,7 @@ struct let_binding {
         const struct symbol *symbol;
         const struct term *term;
         uint32_t level;
-        size_t at; /* of its name, in the input */
+        size_t at; /* offset of its name in the input */
 };
 
 /* -- values and frames -- */
@@ -62,7 +62,7 @@ static void push_value(struct reader *r, const struct term *t, uint32_t level)
         r->value_levels[r->n_values++] = level;
 }
 
-/* The rest of the frame is the caller's to fill. */
+/* The caller fills the rest of the frame. */
 static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, size_t begin)
 {
         struct term_frame *f;
@@ -77,7 +77,7 @@ static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, siz
         return f;
 }
 
-/* A term that was made for what begins there, or the bank's error. */
+/* The term made for the text at `at`, or the bank's error. */
 static const struct term *checked(struct reader *r, size_t at, const struct term *t)
 {
         if (!t)
@@ -85,9 +85,9 @@ static const struct term *checked(struct reader *r, size_t at, const struct term
         return t;
 }
 
-/* -- symbols that are no declaration -- */
+/* -- undeclared symbols -- */
 
-/* Names of theories that are not modelled, without those that have a point in them. */
+/* Names of unmodelled theories, without those that contain a point. */
 static const char *const foreign_names[] = {
         "map", "as-array", "union", "intersection", "setminus", "subset", "member", "insert", "singleton",
         "complement", "card", "emptyset", "univset", "sep", "wand", "pto", "mkTuple", "tuple", "update", "choose",
@@ -97,7 +97,7 @@ static const char *const foreign_names[] = {
         "implied",
 };
 
-/* May an unknown symbol be one of a theory that is not modelled? Those have a point in their names, or stand above. */
+/* True if an unknown symbol may belong to an unmodelled theory: its name contains a point, or is in the list above. */
 static bool is_foreign(struct slice name)
 {
         if (memchr(name.data, '.', name.size) && *(const char *)name.data != '.')
@@ -108,7 +108,7 @@ static bool is_foreign(struct slice name)
         return false;
 }
 
-/* A symbol whose name is the other's as it is written: |a b|. */
+/* A symbol whose name is the other one's as written: |a b|. */
 static const struct symbol *as_written(struct reader *r, const struct symbol *s)
 {
         cleanup_buffer struct buffer text = {0};
@@ -123,13 +123,13 @@ static struct head opaque_head(struct reader *r, const struct symbol *text)
         return (struct head){.kind = HEAD_OPAQUE, .text = text};
 }
 
-/* The head of (f …), or a symbol that stands alone. */
+/* The head of (f …), or a symbol by itself. */
 static struct head symbol_head(struct reader *r, size_t at, const struct symbol *s)
 {
         const struct binding *b = binding_of(s);
 
         if (b && b->kind != BINDING_FUNCTION)
-                reader_give_up(r); /* an array applied, as some solvers allow */
+                reader_give_up(r); /* an array used as a function, which some solvers allow */
         if (b)
                 return (struct head){.kind = HEAD_FUNCTION, .function = b->function};
         if (s->op != OP_NONE)
@@ -143,7 +143,7 @@ static struct head symbol_head(struct reader *r, size_t at, const struct symbol 
 
 /* -- applications -- */
 
-/* re.loop and re.^ as they were before 2.6: the numbers are arguments. */
+/* re.loop and re.^ before 2.6: the numbers are arguments. */
 static bool has_old_indices(const struct head *h, const struct term *const *args, size_t n, uint32_t index[2], size_t *ret_n)
 {
         if (h->n_index > 0 || n < 2 || n > 3 || (h->op != OP_RE_LOOP && !(h->op == OP_RE_POWER && n == 2)))
@@ -158,7 +158,7 @@ static bool has_old_indices(const struct head *h, const struct term *const *args
         return true;
 }
 
-/* Several operators may share a name: the first whose number of arguments fits. */
+/* Several operators may share a name: takes the first whose number of arguments fits. */
 static enum op op_for(const struct head *h, size_t n_index, size_t n)
 {
         if (operator_next(h->op) == OP_NONE)
@@ -183,7 +183,7 @@ static const struct term *build_operator(struct reader *r, const struct head *h,
         return term_apply(r->bank, op_for(h, n_index, n), index, n_index, args, n, &t) < 0 ? NULL : t;
 }
 
-/* The head applied to the values from there on. `at`: where it begins. */
+/* Applies the head to the values from `from` on. `at`: the offset of the head. */
 static const struct term *build(struct reader *r, size_t at, const struct head *h, size_t from)
 {
         const struct term *const *args = r->values + from, *t = NULL;
@@ -203,7 +203,7 @@ static const struct term *build(struct reader *r, size_t at, const struct head *
         return checked(r, at, t);
 }
 
-/* -- identifiers: (_ f 1 2), (as f S), also one in the other -- */
+/* -- identifiers: (_ f 1 2), (as f S), also nested -- */
 
 static const struct term *character_literal(struct reader *r)
 {
@@ -219,7 +219,7 @@ static const struct term *character_literal(struct reader *r)
         return term_string_of(r->bank, &code, 1);
 }
 
-/* (_ bvN width), of which the name is at hand. */
+/* Reads (_ bvN width); its name is current. */
 static const struct term *bitvec_literal(struct reader *r)
 {
         struct slice digits = SLICE((const char *)r->token.text.data + 2, r->token.text.size - 2);
@@ -237,7 +237,7 @@ static bool is_bitvec_name(struct slice s)
         return s.size > 2 && memcmp(s.data, "bv", 2) == 0 && digits_only(SLICE((const char *)s.data + 2, s.size - 2));
 }
 
-/* Reads the head or literal that begins with "(_", which has been taken. A literal is returned; NULL: it is a head. */
+/* Reads the head or literal after "(_". Returns a literal; NULL: *ret is a head. */
 static const struct term *indexed_identifier(struct reader *r, size_t begin, struct head *ret)
 {
         const struct symbol *s;
@@ -269,7 +269,7 @@ static const struct term *indexed_identifier(struct reader *r, size_t begin, str
         return NULL;
 }
 
-/* Reads the head that begins with "(as", which has been taken. */
+/* Reads the head after "(as". */
 static void qualified_identifier(struct reader *r, struct head *ret)
 {
         const struct symbol *s;
@@ -288,16 +288,16 @@ static void qualified_identifier(struct reader *r, struct head *ret)
                 else
                         *ret = symbol_head(r, begin, s);
         } else {
-                reader_fail(r, begin, "a name is expected behind (as");
+                reader_fail(r, begin, "a name is expected after (as");
         }
         ret->sort = read_next_sort(r);
         if (ret->kind == HEAD_OPERATOR && ret->op != OP_ARRAY_CONST)
-                ret->sort = NULL; /* it says what the operator says already */
+                ret->sort = NULL; /* the ascription adds nothing */
         ret->is_qualified = ret->sort != NULL;
         reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (as");
 }
 
-/* -- a whole term: what is around it takes it -- */
+/* -- a complete term: the enclosing frame takes it -- */
 
 static void deliver(struct reader *r, const struct term *t, uint32_t level)
 {
@@ -378,7 +378,7 @@ static void atom(struct reader *r)
                 t = b->term;
                 level = b->level;
         } else if (b && (t = known_constant(b->function))) {
-                /* as often as not */
+                /* the usual case */
         } else if (!b && !r->token.is_quoted && s->is_reserved) {
                 reader_fail(r, r->token.begin, "%s is a reserved word, and begins no term without a parenthesis", (const char *)s->name.data);
         } else {
@@ -390,7 +390,7 @@ static void atom(struct reader *r)
 
 /* -- let -- */
 
-/* Behind "(let (", or behind a binding: the next binding, or the body. */
+/* After "(let (", or after a binding: the next binding, or the body. */
 static void continue_let(struct reader *r)
 {
         struct term_frame *f = &r->frames[r->n_frames - 1];
@@ -419,18 +419,18 @@ static void continue_let(struct reader *r)
 
 /* -- quantifiers -- */
 
-/* Stands for something around here, or stood for something in a term that a let may bring here. */
+/* True if the symbol has a meaning here, or had one in a term that a let may insert here. */
 static bool is_taken(const struct reader *r, const struct symbol *s)
 {
         return binding_of(s) || (r->undeclared.n > 0 && id_map_get(&r->undeclared, s->id) != 0);
 }
 
-/* The symbol, or x!1, x!2, …: one that is not taken. */
+/* The first of the symbol, x!1, x!2, … that is not taken. */
 static const struct symbol *free_name(struct reader *r, const struct symbol *s)
 {
         const struct symbol *as = s;
 
-        /* in leaps first, lest a file that declares x!1, x!2, … makes each x cost a walk over them */
+        /* in leaps first: a file that declares x!1, x!2, … would make each x walk over all of them */
         for (uint64_t i = 0; is_taken(r, as); i++) {
                 uint64_t n = r->level + (i < 40 ? UINT64_C(1) << i : i);
                 cleanup_buffer struct buffer name = {0};
@@ -442,14 +442,14 @@ static const struct symbol *free_name(struct reader *r, const struct symbol *s)
         return as;
 }
 
-/* A variable whose name stands for something already gets another, so that a name means one thing all over a term. A let's name counts, too: behind
- * the let may stand a variable of the same name, to which another of the let's values refers. */
+/* A variable whose name already has a meaning is renamed, so that a name means one thing in the whole term. A let's name counts, too: a variable of
+ * the same name may follow the let, and another value of the let may refer to it. */
 static void add_variable(struct reader *r, const struct symbol *s, const struct sort *sort)
 {
         const struct symbol *as = free_name(r, s);
         struct binding b = {.kind = BINDING_VARIABLE, .level = r->level, .term = term_variable(r->bank, as, sort)};
 
-        if (as != s) /* the name it has now is taken, too */
+        if (as != s) /* its new name is taken, too */
                 reader_bind(r, as, b);
         reader_bind(r, s, b);
         push_value(r, b.term, r->level);
@@ -521,7 +521,7 @@ static void name_term(struct reader *r, const struct term *t)
         annotate(r, slice_string(":named"), as_written(r, s)->name, NULL, 0);
 }
 
-/* Behind an attribute, or what is annotated: the next attribute. False: a parenthesis closed it. */
+/* After an attribute, or the annotated term: the next attribute. False if a parenthesis closed it. */
 static bool continue_annotation(struct reader *r)
 {
         struct tokenizer before = r->t;
@@ -548,7 +548,7 @@ static bool continue_annotation(struct reader *r)
 
 /* -- the loop -- */
 
-/* ((_ f 1) …), ((as f S) …): behind the second parenthesis. */
+/* ((_ f 1) …), ((as f S) …): after the second parenthesis. */
 static void open_compound(struct reader *r, size_t begin)
 {
         struct term_frame *f = push_frame(r, FRAME_APPLY, begin);
@@ -558,12 +558,12 @@ static void open_compound(struct reader *r, size_t begin)
         if (reader_at_word(r, "as"))
                 qualified_identifier(r, &f->head);
         else if (!reader_at_word(r, "_"))
-                reader_give_up(r); /* a term applied: higher order */
+                reader_give_up(r); /* a term used as a function: higher order */
         else if (indexed_identifier(r, inner, &f->head))
                 reader_fail(r, inner, "a literal takes no arguments");
 }
 
-/* (_ f 1), (as f S): a whole term. */
+/* (_ f 1), (as f S): a complete term. */
 static void whole_identifier(struct reader *r, size_t begin)
 {
         const struct term *t = NULL;
@@ -650,7 +650,7 @@ static void close_parenthesis(struct reader *r)
         deliver(r, t, level);
 }
 
-/* The token at hand, within what is open. */
+/* Handles the current token within the open frames. */
 static void step(struct reader *r)
 {
         const struct term_frame *f = r->n_frames > 0 ? &r->frames[r->n_frames - 1] : NULL;

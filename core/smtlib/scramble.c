@@ -1,4 +1,4 @@
-/* SMT-LIB scrambled, on its text: a tree of tokens for each command. Terms would lose the lets of the source. */
+/* Scrambles SMT-LIB on its text: a tree of tokens for each command. Terms would lose the lets of the source. */
 #include "core/smtlib/scramble.h"
 
 #include "cache/base/random.h"
@@ -6,13 +6,13 @@
 #include "core/smtlib/smtlib_internal.h"
 
 #define NOWHERE UINT32_MAX
-#define BOUND   SIZE_MAX /* instead of a command: in a part of it only */
+#define BOUND   SIZE_MAX /* in place of a command: bound within a part of it only */
 
 /* A token, or a list in parentheses. Lists are linked, as their order changes. */
 struct node {
-        struct slice text;           /* of a token, as it stands in the input; empty for a list */
+        struct slice text;           /* of a token, as in the input; empty for a list */
         const struct symbol *symbol; /* of a symbol */
-        uint64_t hash;               /* of its text, without white space: equal ones are scrambled alike */
+        uint64_t hash;               /* of its text, without white space: equal nodes are scrambled alike */
         uint32_t parent, first, last, next;
         uint32_t n;           /* members of a list */
         enum token_kind kind; /* TOKEN_OPEN: a list */
@@ -27,24 +27,24 @@ struct tree {
 /* A symbol: how it is declared, and its new name. */
 struct name {
         bool is_bound;         /* declared, defined, a parameter or a variable somewhere */
-        bool is_kept;          /* it is also the standard's, or a command that is not understood mentions it */
+        bool is_kept;          /* also a name of the standard, or a command that is not understood mentions it */
         uint32_t number;       /* in its new name; 0: it keeps its own */
-        uint32_t defined_by;   /* the last command that declares it, and 1 */
-        uint32_t mentioned_by; /* likewise, the last one that mentions it */
+        uint32_t defined_by;   /* the last command that declares it, plus 1 */
+        uint32_t mentioned_by; /* the last command that mentions it, plus 1 */
 };
 
-/* The order of commands is free, but each stands behind those that it mentions. */
+/* Commands are ordered freely, but each comes after those that it mentions. */
 struct scrambler {
         const char *base; /* of the input */
         struct script *script;
         struct random random;
-        uint64_t seed;      /* of operands */
-        struct tree tree;   /* of the command at hand */
+        uint64_t seed;      /* for operands */
+        struct tree tree;   /* of the current command */
         struct name *names; /* by the symbol's id */
         size_t n_names;
-        size_t prefix;         /* length of x…x, with which no symbol begins that a digit follows */
-        bool keeps_arithmetic; /* of the logic: the shape of atoms */
-        size_t *segments;      /* by command: the first of those among which it may move */
+        size_t prefix;         /* length of x…x such that no symbol begins with it and a digit */
+        bool keeps_arithmetic; /* by the logic: the shape of atoms is kept */
+        size_t *segments;      /* by command: the first one of the segment within which it may move */
         uint32_t *needs;       /* commands that must come before, */
         size_t *needs_end;     /* by command: its end in that list */
         size_t n_needs;
@@ -89,7 +89,7 @@ static void add_node(struct scrambler *s, uint32_t parent, const struct token *t
         t->nodes[parent].n++;
 }
 
-/* Its members' hashes are known. */
+/* The hashes of its members must be set. */
 static void hash_list(struct tree *t, struct node *list)
 {
         list->hash = hash_mix(2, list->n);
@@ -97,7 +97,7 @@ static void hash_list(struct tree *t, struct node *list)
                 list->hash = hash_mix(list->hash, t->nodes[i].hash);
 }
 
-/* The reader has read the command: its parentheses match, and its tokens are good. */
+/* The reader has read the command, so its parentheses match and its tokens are valid. */
 static int make_tree(struct scrambler *s, const struct command *c)
 {
         struct tokenizer tokens;
@@ -109,7 +109,7 @@ static int make_tree(struct scrambler *s, const struct command *c)
         tokens.p += c->span.begin;
         while (token_next(&tokens, &token) != TOKEN_END) {
                 if (token.kind == TOKEN_CLOSE && list == NOWHERE)
-                        return errorf(-EINVAL, "a closing parenthesis, and none is open");
+                        return errorf(-EINVAL, "a closing parenthesis without an open one");
                 if (token.kind == TOKEN_CLOSE) {
                         hash_list(&s->tree, &s->tree.nodes[list]);
                         list = s->tree.nodes[list].parent;
@@ -158,7 +158,7 @@ static bool is_bound(const struct scrambler *s, const struct symbol *symbol)
         return symbol->id < s->n_names && s->names[symbol->id].is_bound;
 }
 
-/* Sorts of the standard and of solvers, which are not looked up among operators, and words beside them. */
+/* Sorts of the standard and of solvers, which the table of operators lacks, and some reserved words. */
 static bool is_predefined(const struct symbol *symbol)
 {
         static const char *const words[] = {"Bool",    "Int",     "Real",  "String",    "RegLan", "RegEx",   "RoundingMode",
@@ -174,7 +174,7 @@ static bool is_predefined(const struct symbol *symbol)
         return false;
 }
 
-/* is-cons, the tester of the constructor cons as it was written before 2.6: the constructor; else NULL. */
+/* The constructor cons for is-cons, its tester before 2.6; else NULL. */
 static const struct symbol *tested_by(const struct scrambler *s, const struct symbol *symbol)
 {
         const char *name = symbol->name.data;
@@ -186,7 +186,7 @@ static const struct symbol *tested_by(const struct scrambler *s, const struct sy
         return constructor && is_bound(s, constructor) ? constructor : NULL;
 }
 
-/* A name of command `at`, which is known in the commands behind, too. Where it was mentioned before, the order is not free: in one segment, a
+/* Records a name of command `at`, which later commands know, too. If an earlier command mentioned it, the order is not free: within one segment a
  * name has one meaning. BOUND: a parameter or a variable. */
 static void define(struct scrambler *s, const struct node *n, size_t at)
 {
@@ -204,7 +204,7 @@ static void define(struct scrambler *s, const struct node *n, size_t at)
         name->defined_by = (uint32_t)at + 1;
 }
 
-/* The names at a path from `n`: ( is the first member of a list, > the next in the same list, * each from there to the end. */
+/* Records the names at a path from `n`: ( is the first member of a list, > the next in the same list, * each from there to the end. */
 static void define_at(struct scrambler *s, const struct node *n, const char *path, size_t at)
 {
         for (; n && (*path == '(' || *path == '>'); path++)
@@ -215,7 +215,7 @@ static void define_at(struct scrambler *s, const struct node *n, const char *pat
                 define_at(s, n, path + 1, at);
 }
 
-/* The names that a list binds as a term, of command `at`. */
+/* Records the names that a list binds as a term of command `at`. */
 static void bind_in_term(struct scrambler *s, const struct node *list, size_t at)
 {
         static const char *const binders[] = {"let", "forall", "exists", "lambda", "choice", "witness", "set.comprehension"};
@@ -235,7 +235,7 @@ static void bind_in_term(struct scrambler *s, const struct node *list, size_t at
                         define_at(s, n, ">", at);
 }
 
-/* From there to the end of the list: nil or (cons (head T) (tail L)), each. */
+/* Records constructors from there to the end of the list: nil or (cons (head T) (tail L)), each. */
 static void define_constructors(struct scrambler *s, const struct node *n, size_t at)
 {
         define_at(s, n, "*", at);
@@ -311,13 +311,13 @@ static bool may_move(enum command_kind kind)
                kind <= COMMAND_ASSERT; /* declarations, definitions and assertions are neighbours */
 }
 
-/* Are its names the script's? Others hold keywords, values of options and text. */
+/* True if its names are the script's. Other commands hold keywords, values of options and text. */
 static bool has_terms(enum command_kind kind)
 {
         return may_move(kind) || kind == COMMAND_CHECK_SAT_ASSUMING || kind == COMMAND_GET_VALUE;
 }
 
-/* The length of x…x before a digit. */
+/* The length of x…x at the beginning, if a digit follows. */
 static size_t prefix_of(struct slice name)
 {
         const char *p = name.data;
@@ -344,7 +344,7 @@ static void mention(struct scrambler *s, const struct symbol *symbol, bool is_ke
         s->needs[s->n_needs++] = name->defined_by - 1;
 }
 
-/* The names that the command at hand binds, declares and mentions. */
+/* Records the names that the current command binds, declares and mentions. */
 static void survey(struct scrambler *s, const struct command *c, size_t at)
 {
         bool is_known = has_terms(c->kind);
@@ -359,7 +359,7 @@ static void survey(struct scrambler *s, const struct command *c, size_t at)
                         mention(s, s->tree.nodes[i].symbol, !is_known, at);
 }
 
-/* The reader keeps as text what it does not understand. Here the names and operators within a command will do: (assert (match …)). */
+/* Recognizes a command that the reader keeps as text, such as (assert (match …)): names and operators are enough here. */
 static int recognize(const struct scrambler *s, struct command *c)
 {
         const struct node *head = first_of(s, node_at(s, 0));
@@ -396,7 +396,7 @@ static int survey_all(struct scrambler *s)
         return 0;
 }
 
-/* Appends a command to the order, behind those that it needs. */
+/* Appends a command to the order, after those that it needs. */
 static void place_command(struct scrambler *s, size_t at, bool *is_placed, size_t *order, size_t *n)
 {
         cleanup_free struct visit {
@@ -437,7 +437,7 @@ static void order_commands(struct scrambler *s, size_t *ret)
 
 /* -- new names -- */
 
-/* Gives each name that may change a number. */
+/* Numbers each name that may change. */
 static void number_names(struct scrambler *s)
 {
         cleanup_free uint32_t *ids = allocate(s->n_names, sizeof(*ids));
@@ -450,7 +450,7 @@ static void number_names(struct scrambler *s)
                 s->names[ids[i]].number = (uint32_t)i + 1;
 }
 
-/* The operator or literal that indices follow: bv5 of (_ bv5 8). */
+/* True before an operator or literal with indices: bv5 of (_ bv5 8). */
 static bool has_indices(const struct scrambler *s, const struct node *n)
 {
         const struct node *word = first_of(s, node_at(s, n->parent));
@@ -476,7 +476,7 @@ static void print_symbol(const struct scrambler *s, const struct node *n, struct
 
 /* -- operands -- */
 
-/* (_ map and): what follows the name are indices, no application. */
+/* (_ map and): indices follow the name, so it is not an application. */
 static bool is_index(const struct scrambler *s, const struct node *list)
 {
         const struct node *parent = node_at(s, list->parent);
@@ -484,7 +484,7 @@ static bool is_index(const struct scrambler *s, const struct node *list)
         return is_word(first_of(s, list), "_") || (parent && is_word(first_of(s, parent), "_"));
 }
 
-/* The operator that means the same of operands in the other order. OP_NONE: none, or its name is the script's own. */
+/* The operator with the same meaning for swapped operands. OP_NONE if there is none, or the script redefines its name. */
 static enum op mirror_of(const struct scrambler *s, enum op op)
 {
         static const enum op pairs[][2] = {{OP_LT, OP_GT},         {OP_LE, OP_GE},         {OP_BV_ULT, OP_BV_UGT},
@@ -501,19 +501,19 @@ static enum op mirror_of(const struct scrambler *s, enum op op)
         return name && is_bound(s, name) ? OP_NONE : mirror;
 }
 
-/* How many members of a list stay in front of those that may change places; 0: all stay. */
+/* The number of members of a list before those that may be reordered; 0: all stay. */
 static size_t fixed_before_operands(enum op op, size_t n)
 {
         const struct operator_row *row = operator_row(op);
 
         if (row->shape == SHAPE_FIXED && n != operator_n_args(op))
                 return 0;
-        if (op == OP_FP_ADD || op == OP_FP_MUL) /* behind the rounding mode */
+        if (op == OP_FP_ADD || op == OP_FP_MUL) /* after the rounding mode */
                 return 2;
         return row->flags & OPERATOR_COMMUTATIVE ? 1 : 0;
 }
 
-/* `random` NULL: the other way round. */
+/* `random` NULL: reverses them. */
 static void change_order(struct scrambler *s, struct node *parent, size_t fixed, struct random *random)
 {
         cleanup_free uint32_t *list = allocate(parent->n, sizeof(*list));
@@ -534,7 +534,7 @@ static void change_order(struct scrambler *s, struct node *parent, size_t fixed,
         s->n_lists_changed++;
 }
 
-/* The operator of an application that may change: with operands, and not a name of the script's own. */
+/* The operator of an application that may change: it has operands, and the script does not redefine its name. */
 static enum op operator_in(const struct scrambler *s, const struct node *list)
 {
         const struct node *head = first_of(s, list);
@@ -565,7 +565,7 @@ static void scramble_list(struct scrambler *s, struct node *list)
                 s->tree.nodes[list->first].text = slice_string(operator_row(mirror)->name);
                 change_order(s, list, 1, NULL);
         } else {
-                s->n_lists_changed++; /* under another seed */
+                s->n_lists_changed++; /* another seed may change it */
         }
 }
 

@@ -3,7 +3,7 @@
 #include "core/smtlib/cnf.h"
 #include "core/smtlib/scramble.h"
 
-/* The literal that stands for each variable: another one, or its complement. */
+/* The literal that replaces each variable: another one, or its complement. */
 static int32_t *literals_for(struct random *random, size_t n)
 {
         uint32_t *order = random_permutation(random, 0, n);

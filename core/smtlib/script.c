@@ -20,7 +20,7 @@ void script_free(struct script *s)
 
 void script_insert(struct script *s, size_t at, const struct command *c)
 {
-        struct command kept = *c; /* which may be one of the list */
+        struct command kept = *c; /* `c` may point into the list */
 
         assert(at <= s->n_commands);
         grow(s->commands, s->n_commands, s->commands_size);
@@ -51,7 +51,7 @@ struct slice bank_keep_text(struct bank *b, struct slice text)
         return SLICE(kept, text.size);
 }
 
-/* The symbol or keyword behind a command's name; NULL: there is none. */
+/* The symbol or keyword after a command's name; NULL if there is none. */
 static const struct symbol *first_word(struct bank *b, struct slice text)
 {
         struct tokenizer t;
@@ -128,12 +128,12 @@ void script_clone(const struct script *s, struct script **ret)
         script_copy(s, s->bank, ret);
 }
 
-/* -- what is declared -- */
+/* -- declarations -- */
 
 void script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n)
 {
         const struct function **list;
-        uint64_t popped = 0; /* levels, behind the command at hand */
+        uint64_t popped = 0; /* levels, popped after the current command */
         size_t n = 0;
 
         at = MIN(at, s->n_commands);
@@ -173,7 +173,7 @@ void script_declare_missing(struct script *s)
                         at = i;
         }
         term_functions(roots.list, roots.n, &used, &n_used);
-        for (size_t i = 0; i < n_used; i++) /* the others are made known by a command that is text */
+        for (size_t i = 0; i < n_used; i++) /* a command kept as text declares the others */
                 if (used[i]->kind == FUNCTION_DECLARED && id_map_get(&is_declared, used[i]->id) == 0)
                         script_insert(s, at++, &(struct command){.kind = COMMAND_DECLARE_FUN, .function = used[i], .symbol = used[i]->symbol});
 }

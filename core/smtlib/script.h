@@ -4,18 +4,18 @@
 #include "core/smtlib/term.h"
 
 enum command_kind {
-        COMMAND_OPAQUE, /* not understood, or of a theory that is not modelled; kept as text */
+        COMMAND_OPAQUE, /* not understood, or of an unmodelled theory; kept as text */
         COMMAND_SET_LOGIC,
         COMMAND_SET_OPTION,
         COMMAND_SET_INFO,
-        COMMAND_DECLARE_SORT, /* this, and all up to COMMAND_ASSERT, have names and terms, and no other effect */
+        COMMAND_DECLARE_SORT, /* from here to COMMAND_ASSERT: these have names and terms, and no other effect */
         COMMAND_DEFINE_SORT,
         COMMAND_DECLARE_DATATYPES, /* also declare-datatype */
-        COMMAND_DECLARE_FUN, /* function; also declare-const, as which a constant is printed in 2.5 and 2.6 if it was read so */
+        COMMAND_DECLARE_FUN, /* function; also declare-const. A constant read so is printed so in 2.5 and 2.6 */
         COMMAND_DECLARE_CONST,
         COMMAND_DEFINE_FUN, /* function, parameters, term; also define-const */
         COMMAND_DEFINE_FUN_REC,
-        COMMAND_DEFINE_FUNS_REC, /* kept as text; its functions are known */
+        COMMAND_DEFINE_FUNS_REC, /* kept as text; its functions are declared */
         COMMAND_ASSERT,          /* term */
         COMMAND_CHECK_SAT,
         COMMAND_CHECK_SAT_ASSUMING, /* terms */
@@ -28,17 +28,17 @@ enum command_kind {
         COMMAND_EXIT,
         N_COMMAND_KINDS
 };
-/* By its name; COMMAND_OPAQUE: none that is known. */
+/* By the command's name; COMMAND_OPAQUE if it is unknown. */
 enum command_kind command_kind_of(struct slice name);
 
 struct span {
-        size_t begin, end; /* bytes of the input; both 0 for what was not read */
+        size_t begin, end; /* bytes of the input; both 0 if it was not read */
 };
 
 struct command {
         enum command_kind kind;
         struct span span; /* with its parentheses */
-        /* As it stood in the input, of the kinds that are printed as text; symbol is then what is first behind the command's name. */
+        /* The input's text, for kinds that are printed as text; `symbol` is then the first word after the command's name. */
         struct slice text;
         const struct symbol *symbol; /* set-logic: the logic; set-info and set-option: the keyword */
         const struct function *function;
@@ -51,7 +51,7 @@ struct command {
 
 struct script {
         struct bank *bank;          /* a reference */
-        enum dialect dialect;       /* it was read in, which is what :smt-lib-version says, else options.dialect */
+        enum dialect dialect;       /* of the input, as :smt-lib-version says, else options.dialect */
         const struct symbol *logic; /* of the first set-logic, or NULL */
         struct command *commands;   /* owned */
         size_t n_commands;
@@ -62,14 +62,14 @@ struct script {
 
 struct script_options {
         const char *name;               /* of the input, for messages: "name:3:14: …"; NULL: "line 3, column 14: …" */
-        enum dialect dialect;           /* unless the input says another; 2.6 as a rule, so set it */
-        bool is_dialect_fixed;          /* what the input says does not matter */
+        enum dialect dialect;           /* unless the input names another; usually 2.6, so set it */
+        bool is_dialect_fixed;          /* ignore the input's :smt-lib-version */
         struct bank *bank;              /* to read into; NULL: a new one */
-        bool is_strict;                 /* a symbol that is not known is an error, and so is a command; else they become opaque */
+        bool is_strict;                 /* an unknown symbol or command is an error; else its command becomes opaque */
 };
 
-/* Reads a whole input. -EINVAL with a sentence (place, what, what to do), -ENOMEM. `options` NULL: 2.6, not strict. An input of any
- * depth is read, and in time linear in its size. The bytes are not needed afterwards. */
+/* Reads a whole input. -EINVAL with a sentence (place, problem, remedy), -ENOMEM. `options` NULL: 2.6, not strict. Any depth is read, in time linear
+ * in the size. The bytes are not needed afterwards. */
 int script_read(struct slice bytes, const struct script_options *options, struct script **ret);
 void script_new(struct bank *b, enum dialect d, struct script **ret); /* empty; takes a reference to the bank (NULL: makes one) */
 void script_free(struct script *s);
@@ -78,21 +78,21 @@ DEFINE_CLEANUP(struct script *, script_free)
 
 /* -- making and changing ----------------------------------------------------------------------------------- */
 
-void script_add(struct script *s, const struct command *c);                       /* a copy; what it points to is the bank's */
+void script_add(struct script *s, const struct command *c);                       /* adds a copy; its pointers belong to the bank */
 void script_add_text(struct script *s, enum command_kind kind, const char *text); /* "(set-info :status sat)" */
 void script_add_logic(struct script *s, const char *logic);
 void script_add_function(struct script *s, const struct function *f);
-int script_add_assert(struct script *s, const struct term *t); /* -EINVAL for NULL: what the bank said */
+int script_add_assert(struct script *s, const struct term *t); /* -EINVAL for NULL, with the bank's sentence */
 void script_add_check(struct script *s);
-/* The same commands over other terms: map each assert's term as you like, then print. Commands share the bank. */
+/* A copy that shares the bank: map each assert's term as you like, then print. */
 void script_clone(const struct script *s, struct script **ret);
-/* Into another bank, or the same. */
+/* A copy in another bank, or in the same. */
 void script_copy(const struct script *s, struct bank *to, struct script **ret);
 void script_remove(struct script *s, size_t at);
 void script_insert(struct script *s, size_t at, const struct command *c);
 /* Adds declarations, just before the first assert, for constants and functions that the terms use and the script does not declare. */
 void script_declare_missing(struct script *s);
-void script_end(struct script *s); /* the same, and a check-sat behind the last command */
+void script_end(struct script *s); /* the same, and adds a final check-sat */
 
-/* The constants and functions that are declared where command `at` stands (push and pop are heeded). free(*ret). */
+/* The constants and functions that are declared at command `at`, with regard to push and pop. free(*ret). */
 void script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n);

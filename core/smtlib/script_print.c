@@ -1,7 +1,7 @@
 /* Printing commands. */
 #include "core/smtlib/smtlib_internal.h"
 
-/* Text as it was read, its strings as another dialect writes them. */
+/* Adds text as it was read, with its strings in the syntax of another dialect. */
 static void add_text(struct slice text, enum dialect from, enum dialect to, struct buffer *ret)
 {
         struct tokenizer t;

@@ -134,7 +134,7 @@ void reader_unbind(struct reader *r, size_t trail)
 
 /* -- commands -- */
 
-/* To the parenthesis that closes a command. */
+/* Skips to the parenthesis that closes a command. */
 static void skip_command(struct reader *r, size_t begin, struct command *)
 {
         if (token_skip(&r->t, 1) > 0)
@@ -147,7 +147,7 @@ static void read_end(struct reader *r)
         reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes the command");
 }
 
-/* Takes the values from there on off, into the bank. */
+/* Moves the values from `from` on into the bank. */
 static void keep_values(struct reader *r, size_t from, struct command *c)
 {
         const struct term **kept;
@@ -192,7 +192,7 @@ static void read_declare_sort(struct reader *r, size_t begin, struct command *c)
 
         c->symbol = reader_symbol(r, "a symbol");
         reader_next(r);
-        if (r->token.kind == TOKEN_NUMERAL) { /* Z3 takes none for 0 */
+        if (r->token.kind == TOKEN_NUMERAL) { /* Z3 reads a missing one as 0 */
                 arity = reader_number(r, "no sort takes as many arguments");
                 reader_next(r);
         }
@@ -236,7 +236,7 @@ static void read_declare_fun(struct reader *r, size_t begin, struct command *c)
         reader_bind_function(r, c->symbol, c->function);
 }
 
-/* The function of a definition whose variables are the values from there on, and whose result is read next. */
+/* The function of a definition; its variables are the values from `from` on, and its result is read next. */
 static const struct function *read_defined(struct reader *r, const struct symbol *s, size_t from)
 {
         size_t args = r->n_sorts, n = r->n_values - from;
@@ -249,7 +249,7 @@ static const struct function *read_defined(struct reader *r, const struct symbol
         return function_of(r->bank, FUNCTION_DEFINED, s, r->sorts + args, n, result);
 }
 
-/* (define-fun f ((x S) …) S body), or define-const without the parameters. */
+/* Reads (define-fun f ((x S) …) S body), or define-const without the parameters. */
 static void read_definition(struct reader *r, size_t begin, struct command *c)
 {
         size_t trail = r->n_trail, values = r->n_values, at;
@@ -270,13 +270,13 @@ static void read_definition(struct reader *r, size_t begin, struct command *c)
         c->term = read_term(r);
         r->level--;
         if (!sort_takes(c->function->result, c->term->sort))
-                reader_fail(r, at, "the body of %s is not of the sort that is said", (const char *)c->symbol->name.data);
+                reader_fail(r, at, "the body of %s is not of the declared sort", (const char *)c->symbol->name.data);
         read_end(r);
         reader_unbind(r, trail);
         reader_bind_function(r, c->symbol, c->function);
 }
 
-/* ((f ((x S) …) S) …) (body …): the functions become known, the command stays text. */
+/* Reads ((f ((x S)) S) …) (body …): declares the functions, keeps the command as text. */
 static void read_define_funs_rec(struct reader *r, size_t begin, struct command *c)
 {
         reader_expect(r, TOKEN_OPEN, "the functions, ((f ((x Sort) …) Sort) …)");
@@ -307,7 +307,7 @@ static void read_assert(struct reader *r, size_t begin, struct command *c)
         at = r->token.begin;
         c->term = read_term(r);
         if (c->term->sort->kind != SORT_BOOL && c->term->sort->kind != SORT_UNKNOWN)
-                reader_fail(r, at, "what is asserted is of sort Bool");
+                reader_fail(r, at, "an assertion must be of sort Bool");
         read_end(r);
 }
 
@@ -366,7 +366,7 @@ static void read_reset(struct reader *r, size_t begin, struct command *c)
 {
         read_end(r);
         r->n_levels = r->n_pushes = 0;
-        if (c->kind == COMMAND_RESET) { /* after reset-assertions some solvers know what was declared, and some do not */
+        if (c->kind == COMMAND_RESET) { /* after reset-assertions some solvers keep the declarations, and some do not */
                 reader_unbind(r, 0);
                 r->numerals_are_real = r->is_global = false;
         }
@@ -380,7 +380,7 @@ static void read_plain(struct reader *r, size_t begin, struct command *c)
 struct command_row {
         const char *name;
         enum command_kind kind;
-        void (*read)(struct reader *r, size_t begin, struct command *c); /* behind the name */
+        void (*read)(struct reader *r, size_t begin, struct command *c); /* after the name */
 };
 
 static const struct command_row *command_row(struct slice name)
@@ -432,7 +432,7 @@ enum command_kind command_kind_of(struct slice name)
         return row ? row->kind : COMMAND_OPAQUE;
 }
 
-/* False: it uses what is not understood here. */
+/* False if it uses something that is not understood here. */
 static bool read_understood(struct reader *r, const struct command_row *row, size_t begin, struct command *c)
 {
         if (!row || setjmp(r->not_understood) != 0)
@@ -442,14 +442,14 @@ static bool read_understood(struct reader *r, const struct command_row *row, siz
         return true;
 }
 
-/* Keeps as text a command that the reader does not understand. Undoes everything the reader did since it began the command. */
+/* Keeps as text a command that the reader does not understand. Undoes everything that the reader did for it. */
 static void read_opaque(struct reader *r, size_t begin, size_t trail, struct command *c)
 {
         reader_unbind(r, trail);
         r->n_frames = r->n_values = r->n_lets = r->n_names = r->n_sort_frames = 0;
         r->level = 0;
         if (r->options->is_strict)
-                reader_fail(r, begin, "this command uses what is not supported here; without strictness it would be kept as text");
+                reader_fail(r, begin, "this command uses a feature that is not supported here; without strictness it would be kept as text");
         *c = (struct command){.kind = COMMAND_OPAQUE};
         r->t.p = r->t.base + begin + 1;
         skip_command(r, begin, c);
@@ -465,7 +465,7 @@ static void read_command(struct reader *r)
         term_map_done(&r->undeclared);
         r->n_sorts = 0;
         if (r->token.kind == TOKEN_CLOSE)
-                reader_fail(r, begin, "a closing parenthesis, and none is open");
+                reader_fail(r, begin, "a closing parenthesis without an open one");
         if (r->token.kind != TOKEN_OPEN)
                 reader_fail(r, begin, "a command, which begins with a parenthesis, is expected here");
         reader_expect(r, TOKEN_SYMBOL, "the name of a command");
@@ -508,7 +508,7 @@ static void reader_done(struct reader *r)
         term_map_done(&r->undeclared);
 }
 
-/* A large formula's terms take about as much as this for each of its bytes. Whether there is so much is asked at once; then memory is not refused. */
+/* Bytes of terms for each byte of a large formula, about. This much is requested at once; after that memory is not refused. */
 #define MEMORY_FOR_A_BYTE 12
 
 int script_read(struct slice bytes, const struct script_options *options, struct script **ret)

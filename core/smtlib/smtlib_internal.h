@@ -5,7 +5,7 @@
 
 #include "core/smtlib/print.h"
 
-/* -- short texts: names have a few bytes, for which a call costs more than the work ---------------------------------- */
+/* -- short texts: names have a few bytes, for which a call would cost more than the work ----------------------------- */
 
 static inline uint64_t load_8(const char *p)
 {
@@ -23,7 +23,7 @@ static inline uint32_t load_4(const char *p)
         return x;
 }
 
-/* Of up to 16 bytes: two words that may overlap and hold all of them, multiplied into 128 bits. */
+/* For up to 16 bytes: two words that may overlap and cover all of them, multiplied into 128 bits. */
 static inline uint64_t text_hash(uint64_t seed, struct slice text)
 {
         const char *p = text.data;
@@ -48,7 +48,7 @@ static inline uint64_t text_hash(uint64_t seed, struct slice text)
         return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* -- memory that goes at once ------------------------------------------------------------------------------------- */
+/* -- memory that is freed at once --------------------------------------------------------------------------------- */
 
 struct arena_chunk;
 struct arena {
@@ -56,7 +56,7 @@ struct arena {
         char *p, *end;
         size_t size; /* of all chunks */
 };
-void *arena_take_chunk(struct arena *a, size_t size); /* where the last one has no room */
+void *arena_take_chunk(struct arena *a, size_t size); /* when the last chunk has no room */
 /* Aligned to 8, not cleared. */
 static inline void *arena_take(struct arena *a, size_t size)
 {
@@ -70,7 +70,7 @@ static inline void *arena_take(struct arena *a, size_t size)
 }
 void arena_done(struct arena *a);
 
-/* Makes room for one more in a list of `n` whose capacity is `size`: for stacks, which list_grow() would make smaller when they shrink. */
+/* Makes room for one more in a list of `n` whose capacity is `size`. For stacks: list_grow() would shrink them when they get shorter. */
 #define grow(list, n, size)                                           \
         do {                                                          \
                 if ((n) == (size))                                    \
@@ -80,7 +80,7 @@ void grow_sized(void *list, size_t *size, size_t each);
 
 /* -- tables of unique things ----------------------------------------------------------------------------------------- */
 
-/* Open addressing. A slot holds the hash beside the thing, so that a search that fails looks at the slots only. */
+/* Open addressing. A slot holds the hash beside the item, so that a failed search reads the slots only. */
 struct table {
         struct table_slot {
                 uint32_t hash;
@@ -91,7 +91,7 @@ struct table {
 void table_add(struct table *t, uint32_t hash, void *item);
 void table_done(struct table *t);
 
-/* The slots in which a thing of this hash may be, up to an empty one. */
+/* The slots that may hold an item with this hash, up to an empty one. */
 static inline struct table_slot *table_first(const struct table *t, uint32_t hash)
 {
         return t->slots ? &t->slots[hash & t->mask] : NULL;
@@ -109,28 +109,28 @@ struct bank {
         uint64_t seed; /* of its hashes */
         struct arena arena;
         struct table symbols, sorts, functions, terms;
-        size_t n_terms; /* those in no table, too: term.c */
+        size_t n_terms; /* including those in no table: term.c */
         const struct sort *simple[SORT_BITVEC];
         const struct term *bool_terms[2];
         uint64_t fresh; /* the last number given to a fresh symbol */
 };
 
-struct slice bank_keep_text(struct bank *b, struct slice text); /* a copy, with a NUL behind it */
+struct slice bank_keep_text(struct bank *b, struct slice text); /* a copy, with a NUL after it */
 
 static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 {
         h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
         return h ^ h >> 32;
 }
-/* Keeps the sentence, and that there was an error. Returns -EINVAL. */
+/* Keeps the sentence and the error. Returns -EINVAL. */
 #define bank_errorf(b, ...) ((b)->error = errorf(-EINVAL, __VA_ARGS__))
 
-/* Everything but the arguments that makes a term unique; unused members are zero. */
+/* All that identifies a term, except its arguments; unused members are zero. */
 struct term_head {
         enum term_kind kind;
         enum op op;
         bool is_qualified;
-        bool is_open; /* quantifiers only: for others it follows from the arguments */
+        bool is_open; /* set for quantifiers only: for other terms the arguments decide */
         const struct sort *sort;
         union {
                 uint32_t index[2];
@@ -144,15 +144,15 @@ struct term_head {
                 const void *head;
         };
 };
-/* The function without arguments and as it is declared, if that was made before; else NULL. */
+/* The existing application of the function without arguments, as declared; NULL if there is none. */
 static inline const struct term *known_constant(const struct function *f)
 {
         return f->constant && !f->constant->is_qualified ? f->constant : NULL;
 }
 
-bool command_is_text(enum command_kind kind); /* it is printed as it was read */
+bool command_is_text(enum command_kind kind); /* true if it is printed as it was read */
 
-/* No check of sorts; the arguments are not NULL. */
+/* Does not check sorts; the arguments must not be NULL. */
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);
 const struct term *term_literal(struct bank *b, const struct sort *sort, struct slice text);
 
@@ -161,11 +161,11 @@ const struct sort *quantifier_sort(struct bank *b, enum term_kind kind, const st
 
 const struct sort *sort_named_kind(struct bank *b, enum sort_kind kind, const struct symbol *s, const struct sort *const *args,
                                    size_t n);
-/* The sort with others for its parameters; NULL as ever. */
+/* The sort with its parameters replaced; NULL gives NULL. */
 const struct sort *sort_instantiate(struct bank *b, const struct sort *s, const struct sort *const *parameters,
                                     const struct sort *const *with, size_t n);
 
-bool sort_takes(const struct sort *wanted, const struct sort *is); /* it agrees, or is Int where Real is wanted */
+bool sort_takes(const struct sort *wanted, const struct sort *is); /* true if it agrees, or is Int where Real is wanted */
 
-struct slice digits_trimmed(struct slice digits); /* without zeros in front */
+struct slice digits_trimmed(struct slice digits); /* without leading zeros */
 bool digits_only(struct slice s);

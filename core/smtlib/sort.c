@@ -1,6 +1,6 @@
 #include "core/smtlib/smtlib_internal.h"
 
-#define SORT_SIZE_MOST  100000 /* nodes of a sort written out: abbreviations double at each step */
+#define SORT_SIZE_MOST  100000 /* nodes of a sort written out: each level of abbreviations can double it */
 #define SORT_DEPTH_MOST 1000
 
 /* -- symbols -- */
@@ -50,7 +50,7 @@ const struct symbol *symbol_fresh(struct bank *b, struct slice stem)
         cleanup_buffer struct buffer name = {0};
 
         if (bang && digits_only(SLICE(bang + 1, (size_t)((const char *)stem.data + stem.size - bang - 1))))
-                stem.size = (size_t)(bang - (const char *)stem.data); /* of x!1, the next is x!2 and no x!1!1 */
+                stem.size = (size_t)(bang - (const char *)stem.data); /* x!1 is followed by x!2, not x!1!1 */
         do {
                 name.size = 0;
                 buffer_add(&name, stem.data, stem.size);
@@ -167,7 +167,7 @@ bool sort_takes(const struct sort *wanted, const struct sort *is)
         return sort_agrees(wanted, is) || (wanted->kind == SORT_REAL && is->kind == SORT_INT);
 }
 
-/* The same head over other arguments. */
+/* The same head with other arguments. */
 static const struct sort *sort_with_args(struct bank *to, const struct sort *s, const struct symbol *symbol,
                                          const struct sort *const *args)
 {

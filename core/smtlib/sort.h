@@ -1,4 +1,4 @@
-/* Symbols, sorts and functions of a bank. All three are unique within their bank: equal ones are one pointer, valid until the bank goes. */
+/* Symbols, sorts and functions of a bank. All three are unique within their bank: equal ones are one pointer, valid as long as the bank. */
 #pragma once
 
 #include "core/smtlib/dialect.h"
@@ -16,18 +16,18 @@ enum op {
         N_OPS
 };
 
-/* A name without its bars: |a| and a are one symbol. Any bytes but | and \ may stand in it. */
+/* A name without its bars: |a| and a are one symbol. It may hold any bytes but | and \. */
 struct symbol {
         uint32_t id;                  /* dense, from 0 */
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
         bool is_reserved;             /* by the standard: as a term or a name it is written |quoted| */
-        struct slice name;            /* and a NUL behind it */
-        void *binding, *sort_binding; /* the reader's, while it reads */
+        struct slice name;            /* followed by a NUL */
+        void *binding, *sort_binding; /* used by the reader */
         struct term *literal;         /* the bank's own: the first literal of this text, or NULL */
 };
 
 enum sort_kind {
-        SORT_UNKNOWN, /* of a term whose theory is not modelled; goes with every sort */
+        SORT_UNKNOWN, /* of a term of an unmodelled theory; agrees with every sort */
         SORT_BOOL,
         SORT_INT,
         SORT_REAL,
@@ -37,8 +37,8 @@ enum sort_kind {
         SORT_BITVEC,    /* index[0]: width */
         SORT_FLOAT,     /* index[0]: exponent bits, index[1]: significand bits */
         SORT_ARRAY,     /* args[0]: index, args[1]: element */
-        SORT_NAMED,     /* declared, a datatype, or of a theory that is not modelled (Seq, Set …); symbol and args */
-        SORT_INDEXED,   /* (_ Name 3 …) of a theory that is not modelled; symbol is its whole text */
+        SORT_NAMED,     /* declared, a datatype, or of an unmodelled theory (Seq, Set …); symbol and args */
+        SORT_INDEXED,   /* (_ Name 3 …) of an unmodelled theory; symbol is its whole text */
         SORT_PARAMETER, /* of a (par …) or define-sort */
         N_SORT_KINDS
 };
@@ -48,7 +48,7 @@ struct sort {
         uint32_t id; /* dense, from 0 */
         uint32_t index[2];
         uint32_t n_args;
-        uint32_t size, depth;            /* of it written out: nodes, levels */
+        uint32_t size, depth;            /* written out: nodes, levels */
         bool has_parameter, has_unknown; /* in it or in its arguments */
         const struct symbol *symbol;     /* SORT_NAMED, SORT_PARAMETER, SORT_INDEXED */
         const struct sort *args[];
@@ -57,11 +57,11 @@ struct sort {
 enum function_kind {
         FUNCTION_DECLARED,
         FUNCTION_DEFINED, /* define-fun and its kin; the definition is in the command */
-        FUNCTION_OF_DATATYPE, /* a constructor, a selector, or is-c, a tester as it is called before 2.6 */
+        FUNCTION_OF_DATATYPE, /* a constructor, a selector, or is-c, the name of a tester before 2.6 */
         FUNCTION_NAMED        /* the n of (! t :named n), used as a term */
 };
 
-/* A symbol with its signature. The same signature declared twice, in one script or in two of one bank, is one function. */
+/* A symbol with its signature. Declarations of the same signature, in one script or in two of one bank, are one function. */
 struct function {
         enum function_kind kind;
         uint32_t id; /* dense, from 0 */
@@ -72,11 +72,11 @@ struct function {
         const struct sort *args[];
 };
 
-/* -- making them: NULL of a NULL, or where a comment says so, and bank_error() is set ----------------------------------------- */
+/* -- making them: NULL for NULL, or where a comment says so; then bank_error() is set ----------------------------------------- */
 
 const struct symbol *symbol_of(struct bank *b, struct slice name);
-const struct symbol *symbol_find(struct bank *b, struct slice name); /* NULL: the bank has not seen it */
-/* A symbol no term, function or sort of the bank has been named by: `stem`, or stem!1, stem!2, … */
+const struct symbol *symbol_find(struct bank *b, struct slice name); /* NULL if the bank has never seen it */
+/* A symbol that names no term, function or sort of the bank: `stem`, or stem!1, stem!2, … */
 const struct symbol *symbol_fresh(struct bank *b, struct slice stem);
 
 /* Bool, Int, Real, String, RegLan, RoundingMode, or unknown: without arguments and indices; never fails. */
@@ -89,10 +89,10 @@ const struct sort *sort_named(struct bank *b, const struct symbol *s, const stru
 const struct function *function_of(struct bank *b, enum function_kind kind, const struct symbol *s,
                                    const struct sort *const *args, size_t n, const struct sort *result);
 
-/* Are they one, as far as known? An unknown sort goes with any, also inside another. */
+/* True if they are equal as far as known. An unknown sort agrees with any, also inside another. */
 bool sort_agrees(const struct sort *a, const struct sort *b);
 static inline bool sort_is_number(const struct sort *s)
 {
         return s->kind == SORT_INT || s->kind == SORT_REAL;
 }
-void sort_print(const struct sort *s, struct buffer *ret); /* as 2.6 writes it */
+void sort_print(const struct sort *s, struct buffer *ret); /* in the syntax of 2.6 */

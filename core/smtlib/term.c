@@ -43,19 +43,19 @@ static void sum_up(struct term *t, const struct term_head *h)
                 t->is_open = h->is_open;
 }
 
-/* Finding a term again, by lists of parents (without them, reading takes half as long again). A formula is read and built from the leaves up, so that the newest argument of a term is mostly a term that was
- * made a moment ago and is in the processor's cache, while a slot of a hash table over millions of terms is not. Each term lists the first
- * few terms of which it is the newest argument; when there are more, these and all later ones go to the table instead. */
+/* Finding an existing term by lists of parents (without them, reading takes half as long again). A formula is read and built from the leaves up. So
+ * the newest argument of a term was mostly made a moment ago and is in the processor's cache, unlike a slot of a hash table over millions of terms.
+ * Each term lists the first few terms of which it is the newest argument; when there are more, these and all later ones go to the table instead. */
 #define PARENTS_MOST 8
-#define IN_TABLE     (PARENTS_MOST + 1) /* n_parents of a term whose parents are there */
+#define IN_TABLE     (PARENTS_MOST + 1) /* n_parents of a term whose parents are in the table */
 
 static uint64_t bit_of(uint32_t hash)
 {
         return UINT64_C(1) << (hash >> 26);
 }
 
-/* Where the first literal of a text hangs, and the first constant of a function: they need no table, and reading is a fifth faster. The next ones (a text may be a literal
- * of several sorts) are in it. NULL for another term. */
+/* The place of the first literal of a text, and of the first constant of a function: they need no table, which makes reading a fifth faster. Later
+ * ones (a text may be a literal of several sorts) are in the table. NULL for another term. */
 static struct term **home_of(const struct term_head *h, size_t n)
 {
         if (n > 0)
@@ -529,7 +529,7 @@ static bool literal_to_real(const struct term *t, double *ret)
 
         if (x->kind != TERM_LITERAL || !sort_is_number(x->sort))
                 return false;
-        for (const char *p = x->symbol->name.data; *p; p++) { /* strtod() would ask the locale */
+        for (const char *p = x->symbol->name.data; *p; p++) { /* strtod() depends on the locale */
                 if (*p == '.') {
                         unit = 1;
                 } else if (unit > 0) {

@@ -1,18 +1,18 @@
 /* Terms of SMT-LIB: immutable, hash-consed, owned by a bank.
  *
- * One pointer, one term. Within a bank, terms that are built alike are the same pointer, so that == is equality of syntax, and a formula is
- * a graph that shares its subterms. A let of the source is not a term: it is expanded into this graph, and the printer writes lets where
- * something is shared. A term and all it points to live as long as the bank; nothing is freed before. A program that makes many formulas
- * takes a bank for each few of them, and term_copy() between banks; a new bank costs a few microseconds.
+ * One pointer, one term. Within a bank, equal terms are the same pointer, so that == is equality of syntax, and a formula is a graph that shares its
+ * subterms. A let of the source is not a term: it is expanded into this graph, and the printer writes lets for shared subterms. A term and all it
+ * points to live as long as the bank; nothing is freed before. A program that makes many formulas uses a bank for each few of them, and term_copy()
+ * between banks; a new bank costs a few microseconds.
  *
- * Variables. A bound variable is a TERM_VARIABLE: a name and a sort. The nearest quantifier around it that lists it binds it. A constant of
- * the same name is a TERM_FUNCTION without arguments and another term. The reader gives a variable a fresh name where it would shadow
- * another variable or a declared symbol, so that within a script one name means one thing; the substitution renames to avoid capture, and
- * the printer where a constant of the same name occurs.
+ * Variables. A bound variable is a TERM_VARIABLE: a name and a sort. The nearest enclosing quantifier that lists it binds it. A constant of the same
+ * name is another term, a TERM_FUNCTION without arguments. The reader gives a variable a fresh name where it would shadow another variable or a
+ * declared symbol, so that within a script one name means one thing. The substitution renames to avoid capture; the printer renames where a constant
+ * of the same name occurs.
  *
- * Errors. A function that returns a term returns NULL when it cannot: an argument was NULL, or the application is ill-typed. Hence constructions
- * nest, and one check at the end will do; bank_error() is -EINVAL then, error_message() its sentence. Memory for terms, and for passes over them, is
- * not refused (util.h); script_read() refuses an input that is too large for it.
+ * Errors. A function that returns a term returns NULL on failure: an argument was NULL, or the application is ill-typed. So constructions can be
+ * nested, with one check at the end; bank_error() is -EINVAL then, error_message() its sentence. Memory for terms, and for passes over them, is not
+ * refused (util.h); script_read() refuses an input that is too large for it.
  *
  * Threads. A bank belongs to one thread at a time. Different banks share nothing. */
 #pragma once
@@ -29,32 +29,32 @@ DEFINE_CLEANUP(struct bank *, bank_unref)
 #define cleanup_bank cleanup(bank_unrefp)
 
 size_t bank_memory(const struct bank *b); /* bytes */
-int bank_error(const struct bank *b); /* -errno of the last function that returned NULL; 0: none did */
+int bank_error(const struct bank *b); /* -errno of the last function that returned NULL; 0 if none did */
 
 /* -- terms ------------------------------------------------------------------------------------------------------- */
 
 enum term_kind {
         TERM_LITERAL,  /* a value: symbol holds its text (below) */
-        TERM_VARIABLE, /* bound by a quantifier around it, or a parameter of a definition */
+        TERM_VARIABLE, /* bound by an enclosing quantifier, or a parameter of a definition */
         TERM_FUNCTION, /* function applied to args; a declared constant has none */
         TERM_OPERATOR, /* op, index and args */
-        TERM_OPAQUE,   /* of a theory that is not modelled: symbol holds the head as it is printed, sort is mostly unknown */
+        TERM_OPAQUE,   /* of an unmodelled theory: symbol holds the head as printed, sort is mostly unknown */
         TERM_FORALL,   /* args: n_bound variables, then the body */
         TERM_EXISTS,
         TERM_LAMBDA,
-        TERM_ANNOTATED, /* (! args[0] symbol …), one attribute each: value is its value's text, or args[1…] its terms */
+        TERM_ANNOTATED, /* (! args[0] symbol …), one attribute each: `value` is the text of its value, or args[1…] its terms */
         N_TERM_KINDS
 };
 
-/* The text of a literal, by sort. Int: digits without leading zeros. Real: digits, a point, digits, as short as can be (1.0, 0.25).
- * String: canonical (dialect.h). BitVec: #b and digits up to 64 bits; a wider one as it was written, #x, #b or bvN. */
+/* The text of a literal, by sort. Int: digits without leading zeros. Real: digits, a point, digits, as short as possible (1.0, 0.25). String:
+ * canonical (dialect.h). BitVec: #b and digits up to 64 bits; a wider one as written, #x, #b or bvN. */
 struct term {
-        uint32_t id;        /* dense, from 0 in the order of making: an argument's is below its term's */
-        uint32_t n_parents; /* this, and the next two, are the bank's own */
+        uint32_t id;        /* dense, from 0 in the order of making: arguments have lower ids */
+        uint32_t n_parents; /* this and the next two members are the bank's own */
         uint64_t parents;   /* a bit for each parent's hash */
         struct term *first_parent;
         const struct sort *sort;
-        uint64_t tree_size; /* nodes if nothing were shared; UINT64_MAX: or more */
+        uint64_t tree_size; /* number of nodes without sharing; UINT64_MAX: that or more */
         uint32_t depth;     /* 1 without arguments */
         enum term_kind kind : 8;
         bool is_open;        /* has free variables */
@@ -62,7 +62,7 @@ struct term {
         bool has_quantifier; /* it or a subterm is a quantifier */
         enum op op;          /* TERM_OPERATOR, else OP_NONE */
         uint32_t n_args;
-        uint32_t hash;             /* this and the next are the bank's own */
+        uint32_t hash;             /* this and the next member are the bank's own */
         struct term *next_sibling;
         union {
                 uint32_t index[2];          /* TERM_OPERATOR */
@@ -115,29 +115,29 @@ const struct term *term_int(struct bank *b, int64_t value);               /* bel
 const struct term *term_real(struct bank *b, int64_t value);              /* likewise */
 const struct term *term_int_digits(struct bank *b, struct slice digits);  /* any size; -EINVAL unless digits */
 const struct term *term_real_digits(struct bank *b, struct slice digits); /* 12, 1.50 */
-const struct term *term_string(struct bank *b, const char *ascii);        /* bytes are characters, none an escape */
+const struct term *term_string(struct bank *b, const char *ascii);        /* each byte is a character; no escapes */
 const struct term *term_string_of(struct bank *b, const uint32_t *characters, size_t n);
-const struct term *term_string_canonical(struct bank *b, struct slice text);                 /* taken as it is: dialect.h */
+const struct term *term_string_canonical(struct bank *b, struct slice text);                 /* canonical text: dialect.h */
 const struct term *term_bitvec(struct bank *b, uint64_t value, uint32_t width);              /* modulo 2^width */
 const struct term *term_bitvec_digits(struct bank *b, struct slice decimal, uint32_t width); /* modulo 2^width */
 const struct term *term_variable(struct bank *b, const struct symbol *s, const struct sort *sort);
-/* A variable, or a constant, whose name nothing in this bank has: stem!1, stem!2, … */
+/* A variable, or a constant, with a name that is new in this bank: stem!1, stem!2, … */
 const struct term *term_fresh_variable(struct bank *b, const char *stem, const struct sort *sort);
 const struct term *term_fresh_constant(struct bank *b, const char *stem, const struct sort *sort);
 
-/* The one that checks: -EINVAL with a sentence when ill-typed. `index` may be NULL for an operator without indices. */
+/* Checks sorts: -EINVAL with a sentence if ill-typed. `index` may be NULL for an operator without indices. */
 int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
                const struct term **ret);
-/* The same for nesting, without indices. */
+/* The same for nested calls, without indices. */
 const struct term *term_op(struct bank *b, enum op op, const struct term *const *args, size_t n);
 const struct term *term_op1(struct bank *b, enum op op, const struct term *x);
 const struct term *term_op2(struct bank *b, enum op op, const struct term *x, const struct term *y);
 /* A list of any length: `n` 0 gives true, 1 the term itself. */
 const struct term *term_and(struct bank *b, const struct term *const *args, size_t n);
-const struct term *term_not(struct bank *b, const struct term *x); /* of (not x): x */
+const struct term *term_not(struct bank *b, const struct term *x); /* for (not x): x */
 
 const struct term *term_constant(struct bank *b, const struct function *f);
-/* `sort` NULL: the function's; else written (as f sort). */
+/* `sort` NULL: the function's; else printed as (as f sort). */
 const struct term *term_call_as(struct bank *b, const struct function *f, const struct sort *sort, const struct term *const *args,
                                 size_t n);
 const struct term *term_array_constant(struct bank *b, const struct sort *array, const struct term *element);
@@ -146,19 +146,19 @@ const struct term *term_opaque(struct bank *b, struct slice head, const struct s
 /* kind: TERM_FORALL, TERM_EXISTS or TERM_LAMBDA; n = 0 gives the body. */
 const struct term *term_quantifier(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,
                                    const struct term *body);
-/* keyword with its colon; value.data NULL: none; patterns are closed in by their own parentheses. */
+/* `keyword` has its colon; value.data NULL: no value; patterns include their own parentheses. */
 const struct term *term_annotate(struct bank *b, const struct term *t, struct slice keyword, struct slice value,
                                  const struct term *const *patterns, size_t n);
-/* `t` with other arguments (as many), of the same head. Checked as term_apply(). `t` itself when they are its own. */
+/* `t` with other arguments (the same number), and the same head. Checked like term_apply(). `t` itself if they are its own. */
 const struct term *term_with_args(struct bank *b, const struct term *t, const struct term *const *args);
 
-/* -- looking at terms ------------------------------------------------------------------------------------------------ */
+/* -- reading terms --------------------------------------------------------------------------------------------------- */
 
-/* The values of literals: false when it is none, or too large. Int and Real: also (- n). */
+/* The value of a literal: false for another term, or a value too large. Int and Real: also (- n). */
 bool term_to_int(const struct term *t, int64_t *ret);
 bool term_to_real(const struct term *t, double *ret); /* also (/ m n) of literals */
 bool term_to_bitvec(const struct term *t, uint64_t *ret);
-/* The characters of a string literal; -EINVAL of another term. free(*ret). */
+/* The characters of a string literal; -EINVAL for another term. free(*ret). */
 int term_to_string(const struct term *t, uint32_t **ret, size_t *ret_n);
 size_t term_string_length(const struct term *literal);
 
@@ -173,8 +173,8 @@ void term_list_done(struct term_list *l);
 void term_list_add(struct term_list *l, const struct term *t);
 #define cleanup_term_list cleanup(term_list_done)
 
-/* Numbers by id, of a term or of a symbol: an array where the terms at hand are a good part of their bank, else a hash table. A map that
- * is all zero is empty, for any ids. */
+/* Numbers by the id of a term or symbol: an array if the terms in use are a good part of their bank, else a hash table. A map of zero bytes is empty,
+ * for any ids. */
 struct term_map {
         uint32_t *dense;
         size_t n_dense;
@@ -183,9 +183,9 @@ struct term_map {
         } * slots;
         size_t mask, n;
 };
-void term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these */
+void term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these roots */
 void term_map_done(struct term_map *m);
-uint32_t id_map_get(const struct term_map *m, uint32_t id); /* 0 unless it was set */
+uint32_t id_map_get(const struct term_map *m, uint32_t id); /* 0 if not set */
 void id_map_set(struct term_map *m, uint32_t id, uint32_t value);
 static inline uint32_t term_map_get(const struct term_map *m, const struct term *t)
 {
@@ -197,29 +197,29 @@ static inline void term_map_set(struct term_map *m, const struct term *t, uint32
 }
 #define cleanup_term_map cleanup(term_map_done)
 
-/* The first argument that is a subterm: those before are a quantifier's variables. */
+/* The index of the first argument that is a subterm; before it come a quantifier's variables. */
 static inline size_t term_first_arg(const struct term *t)
 {
         return term_is_quantifier(t) ? t->n_bound : 0;
 }
 
-/* All distinct subterms of these, arguments before their terms: a pass over it needs no recursion. */
+/* All distinct subterms, arguments before their terms: a pass over the list needs no recursion. */
 void term_subterms(const struct term *const *roots, size_t n, struct term_list *ret);
-/* The variables that are free in it, each once, in the order of their making. */
+/* The free variables of a term, each once, in the order of their making. */
 void term_free_variables(const struct term *t, struct term_list *ret);
-bool term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n); /* all of them are among these */
-bool term_has_free(const struct term *t, const struct term *const *variables, size_t n);     /* one of these is among them */
-/* The functions in it that are declared or defined, each once. free(*ret). */
+bool term_is_closed_by(const struct term *t, const struct term *const *variables, size_t n); /* true if these include all its free variables */
+bool term_has_free(const struct term *t, const struct term *const *variables, size_t n);     /* true if one of these is free in it */
+/* The declared and defined functions in the terms, each once. free(*ret). */
 void term_functions(const struct term *const *roots, size_t n, const struct function ***ret, size_t *ret_n);
-/* Appends the open subterms of an open term; of what is below a quantifier in it, none. */
+/* Appends the open subterms of an open term, without those below a quantifier in it. */
 void term_open_subterms(const struct term *root, struct term_list *ret);
 
 /* -- occurrences: a term in its place ---------------------------------------------------------------------------------- */
 
-/* A shared subterm stands in several places; a place is the way to it from the root: the positions of arguments. */
+/* A shared subterm has several places; a place is the path to it from the root: the positions of arguments. */
 struct term_place {
         const struct term *term;
-        uint32_t parent; /* index of the place around it; its own index for the root */
+        uint32_t parent; /* index of the enclosing place; its own index for the root */
         uint32_t arg;    /* which argument of the parent */
         uint32_t depth;  /* 0 for the root */
 };
@@ -230,28 +230,28 @@ struct term_places {
 };
 void term_places_done(struct term_places *p);
 #define cleanup_term_places cleanup(term_places_done)
-/* The places of a term, in the order of the source, bound variables' lists left out. A tree larger than `most` is listed until there. */
+/* The places of a term, in the order of the source, without bound variables' lists. At most `most` places of a larger tree. */
 void term_places(const struct term *root, size_t most, struct term_places *ret);
-/* The root with another term in that place; what is not on the way to it stays shared. NULL also when it is ill-typed there.
- * Variables of `with` may come to be bound by quantifiers around the place; that is meant, as variables in scope may be used there. */
+/* The root with another term in that place; terms off the path stay shared. NULL if it is ill-typed there, too. Quantifiers around the place bind
+ * free variables of `with`; that is meant, as variables in scope may be used there. */
 const struct term *term_replace_at(struct bank *b, const struct term_places *p, size_t at, const struct term *with);
 /* The variables bound around a place, nearest last. */
 void term_variables_at(const struct term_places *p, size_t at, struct term_list *ret);
 
 /* -- rewriting ------------------------------------------------------------------------------------------------------------ */
 
-/* Replaces every free occurrence of from[i] (any terms; the outermost match wins) by to[i] of the same sort at once. No variable of a to[i]
- * is captured: quantifiers in the way get fresh variables. A from[i] with free variables is not sought below quantifiers of these. */
+/* Replaces every free occurrence of from[i] (any terms; the outermost match wins) by to[i] of the same sort, all at once. No variable of a to[i] is
+ * captured: quantifiers on the way get fresh variables. A from[i] with free variables is not looked for below quantifiers that bind these. */
 const struct term *term_substitute(struct bank *b, const struct term *t, const struct term *const *from,
                                    const struct term *const *to, size_t n);
-/* The body of a quantifier with terms for its first n variables, which are taken from its list. */
+/* The body of a quantifier with terms for its first n variables, which leave its list. */
 const struct term *term_instantiate(struct bank *b, const struct term *quantifier, const struct term *const *with, size_t n);
-/* Bottom-up: each distinct subterm, its arguments rewritten already, is given to `rewrite`, which returns it or another of the same sort
- * (NULL: stop). Linear in the graph. */
+/* Bottom-up: `rewrite` gets each distinct subterm with its arguments already rewritten, and returns it or another one of the same sort (NULL: stop).
+ * Linear in the graph. */
 const struct term *term_rewrite(struct bank *b, const struct term *t,
                                 const struct term *(*rewrite)(void *user, struct bank *b, const struct term *t), void *user);
-/* Bottom-up: `make` is given each distinct subterm and what it made of its arguments (a quantifier's variables as they are), and returns what takes the
- * subterm's place in `b`, or NULL. An argument is NULL where that was so. */
+/* Bottom-up: `make` gets each distinct subterm and its own results for the arguments (a quantifier's variables unchanged), and returns the subterm's
+ * replacement in `b`, or NULL. An argument is NULL if its result was NULL. */
 const struct term *term_rebuild(struct bank *b, const struct term *t,
                                 const struct term *(*make)(void *user, const struct term *t, const struct term **args), void *user);
 

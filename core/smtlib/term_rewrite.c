@@ -1,4 +1,4 @@
-/* Substitution, rewriting, copying: all by a stack of their own. */
+/* Substitution, rewriting, copying: each with its own stack. */
 #include "core/smtlib/smtlib_internal.h"
 
 /* -- replacing in one place -- */
@@ -24,26 +24,26 @@ const struct term *term_replace_at(struct bank *b, const struct term_places *p, 
 
 /* -- substitution -- */
 
-/* The replacements in force here. A quantifier that takes something from them or adds to them has another set below it. */
+/* The replacements in force in a scope. A quantifier that adds or removes a replacement begins a new scope. */
 struct scope {
-        struct term_map pairs; /* a term: index of its replacement in `to`, and 1 */
-        struct term_map done;  /* a term: index of its result in `results`, and 1 */
+        struct term_map pairs; /* by term: index of its replacement in `to`, plus 1 */
+        struct term_map done;  /* by term: index of its result in `results`, plus 1 */
 };
 
 struct frame {
         const struct term *term;
         uint32_t next;
-        size_t values; /* of its arguments begin there */
-        size_t scope;  /* it is in, */
-        size_t inner;  /* its arguments are in */
+        size_t values; /* where its arguments' results begin */
+        size_t scope;  /* of the term itself */
+        size_t inner;  /* of its arguments */
 };
 
 struct substitution {
         struct bank *bank;
         struct term_list to, results, values;
-        struct term_list from;          /* all that is looked for at the outermost */
+        struct term_list from;          /* the terms replaced in the outermost scope */
         struct term_map variables_to;   /* free in a replacement: 1 */
-        struct term_map variables_from; /* free in what is looked for: 1 */
+        struct term_map variables_from; /* free in a replaced term: 1 */
         struct scope *scopes;
         size_t n_scopes;
         struct frame *frames;
@@ -91,7 +91,7 @@ static void mark_variables(struct term_map *m, const struct term *t)
                 term_map_set(m, list.list[i], 1);
 }
 
-/* Does anything that is replaced in the scope occur in the body? Only asked where a variable could be captured. */
+/* True if a replaced term of the scope occurs in the body. Only asked if a variable could be captured. */
 static bool has_work(const struct scope *scope, const struct term *body)
 {
         cleanup_term_list struct term_list all = {0};
@@ -103,7 +103,7 @@ static bool has_work(const struct scope *scope, const struct term *body)
         return false;
 }
 
-/* The scope of a quantifier's body, and its variables onto the values. */
+/* Makes the scope of a quantifier's body, and pushes its variables onto the values. */
 static size_t enter_quantifier(struct substitution *s, const struct term *q, size_t outer)
 {
         bool drops = false, captures = false;
@@ -156,7 +156,7 @@ static void enter(struct substitution *s, const struct term *t, size_t scope)
         s->frames[s->n_frames++] = f;
 }
 
-/* False: the bank's error. */
+/* False on the bank's error. */
 static bool leave(struct substitution *s, const struct frame *f)
 {
         const struct term *made = term_with_args(s->bank, f->term, s->values.list + f->values);

@@ -1,4 +1,4 @@
-/* Passes over terms. None recurs: a term may be as deep as memory allows. */
+/* Passes over terms. None is recursive: a term may be as deep as memory allows. */
 #include "core/smtlib/smtlib_internal.h"
 
 /* -- maps -- */
@@ -98,7 +98,7 @@ struct walk_frame {
         uint32_t next; /* argument */
 };
 
-/* The subterms of the roots, each once. With `is_region` only open ones, and none below a quantifier. */
+/* Lists the subterms of the roots, each once. With `is_region` only open ones, and none below a quantifier. */
 static void walk(const struct term *const *roots, size_t n, bool is_region, struct term_list *ret)
 {
         cleanup_term_map struct term_map seen = {0};
@@ -168,11 +168,11 @@ void term_functions(const struct term *const *roots, size_t n, const struct func
 
 /* -- free variables -- */
 
-/* The subterms of a term, and which of 64 variables are free in each. */
+/* The subterms of a term, with the free ones of 64 variables for each. */
 struct free_sets {
         struct term_list all, variables;
-        struct term_map at; /* of a subterm: its index in `all`, and 1; of a variable: in `variables` */
-        uint64_t *sets;     /* beside `all` */
+        struct term_map at; /* of a subterm: its index in `all` plus 1; of a variable: in `variables` */
+        uint64_t *sets;     /* parallel to `all` */
 };
 
 static void free_sets_done(struct free_sets *s)
@@ -205,15 +205,15 @@ static void free_sets_init(struct free_sets *s, const struct term *t)
         s->sets = allocate(s->all.n, sizeof(*s->sets));
 }
 
-/* Of the 64 variables from there on, as far as it is one of them. */
+/* The bit of a variable among the 64 from `first` on; 0 for others. */
 static uint64_t bit_of(const struct free_sets *s, const struct term *variable, size_t first)
 {
-        size_t at = term_map_get(&s->at, variable); /* 0: it does not occur */
+        size_t at = term_map_get(&s->at, variable); /* 0: the variable does not occur */
 
         return at > first && at <= first + 64 ? UINT64_C(1) << (at - 1 - first) : 0;
 }
 
-/* Those of the 64 that are free in the whole term. */
+/* Which of the 64 are free in the whole term. */
 static uint64_t find_free(struct free_sets *s, size_t first)
 {
         for (size_t i = 0; i < s->all.n; i++) {
@@ -242,7 +242,7 @@ void term_free_variables(const struct term *t, struct term_list *ret)
                         term_list_add(ret, s.variables.list[first + (size_t)__builtin_ctzll(set)]);
 }
 
-/* How many of its free variables are among these; *ret_n: of how many. */
+/* The number of its free variables that are among these; *ret_n: the number of all. */
 static size_t count_free(const struct term *t, const struct term *const *variables, size_t n, size_t *ret_n)
 {
         cleanup_term_list struct term_list list = {0};
@@ -281,7 +281,7 @@ void term_places_done(struct term_places *p)
         *p = (struct term_places){0};
 }
 
-/* Patterns of annotations have no places: what stands there changes how a solver searches, not what is meant. */
+/* Patterns of annotations have no places: they guide a solver's search, and do not change the meaning. */
 static size_t last_arg(const struct term *t)
 {
         return t->kind == TERM_ANNOTATED ? 1 : t->n_args;

@@ -6,8 +6,8 @@ enum {
         SYMBOL = 1 << 1, /* in a simple symbol */
         DIGIT = 1 << 2,
         HEX = 1 << 3,
-        STANDARD = 1 << 4, /* in a simple symbol as the standard has it */
-        MATTERS = 1 << 5,  /* while passing over a command */
+        STANDARD = 1 << 4, /* in a simple symbol of the standard */
+        MATTERS = 1 << 5,  /* significant while skipping a command */
         MARK = 1 << 6,     /* begins a number or a keyword */
         BINARY = 1 << 7
 };
@@ -73,7 +73,7 @@ static const char *pass_space(const char *p, const char *end)
         return p;
 }
 
-/* Behind the closing quote of the string that begins at p; NULL when it has none. */
+/* The end of the string that begins at p, after its closing quote; NULL if it has none. */
 static const char *pass_string(const char *p, const char *end, enum dialect d)
 {
         p++;
@@ -123,7 +123,7 @@ static enum token_kind string(struct tokenizer *t, struct token *ret)
         return TOKEN_STRING;
 }
 
-/* Takes a number or a keyword: ret->text is all that could be a symbol. */
+/* Reads a number or a keyword: ret->text is as long as a symbol could be. */
 static enum token_kind marked_word(struct tokenizer *t, struct token *ret)
 {
         const char *p = ret->text.data;
@@ -152,7 +152,7 @@ enum token_kind token_next(struct tokenizer *t, struct token *ret)
 
         ret->is_quoted = false;
         t->p = first & SYMBOL ? pass(begin + 1, end, SYMBOL) : begin;
-        ret->text = SLICE(begin, (size_t)((first & SYMBOL ? t->p : end) - begin)); /* of what has no end: all of it */
+        ret->text = SLICE(begin, (size_t)((first & SYMBOL ? t->p : end) - begin)); /* without an end: the rest of the input */
         if (first & SYMBOL) {
                 ret->kind = first & MARK ? marked_word(t, ret) : TOKEN_SYMBOL;
         } else if (begin == end) {

@@ -1,8 +1,8 @@
-/* The tokenizer of SMT-LIB (standard 2.6, section 3.1), for every reader of it here. It never allocates, never fails for good, and looks at
- * each byte once: comments and white space are passed, a token is a span of the input. Not thread-safe; one tokenizer, one thread.
+/* The tokenizer of SMT-LIB (standard 2.6, section 3.1), for all readers here. It never allocates, reports errors as tokens, and looks at each byte
+ * once: comments and white space are skipped, a token is a span of the input. Not thread-safe; one tokenizer, one thread.
  *
- * Beyond the standard: a simple symbol may hold any byte from 0x80 on and any graphic character but ( ) " ; | and the backslash,
- * since solvers take them; it is printed |quoted|. */
+ * Beyond the standard: a simple symbol may hold any byte from 0x80 on and any graphic character but ( ) " ; | and the backslash, since solvers accept
+ * them; it is printed |quoted|. */
 #pragma once
 
 #include "core/smtlib/dialect.h"
@@ -11,14 +11,14 @@ enum token_kind {
         TOKEN_END,     /* of the input */
         TOKEN_OPEN,    /* ( */
         TOKEN_CLOSE,   /* ) */
-        TOKEN_SYMBOL,  /* text: without the bars of a quoted one */
+        TOKEN_SYMBOL,  /* text: without bars */
         TOKEN_KEYWORD, /* text: with its colon */
         TOKEN_NUMERAL,
         TOKEN_DECIMAL,
         TOKEN_HEXADECIMAL, /* text: with #x */
         TOKEN_BINARY,      /* text: with #b */
-        TOKEN_STRING,      /* text: between the quotes, as it stands there */
-        TOKEN_BAD          /* text: all of it; tokenizer.problem says why. The next token is sought behind it. */
+        TOKEN_STRING,      /* text: between the quotes, undecoded */
+        TOKEN_BAD          /* text: all of it; tokenizer.problem says why. The next token is looked for after it. */
 };
 
 struct token {
@@ -36,12 +36,12 @@ struct tokenizer {
 
 void tokenizer_init(struct tokenizer *t, struct slice bytes, enum dialect d);
 enum token_kind token_next(struct tokenizer *t, struct token *ret);
-/* Passes what is left of `depth` open parentheses, without looking at the tokens between: as fast as memory. Returns how many stayed open,
- * which is more than 0 only at the end of the input. */
+/* Skips the rest of `depth` open parentheses, without looking at the tokens between: as fast as memory. Returns how many stayed open, which is more
+ * than 0 only at the end of the input. */
 size_t token_skip(struct tokenizer *t, size_t depth);
 
-/* The next word of the command at hand, of which `depth` parentheses are open (a |quoted symbol| without its bars); it is passed. Empty for what is none,
- * and at the end of the command. */
+/* Reads the next word of the current command, of which `depth` parentheses are open (a |quoted symbol| without its bars). Empty for other tokens, and
+ * at the end of the command. */
 struct slice token_word(struct tokenizer *t, size_t *depth);
 
 static inline bool text_is(struct slice text, const char *word)
@@ -55,10 +55,10 @@ static inline bool token_is(const struct token *t, const char *symbol)
         return text_is(t->text, symbol);
 }
 bool word_is_reserved(struct slice s);
-/* A symbol as every reader of SMT-LIB takes it, |quoted| where it must be. */
+/* Appends a symbol as every reader of SMT-LIB accepts it, |quoted| if necessary. */
 void token_add_symbol(struct buffer *b, struct slice symbol);
 
-/* Line and column, both from 1, of a byte; a column is a byte of its line. Counts from the beginning: for messages. */
+/* Line and column of a byte, both from 1; columns count bytes. Counts from the beginning of the input: for messages. */
 struct place {
         size_t line, column;
 };

@@ -1,6 +1,6 @@
 #include "core/weaken/parity.h"
 
-/* The parity of argument `arg`, if that of the application is positive. */
+/* The parity of argument `arg` in a positive application. */
 static enum parity of_operator(const struct term *t, size_t arg)
 {
         switch ((int)t->op) {
@@ -20,7 +20,7 @@ static enum parity of_operator(const struct term *t, size_t arg)
                 return PARITY_POSITIVE;
         case OP_IMPLIES: /* right-associative: all but the last are premises */
                 return arg + 1 < t->n_args ? PARITY_NEGATIVE : PARITY_POSITIVE;
-        case OP_RE_DIFF: /* left-associative: all but the first are taken away */
+        case OP_RE_DIFF: /* left-associative: all but the first are subtracted */
                 return arg > 0 ? PARITY_NEGATIVE : PARITY_POSITIVE;
         case OP_ITE:
                 return arg > 0 && (t->sort->kind == SORT_BOOL || t->sort->kind == SORT_REGLAN) ? PARITY_POSITIVE : PARITY_BOTH;

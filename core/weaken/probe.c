@@ -22,7 +22,7 @@ void weaken_operators(const struct weaken *w, bool ret[N_OPS])
 
 static const enum sort_kind probe_sorts[] = {SORT_BOOL, SORT_INT, SORT_REAL, SORT_STRING, SORT_REGLAN};
 
-/* A constant of that sort; a fixed language where it is one, and fixed bounds of a range, as solvers ask for. */
+/* A constant of that sort; for a language or the bounds of a range a fixed one, as solvers require. */
 static const struct term *probe_argument(struct bank *b, enum op op, enum sort_kind kind, size_t i)
 {
         if (op == OP_RE_RANGE && kind == SORT_STRING)
@@ -32,7 +32,7 @@ static const struct term *probe_argument(struct bank *b, enum op op, enum sort_k
         return term_fresh_constant(b, "x", sort_simple(b, kind));
 }
 
-/* The first application, of sorts in their order, that is well-sorted; with as many arguments as the signature has. */
+/* The first well-sorted application in the order of sorts, with as many arguments as the signature has. */
 static const struct term *apply_to_constants(struct bank *b, enum op op)
 {
         static const uint32_t index[] = {1, 2};
@@ -52,7 +52,7 @@ static const struct term *apply_to_constants(struct bank *b, enum op op)
         return NULL;
 }
 
-/* As an assertion that holds for some values. */
+/* Makes the term an assertion that holds for some values. */
 static const struct term *as_assertion(struct bank *b, const struct term *t)
 {
         if (t->sort->kind == SORT_BOOL)

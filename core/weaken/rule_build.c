@@ -96,7 +96,7 @@ static bool add_run(const struct binding *run, struct term_list *args)
         return run->is_set;
 }
 
-/* False, or a NULL among them: one cannot be built. */
+/* False, or a NULL among the arguments: one cannot be built. */
 static bool build_args(struct application *a, const struct node *n, struct term_list *args)
 {
         for (size_t i = 0; i < n->n_args; i++) {
@@ -131,7 +131,7 @@ static const struct term *build_operator(struct application *a, const struct nod
         while (op != OP_NONE && !operator_takes(op, args.n))
                 op = operator_next(op);
         if (op != OP_NONE && operator_row(op)->shape != SHAPE_FIXED && args.n < 2)
-                return NULL; /* read by some, but not by all solvers */
+                return NULL; /* only some solvers read it */
         if (op == OP_NONE || term_apply(a->bank, op, index, n->n_index, args.list, args.n, &t) < 0)
                 return NULL;
         return t;
@@ -161,7 +161,7 @@ static const struct term *new_variable(struct application *a, const char *stem, 
         return term_variable(a->bank, symbol_of(a->bank, slice_string(name)), sort);
 }
 
-/* With new variables, or those of the quantifier that was matched. */
+/* With new variables, or those of the matched quantifier. */
 static const struct term *build_quantifier(struct application *a, const struct node *n)
 {
         bool is_kept = n->kind == NODE_KEPT;
@@ -174,7 +174,7 @@ static const struct term *build_quantifier(struct application *a, const struct n
                                rule_build(a, n->args[0]));
 }
 
-/* Does a quantifier in `t` bind a variable that is free in `other`? Then a substitution would rename it, and a replay in another bank would give
+/* True if a quantifier in `t` binds a variable that is free in `other`. Then a substitution would rename it, and a replay in another bank would give
  * other names. */
 static bool binds_free_of(const struct term *t, const struct term *other)
 {

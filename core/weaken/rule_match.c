@@ -9,7 +9,7 @@ static bool is_positive_literal(const struct term *t)
         return t->sort->kind == SORT_STRING ? term_string_length(t) > 0 : sort_is_number(t->sort) && term_to_real(t, &real) && real > 0;
 }
 
-/* The sort that Num or Any stands for, which the first use fixes. */
+/* Matches a sort with Num or Any, whose sort the first use fixes. */
 static bool unify(const struct sort **is, const struct sort *sort)
 {
         if (!*is)
@@ -92,7 +92,7 @@ static bool match_each(struct application *a, const struct node *n, const struct
         return count > 0 && count <= RUN_MOST;
 }
 
-/* Arguments against patterns, at most two of which are runs. The first run takes `first` arguments, the other the rest of `spare`. */
+/* Matches arguments against patterns, at most two of which are runs. The first run takes `first` arguments, the other the rest of `spare`. */
 static bool match_split(struct application *a, const struct node *n, const struct term *const *args, size_t count, size_t first,
                         size_t spare)
 {
@@ -163,7 +163,7 @@ static bool match_call(struct application *a, const struct node *n, const struct
                         a->call->function != t->function || memcmp(a->call->index, t->index, sizeof(t->index)) != 0))
                 return false;
         for (size_t i = 0; a->call && i < t->n_args; i++)
-                if (a->call->args[i]->sort != t->args[i]->sort) /* a function over Int is another over Real, or over another width */
+                if (a->call->args[i]->sort != t->args[i]->sort) /* a function over Int differs from the one over Real, or over another width */
                         return false;
         a->call = t;
         return match_args(a, n, t->args, t->n_args);

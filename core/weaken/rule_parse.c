@@ -6,7 +6,7 @@ struct reader {
         jmp_buf failed; /* -EINVAL, with a sentence */
         struct rule *rule;
         struct tokenizer tokens;
-        struct token token; /* the one at hand */
+        struct token token; /* the current one */
 };
 
 _Noreturn static void fail(struct reader *r, const char *what)
@@ -92,7 +92,7 @@ static bool drop_end(struct slice *text, const char *end)
         return has;
 }
 
-/* ?x, ?x:Sort, ?x:Sort+; a run has dots behind it */
+/* ?x, ?x:Sort, ?x:Sort+; followed by dots if a run */
 static struct node *read_variable(struct reader *r)
 {
         struct slice text = SLICE((const char *)r->token.text.data + 1, r->token.text.size - 1), sort;
@@ -113,7 +113,7 @@ static struct node *read_variable(struct reader *r)
 
 static struct node *read_node(struct reader *r);
 
-/* Up to the closing parenthesis. */
+/* Reads arguments up to the closing parenthesis. */
 static void read_args(struct reader *r, struct node *n)
 {
         while (next(r) != TOKEN_CLOSE) {
@@ -135,7 +135,7 @@ static enum op operator_at_hand(struct reader *r)
         return op;
 }
 
-/* Behind (_. */
+/* Reads the indices after (_. */
 static void read_indices(struct reader *r, struct node *n)
 {
         next(r);
@@ -151,7 +151,7 @@ static void read_indices(struct reader *r, struct node *n)
         }
 }
 
-/* Behind (forall or (exists: the new variables, or @. */
+/* Reads the variables after (forall or (exists: new ones, or @. */
 static void read_quantifier(struct reader *r, struct node *n)
 {
         n->kind = next(r) == TOKEN_SYMBOL && is_word(r, "@") ? NODE_KEPT : NODE_QUANTIFIER;
@@ -223,7 +223,7 @@ static struct node *read_new(struct reader *r)
         fail(r, "no quantifier has this variable");
 }
 
-/* The node that begins with the token at hand; afterwards its last token is at hand. */
+/* The node that begins with the current token; afterwards its last token is the current one. */
 static struct node *read_node(struct reader *r)
 {
         const char first = r->token.kind == TOKEN_SYMBOL ? *(const char *)r->token.text.data : '\0';

@@ -1,22 +1,22 @@
-/* Rules of weakening and strengthening: what they are, and the table of them.
+/* Rules of weakening and strengthening, and the table of them.
  *
- * A rule has two sides, and its left side is never weaker: where both are Boolean, left implies right; where both are regular expressions,
- * every word of left is one of right. Read from left to right it weakens, from right to left it strengthens; an equivalence does both and
- * may stand under any parity. Source: Bringolf, Winterer, Su, "Finding and Understanding Incompleteness Bugs in SMT Solvers", ASE 2022,
- * table 1, with side conditions where a row does not hold as it is printed, and further rules of the same kind.
+ * A rule has two sides, and its left side is never weaker: if both are Boolean, left implies right; if both are regular expressions, every word of
+ * left is one of right. Read from left to right a rule weakens, from right to left it strengthens; an equivalence does both and is allowed under any
+ * parity. Source: Bringolf, Winterer, Su, "Finding and Understanding Incompleteness Bugs in SMT Solvers", ASE 2022, table 1, with side conditions
+ * where a row does not hold as printed, and further rules of the same kind.
  *
  * The language of a side is SMT-LIB's, and
- *     ?x:Sort       a variable; its sort is said once in a rule: Bool, Int, Real, String, RegLan, Num (Int or Real, the same for all of the
+ *     ?x:Sort       a variable; its sort is given once in a rule: Bool, Int, Real, String, RegLan, Num (Int or Real, the same for all of the
  *                   rule's), Any (any but RegLan, the same for all of the rule's), Free (any but RegLan). A variable that only the
  *                   other side has is a parameter: it is drawn from the terms of the file, or a literal.
  *     ?x:Num+       only a literal, above 0; ?x:String+: a literal that is not empty; ?x:Char: a string literal of one character
  *     ?x:Sort...    a run of arguments, perhaps none; (f ?x)...: f of each argument of the run
  *     (?f ?x...)    an application of one function, the same in all of the rule
- *     (_ re.loop 1 ?n), (_ re.^ #x)  an index from 1 to 9; as many as there are in the run ?x
- *     (exists ((!b Bool)) …)  a new variable; matched, it must not occur in what the rule's variables stand for
+ *     (_ re.loop 1 ?n), (_ re.^ #x)  an index from 1 to 9; the length of the run ?x
+ *     (exists ((!b Bool)) …)  a new variable; in a match, it must not occur in the terms of the rule's variables
  *     (forall @ ?p)  any quantifier of the kind, with its variables
- * and, only to be built: (instance @ ?p), the quantifier with a term for one of its variables; (generalize exists ?p), a closed subterm
- * made a new variable; (pairs ?x... ?y...), that the runs are equal; (wider ?a ?b), a range around that of two characters;
+ * and, only on a side that is built: (instance @ ?p), the quantifier with a term for one of its variables; (generalize exists ?p), a closed subterm
+ * made a new variable; (pairs ?x... ?y...), equality of the runs; (wider ?a ?b), a range around that of two characters;
  * (narrower ?a ?b), one within it. */
 #pragma once
 

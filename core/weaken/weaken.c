@@ -3,7 +3,7 @@
 #include "core/weaken/parity.h"
 #include "core/weaken/weaken_internal.h"
 
-#define PLACES_MOST    20000 /* of an assertion; what lies beyond is left as it is */
+#define PLACES_MOST    20000 /* of an assertion; later ones are left unchanged */
 #define PARAMETER_MOST 40    /* nodes of a term taken as a parameter */
 
 /* -- the rules -- */
@@ -76,7 +76,7 @@ static void subject_done(struct subject *s)
 }
 #define cleanup_subject cleanup(subject_done)
 
-/* Are names given by :named used as terms in the script? */
+/* True if names given by :named are used as terms in the script. */
 static bool are_names_used(const struct script *s)
 {
         cleanup_term_list struct term_list roots = {0};
@@ -152,7 +152,7 @@ static const struct term *drop_name(void *user, struct bank *b, const struct ter
         return term_is_named(t) ? t->args[0] : t;
 }
 
-/* A name is given once, so a term that a rule writes twice or takes as a parameter loses it. NULL: a name would be lost that is used. */
+/* Removes names from a term that a rule writes twice or takes as a parameter, as a name must be given once. NULL: a name that is used would be lost. */
 static const struct term *without_names(const struct subject *s, struct bank *b, const struct term *old, const struct term *t)
 {
         if (!s->has_names || !t)
@@ -161,7 +161,7 @@ static const struct term *without_names(const struct subject *s, struct bank *b,
         return t && s->names_are_used && term_rewrite(b, old, drop_name, NULL) != old ? NULL : t;
 }
 
-/* Could the rule apply there, by the head of the term alone? Most places fail this test. */
+/* True if the rule may apply there, judged by the head of the term alone. Most places fail this test. */
 static bool may_match(const struct weaken *w, const struct subject *s, size_t rule, size_t at)
 {
         const struct rule *r = &w->rules[rule];
@@ -185,7 +185,7 @@ static bool may_match(const struct weaken *w, const struct subject *s, size_t ru
         return false;
 }
 
-/* The new assertion; NULL: the rule cannot be applied there. */
+/* The new assertion; NULL if the rule cannot be applied there. */
 static const struct term *apply_at(const struct weaken *w, const struct subject *s, size_t rule, enum weaken_direction direction,
                                    size_t at, uint32_t seed)
 {
@@ -241,7 +241,7 @@ static struct weaken_step record(const struct subject *s, size_t rule, enum weak
 
 /* -- a random step -- */
 
-/* The assertions; the first is drawn by its size, up to a bound. free() */
+/* The assertions in random order; the first is drawn by its size, up to a bound. free() */
 static uint32_t *assertion_order(const struct script *s, struct random *random, size_t *ret_n)
 {
         uint32_t *list = allocate(s->n_commands, sizeof(*list));
@@ -318,7 +318,7 @@ int weaken_step(const struct weaken *w, const struct script *s, enum weaken_dire
         return errorf(-ENOENT, "no rule can be applied to this formula");
 }
 
-/* -- steps again -- */
+/* -- repeating steps -- */
 
 void weaken_step_done(struct weaken_step *s)
 {
@@ -401,7 +401,7 @@ void weaken_step_print(const struct weaken *w, const struct weaken_step *s, stru
         buffer_addf(ret, "@%08x\n", s->seed);
 }
 
-/* False unless all of the text is one. */
+/* False unless the whole text is a number. */
 static bool read_number(const char *text, int base, uint32_t *ret)
 {
         char *end;

@@ -6,20 +6,20 @@
 #include "core/weaken/weaken.h"
 
 #define VARIABLES_MOST 8  /* of a rule */
-#define RUN_MOST       64 /* arguments matched one by one, by (f ?x)...; longer applications are left as they are */
+#define RUN_MOST       64 /* arguments that (f ?x)... matches one by one; longer applications are left unchanged */
 #define NEW_MOST       2  /* variables of a rule's quantifier */
-#define INDEX_MOST     9  /* of ?n, drawn */
+#define INDEX_MOST     9  /* drawn for ?n */
 
 enum node_kind {
         NODE_VARIABLE,
         NODE_RUN,        /* ?x... */
         NODE_EACH,       /* (f ?x)... */
-        NODE_OPERATOR,   /* the first of those with this name (operator_next()) */
+        NODE_OPERATOR,   /* the first operator with this name (operator_next()) */
         NODE_CALL,       /* (?f …) */
         NODE_NUMBER,     /* an Int */
         NODE_EMPTY,      /* "" */
         NODE_QUANTIFIER, /* with new variables */
-        NODE_NEW,        /* one of these */
+        NODE_NEW,        /* one of those variables */
         NODE_KEPT,       /* (forall @ …) */
         NODE_INSTANCE,
         NODE_GENERALIZE,
@@ -43,7 +43,7 @@ enum variable_sort {
 };
 struct variable_kind {
         const char *name;    /* in a rule */
-        enum sort_kind kind; /* SORT_UNKNOWN: of several kinds */
+        enum sort_kind kind; /* SORT_UNKNOWN: several kinds */
 };
 extern const struct variable_kind variable_kinds[N_VARIABLE_SORTS];
 
@@ -60,12 +60,12 @@ struct node {
         enum node_kind kind;
         enum op op;
         enum term_kind quantifier;
-        uint32_t number; /* the variable's, the new one's, or the value */
+        uint32_t number; /* number of the variable or new variable, or the value */
         size_t n_index;
         struct index_pattern index[2];
         size_t n_args;
         struct node **args;
-        struct node *next; /* of rule.nodes */
+        struct node *next; /* in rule.nodes */
 };
 
 struct rule_variable {
@@ -77,7 +77,7 @@ struct rule_variable {
 struct rule {
         const struct rule_row *row;
         struct node *side[2]; /* left, right */
-        struct node *nodes;   /* owned: all of both sides */
+        struct node *nodes;   /* owned: all nodes of both sides */
         struct rule_variable variables[VARIABLES_MOST];
         size_t n_variables;
         char new_names[NEW_MOST][16];
@@ -99,9 +99,9 @@ struct weaken {
 struct binding {
         bool is_set;
         const struct term *one;         /* unless a run */
-        const struct term *const *list; /* of a run */
+        const struct term *const *list; /* for a run */
         size_t n;
-        uint32_t index; /* of ?n */
+        uint32_t index; /* for ?n */
 };
 
 struct application {
@@ -110,19 +110,19 @@ struct application {
         struct random *random;
         struct binding bindings[VARIABLES_MOST];
         const struct term *new_variables[NEW_MOST];
-        const struct sort *number, *any; /* of Num and Any */
+        const struct sort *number, *any; /* the sorts of Num and Any */
         const struct term *kept;         /* the quantifier that (forall @ …) matched */
-        const struct term *call;         /* what (?f …) matched */
+        const struct term *call;         /* the application that (?f …) matched */
         size_t each; /* index in the runs, below NODE_EACH; else SIZE_MAX */
         const struct term *(*run_store)[RUN_MOST];
-        /* Draws a parameter; NULL: there is none. */
+        /* Draws a parameter; NULL if there is none. */
         const struct term *(*draw)(struct application *a, const struct sort *sort);
         void *user;
-        uint32_t seed; /* names of new variables */
+        uint32_t seed; /* for the names of new variables */
 };
 
 bool rule_match(struct application *a, const struct node *side, const struct term *t);
-/* NULL: it cannot be built. */
+/* NULL if it cannot be built. */
 const struct term *rule_build(struct application *a, const struct node *side);
 const struct term *literal_draw(struct bank *b, const struct sort *sort, struct random *random, bool is_positive);
-bool character_of(const struct term *t, uint32_t *ret); /* of a string literal of one */
+bool character_of(const struct term *t, uint32_t *ret); /* of a string literal with one character */

@@ -409,11 +409,11 @@ START_TEST(test_failures)
         use_recipe("build = true\noutput = d/prog\n");
         build_fails("main", "the build made no d/prog");
         use_recipe("build = mkdir prog\noutput = prog\n");
-        build_fails("main", "output prog is no plain file of the build's");
+        build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = mkfifo prog\noutput = prog\n");
-        build_fails("main", "output prog is no plain file of the build's");
+        build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = ln -s /etc/passwd prog\noutput = prog\n");
-        build_fails("main", "output prog is no plain file of the build's");
+        build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = ln -s /etc d\noutput = d/passwd\n");
         build_fails("main", "the build made no d/passwd");
         use_recipe("build = : > prog\noutput = prog\n");
@@ -847,11 +847,11 @@ START_TEST(test_hostile_trees)
         build_fails("slash", "the sources hold a file named '../../escaped', which cannot be checked out");
         build_fails("dotgit", "the sources hold a file named '.GIT', which cannot be checked out");
         build_fails("dot", "the sources hold a file named '.', which cannot be checked out");
-        build_fails("bomb", "the sources are more than 1000000 files and folders");
-        build_fails("hollow", "the sources are more than 1000000 files and folders"); /* and not one file */
+        build_fails("bomb", "the sources have more than 1000000 files and folders");
+        build_fails("hollow", "the sources have more than 1000000 files and folders"); /* and not one file */
         build_fails("names", "the sources have paths of more than 268435456 bytes in all");
         build_fails("nowhere", "the sources hold a link to nowhere, which cannot be checked out: link");
-        build_fails("deep", "the sources are folders nested more than 256 deep");
+        build_fails("deep", "the sources have folders nested more than 256 deep");
         ck_assert_int_eq(access("escaped", F_OK), -1);
         build_ok("main");
         close_all();

@@ -152,6 +152,37 @@ START_TEST(test_not_executable)
 }
 END_TEST
 
+START_TEST(test_a_name_is_looked_for_in_the_path)
+{
+        static const struct {
+                const char *name, *path;
+                int end, code;
+        } rows[] = {
+                {"true", NULL, END_EXIT, 0},
+                {"true", "PATH=/nowhere:/etc:/usr/bin", END_EXIT, 0},
+                {"true", "PATH=/etc", END_NOEXEC, ENOENT},
+                {"passwd", "PATH=/etc", END_NOEXEC, EACCES},
+                {"no-such-program", NULL, END_NOEXEC, ENOENT},
+        };
+
+        find_attacker();
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+                const struct bind bind = {.source = attacker, .target = "/test/attacker"}; /* looks around behind each run */
+                struct execute_request q = i % 2 == 0 ? usual : bare();
+                char *argv[] = {(char *)rows[i / 2].name, NULL}, *environment[] = {(char *)rows[i / 2].path, NULL};
+                struct execute_result r = {0};
+
+                q.argv = argv;
+                q.environment = environment;
+                q.binds = &bind;
+                q.n_binds = 1;
+                assert_ok(EXECUTE_TESTED(&q, &r));
+                assert_end(&r, rows[i / 2].end, rows[i / 2].code);
+                execute_result_done(&r);
+        }
+}
+END_TEST
+
 START_TEST(test_what_cannot_be_tried)
 {
         struct execute_request q = usual;
@@ -1570,16 +1601,17 @@ START_TEST(test_many_at_once)
 }
 END_TEST
 
-#define EXECUTE_TESTS                                                                                                            \
-        test_exit_and_signal, test_not_executable, test_what_cannot_be_tried, test_environment, test_access_says_what_open_does, \
-                test_cores, test_input_and_output, test_surroundings, test_stack_limit, test_hard_limits,                        \
-                test_niceness_that_cannot_be_left, test_binds, test_shared_bind, test_wall_limit, test_cpu_limit_of_the_tree,    \
-                test_cpu_of_the_tree, test_memory, test_memory_is_not_the_callers, test_memory_limit, test_process_limit,        \
-                test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,                      \
-                test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network,                \
-                test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed, test_helper_stopped,      \
-                test_bubblewrap_is_stuck, test_bubblewrap_stopped, test_case_is_a_pipe, test_caller_killed,                      \
-                test_program_dies_with_its_helper, test_ended_beyond_a_limit, test_user_still_in_use,                            \
+#define EXECUTE_TESTS                                                                                                           \
+        test_exit_and_signal, test_not_executable, test_a_name_is_looked_for_in_the_path, test_what_cannot_be_tried,            \
+                test_environment, test_access_says_what_open_does, test_cores, test_input_and_output, test_surroundings,        \
+                test_stack_limit, test_hard_limits, test_niceness_that_cannot_be_left, test_binds, test_shared_bind,            \
+                test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree, test_memory,                                 \
+                test_memory_is_not_the_callers, test_memory_limit, test_process_limit,                                          \
+                test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,                     \
+                test_descendants_do_not_delay_the_answer, test_bounds, test_shared_memory_limit, test_no_network,               \
+                test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed,                          \
+                test_helper_stopped, test_bubblewrap_is_stuck, test_bubblewrap_stopped, test_case_is_a_pipe,                    \
+                test_caller_killed, test_program_dies_with_its_helper, test_ended_beyond_a_limit, test_user_still_in_use,       \
                 test_user_still_in_use_and_no_descriptors, test_killed_at_random, test_nothing_leaks, test_many_at_once
 
 #ifdef EXECUTE_ALONE

@@ -562,7 +562,7 @@ START_TEST(test_smt_refused)
 {
         assert_refused(scramble_smt, "(assert (and true", EINVAL,
                        "line 1, column 9: the input ends within this term; 1 parentheses are open");
-        assert_refused(scramble_smt, "(assert true))", EINVAL, "line 1, column 14: a closing parenthesis, and none is open");
+        assert_refused(scramble_smt, "(assert true))", EINVAL, "line 1, column 14: a closing parenthesis without an open one");
         assert_refused(scramble_smt, "(include \"a.smt2\")(assert true)", ENOTSUP,
                        "cannot scramble this: it includes another file, whose names are not known");
         assert_refused(scramble_smt, "(assert true)(check-sat)", ENOTSUP,

@@ -233,7 +233,7 @@ START_TEST(test_opaque)
         ck_assert_uint_eq(t->n_opaque_terms, 0);
         assert_fails_with(
                 (struct script_options){.dialect = DIALECT_2_6, .is_strict = true}, "(declare-heap (Int Int))", -EINVAL,
-                "line 1, column 1: this command uses what is not supported here; without strictness it would be kept as text");
+                "line 1, column 1: this command uses a feature that is not supported here; without strictness it would be kept as text");
         assert_fails_with(
                 (struct script_options){.dialect = DIALECT_2_6, .is_strict = true}, "(assert (set.member 1 2))", -EINVAL,
                 "line 1, column 10: unknown symbol set.member: it is neither declared nor an operator that is known here");
@@ -284,14 +284,14 @@ START_TEST(test_errors)
                 const char *text, *message;
         } list[] = {
                 {"\n  x", "f:2:3: a command, which begins with a parenthesis, is expected here"},
-                {"(check-sat))", "f:1:12: a closing parenthesis, and none is open"},
+                {"(check-sat))", "f:1:12: a closing parenthesis without an open one"},
                 {"(check-sat", "f:1:11: the input ends where a parenthesis that closes the command is expected"},
                 {"(assert\n (and true\n", "f:2:2: the input ends within this term; 1 parentheses are open"},
                 {"(assert \"abc", "f:1:9: this string has no closing quote"},
                 {"(assert |abc", "f:1:9: this |symbol has no closing |"},
                 {"(assert 12a)", "f:1:9: a symbol does not begin with a digit, and this is no number"},
                 {X "\n(assert (and true\n   (str.len x)))", "f:3:4: argument 1 of str.len is Int, and should be String"},
-                {X "(assert x)", "f:1:30: what is asserted is of sort Bool"},
+                {X "(assert x)", "f:1:30: an assertion must be of sort Bool"},
                 {"(assert (foo 1))", "f:1:10: unknown symbol foo: it is neither declared nor an operator that is known here"},
                 {"(declare-const x Foo)", "f:1:18: unknown sort Foo"},
                 {"(declare-const x (Array Int))", "f:1:18: unknown sort Array with arguments"},
@@ -308,7 +308,7 @@ START_TEST(test_errors)
                 {"(assert (! true :pattern))", NULL},
                 {"(assert (! true x))", "f:1:17: an attribute (:keyword value) or a closing parenthesis is expected here"},
                 {"(assert ((_ extract 7 0) #x0))", "f:1:9: no bits 7 to 0 in a bit-vector of 4"},
-                {"(define-fun f () Int true)", "f:1:22: the body of f is not of the sort that is said"},
+                {"(define-fun f () Int true)", "f:1:22: the body of f is not of the declared sort"},
                 {"(declare-fun f (Int) Int)(assert (= (f 1 2) 1))", "f:1:37: f takes 1 argument; 2 given"},
                 {"(declare-sort S 1)(declare-const x S)", "f:1:36: sort S takes 1 argument; 0 given"},
                 {"(assert ((_ bv3 8) 1))", "f:1:10: a literal takes no arguments"}, /* found by fuzzing */

@@ -53,6 +53,36 @@ draft() { run "$1" recipe draft "${@:2}" && cp out drafted.recipe && no_trace; }
 works() { run 0 solver try --once --recipe drafted.recipe "$1" ${2:+"$2"} && has out "^answer	ok"; }
 line() { grep -qxF "    $1" drafted.recipe; } # line TEXT
 
+# -- answers as they come --
+
+# Answers each check-sat after some time; prints by stdio, which keeps it back when it goes into a pipe.
+project silent && cat >silent/main.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static char text[1 << 20];
+int main(int argc, char **argv)
+{
+        FILE *f = argc == 2 ? fopen(argv[1], "r") : 0;
+        if (!f)
+                return 3;
+        text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+        for (char *p = text, *q; (q = strstr(p, "(check-sat)")); p = q + 1) {
+                *q = 0;
+                usleep(100000);
+                puts(strstr(text, "(not p") || (p > text && strstr(p, "(not p")) ? "unsat" : "sat");
+                if (FLUSH)
+                        fflush(stdout);
+        }
+        return 0;
+}
+END
+printf 'solver: main.c\n\t$(CC) -DFLUSH=0 -o $@ main.c\n' >silent/Makefile && commit silent
+test_that "a solver that keeps its answers back is run behind stdbuf" \
+	'draft 0 silent && line "run = stdbuf -oL {bin} {case}" && grep -q "keeps its answers back" drafted.recipe && works silent'
+sed -i s/FLUSH=0/FLUSH=1/ silent/Makefile && commit silent 2
+test_that "one that prints them at once is not" 'draft 0 silent && line "run = {bin} {case}" && ! grep -q stdbuf drafted.recipe'
+
 # -- build systems --
 
 project make

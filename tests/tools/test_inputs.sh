@@ -379,7 +379,7 @@ test_that "a commit that it does not have fails the build" '
 test_that "a commit that is none is refused" '
 	sed -i "s|submodule = .*|submodule = more/sub=https://example.org/sub v1.0|" elsewhere.recipe && run 1 solver add --replace more toy --recipe elsewhere.recipe && has err "v1.0. is not the 40 hex digits of a commit"'
 test_that "where the sources have files, there is no room for it" '
-	elsewhere a "submodule = toy.sh=$top/sub $old" && run 0 solver add --replace more toy --recipe elsewhere.recipe && run 1 build more HEAD && has err "is to be where the sources have a file"'
+	elsewhere a "submodule = toy.sh=$top/sub $old" && run 0 solver add --replace more toy --recipe elsewhere.recipe && run 1 build more HEAD && has err "is at the path of a file of the sources"'
 test_that "nothing that a submodule's configuration or hooks name is run" '
 	printf "#!/bin/sh\ntouch %s\n" "\"$top/ran\"" >trap && chmod +x trap && cp trap sub/.git/hooks/post-checkout && cp trap sub/.git/hooks/reference-transaction &&
 	for key in core.fsmonitor core.sshCommand core.askPass credential.helper uploadpack.packObjectsHook; do git -C sub config $key "$top/trap"; done

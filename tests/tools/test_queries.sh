@@ -66,6 +66,10 @@ test_that "... under a seed or another limit, too" 'is "$mnt/toy/commits/v2/time
 test_that "... a script with one has none" '[ ! -e "$mnt/toy/commits/v1/cases/4/queries" ] && [ ! -e "$mnt/toy/commits/v1/cases/4/queries.tsv" ]'
 test_that "cached/ has what is known" 'c=$mnt/toy/cached/v2/cases/1 && cmp "$c/queries.tsv" "$q/queries.tsv" && is "$c/queries/2/result" unsat'
 test_that "after run --again the mount has the new times" 'run 0 run toy v2 inc.smt2 --again && is "$q/queries/3/time" 0.900000'
+test_that "the report of a finding says which of its queries became slow" \
+	'printf "(check-sat) ; sat 10 10\n(check-sat) ; unsat 30 900\n(check-sat) ; sat 5 6\n" >three.smt2 && run 0 case add three.smt2 &&
+	run 0 compare toy@v1 toy@v2 three.smt2 --keep && cp "$mnt/toy/spr/1/report.md" report.md && grep -q "a script of 3 queries" report.md &&
+	[ "$(grep "^| .three" report.md | tr -d "\140\n")" = "| three.smt2#2 | 2 | 0.03 | 0.9 || three.smt2#3 | 3 | 0.005 | 0.006 |" ]'
 run 0 unmount "$mnt"
 test_that "fsck and gc leave them alone" 'run 0 fsck && run 0 gc && run 0 run toy v1 "inc.smt2#3" && has out 0.030000'
 

@@ -166,7 +166,7 @@ bool draft_answers(struct draft_program *p, const struct draft_keys *keys, bool 
 bool draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret);
 
 /* -- options.c -- */
-/* Looks for `seed` and `effort` in the program's help and output. */
+/* Looks for `seed` and `effort` in the program's help and output; puts stdbuf before a program that buffers its answers. */
 void draft_options(struct draft_program *p, struct draft_keys *keys);
 
 /* -- eras.c -- */

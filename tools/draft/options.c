@@ -1,4 +1,4 @@
-/* Finds options in the program's help and tries them: a seed, and statistics with a counter. */
+/* Finds options in the program's help and tries them: a seed, and statistics with a counter. Also tests whether the program buffers its answers. */
 #include <ctype.h>
 
 #include "core/recipe/pattern.h"
@@ -240,17 +240,50 @@ static bool seek_counter(void *user, const char *option, const char *, const cha
         return (c->verbose ? is_verbose : is_statistics)(option + strspn(option, "-")) && try_counting(c, option);
 }
 
+/* -- answers as they come --------------------------------------------------------------------------------------- */
+
+/* True if a script's first answer arrives before its second. */
+static bool answers_arrive(struct draft_program *p, const struct draft_keys *keys, const char *script)
+{
+        cleanup(run_result_done) struct run_result x = {0};
+        const struct verdicts *v = &x.verdicts;
+
+        draft_run(p, keys, script, false, 0, &x);
+        return v->n == 2 && timeline_when(&x.run.printed, v->ends[0]) < timeline_when(&x.run.printed, v->ends[1]);
+}
+
+/* C's standard output is buffered into a pipe: without a flush all answers of a script arrive at its end, and no query has a time. */
+static void find_buffering(struct draft_program *p, struct draft_keys *keys, const char *formula)
+{
+        const char *at = strstr(formula, "(assert");
+        cleanup_free char *script = format_string("%.*s(check-sat)\n%s", (int)(at - formula), formula, at), *run = format_string("stdbuf -oL %s", keys->run);
+        struct draft_keys k = *keys;
+
+        k.run = run;
+        if (answers_arrive(p, keys, script) || !answers_arrive(p, &k, script))
+                return;
+        replace(&keys->run, run);
+        buffer_adds(&keys->about_run, "It keeps its answers back until its end; behind stdbuf each arrives when it is given.\n");
+}
+
+static void find_effort(struct draft_program *p, struct draft_keys *keys, const struct buffer *help, const char *formula)
+{
+        struct counting c = {.program = p, .keys = keys, .formula = formula};
+
+        if (try_counting(&c, "") || each_option(help, seek_counter, &c))
+                return;
+        c.verbose = true;
+        each_option(help, seek_counter, &c);
+}
+
 void draft_options(struct draft_program *p, struct draft_keys *keys)
 {
         cleanup_buffer struct buffer help = {0}, formula = {0};
-        struct counting c = {.program = p, .keys = keys};
 
         get_help(p, keys, &help);
         find_seed(p, keys, &help);
         formula_pigeons(FORMULA_HOLES, p->pair->logic, &formula);
-        c.formula = formula.data;
-        if (try_counting(&c, "") || each_option(&help, seek_counter, &c))
-                return;
-        c.verbose = true;
-        each_option(&help, seek_counter, &c);
+        find_effort(p, keys, &help, formula.data);
+        if (keys->format == FORMAT_SMT2)
+                find_buffering(p, keys, formula.data);
 }

@@ -438,6 +438,7 @@ int finding_report(struct workspace *w, struct solver *s, const struct observati
                 buffer_addf(ret, "The input comes from another one by these steps (rule, direction, place):\n\n```\n%s```\n\n",
                             f->chain);
         add_seeds(w, s, f, ret);
+        finding_add_queries(w, s, f, ret);
         add_culprits(w, s, f, ret);
         add_explanations(w, f, ret);
         r = add_reproduction(w, s, f, ret);

@@ -20,6 +20,12 @@ json_t *campaign_status_json(const struct campaign_status *s);
 int campaign_settings_from_json(json_t *j, const char *name, struct campaign_settings *ret);
 int campaign_status_from_json(json_t *j, const char *name, struct campaign_status *ret);
 
+/* -- finding_queries.c -- */
+
+/* Appends a section of the report: the queries of a finding's script that the target takes longest for, beside the reference's times. Nothing where the
+ * input has one query, or no runs of both versions are kept. */
+void finding_add_queries(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret);
+
 /* -- finding_steps.c: commands by which somebody who has no solverfs builds and runs a finding's versions, and where their repository is -- */
 
 /* A case's size and, where that is `most` at most, its bytes; a larger one is only opened. blob_done(). */
