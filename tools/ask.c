@@ -35,9 +35,9 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
 }
 
 struct looking {
-        bool seeks_build; /* else any job */
+        bool seeks_build; /* false: seeks any job */
         int running;      /* jobs of any kind */
-        int found;        /* jobs of the kind sought; what follows is of the first one */
+        int found;        /* jobs of the kind sought; the rest describes the first one */
         char what[256];
         uint64_t done, total;
 };
@@ -56,7 +56,7 @@ static void look_at_job(void *user, const struct job_view *j)
         snprintf(l->what, sizeof(l->what), "%s%s%s", j->what, j->phase && *j->phase ? ": " : "", j->phase ? j->phase : "");
 }
 
-#define WAITING 256 /* bytes of what is waited for */
+#define WAITING 256 /* bytes of the text that says what is waited for */
 
 static void look_at_queued(void *user, const struct job_view *j)
 {
@@ -72,7 +72,7 @@ static void look_at_remote(void *user, const struct remote_view *v)
                 snprintf(user, WAITING, "waits for a worker of %s to begin", v->name);
 }
 
-/* Nothing runs. */
+/* Says what is waited for while nothing runs. */
 static const char *what_for(struct engine *e, char what[WAITING])
 {
         struct engine_counters c;

@@ -1,4 +1,4 @@
-/* Asks for many values (core/engine/ask.h), shows a progress bar with an estimate, and prints results in the order asked for. */
+/* Asks for many values (core/engine/ask.h), shows a progress bar with an estimate, and prints the results in order. */
 #pragma once
 
 #include "command.h"
@@ -8,30 +8,29 @@ struct command_batch {
         size_t n;
         bool again;
         const char *title; /* "run" */
-        const struct column *columns; /* of a table, whose heading comes before all answers without --json; NULL: no table */
-        /* The query of item i; 0 or -errno, which becomes its answer. */
+        const struct column *columns; /* of a table, whose heading is printed first (not with --json); NULL: no table */
+        /* Makes the query of item i. 0, or -errno, which becomes the item's answer. */
         int (*make)(void *user, size_t i, struct query **ret);
-        /* Called in the main thread, once for each item, in any order. The text that it adds to `to` is printed in the items' order. */
+        /* Called by the main thread, once for each item, in any order. The texts added to `to` are printed in the items' order. */
         void (*answered)(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to);
-        void (*meanwhile)(void *user); /* called about five times a second while waiting, in the main thread; may be NULL */
+        void (*meanwhile)(void *user); /* called by the main thread about five times a second while waiting; may be NULL */
         void *user;
 };
-/* Asks common.engine, which it opens if need be, and watches common.signals. STATUS_OK when every item was answered. Else the other items were taken
- * back: STATUS_INTERRUPTED after a signal, STATUS_PIPE when standard output was closed (output_end() says so), or another status, and why was said. One
- * item is asked for as a person, several as a batch. */
+/* Asks common.engine, opening it if necessary, and watches common.signals. One item is asked for as a person, several as a batch. STATUS_OK: all items
+ * were answered. Otherwise the rest are withdrawn. STATUS_INTERRUPTED: a signal; STATUS_PIPE: standard output was closed (output_end() reports it);
+ * other statuses: after a message. */
 int command_ask_all(const struct command_batch *a);
 /* The same; ends the command unless every item was answered. */
 void command_ask(const struct command_batch *a);
 
-/* Builds a commit of common.solver, by the open engine, as a person asks for it; -errno. */
+/* Builds a commit of common.solver by the open engine, with a person's priority. -errno. */
 int command_build(uint32_t commit, bool again, struct build_record **ret);
 
-/* For work that asks round after round, where each batch follows from the answers before (a comparison, a localization): asks one round, as a batch.
- * 0 or -errno. */
+/* Asks one round, as a batch, of work whose batches depend on earlier answers (a comparison, a localization). 0 or -errno. */
 int ask_round(struct batch *a, int (*progress)(void *user, const struct ask_progress *p));
-/* Behind the last round. `r` is what the rounds came to; -EINTR where a signal ended them, and a note says so: `kept` is the rest of it. */
+/* Call after the last round, with the rounds' result `r`. Returns it, or -EINTR if a signal ended them, after a note that ends with `kept`. */
 int ask_end(int r, const char *kept);
 
-/* Shows progress in the caller's own words and counts: `what`, and the build that runs, if any. When nothing runs it says what is waited for, and shows
- * no time left, since nobody knows how long others keep the cores. `ahead`: nanoseconds of work besides what is asked. */
+/* Shows progress in the caller's words and counts: `what`, and the running build, if any. If nothing runs, it shows what is waited for and no time
+ * left, as it is unknown how long others keep the cores. `ahead`: nanoseconds of further work, not asked for yet. */
 void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t ahead);

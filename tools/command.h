@@ -1,4 +1,4 @@
-/* Shared by the subcommands: opening the store, signals. A subcommand is a file cmd_*.c with a function that takes its own words (options.h). */
+/* Shared by the subcommands: opening the store, signals. A subcommand is a file cmd_*.c with a function that parses its words (options.h). */
 #pragma once
 
 #include "core/query/query.h"
@@ -12,31 +12,31 @@ DEFINE_CLEANUP(struct engine *, engine_close)
 #define cleanup_solver      cleanup(solver_unrefp)
 #define cleanup_solver_list cleanup(solver_list_unrefp)
 
-/* The command under way. A process runs one, on one store; command_end() closes what is open here. A command may leave its own memory to the end
- * of the process, in static variables. */
+/* The command of this process, on one store. command_end() closes what is open here. A command may keep its memory in static variables and leave it
+ * to the end of the process. */
 struct common {
         const char *store; /* --store; NULL: not given */
         bool quiet;
         unsigned verbose;
-        bool gives_up;      /* --wait: give up where no core is free */
-        uint64_t wait_ns;   /* for so long */
-        unsigned umask;     /* of our caller; for files of the user's */
-        bool json;          /* --json, of the commands that have it */
+        bool gives_up;      /* --wait was given */
+        uint64_t wait_ns;   /* --wait: give up if no core gets free for so long */
+        unsigned umask;     /* the caller's; for the user's files */
+        bool json;          /* --json */
 
         struct workspace *workspace; /* command_open() */
         const char *scratch;         /* a folder that command_close() deletes: command_scratch(); NULL: none */
-        struct solver *solver;       /* the one that the command is about: command_open_solver() */
+        struct solver *solver;       /* the command's solver: command_open_solver() */
         struct engine *engine;       /* command_engine() */
         int signals;                 /* a signalfd: command_signals(); -1: none */
         char **names;                /* owned; names of programs: command_program() */
-        int status;                  /* the worst of command_worse() */
+        int status;                  /* the worst one given to command_worse() */
 };
 extern struct common common;
 
-/* Writes a file that the user named, with the mode of their umask. `r` is what making its text came to. Ends the command where either failed. */
+/* Writes a file that the user named, with the mode of their umask. Ends the command if that fails. */
 void command_write_file(const char *path, const struct buffer *text);
 
-/* A subcommand. What it came to is in common.status, unless it ends by command_end(). */
+/* A subcommand. Its result is common.status, unless it ends by command_end(). */
 typedef void command_fn(int argc, char **argv);
 command_fn cmd_compare, cmd_diverge, cmd_export, cmd_history, cmd_import, cmd_init, cmd_solver_add, cmd_solver_list, cmd_solver_update,
         cmd_solver_try, cmd_recipe_draft, cmd_recipe_list, cmd_recipe_show, cmd_solver_remove, cmd_snapshot, cmd_case_add, cmd_case_cut,
@@ -47,46 +47,45 @@ command_fn cmd_compare, cmd_diverge, cmd_export, cmd_history, cmd_import, cmd_in
 
 /* -- the end ----------------------------------------------------------------------------------------------------
  *
- * A command that cannot go on ends where that is found out. What must happen before the end in any case (a lock given back, a folder deleted)
- * is no matter for these: such a piece of work returns its error. */
+ * A command that cannot go on ends at that place. Work that must clean up first (release a lock, delete a folder) returns its error instead of
+ * calling these. */
 
-/* Closes what is open, and ends the process with this status. */
+/* Closes what is open and ends the process with this status. */
 _Noreturn void command_end(int status);
-/* Returns `r`, unless it is a -errno: then says why (fail()), and ends the command. */
+/* Returns `r` unless it is a -errno; then reports it (fail()) and ends the command. */
 int command_must(int r);
 int command_must_as(enum status status, int r);
-int command_must_usage(int r); /* fail_usage() */
+int command_must_usage(int r); /* the same by fail_usage() */
 void command_ok(int status);   /* ends the command unless this is STATUS_OK */
-/* Complains, and ends the command. */
+/* Complains and ends the command. */
 _Noreturn void command_refuse(enum status status, const char *format, ...) printf_like(2, 3);
-/* Something went wrong, and the command goes on: common.status is at least this one. */
+/* Raises common.status to at least this one; the command goes on. */
 void command_worse(int status);
-/* Makes common.scratch: a folder of its own for a piece of work, below $TMPDIR or /tmp. -errno with a sentence. */
+/* Makes common.scratch, a temporary folder below $TMPDIR or /tmp. -errno with a sentence. */
 int command_scratch(const char *purpose, char ret[PATH_SIZE]);
-/* Calls fn, which returns a status, with a store of its own in the place of the command's, below $TMPDIR, which is deleted behind it; also where fn ends
- * the command (command_end()). A status; where the store cannot be made, why is said. */
+/* Calls fn, which returns a status, with a temporary store below $TMPDIR in place of the command's. The store is deleted afterwards, even if fn ends the
+ * command (command_end()). Returns a status; if the store cannot be made, after a message. */
 int command_with_scratch_store(int (*fn)(void *user), void *user);
-/* Closes the engine, the solver and the store, as far as they are open. */
+/* Closes the engine, the solver and the store if they are open. */
 void command_close(void);
 
-/* -- the store: these end the command where they fail ------------------------------------------------------------- */
+/* -- the store: these end the command if they fail ---------------------------------------------------------------- */
 
 void command_store_dir(char ret[PATH_SIZE]); /* absolute */
-void command_need_store(const char *dir);    /* there is one at `dir` */
+void command_need_store(const char *dir);    /* checks that `dir` has a store */
 void command_open(int store_flags);
-/* Of an option --on, before a solver is looked up: runs of this process are done by `cluster`, a name of the config or 'local'; NULL: as the config
- * says. */
+/* For --on, before a solver is looked up: runs of this process go to `cluster`, a name of the config or 'local'; NULL: as the config says. */
 void command_run_on(const char *cluster);
-/* An engine with the settings of the store's config, where there is none yet. */
+/* Opens common.engine with the settings of the store's config, unless it is open. */
 void command_engine(void);
 
 /* -- signals ----------------------------------------------------------------------------------------------------- */
 
-/* For work that can be cancelled at any moment: from now on SIGINT, SIGTERM and SIGHUP come through common.signals and end nothing by themselves.
- * To be called before any thread is made. */
+/* For work that can be cancelled at any moment: from now on SIGINT, SIGTERM and SIGHUP arrive at common.signals and do not end the process.
+ * Call it before any thread is made. */
 void command_signals(void);
-bool command_interrupted(void); /* has one come? */
-/* For work that can only end between two steps: it asks command_stopped(); a second signal ends the process. */
+bool command_interrupted(void); /* true if one has arrived */
+/* For work that can only end between two steps, where it asks command_stopped(). A second signal ends the process. */
 void command_stoppable(void);
 bool command_stopped(void); /* also true after a signal that command_signals() watches for */
-extern const struct progress command_progress; /* shows how far it is; ends when command_stopped() */
+extern const struct progress command_progress; /* shows progress; stops when command_stopped() */

@@ -5,7 +5,7 @@
 #include "command.h"
 #include "core/git/git.h"
 
-/* Nothing can go on without it, and no caller expects that it is not there. */
+/* The process cannot go on without the library, and no caller expects it to be missing. */
 static void give_up(const char *what)
 {
         complain("%s; install the package that it is in", what ? what : "a library is missing");
@@ -24,7 +24,7 @@ void *delayed_bind(size_t function)
                 give_up(dlerror());
         if (strncmp(name, "git_", 4) == 0 && strncmp(name, "git_libgit2_", 12) != 0)
                 git_begin();
-        __atomic_store_n(&delayed_slots[function], found, __ATOMIC_RELEASE); /* only now: another thread calls at once what it finds there */
+        __atomic_store_n(&delayed_slots[function], found, __ATOMIC_RELEASE); /* last: other threads call it at once */
         return found;
 }
 

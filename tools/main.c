@@ -1,4 +1,4 @@
-/* solverfs: finds the subcommand and hands over. */
+/* solverfs: finds the subcommand and calls it. */
 #include "command.h"
 
 #include <fcntl.h>
@@ -20,50 +20,50 @@ static const struct command commands[] = {
         {"solver add", "NAME REPO", "add a solver from its git repository", cmd_solver_add},
         {"solver list", "", "list the solvers", cmd_solver_list},
         {"solver update", "[NAME...]", "fetch and index new commits", cmd_solver_update},
-        {"solver try", "NAME [REV] [CASE]", "say all that is wrong with a recipe", cmd_solver_try},
-        {"solver remove", "NAME...", "take solvers out; measurements stay", cmd_solver_remove},
-        {"recipe draft", "REPO [REV]", "write a recipe for sources that have none", cmd_recipe_draft},
-        {"recipe list", "", "list the recipes that there are by name", cmd_recipe_list},
-        {"recipe show", "NAME", "print a recipe, and check it", cmd_recipe_show},
+        {"solver try", "NAME [REV] [CASE]", "report all problems of a recipe", cmd_solver_try},
+        {"solver remove", "NAME...", "remove solvers; measurements stay", cmd_solver_remove},
+        {"recipe draft", "REPO [REV]", "draft a recipe for sources without one", cmd_recipe_draft},
+        {"recipe list", "", "list the recipes known by name", cmd_recipe_list},
+        {"recipe show", "NAME", "print and check a recipe", cmd_recipe_show},
         {"snapshot", "SOLVER DIR", "make a working tree a commit of the store", cmd_snapshot},
         {"case add", "FILE|DIR...", "add benchmark instances", cmd_case_add},
-        {"case cut", "CASE#N", "print the script that asks one query of another", cmd_case_cut},
+        {"case cut", "CASE#N", "cut a script down to one of its queries", cmd_case_cut},
         {"case list", "[CASE...]", "list the cases, id first", cmd_case_list},
-        {"case remove", "CASE...", "take cases out of listings; measurements stay", cmd_case_remove},
+        {"case remove", "CASE...", "remove cases from listings; measurements stay", cmd_case_remove},
         {"set add", "NAME CASE...", "put cases into a named set", cmd_set_add},
-        {"set list", "[NAME...]", "list the sets, or the cases in some", cmd_set_list},
-        {"set remove", "NAME [CASE...]", "take away a set, or cases out of it", cmd_set_remove},
+        {"set list", "[NAME...]", "list the sets, or the cases of some", cmd_set_list},
+        {"set remove", "NAME [CASE...]", "remove a set, or cases from it", cmd_set_remove},
         {"mount", "DIR", "mount the store", cmd_mount},
-        {"unmount", "DIR", "unmount it and wait until it is gone", cmd_unmount},
+        {"unmount", "DIR", "unmount it and wait for its end", cmd_unmount},
         {"build", "SOLVER REV...", "build commits", cmd_build},
         {"run", "SOLVER REV... CASE...", "measure commits on cases", cmd_run},
         {"history", "SOLVER CASE...", "measure cases along a history, coarse to fine", cmd_history},
-        {"compare", "A B [CASE...]", "say what changed between two versions", cmd_compare},
-        {"export", "[SOLVER [REV...]]", "write what is finished for other tools", cmd_export},
-        {"import", "STORE...", "take in what other stores or machines know", cmd_import},
-        {"watch", "SOLVER", "measure new commits, and tell what got worse", cmd_watch},
-        {"alarms", "SOLVER [N]", "list what watches told of", cmd_alarms},
+        {"compare", "A B [CASE...]", "compare two versions on the same cases", cmd_compare},
+        {"export", "[SOLVER [REV...]]", "write finished results for other tools", cmd_export},
+        {"import", "STORE...", "import results of other stores and tools", cmd_import},
+        {"watch", "SOLVER", "measure new commits and report regressions", cmd_watch},
+        {"alarms", "SOLVER [N]", "list the alarms of watches", cmd_alarms},
         {"fuzz", "SOLVER", "look for performance regressions between versions", cmd_fuzz},
         {"generate", "[KIND]", "print generated formulas", cmd_generate},
-        {"transform", "KIND [FILE]", "print a formula changed", cmd_transform},
-        {"incompleteness", "SOLVER", "look for formulas that wrongly come back unknown", cmd_incompleteness},
-        {"findings", "SOLVER", "list what campaigns found", cmd_findings},
+        {"transform", "KIND [FILE]", "print a changed formula", cmd_transform},
+        {"incompleteness", "SOLVER", "look for formulas that should not be unknown", cmd_incompleteness},
+        {"findings", "SOLVER", "list the findings of campaigns", cmd_findings},
         {"noise", "SOLVER REV... CASE...", "measure how much a version's times vary", cmd_noise},
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
-        {"options", "[SOLVER] CASE|FINDING", "find the options that give lost speed back", cmd_options},
+        {"options", "[SOLVER] CASE|FINDING", "find options that restore lost speed", cmd_options},
         {"diverge", "SOLVER CASE A B", "show where the runs of two versions part", cmd_diverge},
-        {"reduce", "SOLVER FOUND|CASE", "make an input smaller that shows the same", cmd_reduce},
-        {"steps", "SOLVER CASE...", "find where a history got slower or faster", cmd_steps},
-        {"triage", "SOLVER...", "tell what kind of change made a solver slow", cmd_triage},
-        {"report", "SOLVER", "write a page of all that is known of a solver", cmd_report},
-        {"status", "", "show what runs and what waits", cmd_status},
+        {"reduce", "SOLVER FOUND|CASE", "find a smaller input that shows the same", cmd_reduce},
+        {"steps", "SOLVER CASE...", "find where a history became slower or faster", cmd_steps},
+        {"triage", "SOLVER...", "classify the changes that made a solver slow", cmd_triage},
+        {"report", "SOLVER", "write a page with all results of a solver", cmd_report},
+        {"status", "", "show running and waiting jobs", cmd_status},
         {"portfolio add", "NAME ARM...", "define a choice among solvers that learns", cmd_portfolio_add},
         {"portfolio list", "", "list the portfolios", cmd_portfolio_list},
         {"portfolio show", "NAME", "show a portfolio's arms and its score", cmd_portfolio_show},
         {"portfolio run", "NAME CASE...", "let a portfolio answer cases", cmd_portfolio_run},
         {"portfolio reset", "NAME...", "forget what portfolios have learned", cmd_portfolio_reset},
-        {"portfolio remove", "NAME...", "take portfolios out of the config", cmd_portfolio_remove},
-        {"portfolio features", "CASE...", "print what portfolios learn from", cmd_portfolio_features},
+        {"portfolio remove", "NAME...", "remove portfolios from the config", cmd_portfolio_remove},
+        {"portfolio features", "CASE...", "print the features that portfolios learn from", cmd_portfolio_features},
         {"fsck", "", "check the whole store and repair it", cmd_fsck},
         {"gc", "", "free disk space; never drops a measurement", cmd_gc},
         {"doctor", "", "say what this machine and this store can do", cmd_doctor},
@@ -72,21 +72,21 @@ static const struct command commands[] = {
 };
 
 static const char top_end[] =
-        "Every command explains itself with --help; --store, -q and -v may stand before or behind it.\n\n"
+        "Every command explains itself with --help; --store, -q and -v may precede or follow it.\n\n"
         "SOLVER is a name from 'solverfs solver list'. REV is whatever git rev-parse takes: a commit, a prefix of four digits or more, a tag, a "
         "branch, HEAD~3; A..B stands for a range, 'v1.*' for the tags it matches. CASE is an id, a name, a prefix of a sha256, a set, 'all', and "
         "more: see 'solverfs run --help'.\n\n"
         "Exit status:\n"
         "    0  done\n"
-        "    1  what was asked for failed: a build, a wrong answer, damage found\n"
+        "    1  failed: a build failed, an answer was wrong, damage was found\n"
         "    2  wrong usage\n"
         "    3  no store, or no such solver, case or revision\n"
         "    4  the store, the disk or this machine failed\n"
         "    5  the store is of another version of solverfs\n"
-        "    6  'solverfs watch --once' told of an alarm\n"
-        "    7  a campaign's inputs would be others than those it began with\n"
-        "    8  its memory was damaged when it had printed something: run it again\n"
-        "   75  with --wait: no core was free in time; or the queue is full\n"
+        "    6  'solverfs watch --once' reported an alarm\n"
+        "    7  a campaign's inputs differ from those it began with\n"
+        "    8  its memory was damaged after it had printed something: run it again\n"
+        "   75  with --wait: no core got free in time; or the queue is full\n"
         "  130  interrupted\n"
         "  141  standard output was closed\n\n"
         "The store is the folder given with --store, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs.";
@@ -121,7 +121,7 @@ static int dispatch(const char *prefix, int argc, char **argv)
                 command_refuse(STATUS_USAGE, "no command given; 'solverfs %s--help' lists them", prefix);
         snprintf(name, sizeof(name), "%s%s", prefix, argv[next]);
         snprintf(called, sizeof(called), "solverfs %s", name);
-        if (top && strcmp(name, "help") == 0) { /* as git and others have it: `help run` is `run --help` */
+        if (top && strcmp(name, "help") == 0) { /* `help run` is `run --help`, as in git */
                 char *words[5] = {argv[0]};
                 int n = 1;
 
@@ -144,8 +144,8 @@ static int dispatch(const char *prefix, int argc, char **argv)
         command_refuse(STATUS_USAGE, "no command '%s'; 'solverfs %s--help' lists them", name, prefix);
 }
 
-/* A caller may have closed standard input, output or error. The next file opened would get that number, and our messages would be written
- * into it: into a lock, or the database. So the number is taken by a descriptor that can be neither read nor written: using it stays an error. */
+/* A caller may have closed standard input, output or error. The next file opened, a lock or the database, would get that number, and our
+ * messages would go into it. So a descriptor that can be neither read nor written takes the number: using it remains an error. */
 static bool take_standard_descriptors(void)
 {
         for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -154,8 +154,8 @@ static bool take_standard_descriptors(void)
         return true;
 }
 
-/* Many waiting readers and many workers need more than the thousand that a shell gives. We may take all that are allowed, as nothing here calls
- * select(); what is run has limits of its own (core/sandbox/surroundings.h). */
+/* Many waiting readers and workers need more descriptors than the thousand a shell allows. We may take all, as nothing here calls select();
+ * programs that we run have their own limits (core/sandbox/surroundings.h). */
 static void take_open_files(void)
 {
         struct rlimit files;
@@ -177,8 +177,8 @@ int main(int argc, char **argv)
         argp_program_version = "solverfs " SOLVERFS_VERSION;
         argp_err_exit_status = STATUS_USAGE;
         take_open_files();
-        signal(SIGPIPE, SIG_IGN);  /* a reader of our output that goes away is an error of write(), and we end in order */
-        common.umask = umask(077); /* what libgit2 and others write into a store, too, is its owner's alone */
+        signal(SIGPIPE, SIG_IGN);  /* if our reader goes away, write() fails and we end in order */
+        common.umask = umask(077); /* files that libgit2 and others write into a store are private, too */
         if (argc > 0)
                 argv[0] = called;
         output_setup();

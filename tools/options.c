@@ -3,7 +3,7 @@
 #include "command.h"
 
 #define OPTIONS_MOST 40
-#define KEY_ROW      0x100 /* + number: of a row that has no letter */
+#define KEY_ROW      0x100 /* + number: a row without a letter */
 
 static const char *called; /* the command, as in "solverfs run" */
 
@@ -58,7 +58,7 @@ static double ratio_of(const char *what, const char *text)
         return ratio;
 }
 
-/* Which one of "wall|cpu". */
+/* Index of the word in "wall|cpu". */
 static unsigned choice_of(const char *what, const char *text, const char *words)
 {
         cleanup_buffer struct buffer all = {0};
@@ -151,7 +151,7 @@ static void parse_verbose(void *, const char *)
 
 static const struct command_option options_common[] = {
         {"store", 0, "DIR", "The store (default: $SOLVERFS_STORE, else ~/.local/share/solverfs)", .parse = parse_store},
-        {"wait", 0, "TIME", "Give up (status 75) where no core has been free for TIME, 0: at once (default: wait)", .parse = parse_wait},
+        {"wait", 0, "TIME", "Give up (status 75) if no core gets free within TIME; 0: at once (default: wait)", .parse = parse_wait},
         {"quiet", 'q', NULL, "No notes and no progress, only results and errors", .on = &common.quiet},
         {"verbose", 'v', NULL, "Say more; twice: everything", .parse = parse_verbose},
         {0}};
@@ -161,10 +161,10 @@ static const struct command_option options_common[] = {
 const struct command_option options_json[] = {OPTION_JSON("Print a JSON object for each, a line each"), {0}};
 
 struct parsing {
-        const struct command_option *rows[OPTIONS_MOST]; /* the command's, and those of all */
+        const struct command_option *rows[OPTIONS_MOST]; /* the command's and the common ones */
         int n;
         bool takes_words, is_level, is_other_use;
-        int next; /* of a level */
+        int next; /* of a level: the word's index */
         struct words words;
 };
 
@@ -178,10 +178,10 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
         }
         if (key == ARGP_KEY_ARG && p->is_level) {
                 p->next = state->next - 1;
-                state->next = state->argc; /* what follows is the subcommand's */
+                state->next = state->argc; /* the rest belongs to the subcommand */
                 return 0;
         }
-        if (key == 'h') /* argp's own is -?, which nobody types */
+        if (key == 'h') /* argp has only -? */
                 argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         for (int i = 0; i < p->n; i++)
                 if (key == (p->rows[i]->letter ? p->rows[i]->letter : KEY_ROW + i)) {
@@ -219,7 +219,7 @@ static void parse(struct parsing *p, unsigned flags, int argc, char **argv, cons
         output_quiet(common.quiet, common.verbose);
 }
 
-/* How many words "NAME [CASE...]" asks for: one at least. */
+/* Checks the number of words against a pattern: "NAME [CASE...]" needs at least one. */
 static void check_words(const char *arguments, const struct words *words)
 {
         size_t least = 0, most = 0, depth = 0;

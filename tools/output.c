@@ -9,7 +9,7 @@
 #include "cache/base/lost.h"
 #include "command.h"
 
-/* How often the bar is drawn, and how often a plain line tells how far it is. */
+/* How often the bar is drawn, and how often a plain line shows progress. */
 #define BAR_EVERY   (100 * NSEC_PER_MSEC)
 #define LINE_EVERY  (30 * NSEC_PER_SEC)
 
@@ -17,7 +17,7 @@
 #define COLUMNS_MOST 20
 #define RANKS         8
 #define GAP           2
-#define LAST_LEAST    8 /* of a last column that has no width of its own */
+#define LAST_LEAST    8 /* least width of a last column without a width */
 #define COMMIT_DIGITS 40
 #define COMMIT_SHOWN  12
 
@@ -27,9 +27,9 @@ static struct {
         bool output_terminal, colour;
 
         pthread_mutex_t lock;
-        bool drawn;          /* under lock: a bar stands on the terminal */
+        bool drawn;          /* under lock: a bar is on the terminal */
         uint64_t told;       /* under lock: when a bar or line was last written */
-        uint64_t begun;      /* under lock: when output_progress first said `beginning` */
+        uint64_t begun;      /* under lock: when `beginning` was first shown */
         char beginning[256]; /* under lock */
 } out = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -42,7 +42,7 @@ static void erase_locked(void)
         out.drawn = false;
 }
 
-/* All that goes to stderr (ours, of the log, of argp) goes through this: it takes the bar away first, and no name in it is an order to a terminal. */
+/* All output to stderr (ours, the log's, argp's) passes through here: it removes the bar first, and makes control characters in names harmless. */
 static ssize_t write_safely(void *cookie, const char *data, size_t size)
 {
         cleanup_buffer struct buffer b = {0};
@@ -74,8 +74,8 @@ static void end_of_help(void)
 
 void output_setup(void)
 {
-        static char help[32 << 10]; /* a whole help: an error of a write before the last one leaves no errno behind */
-        static char line[16 << 10]; /* so that no character of it is cut in two */
+        static char help[32 << 10]; /* a whole help: errno is known only for the last write */
+        static char line[16 << 10]; /* a whole line, so that no character is cut in two */
         const char *term = getenv("TERM");
         FILE *safe;
 
@@ -133,7 +133,7 @@ void complain(const char *format, ...)
         va_end(args);
 }
 
-/* Beside the stream, which would show it as bytes. */
+/* Not by the stream, which would show the sequence as text. */
 static void colour(const char *sequence)
 {
         if (!out.colour)
@@ -234,11 +234,11 @@ bool output_has_room(void)
         bool ready = poll(&p, 1, 0) > 0;
 
         if (ready && p.revents & POLLERR && out.output_error == 0)
-                out.output_error = EPIPE; /* who has nothing to write would not be told */
+                out.output_error = EPIPE; /* no write would report it if there is nothing to write */
         return ready && !output_broken();
 }
 
-/* Columns a string takes on a terminal, near enough: code points. */
+/* Approximate width of a string on a terminal: its code points. */
 static unsigned columns_of(const char *s)
 {
         unsigned n = 0;
@@ -280,7 +280,7 @@ unsigned output_lines(void)
         return out.output_terminal ? terminal_size(STDOUT_FILENO).ws_row : UINT_MAX;
 }
 
-/* Columns of the highest ranks are left out until the others fit: the highest rank that stays. */
+/* The highest rank shown: columns of higher ranks are left out until the others fit. */
 static unsigned highest_rank(const struct column *columns, unsigned width)
 {
         unsigned rank = RANKS, used;
@@ -295,7 +295,7 @@ static unsigned highest_rank(const struct column *columns, unsigned width)
         return rank;
 }
 
-/* The text as a terminal may have it, with each whole name of a commit cut to COMMIT_SHOWN digits; free(). */
+/* The text made safe for a terminal, with each full commit sha cut to COMMIT_SHOWN digits; free(). */
 static char *shown_text(const char *cell)
 {
         struct buffer b = {0};
@@ -314,7 +314,7 @@ static char *shown_text(const char *cell)
         return shown;
 }
 
-/* What fits into so many columns; a text that does not ends with an ellipsis. */
+/* Adds the text; one wider than `width` columns is cut and ends with an ellipsis. */
 static void add_within(struct buffer *to, const char *text, unsigned width)
 {
         unsigned used = 0;
@@ -382,7 +382,7 @@ void table_heading(struct buffer *to, const struct column *columns)
                 add_row(to, columns, names);
 }
 
-/* Before the first row of a table. */
+/* Prints the heading before the first row of a table. */
 static void head(struct buffer *to, const struct column *columns)
 {
         static const struct column *headed;
@@ -584,12 +584,12 @@ void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t lea
         is_due = out.told > 0 && now - out.told >= (out.terminal ? BAR_EVERY : LINE_EVERY);
         if (is_due && out.terminal)
                 draw_locked(shown, done, total, left);
-        if (is_due || out.told == 0) /* what is over at once shows nothing */
+        if (is_due || out.told == 0) /* short work shows nothing */
                 out.told = now;
         pthread_mutex_unlock(&out.lock);
         if (total > 0)
                 snprintf(counts, sizeof(counts), ": %" PRIu64 " of %" PRIu64, done, total);
-        if (is_due && !out.terminal) /* without the lock: the stream takes it */
+        if (is_due && !out.terminal) /* not under the lock, which the stream takes */
                 fprintf(stderr, "%s%s%s%s\n", shown, counts, *left ? ", " : "", left);
 }
 

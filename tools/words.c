@@ -38,7 +38,7 @@ int find_solver(const char *name, struct solver **ret)
         if (r == -ENOENT && find_combined(name, NULL, ret))
                 r = 0;
         else if (r == -ENOENT)
-                r = workspace_solver(common.workspace, name, ret); /* for its sentence */
+                r = workspace_solver(common.workspace, name, ret); /* for its error message */
         return r < 0 ? fail_usage(r) : STATUS_OK;
 }
 
@@ -324,7 +324,7 @@ static bool names_a_revision(char *word)
         return revisions_select(common.solver, &word, 1, &r, NULL) == 0;
 }
 
-/* For a word that is neither; of a file the choice of cases says what to do. */
+/* For a word that is neither; for a file, the choice of cases says what to do. */
 static void refuse_word(const char *word)
 {
         struct stat st;

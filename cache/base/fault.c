@@ -57,7 +57,7 @@ static unsigned long long note(const char *place)
 {
         cleanup_free char *path = format_string("%s/%s.met", folder, place);
         cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        off_t end = fd >= 0 && write(fd, ".", 1) == 1 ? lseek(fd, 0, SEEK_CUR) : 0; /* behind what we appended */
+        off_t end = fd >= 0 && write(fd, ".", 1) == 1 ? lseek(fd, 0, SEEK_CUR) : 0; /* just behind our byte */
 
         return end > 0 ? (unsigned long long)end - 1 : 0;
 }

@@ -6,9 +6,9 @@
 
 #include "cache/base/lost.h"
 
-/* False reports of the sanitizers, switched off. A jump out of LMDB abandons a mutex that LMDB held, and the file that the mutex is in: nobody
- * holds it afterwards. And a sanitizer looks at the bytes of a reply behind the system call, when the reader may have read them and closed
- * the file. The switches are in this file because every program here is linked with it. */
+/* Switches off false reports of the sanitizers. A jump out of LMDB abandons a mutex that LMDB held, together with the mutex's file, so nobody
+ * uses it afterwards. And a sanitizer reads the bytes of a reply after the system call, when the reader may already have closed the file.
+ * The switches are in this file because every program here links it. */
 #ifdef __SANITIZE_THREAD__
 __attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
@@ -34,19 +34,19 @@ static void jump_out(struct guard *g)
         siglongjmp(g->jump, 1);
 }
 
-/* Does what would have happened without this handler. */
+/* Does what would happen without this handler. */
 static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
         const struct sigaction *old = signal_number == SIGBUS ? &previous_bus : &previous_segv;
 
         if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
-                if (old->sa_flags & SA_SIGINFO) /* which may also stand beside SIG_DFL */
+                if (old->sa_flags & SA_SIGINFO) /* may be set together with SIG_DFL */
                         old->sa_sigaction(signal_number, info, context);
                 else
                         old->sa_handler(signal_number);
         } else {
                 signal(signal_number, SIG_DFL);
-                if (info->si_code <= 0) /* sent by somebody: it will not come again by itself when we return */
+                if (info->si_code <= 0) /* sent by a process: returning does not raise it again */
                         raise(signal_number);
         }
 }
@@ -70,7 +70,7 @@ static bool line_covers(const char *line, const char *file, uintptr_t address)
         return found && (found[strlen(file)] == '\0' || found[strlen(file)] == ' '); /* " (deleted)" */
 }
 
-/* By system calls alone. */
+/* Uses system calls only: it runs in a signal handler. */
 static bool is_mapped_from(const char *file, uintptr_t address)
 {
         int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -103,7 +103,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
                                              : address >= range->low && address < range->high);
 
         if (info->si_code > 0 && is_ours) {
-                /* as it was: a sanitizer that stands between us and the kernel blocks every signal meanwhile */
+                /* restores the mask: a sanitizer between us and the kernel blocks every signal meanwhile */
                 pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
                 jump_out(g);
         }
@@ -114,7 +114,7 @@ static int install_result;
 
 static void install(void)
 {
-        /* SA_NODEFER: a fault while it runs is to come here, too, and not to end the process at once */
+        /* SA_NODEFER: a fault in the handler comes here, too, and does not end the process at once */
         struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 
         sigemptyset(&action.sa_mask);

@@ -111,7 +111,7 @@ int digest_parse(const char *hex, struct digest *ret)
         struct base16_decode_ctx context;
         size_t size = DIGEST_SIZE;
 
-        if (strlen(hex) != 2 * DIGEST_SIZE || strspn(hex, "0123456789abcdef") != 2 * DIGEST_SIZE) /* a digest is written in one way */
+        if (strlen(hex) != 2 * DIGEST_SIZE || strspn(hex, "0123456789abcdef") != 2 * DIGEST_SIZE) /* no upper case: one spelling per digest */
                 return -EINVAL;
         base16_decode_init(&context);
         return base16_decode_update(&context, &size, ret->bytes, 2 * DIGEST_SIZE, hex) ? 0 : -EINVAL;

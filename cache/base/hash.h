@@ -1,5 +1,5 @@
-/* Content hashes: SHA-256 by Nettle. A digest names content or a query's inputs; equal digests are taken to be
- * equal content. Thread-safe: every call has its own state. No call fails. */
+/* Content hashes: SHA-256 by Nettle. A digest identifies content or a query's inputs.
+ * Thread-safe: every call has its own state. No call fails. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -26,21 +26,21 @@ void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE]);
 struct digest_text {
         char s[DIGEST_HEX_SIZE];
 };
-struct digest_text digest_text(const struct digest *d); /* the same, for a sentence or a path: digest_text(&d).s */
-int digest_compare(const void *a, const void *b); /* of digests, or of what begins with one: for sort_list() */
+struct digest_text digest_text(const struct digest *d); /* the same by value, for a message or a path: digest_text(&d).s */
+int digest_compare(const void *a, const void *b); /* for sort_list(), on digests or structures that begin with one */
 int digest_parse(const char *hex, struct digest *ret); /* exactly 64 hex digits, else -EINVAL */
-/* Digests to be looked for among others. It is in order as it was added, or once it is sorted. */
+/* A list of digests. digest_list_find() needs it in ascending order: added so, or sorted. */
 struct digest_list {
         struct digest *list; /* owned */
         size_t n;
 };
 void digest_list_add(struct digest_list *l, const void *bytes); /* DIGEST_SIZE of them */
 void digest_list_sort(struct digest_list *l);
-const struct digest *digest_list_find(const struct digest_list *l, const struct digest *d); /* of one in order; NULL: it is not there */
+const struct digest *digest_list_find(const struct digest_list *l, const struct digest *d); /* NULL: not in the list */
 void digest_list_done(struct digest_list *l);
 #define cleanup_digests cleanup(digest_list_done)
 
-/* XXH3: to tell bytes from others quickly. Not for enemies, and never for a key. */
+/* XXH3: a fast checksum. Not against an adversary, and never for a key. */
 uint64_t hash_quick(const void *data, size_t size);
 static inline bool digest_equal(const struct digest *a, const struct digest *b)
 {

@@ -29,8 +29,8 @@ int helper_path(const char *name, const char *room, const char *variable, char r
         if (slash)
                 *slash = '\0';
         snprintf(beside[0], sizeof(beside[0]), "%s", name);
-        snprintf(beside[1], sizeof(beside[1]), "../%s/%s", room, name);    /* in the build folder, of the command */
-        snprintf(beside[2], sizeof(beside[2]), "../../%s/%s", room, name); /* and of a room's tests */
+        snprintf(beside[1], sizeof(beside[1]), "../%s/%s", room, name);    /* build folder: from the command */
+        snprintf(beside[2], sizeof(beside[2]), "../../%s/%s", room, name); /* build folder: from a room's tests */
         snprintf(beside[3], sizeof(beside[3]), "../libexec/%s", name);     /* an installation that was moved */
         for (size_t i = 0; slash && i < ARRAY_SIZE(beside); i++)
                 if (path_join(ret, self, beside[i]) == 0 && is_helper(ret))

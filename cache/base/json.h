@@ -1,4 +1,4 @@
-/* Short ways to read and write JSON with jansson; header only, for who links it. Threads: any. */
+/* Short ways to read and write JSON with jansson. Header only; the including program links jansson. Threads: any. */
 #pragma once
 
 #include <jansson.h>
@@ -6,7 +6,7 @@
 
 #include "cache/base/util.h"
 
-/* As printable() has it; null for NULL. */
+/* printable() of the text; null for NULL. */
 static inline json_t *json_printable(const char *text)
 {
         cleanup_free char *shown = text ? printable(text) : NULL;
@@ -14,7 +14,7 @@ static inline json_t *json_printable(const char *text)
         return shown ? json_string(shown) : json_null();
 }
 
-/* The text of a member, which the object keeps; `otherwise` when there is no such text. */
+/* A member's text, owned by the object; `otherwise` if the member is missing or not a text. */
 static inline const char *json_text(const json_t *object, const char *key, const char *otherwise)
 {
         const char *text = json_string_value(json_object_get(object, key));

@@ -13,7 +13,7 @@ static int open_lock(const char *path, bool shared, int *ret_fd)
                 fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
         if (fd < 0)
                 return -errno;
-        /* A umask may have taken our own permission away, and then the next opener would fail. */
+        /* The umask may have removed our own permission; the next opener would fail. */
         if (fstat(fd, &st) == 0 && (st.st_mode & 0600) != 0600 && st.st_uid == geteuid())
                 fchmod(fd, 0600);
         *ret_fd = steal_fd(&fd);
@@ -50,7 +50,7 @@ static int take(const char *dir, const char *name, bool shared, bool wait, int *
                         break;
                 r = set_lock(fd, shared ? F_RDLCK : F_WRLCK, wait);
                 if (r == -EAGAIN)
-                        return r; /* not worth a sentence: callers expect it */
+                        return r; /* no sentence: callers expect it */
                 if (r < 0)
                         break;
                 if (lock_is_named(fd, AT_FDCWD, path)) {
@@ -66,7 +66,7 @@ int lock_try(const char *dir, const char *name, bool shared, int *ret_fd)
         return take(dir, name, shared, false, ret_fd);
 }
 
-/* The file has its permissions before it has its name. In such a folder O_CREAT on a file of another user is refused
+/* The file gets its permissions before its name. In a 1777 folder O_CREAT on another user's file is refused
  * (fs.protected_regular). */
 static int make_public(const char *path)
 {
@@ -155,7 +155,7 @@ void lock_release_unlink(const char *dir, const char *name, int fd)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
 
-        /* While others share the lock the name must stay, or a newcomer could lock a new file of that name beside them. */
+        /* While others share the lock the name must stay: a newcomer could lock a new file of that name. */
         if (set_lock(fd, F_WRLCK, false) == 0 && lock_is_named(fd, AT_FDCWD, path))
                 unlink(path);
         close(fd);

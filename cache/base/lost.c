@@ -6,22 +6,22 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#define VARIABLE   "SOLVERFS_LOST" /* set where a process executed itself; it goes first thing, so that nobody inherits it */
+#define VARIABLE   "SOLVERFS_LOST" /* set by a process that executes itself; removed at once, so no child inherits it */
 #define MARKS_MOST 16
 #define WATCH_S    5
 
 static struct {
-        bool begun, again; /* again: it is the second time already */
+        bool begun, again; /* again: this is already the restart */
         int status;
-        char **argv; /* a copy: who parses them changes them */
+        char **argv; /* a copy: parsing changes the original */
         mode_t umask;
-        char **environment; /* as it was in the beginning, and room for ours in front */
+        char **environment; /* the original, with room for VARIABLE in front */
         sigset_t mask;
         _Atomic bool output, is_daemon;
         uint64_t started; /* now_ns() */
         pthread_mutex_t lock;
         struct {
-                _Atomic int folder; /* and one more: 0 is free */
+                _Atomic int folder; /* its descriptor + 1; 0: free */
                 const char *_Atomic name;
         } marks[MARKS_MOST];
 } lost = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -68,7 +68,7 @@ static void be_the_only_one(void)
 {
         static atomic_flag once = ATOMIC_FLAG_INIT;
 
-        while (atomic_flag_test_and_set(&once)) /* another thread is at it */
+        while (atomic_flag_test_and_set(&once)) /* another thread is ending the process */
                 pause();
 }
 

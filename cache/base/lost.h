@@ -1,12 +1,12 @@
-/* A process that cannot go on: its memory may be damaged (a fault that no guard expected, an abort of the C library), or it waits for a lock
- * that is rubbish. Nothing of it is believed any more, so nothing is repaired: it ends, by calls that are safe in a signal handler, and
- * if it can it begins anew by executing itself, under the same process id.
+/* A process that cannot go on: its memory may be damaged (a fault that no guard expected, an abort of the C library), or it waits for a
+ * damaged lock. No memory is trusted, so nothing is repaired. The process ends, by calls that are safe in a signal handler, or starts over by
+ * executing itself under the same process id.
  *
- *   a command   begins anew, once, unless it has printed something: then it ends with a sentence and the status for that
- *   a daemon    begins anew with the arguments it gave lost_daemon(); one that is lost again within LOST_AGAIN_S seconds ends
+ *   a command   starts over, once; if it has printed something, it ends with a message and a status of its own
+ *   a daemon    starts over with the arguments it gave lost_daemon(), but ends if it is lost again within LOST_AGAIN_S seconds
  *
- * Every descriptor here is close-on-exec, and locks go with their descriptors. A sanitizer's handlers stay in force.
- * Only a program that called lost_begin() is treated so; in others a fault does what it always does. */
+ * All our descriptors are close-on-exec, and locks end with their descriptors. A sanitizer's handlers stay in force.
+ * In a program that did not call lost_begin(), a fault does what it always does. */
 #pragma once
 
 #include <time.h>
@@ -15,23 +15,23 @@
 
 #define LOST_AGAIN_S 2
 
-/* First thing in main(): the arguments, the environment and the signal mask are those of now. `status`: to end with where it cannot begin anew. */
+/* Call first in main(): a restart has the arguments, environment and signal mask of this moment. `status`: the exit status if it cannot restart. */
 void lost_begin(char **argv, int status);
-void lost_output(void);       /* from here on somebody may have seen output. Called before each write to standard output or error; cheap */
+void lost_output(void);       /* call before each write to standard output or error: output may have been seen. Cheap */
 void lost_daemon(char *const argv[]); /* copied */
 
-/* Makes a file of this name in the folder when the process is lost: what was open then is not to be trusted. */
+/* If the process is lost, makes a file of this name in the folder: whatever was open there cannot be trusted. */
 void lost_mark(int folder, const char *name); /* `name` borrowed */
 void lost_unmark(int folder);
 
-/* Begins anew when nothing was printed yet, and does not return; else, and in a daemon, returns. Not for a handler. */
+/* A command that has printed nothing starts over and does not return; any other, and a daemon, returns. Not for a signal handler. */
 void lost_before_output(void);
 
 _Noreturn void process_lost(const char *why); /* async-signal-safe */
-/* The same of one that cannot go on, though what it has is sound: nothing is marked. One without lost_begin() aborts. */
+/* The same for a process whose data is sound: nothing is marked. Without lost_begin() it aborts. */
 _Noreturn void process_end(const char *why);
 
-/* The process is lost if lost_watch_end() does not come within some seconds. */
+/* The process is lost unless lost_watch_end() is called within some seconds. */
 struct lost_watch {
         timer_t timer;
         bool set;

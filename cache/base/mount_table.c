@@ -2,7 +2,7 @@
 
 #include <mntent.h>
 
-/* libfuse and fusermount3 write it with the options. */
+/* libfuse and fusermount3 write the user's id into the options. */
 static uid_t user_of(const struct mntent *m)
 {
         const char *option = hasmntopt(m, "user_id"), *value = option ? strchr(option, '=') : NULL;

@@ -3,13 +3,13 @@
 
 #include "cache/base/util.h"
 
-#define MOUNT_TYPE "fuse.solverfs" /* of a mount of ours */
+#define MOUNT_TYPE "fuse.solverfs" /* type of our mounts */
 
 struct mount_entry {
         const char *path;   /* the mount point */
-        const char *source; /* of ours: the store's folder */
+        const char *source; /* our mounts: the store's folder */
         const char *type;
-        uid_t user; /* who mounted it, of a FUSE mount */
+        uid_t user; /* of a FUSE mount: its owner */
 };
-/* Calls fn for each mount, lower ones before those on top of them, until it returns non-zero, which is then returned. */
+/* Calls fn for each mount, lower ones before those on top of them. Stops at, and returns, fn's first non-zero value. */
 int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *user);

@@ -12,7 +12,7 @@ int process_each(bool (*fn)(void *user, pid_t pid), void *user)
         if (!d)
                 return -errno;
         for (struct dirent *e; more && (e = readdir(d));) {
-                pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: of another name */
+                pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: not a process */
 
                 more = pid <= 0 || fn(user, pid);
         }

@@ -4,9 +4,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Calls fn for each process that /proc shows, until it returns false. Costs milliseconds where there are many. 0, or -errno: it cannot be
- * read. */
+/* Calls fn for each process in /proc, until fn returns false. Takes milliseconds if there are many. 0, or -errno: /proc cannot be read. */
 int process_each(bool (*fn)(void *user, pid_t pid), void *user);
 
-/* The text of /proc/<pid>/<name>, as far as there is room, with a NUL behind it. Its length, or -errno. */
+/* Reads /proc/<pid>/<name>, as far as it fits, and ends it with a NUL. Returns its length, or -errno. */
 ssize_t process_text(pid_t pid, const char *name, char *ret, size_t size);

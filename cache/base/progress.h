@@ -1,13 +1,13 @@
-/* How work that takes long says how far it is, and hears whether to go on: clone, index, checkout, builds, fsck, gc. Both functions are called
- * while the work goes on, and must not block. */
+/* Progress of long work, and requests to stop it: clone, index, checkout, builds, fsck, gc. Both functions are called during the work and
+ * must not block. */
 #pragma once
 
 #include "cache/base/util.h"
 
 struct progress {
-        /* `total` 0: unknown. NULL: nobody looks. */
+        /* `total` 0: unknown. May be NULL. */
         void (*tell)(void *user, const char *what, uint64_t done, uint64_t total);
-        /* Asked between two steps; true: end, and leave nothing half done. NULL: never. */
+        /* Asked between two steps. True: end, and leave nothing half done. May be NULL. */
         bool (*stop)(void *user);
         void *user;
 };

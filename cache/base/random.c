@@ -68,7 +68,7 @@ static double uniform_above_zero(struct random *r)
         return 1 - random_uniform(r);
 }
 
-/* Box and Muller's; the second number is not kept, so that the state is the four words alone. */
+/* Box and Muller. The second number is not kept, so the state is only the four words. */
 double random_normal(struct random *r)
 {
         double radius = sqrt(-2 * log(uniform_above_zero(r)));
@@ -89,8 +89,8 @@ static double gamma_from_one(struct random *r, double shape)
         }
 }
 
-/* The logarithm: a gamma of a small shape is often below the least double. Marsaglia and Tsang, "A simple method for generating gamma variables",
- * TOMS 2000. */
+/* The logarithm, because a gamma of a small shape is often below the least double. Marsaglia and Tsang, "A simple method for generating gamma
+ * variables", TOMS 2000. */
 static double log_gamma_variate(struct random *r, double shape)
 {
         assert(shape > 0);

@@ -1,7 +1,7 @@
 /* Seeded random numbers: the same seed gives the same sequence on every machine (up to the last bit of libm's log and exp). Not for secrets.
  *
  * The generator is xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", TOMS 2021); splitmix64 spreads the
- * seed over its 256 bits, so that 0, 1, 2, … are unrelated streams. A generator is its owner's: calls on one from two threads need a lock.
+ * seed over its 256 bits, so that 0, 1, 2, … are unrelated streams. Threads: two that share a generator need a lock.
  * Nothing here allocates or fails. */
 #pragma once
 
@@ -13,7 +13,7 @@ struct random {
 };
 
 void random_seed(struct random *r, uint64_t seed);
-/* A separate generator for part `n` of the work that `seed` decides: numbers drawn for one part do not change those of another. */
+/* A generator for part `n` of the work under `seed`: numbers drawn for one part do not change those of another. */
 void random_seed_part(struct random *r, uint64_t seed, uint64_t n);
 
 uint64_t random_bits(struct random *r);
@@ -22,7 +22,7 @@ double random_uniform(struct random *r);             /* [0, 1), a multiple of 2^
 double random_normal(struct random *r);              /* mean 0, deviation 1 */
 /* By two gammas; a, b > 0. In [0, 1], also for shapes so small that both gammas round to 0. */
 double random_beta(struct random *r, double a, double b);
-/* Every order of the list equally likely. */
+/* Shuffles: every order is equally likely. */
 void random_shuffle(struct random *r, uint32_t *list, size_t n);
-/* The n numbers from `first` on, likewise; free(). */
+/* The n numbers from `first` on, shuffled; free(). */
 uint32_t *random_permutation(struct random *r, uint32_t first, size_t n);

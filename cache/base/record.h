@@ -1,5 +1,5 @@
-/* Records: small structures as the store keeps them, field behind field without padding. The order of the fields is the format; its first byte
- * is a version in most. Numbers are big-endian, as in keys; functions that end in _le read and write little-endian ones, which older records have.
+/* Records: small structures as the store keeps them, field behind field without padding. The order of the fields is the format; most begin with
+ * a version byte. Numbers are big-endian, as in keys. Older records have little-endian ones, for the functions that end in _le.
  *
  *     record_put_u8(b, VERSION), record_put_u64(b, x->size), buffer_adds(b, x->name);
  *
@@ -9,8 +9,8 @@
  *     x->name = record_string(&r, record_left(&r));
  *     return record_end(&r, "a thing");
  *
- * Reading stops at the first thing that is not there: all that comes then is 0, empty or NULL, and the error is kept until record_end().
- * A struct record is one thread's; it borrows the bytes. */
+ * Reading stops at the first missing field: it and all that follow are 0, empty or NULL, and record_end() returns the error.
+ * A struct record is for one thread; it borrows the bytes. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -22,7 +22,7 @@ struct record {
 };
 
 struct record record_of(struct slice bytes);
-void record_version(struct record *r, uint8_t known); /* a byte: another one is -EBADMSG */
+void record_version(struct record *r, uint8_t known); /* one byte; -EBADMSG unless it is `known` */
 uint64_t record_number(struct record *r, size_t size); /* of 1, 2, 4 or 8 bytes */
 static inline uint8_t record_u8(struct record *r)
 {
@@ -40,16 +40,16 @@ static inline uint64_t record_u64(struct record *r)
 {
         return record_number(r, 8);
 }
-bool record_bool(struct record *r); /* a byte: other than 0 and 1 is -EBADMSG */
+bool record_bool(struct record *r); /* one byte; -EBADMSG unless 0 or 1 */
 double record_real(struct record *r); /* IEEE 754, as a u64 */
 uint64_t record_u64_le(struct record *r);
-void record_raw(struct record *r, void *to, size_t size);            /* *to is left alone when it is not there */
+void record_raw(struct record *r, void *to, size_t size);            /* leaves *to alone if the field is missing */
 struct slice record_slice(struct record *r, uint64_t size);          /* inside the record */
 char *record_string(struct record *r, uint64_t size);                /* free() */
 void record_blob(struct record *r, uint64_t size, struct blob *ret); /* a copy */
 size_t record_left(const struct record *r);
-void record_fail(struct record *r); /* what was read makes no sense: -EBADMSG */
-/* 0 when all was there and nothing is left, else -errno with a sentence: "a fact is damaged; …". */
+void record_fail(struct record *r); /* the caller found a senseless value: -EBADMSG */
+/* 0 if no field was missing and no byte is left, else -errno with a sentence: "a fact is damaged; …". */
 int record_end(struct record *r, const char *what);
 
 void record_put_number(struct buffer *b, uint64_t n, size_t size);

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* Default signals and an empty mask, whatever the caller's are. With numbers that are right, none of these fails. */
+/* Default signals and an empty mask. With valid arguments none of these calls fails. */
 static void set_attributes(posix_spawnattr_t *a, bool own_group)
 {
         sigset_t all, none;
@@ -28,7 +28,7 @@ static int set_actions(posix_spawn_file_actions_t *a, const int *fds, size_t n)
 
         for (size_t i = 0; r == 0 && i < n; i++)
                 r = posix_spawn_file_actions_adddup2(a, fds[i], (int)i);
-        if (r == 0) /* whatever else of our process was not marked close-on-exec */
+        if (r == 0) /* descriptors that were not marked close-on-exec */
                 r = posix_spawn_file_actions_addclosefrom_np(a, (int)n);
         return -r;
 }

@@ -1,4 +1,4 @@
-/* Starting programs, with default signals and no descriptor but those named, whatever ours are. Threads: any. 0 or -errno. */
+/* Starting programs, with default signals and only the descriptors given. Threads: any. 0 or -errno. */
 #pragma once
 
 #include <sys/types.h>
@@ -10,11 +10,11 @@ struct spawn_request {
         size_t n_fds;
         char *const *arguments;   /* the first one is the program's path */
         char *const *environment; /* NULL: empty */
-        bool own_group;           /* it leads a process group, so that all it starts can be ended */
+        bool own_group;           /* it leads a process group, which can be killed as a whole */
 };
 int spawn(const struct spawn_request *q, pid_t *ret);
 /* A command for /bin/sh, in a group of its own. */
 int spawn_shell(const char *command, const int fds[3], char *const *environment, pid_t *ret);
-/* Waits for its end. *ret_status: as waitpid() has it. -ETIME: it took longer than `most_ns`. -ECANCELED: cancel_fd became readable before; -1: there is
- * none. Its group is killed after an error and, with `kills_rest`, in any case: what it has left behind. */
+/* Waits for a process to end. *ret_status: as in waitpid(). cancel_fd may be -1. After an error its group is killed; with `kills_rest` also after
+ * success, in case it left processes behind. -ETIME: it took longer than `most_ns`. -ECANCELED: cancel_fd became readable. */
 int spawn_wait(pid_t pid, uint64_t most_ns, bool kills_rest, int cancel_fd, int *ret_status);

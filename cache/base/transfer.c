@@ -18,7 +18,7 @@ void transfer_version(struct transfer *t, uint8_t version)
 
 void transfer_bool(struct transfer *t, bool *x)
 {
-        *x = transfer_choice(t, t->to ? *x : 0, 2); /* what is read into may be no bool yet */
+        *x = transfer_choice(t, t->to ? *x : 0, 2); /* when reading, *x may be uninitialized */
 }
 
 unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n)

@@ -1,4 +1,4 @@
-/* A structure's fields as bytes, by one list that both writes and reads them:
+/* A structure's fields as bytes. One list of fields both writes and reads them:
  *
  *     static void transfer_thing(struct transfer *t, struct thing *x)
  *     {
@@ -11,8 +11,8 @@
  *     transfer_thing(&t, &x);                                     sets them
  *     return record_end(&t.from, "a thing");
  *
- * The bytes are record.h's. Reading stops at the first field that is not there: it and all that follow are 0, and record_end() has the error.
- * Threads: a struct transfer is one thread's. */
+ * The bytes are those of record.h. Reading stops at the first missing field: it and all that follow are 0, and record_end() returns the error.
+ * A struct transfer is for one thread. */
 #pragma once
 
 #include "cache/base/record.h"
@@ -29,9 +29,9 @@ static inline bool transfer_reads(const struct transfer *t)
 
 void transfer_version(struct transfer *t, uint8_t version); /* the first byte; another one is damage */
 void transfer_bool(struct transfer *t, bool *x);
-/* A byte below `n`, which is returned; another one is damage, and 0. */
+/* One byte below `n`. Returns it; any other is damage, and 0 is returned. */
 unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n);
-uint64_t transfer_number(struct transfer *t, uint64_t n, size_t size); /* in so many bytes: the one given, or the one read */
+uint64_t transfer_number(struct transfer *t, uint64_t n, size_t size); /* in `size` bytes. Returns the number written or read */
 static inline void transfer_u8(struct transfer *t, uint8_t *n)
 {
         *n = (uint8_t)transfer_number(t, *n, 1);
@@ -50,13 +50,13 @@ static inline void transfer_u64(struct transfer *t, uint64_t *n)
 }
 void transfer_real(struct transfer *t, double *x);
 void transfer_reals(struct transfer *t, double *list, size_t n);
-void transfer_raw(struct transfer *t, void *bytes, size_t size); /* of a size that both sides know */
-/* The length of a list that follows, of elements that take `least` bytes each, so that a damaged length is found before memory is taken for it. */
+void transfer_raw(struct transfer *t, void *bytes, size_t size); /* writer and reader know the size */
+/* The length of the list that follows. Each element takes at least `least` bytes, so a damaged length is found before memory is allocated. */
 void transfer_count(struct transfer *t, size_t *n, size_t least);
 void transfer_count_u32(struct transfer *t, size_t *n, size_t least); /* in four bytes */
-/* A number that both sides have to agree on; another one is damage. */
+/* A constant that writer and reader agree on; any other is damage. */
 void transfer_same(struct transfer *t, uint64_t n);
 void transfer_bytes(struct transfer *t, struct buffer *b); /* its length first; read into an empty one */
-/* Its length first; NULL is written as "". What was there is freed when it is read. */
+/* Its length first; NULL is written as "". Reading frees the previous text. */
 void transfer_string(struct transfer *t, char **s);
 void transfer_string_u32(struct transfer *t, char **s); /* its length in four bytes */

@@ -309,7 +309,7 @@ static _Thread_local int error_number;
 
 int errorf(int r, const char *format, ...)
 {
-        char text[sizeof(error_text)]; /* an argument may be the sentence kept so far */
+        char text[sizeof(error_text)]; /* an argument may point to the sentence kept so far */
         va_list args;
 
         assert(r < 0);
@@ -359,7 +359,7 @@ void log_line(enum log_level level, const char *format, ...)
         if (level <= logger.most) {
                 FILE *to = logger.to ? logger.to : stderr;
 
-                if (logger.to) { /* a file that outlives the moment says when */
+                if (logger.to) { /* a file needs the time */
                         char stamp[32];
                         time_t now = time(NULL);
                         struct tm tm;
@@ -401,7 +401,7 @@ int read_fd(int fd, size_t most, struct blob *ret)
         struct stat st;
 
         if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-                capacity = MIN((size_t)st.st_size, most) + 1; /* one more, to see the end in one read */
+                capacity = MIN((size_t)st.st_size, most) + 1; /* one more, so that the first read sees the end */
         for (;;) {
                 ssize_t n;
 
@@ -511,7 +511,7 @@ int copy_fd(int from, int to)
                 if (n == 0)
                         return 0;
                 if (n < 0)
-                        break; /* not between these two: by hand */
+                        break; /* not supported between these files: copy below */
         }
         for (;;) {
                 char block[1 << 16];
@@ -545,7 +545,7 @@ int make_dirs(const char *path, mode_t mode)
                 if (c != '/' && c != '\0')
                         continue;
                 *p = '\0';
-                if (mkdir(partial, mode) == 0 ? chmod(partial, mode) < 0 : errno != EEXIST) /* the umask has no say */
+                if (mkdir(partial, mode) == 0 ? chmod(partial, mode) < 0 : errno != EEXIST) /* whatever the umask */
                         return errorf(-errno, "cannot make folder %s: %s", partial, strerror(errno));
                 *p = c;
                 if (c == '\0')
@@ -554,18 +554,18 @@ int make_dirs(const char *path, mode_t mode)
         return 0;
 }
 
-/* How deep we go by recursion; what lies deeper is lifted to the top. A hostile program's folders may be deeper than any stack of calls
- * or table of descriptors. */
+/* Depth of recursion; deeper folders are first moved to the top. A hostile program may make folders deeper than our stack or our table of
+ * descriptors. */
 #define REMOVE_DEPTH 128
 
 struct removal {
         dev_t device;
-        int top; /* the tree's own folder, or -1 while we are not in it */
+        int top; /* the tree's root folder; -1: not opened yet */
         unsigned names;
-        bool lifted; /* something was, since the top was last looked through */
+        bool lifted; /* a folder was moved to the top since the top was last read */
 };
 
-/* Never through a link that has taken the folder's place. */
+/* Never follows a symlink that has replaced the folder. */
 static int open_up(int dirfd, const char *name)
 {
         cleanup_close int fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -582,7 +582,7 @@ static int lift(struct removal *m, int dirfd, const char *name)
         char to[32];
         int r;
 
-        open_up(dirfd, name); /* its ".." is to be written */
+        open_up(dirfd, name); /* moving it changes its "..", which needs write permission */
         do {
                 snprintf(to, sizeof(to), "deep-%u", m->names++);
                 r = renameat2(dirfd, name, m->top, to, RENAME_NOREPLACE);

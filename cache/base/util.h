@@ -1,9 +1,9 @@
-/* Small things every room uses: cleanup attributes, owned byte strings, errors with a sentence, the log.
+/* Used by every room: cleanup attributes, owned byte strings, errors with a sentence, the log.
  *
- * Errors. A function that can fail returns 0 (or a count) or -errno. When a person could use more than the errno, it
- * says so with `return errorf(-ENOENT, "no case %s; see 'solverfs case list'", id);`: the sentence is kept per thread
- * until the next errorf() and read with error_message() by whoever shows it: the command prints it, the engine keeps it
- * as the job's reason. A sentence says what, where, and what to do.
+ * Errors. A function that can fail returns 0 (or a count) or -errno. If a person needs more than the errno, it
+ * returns `errorf(-ENOENT, "no case %s; see 'solverfs case list'", id)`. The sentence is kept per thread until the next
+ * errorf(). error_message() reads it: the command prints it, the engine keeps it as the job's reason. A sentence says
+ * what, where, and what to do.
  *
  * Log. log_error/log_info/... write one line each to standard error (or to the mount's log file); they never change
  * errno and may be called from any thread. They are for the operator; they do not replace errorf().
@@ -30,7 +30,7 @@
 #define NSEC_PER_SEC      UINT64_C(1000000000)
 #define NSEC_PER_MSEC     UINT64_C(1000000)
 
-/* A path below a directory we were given; longer ones are refused with -ENAMETOOLONG. */
+/* Bytes of the longest path, with its NUL; longer ones are refused with -ENAMETOOLONG. */
 #define PATH_SIZE 4096
 
 /* -- cleanup ---------------------------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static inline void closep(int *fd)
         if (*fd >= 0) {
                 int saved = errno;
                 close(*fd);
-                *fd = -1; /* it may be called by hand, and once more at the end of the scope */
+                *fd = -1; /* may run again at the end of the scope */
                 errno = saved;
         }
 }
@@ -80,12 +80,12 @@ static inline int steal_fd(int *fd)
 
 /* -- memory --------------------------------------------------------------------------------------------------------
  *
- * Small memory (a structure, a name, a list: a few megabytes at most) is never refused: without it the process ends, and may begin anew (lost.h),
- * and nothing that was kept is lost. Larger memory is asked for by malloc(), and may be refused. */
+ * Small allocations (a structure, a name, a list: a few megabytes at most) never fail: without memory the process ends and may start over
+ * (lost.h), and nothing stored is lost. Larger ones use malloc() and may fail. */
 
 void *allocate(size_t n, size_t size); /* zeros; free() */
 char *copy_string(const char *s);
-char *copy_prefix(const char *s, size_t most); /* the first bytes of it at most */
+char *copy_prefix(const char *s, size_t most); /* at most the first `most` bytes */
 char *format_string(const char *format, ...) printf_like(1, 2);
 
 /* A number, a date or the like as text, by value: printf("%s", format_size(n).s). */
@@ -97,9 +97,9 @@ struct short_text {
 
 int compare_u32(const void *a, const void *b);
 int compare_u64(const void *a, const void *b);
-size_t sort_numbers(uint32_t *list, size_t n); /* each once; how many there are then */
+size_t sort_numbers(uint32_t *list, size_t n); /* and removes duplicates. Returns how many are left */
 int compare_doubles(const void *a, const void *b);
-/* qsort() and bsearch() of a list that is NULL while it is empty, which those may not be given. */
+/* qsort() and bsearch() for lists that may be NULL while empty. */
 static inline void sort_list(void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b))
 {
         if (n > 0)
@@ -111,8 +111,8 @@ static inline void *find_in_list(const void *key, const void *list, size_t n, si
         return n > 0 ? bsearch(key, list, n, size, compare) : NULL;
 }
 
-/* Room for one more behind the `n` of a list that only this makes longer (NULL: none yet). It doubles, at 0, 1, 3, 7, …, so that nobody
- * keeps its capacity. */
+/* Room for one more element behind the `n` of a list (NULL while empty) that nothing else lengthens. It doubles at 0, 1, 3, 7, …, so no
+ * capacity need be kept. */
 #define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
 void list_grow_sized(void *list, size_t n, size_t size);
 
@@ -129,10 +129,10 @@ static inline struct slice slice_string(const char *s)
 {
         return SLICE(s, strlen(s));
 }
-/* The end of a text: its last lines, and of no more than `most` bytes. */
+/* The last `lines` lines of a text, at most `most` bytes. */
 struct slice slice_last_lines(struct slice text, unsigned lines, size_t most);
 
-/* Bytes, with their owner: `data` is freed with `owned` (or lives elsewhere when that is NULL). */
+/* Bytes with their owner: freeing `owned` frees `data`. If `owned` is NULL, the bytes live elsewhere. */
 struct blob {
         const void *data;
         size_t size;
@@ -146,8 +146,8 @@ static inline void blob_done(struct blob *b)
 }
 #define cleanup_blob cleanup(blob_done)
 
-/* A growing byte buffer; always NUL-terminated behind `size` once anything was added. One that cannot grow beyond BUFFER_LARGE remembers that
- * (`failed`), so that a run of appends is checked once, with buffer_error(). A smaller one grows, or the process ends. */
+/* A growing byte buffer; NUL-terminated behind `size` once anything was added. If it cannot grow beyond BUFFER_LARGE, it sets `failed`, so that a
+ * run of appends is checked once, by buffer_error(). If a smaller one cannot grow, the process ends. */
 #define BUFFER_LARGE ((size_t)1 << 20)
 struct buffer {
         char *data; /* malloc'd */
@@ -163,26 +163,26 @@ int buffer_error(const struct buffer *b);             /* 0 or -ENOMEM */
 int buffer_steal(struct buffer *b, struct blob *ret); /* moves the bytes into a blob; 0 or -ENOMEM */
 #define cleanup_buffer cleanup(buffer_done)
 
-/* Bytes of the UTF-8 sequence that `text` begins with (RFC 3629: no overlong forms, no surrogates); 0: it is none. `left` bytes are there. */
+/* Length of the UTF-8 sequence at the start of `text`, which has `left` bytes; 0: it is not valid (RFC 3629: no overlong forms, no surrogates). */
 size_t utf8_length(const void *text, size_t left);
-/* Is the sequence of that length a control character, or one that turns, joins or hides text: soft hyphens, directions, zero widths, tags? */
+/* True if the sequence of `n` bytes is a control character, or one that reorders, joins or hides text: soft hyphens, directions, zero widths, tags. */
 bool utf8_is_control(const void *text, size_t n);
-/* In quotes, as a shell and recipe_split() read it back. */
+/* Quoted, so that a shell and recipe_split() read it back. */
 void buffer_add_shell_word(struct buffer *b, const char *word);
-/* Without quotes where every character is a letter, a digit, one of "._+/=-" or of `also`. */
+/* Without quotes if every character is a letter, a digit, one of "._+/=-" or of `also`. */
 void buffer_add_plain_word(struct buffer *b, const char *word, const char *also);
 /* Tabs, newlines, backslashes, the bytes of other controls (utf8_is_control()) and bytes that are not valid UTF-8 as \t \n \\ \xNN. */
 void buffer_add_printable(struct buffer *b, const char *text);
-char *printable(const char *text); /* the same; free(). For names that may hold a tab or a new line. */
-/* The same but for tabs, newlines and backslashes, which stay: for lines in which names may be printable already. */
+char *printable(const char *text); /* the same; free(). For names that may hold a tab or a newline. */
+/* The same, but tabs, newlines and backslashes stay: for lines whose names may be printable already. */
 void buffer_add_safe(struct buffer *b, const char *text, size_t size);
-/* A path as it stands in a URL, and back: %XX for what means something else there (RFC 3986, 2.1). */
+/* A path in a URL, with reserved characters as %XX (RFC 3986, 2.1), and back. */
 void buffer_add_url_path(struct buffer *b, const char *path);
 void url_decode(char *text); /* in place; a % that two digits do not follow, and %00, stay */
 
 /* -- errors and log --------------------------------------------------------------------------------------------- */
 
-int errorf(int r, const char *format, ...) printf_like(2, 3); /* keeps the sentence, returns r (a -errno) */
+int errorf(int r, const char *format, ...) printf_like(2, 3); /* keeps the sentence; returns r (a -errno) */
 const char *error_message(int r);                             /* the sentence kept for this r, else strerror(-r) */
 void error_clear(void);
 
@@ -199,28 +199,28 @@ void log_line(enum log_level level, const char *format, ...) printf_like(2, 3);
 #define log_info(...)    log_line(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...)   log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-/* -- files: 0 or -errno, where nothing else is said --------------------------------------------------------------- */
+/* -- files: 0 or -errno, unless noted ----------------------------------------------------------------------------- */
 
-bool path_is_in(const char *path, const char *folder); /* or the folder itself; false where that is NULL or "" */
+bool path_is_in(const char *path, const char *folder); /* or is the folder itself; false if `folder` is NULL or "" */
 int path_join(char ret[PATH_SIZE], const char *dir, const char *name); /* 0 or -ENAMETOOLONG */
 int read_file(const char *path, size_t most, struct blob *ret);        /* -EFBIG when larger than `most` */
 int read_fd(int fd, size_t most, struct blob *ret);                    /* from the current offset to the end */
 int write_all(int fd, const void *data, size_t size);
-/* A temporary file, synced and renamed, and the folder synced: after 0 the new content survives a power cut, before it the old one is there. */
+/* Writes a temporary file, syncs it, renames it and syncs the folder: a power cut leaves the old content or the new, and after 0 the new. */
 int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode);
 int copy_fd(int from, int to);                /* whole, reflinked or in-kernel when possible */
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
-int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it was there */
-/* Calls fn with each name in a folder until it returns other than 0, which is returned. 0 where there is no such folder. */
+int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it existed */
+/* Calls fn with each name in a folder. Stops at, and returns, fn's first non-zero value. 0 if there is no such folder. */
 int folder_each(const char *folder, int (*fn)(void *user, const char *folder, const char *name), void *user);
 int sync_folder(const char *path);
 int sync_folder_of(const char *path); /* the folder that the path is in */
 int remove_tree(const char *path); /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
-/* Can something be read now, or has the other end gone? Does not wait. False for -1. */
+/* True if something can be read now, or the other end is closed. Does not wait. False for -1. */
 bool fd_is_readable(int fd);
 
 /* -- time ------------------------------------------------------------------------------------------------------- */
 
 uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
 int64_t now_seconds(void);            /* CLOCK_REALTIME */
-struct timespec time_in(uint64_t ns); /* so long from now: CLOCK_REALTIME, for pthread_cond_timedwait() */
+struct timespec time_in(uint64_t ns); /* `ns` from now, on CLOCK_REALTIME, for pthread_cond_timedwait() */

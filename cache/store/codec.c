@@ -37,7 +37,7 @@ static void contexts_free(void *p)
 static void contexts_init(void)
 {
         if (pthread_key_create(&contexts_key, contexts_free) != 0)
-                abort(); /* only when a thousand keys are taken */
+                abort(); /* only if all thousand keys are taken */
 }
 
 static struct contexts *contexts_get(void)
@@ -66,7 +66,7 @@ static bool is_compressed_already(struct slice v)
         return v.size >= sizeof(magic) && memcmp(v.data, magic, sizeof(magic)) == 0;
 }
 
-/* Compressed bytes of `v`, malloc'd, or NULL when that does not pay. */
+/* Compresses `v`: malloc'd bytes, or NULL when that does not pay. */
 static void *compress(struct slice v, size_t *ret_size)
 {
         size_t most = v.size - v.size / 8, n;
@@ -80,7 +80,7 @@ static void *compress(struct slice v, size_t *ret_size)
                 return NULL;
         n = ZSTD_compressCCtx(c, out, most, v.data, v.size, COMPRESS_LEVEL);
         if (ZSTD_isError(n))
-                return NULL; /* most often: it did not fit into seven eighths */
+                return NULL; /* usually: it saves less than an eighth */
         *ret_size = n;
         return steal_pointer(out);
 }
@@ -106,7 +106,7 @@ static int decompress(struct slice packed, uint64_t size, struct blob *ret)
         ZSTD_DCtx *d = contexts_get()->decompress;
         cleanup_free void *raw = NULL;
 
-        /* A damaged length must not make us ask for terabytes: zstd's own header has to agree with it. */
+        /* A damaged length must not make us allocate terabytes: zstd's own header must agree. */
         if (ZSTD_getFrameContentSize(packed.data, packed.size) != size)
                 return -EBADMSG;
         raw = malloc(size ? size : 1);

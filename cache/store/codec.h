@@ -2,11 +2,11 @@
  *
  *     0      version (1)
  *     1      codec: 0 raw, 1 zstd
- *     2..7   length of the raw bytes, little end first
- *     8..15  checksum: XXH3-64 of the raw bytes, seeded with the first eight bytes and the key's own hash, so that a header, a
- *            codec or a value that came under another's key does not check out either
+ *     2..7   length of the raw bytes, little-endian
+ *     8..15  checksum: XXH3-64 of the raw bytes, seeded with the first eight bytes and the key's own hash, so that a changed
+ *            header, or a value under another value's key, fails it too
  *
- * Values above a few hundred bytes are compressed when that saves an eighth; what is a zstd frame already is left alone.
+ * Values above a few hundred bytes are compressed when that saves an eighth; zstd frames are not compressed again.
  * Threads: any; each has compression contexts of its own.
  */
 #pragma once
@@ -15,6 +15,6 @@
 
 
 int frame_encode(struct slice key, struct slice value, struct buffer *ret); /* appends; 0, -ENOMEM, -EFBIG */
-/* Takes a frame apart. 0: *ret is the raw bytes: inside `frame` (owned NULL) when they lie there raw, else memory of its own.
- * -EBADMSG: it does not check out. -ENOMEM. */
+/* Decodes a frame. 0: *ret has the raw bytes: they point into `frame` (owned NULL) if stored raw, else to memory of their own.
+ * -EBADMSG: the frame fails its checksum. -ENOMEM. */
 int frame_decode(struct slice key, struct slice frame, struct blob *ret);

@@ -9,7 +9,7 @@
 #include "cache/store/pages.h"
 
 #define FULL_BELOW     (1 << 20)  /* free bytes */
-#define LARGE          (64 << 10) /* bytes of a value from which on it is worth a system call to doubt it */
+#define LARGE          (64 << 10) /* a value of more bytes is worth a system call to check its size */
 #define READERS        1022
 #define MAP_SIZE_LEAST (UINT64_C(16) << 20)
 
@@ -29,7 +29,7 @@ void db_mark(struct db *d, const char *what)
         if (d->read_only)
                 return;
         fd = openat(d->folder, DB_DAMAGED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0 && errno != ENOENT) /* it was set aside, and has been deleted since */
+        if (fd < 0 && errno != ENOENT) /* ENOENT: the index was set aside and deleted since */
                 log_error("cannot write %s/" DB_DAMAGED ": %s", d->dir, strerror(errno));
         else if (fd >= 0)
                 (void)!write(fd, what, strlen(what));
@@ -76,7 +76,7 @@ static int fail(struct db *d, int rc, const char *what)
         case MDB_MAP_RESIZED:
                 return errorf(-ENOMEM, "the index in %s is larger than the %llu bytes this process may map; raise its address space limit (ulimit -v)",
                               d->dir, (unsigned long long)d->size);
-        case MDB_BAD_TXN: /* one that failed before */
+        case MDB_BAD_TXN: /* the transaction failed before */
         case MDB_DBS_FULL:
                 return errorf(-EIO, "cannot %s in %s: %s", what, d->dir, mdb_strerror(rc));
         default:
@@ -84,10 +84,10 @@ static int fail(struct db *d, int rc, const char *what)
         }
 }
 
-/* Where a read may be jumped out of. */
+/* A fault at an address in this range jumps out of the read. */
 static const struct guard_range in_map = {.file = "/data.mdb"};
 
-/* Runs `call`, an expression that writes nothing but what lies on the stack. */
+/* Runs `call`, an expression that writes to nothing but the stack. */
 #define READING(d, what, call)                                                       \
         ({                                                                           \
                 struct guard guarded_g;                                              \
@@ -125,7 +125,7 @@ static void watch_forks(void)
         pthread_atfork(NULL, NULL, count_fork);
 }
 
-/* LMDB would make them under the umask, and then open one of them a second time. */
+/* LMDB would make the files under the umask, and then open one of them a second time. */
 static int make_file(const char *dir, const char *name)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
@@ -145,7 +145,7 @@ static uint64_t map_size_wanted(void)
         return text && *text && *end == '\0' && n >= (1 << 20) ? n & ~UINT64_C(0xffff) : DB_MAP_SIZE;
 }
 
-/* One attempt with one size of map. LMDB's return value. */
+/* One attempt with one size of map. Returns what LMDB returns. */
 static int try_open(struct db *d, uint64_t size, unsigned flags)
 {
         int rc = mdb_env_create(&d->env);
@@ -168,7 +168,7 @@ static int try_open(struct db *d, uint64_t size, unsigned flags)
         return rc;
 }
 
-/* As much address space as is wanted, or as there is. */
+/* Reserves the wanted address space, or as much as there is. */
 static int open_sized(struct db *d, unsigned flags)
 {
         uint64_t size = map_size_wanted();
@@ -266,7 +266,7 @@ struct db *db_close(struct db *d)
         return NULL;
 }
 
-/* A forked child must let go of nothing, either: it would free the parent's reader slots. It just forgets. */
+/* A forked child must not close the environment either: that would free the parent's reader slots. It just forgets it. */
 bool db_is_ours(const struct db *d)
 {
         return d->forks == atomic_load_explicit(&forks, memory_order_relaxed);
@@ -283,14 +283,14 @@ int db_usable(struct db *d)
 
 /* -- transactions ----------------------------------------------------------------------------------------------- */
 
-/* lock.mdb holds a mutex for beginning to write, which is free, as the store has a lock of its own, and one for beginning to read, which is
- * held for a moment. */
+/* lock.mdb has two mutexes. The writer's is always free, as the store has its own lock; the readers' is held only for a moment. So a long
+ * wait means damage. */
 static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
 {
         struct lost_watch watch;
         int r;
 
-        lost_watch_begin(&watch, "LMDB's lock cannot be had: lock.mdb is damaged");
+        lost_watch_begin(&watch, "cannot get LMDB's lock: lock.mdb is damaged");
         r = flags & MDB_RDONLY ? READING(d, "begin a read transaction", mdb_txn_begin(d->env, NULL, flags, ret))
                                : fail(d, mdb_txn_begin(d->env, NULL, flags, ret), "begin a write transaction");
         lost_watch_end(&watch);
@@ -354,14 +354,14 @@ int db_commit(struct db *d, MDB_txn *txn)
 {
         int rc, r = db_usable(d);
 
-        if (r == 0 && txn == d->writing && d->pages) /* LMDB reads the free list's pages now, and the transaction may have taken long */
+        if (r == 0 && txn == d->writing && d->pages) /* LMDB reads the free list now, perhaps long after the first check */
                 r = judge(d, pages_look_again(d->pages));
         if (r < 0) {
                 db_abort(d, txn);
                 return r;
         }
         rc = mdb_txn_commit(txn);
-        if (rc == EIO && is_full(d)) /* LMDB's word for a short write */
+        if (rc == EIO && is_full(d)) /* LMDB reports a short write as EIO */
                 rc = ENOSPC;
         return fail(d, rc, "commit");
 }
@@ -426,7 +426,7 @@ int db_copy(struct db *d, void *to, struct slice from)
         return from.size == 0 ? 0 : READING(d, "read", (memcpy(to, from.data, from.size), 0));
 }
 
-/* Are the pages sound that LMDB will read to put or delete the key? */
+/* Checks the pages that LMDB will read to put or delete the key. */
 static int look(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
 {
         return d->pages ? judge(d, pages_path(d->pages, d->names[dbi], key, deletes)) : 0;
@@ -504,7 +504,7 @@ void db_clear_readers(struct db *d)
 {
         struct lost_watch watch;
 
-        lost_watch_begin(&watch, "LMDB's lock cannot be had: lock.mdb is damaged");
+        lost_watch_begin(&watch, "cannot get LMDB's lock: lock.mdb is damaged");
         mdb_reader_check(d->env, NULL);
         lost_watch_end(&watch);
 }

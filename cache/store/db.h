@@ -1,13 +1,13 @@
 /* LMDB, made to survive damage. LMDB trusts its pages. So
  *
- * - what LMDB is going to read in a write transaction is looked at before (pages.h);
- * - a read touches nothing but the map and the stack: a fault at an address in the map, or a failed assertion, is jumped out of (guard.h);
- * - any other fault, and a transaction that cannot be begun for seconds because lock.mdb is damaged, is the process's end (lost.h).
+ * - pages that a write transaction will read are checked first (pages.h);
+ * - a read touches nothing but the map and the stack: a fault at an address in the map, or a failed assertion, jumps out of it (guard.h);
+ * - any other fault, or seconds of waiting to begin a transaction because lock.mdb is damaged, ends the process (lost.h).
  *
- * Once damage was met, the index is marked: this call and all later ones on this handle are -EIO, and a file `damaged` beside LMDB's tells
- * the next process that opens it to make it anew (store_index.c). Every error is an errno with a sentence. Only the store uses this.
+ * Damage marks the index: this call and all later ones on this handle return -EIO, and a file `damaged` beside LMDB's makes the next process
+ * that opens the index rebuild it (store_index.c). Every error is an errno with a sentence. Only the store uses this.
  *
- * A process may open an index only once (LMDB's locks are per process). Threads: any, a write transaction stays in its own.
+ * A process may open an index only once (LMDB's locks are per process). Threads: any; a write transaction stays in its thread.
  */
 #pragma once
 
@@ -25,16 +25,16 @@ struct db {
         char *dir;    /* of data.mdb and lock.mdb */
         MDB_env *env; /* owned */
         bool read_only;
-        bool fresh;    /* nobody else knows it yet: its pages need no look */
-        bool unlocked; /* lock.mdb could not be had: nothing keeps a writer from reusing the pages we read */
+        bool fresh;    /* only we know it: its pages need no check */
+        bool unlocked; /* lock.mdb is not available: a writer may reuse the pages we read */
         uint64_t size; /* of the map */
-        int folder;    /* dir, opened: the mark is of this index, also when it was set aside meanwhile */
-        int fd;        /* of data.mdb, to look at pages */
+        int folder;    /* dir, opened: the mark goes to this index even if it was set aside meanwhile */
+        int fd;        /* of data.mdb, to check pages */
         char *data;    /* path of data.mdb */
-        dev_t device;  /* of data.mdb as it was opened */
+        dev_t device;  /* of data.mdb when opened */
         ino_t inode;
         _Atomic bool damaged;
-        unsigned forks;             /* as counted when it was opened: a child must not use it */
+        unsigned forks;             /* this process's count of forks when it was opened: a child must not use it */
         struct pages *pages;        /* of the write transaction; under the store's write lock */
         MDB_txn *writing;           /* likewise */
         char *names[DB_TABLES + 2]; /* by MDB_dbi; under the store's write lock */
@@ -42,7 +42,7 @@ struct db {
 
 #define DB_DAMAGED "damaged" /* name of the mark */
 
-/* The most address space to reserve; less is taken when the system does not give it. $SOLVERFS_MAP_SIZE (bytes) overrides it. */
+/* Most address space to reserve; less if the system refuses. $SOLVERFS_MAP_SIZE (bytes) overrides it. */
 #define DB_MAP_SIZE (UINT64_C(1) << 40)
 
 enum db_flags {
@@ -53,15 +53,15 @@ enum db_flags {
 
 int db_open(const char *dir, int flags, struct db **ret); /* makes the files, 0600, unless read-only */
 struct db *db_close(struct db *d);
-bool db_is_ours(const struct db *d); /* not opened by the process we were forked from */
-int db_usable(struct db *d);         /* 0; -EIO: damaged, or opened by the process we were forked from */
-bool db_is_current(struct db *d);    /* nobody has made the index anew since */
+bool db_is_ours(const struct db *d); /* false in a child forked since it was opened */
+int db_usable(struct db *d);         /* 0; -EIO: damaged, or opened before a fork */
+bool db_is_current(struct db *d);    /* false if the index was rebuilt since */
 
-/* Marks the index. The handle goes on being used: for a value that is damaged on a sound page. */
+/* Marks the index as damaged; the handle remains usable. For a damaged value on a sound page. */
 void db_mark(struct db *d, const char *what);
 /* Marks it and ends the handle's use. */
 void db_condemn(struct db *d, const char *what);
-/* The same; -EIO. A command that has printed nothing yet is started anew and does not return. */
+/* The same; returns -EIO. A command that has printed nothing starts over instead (lost.h). */
 int db_damaged(struct db *d, const char *what);
 
 int db_begin(struct db *d, bool write, MDB_txn **ret);
@@ -71,7 +71,7 @@ int db_commit(struct db *d, MDB_txn *txn);
 void db_abort(struct db *d, MDB_txn *txn);
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret);
 
-/* A copy; `ret` NULL: only whether it is there. -ENOENT without a sentence. */
+/* Copies the value. `ret` may be NULL, to ask only whether the key exists. -ENOENT without a sentence. */
 int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct blob *ret);
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value);
 int db_delete(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key);
@@ -79,8 +79,8 @@ int db_stat(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_stat *ret);
 
 int db_cursor(struct db *d, MDB_txn *txn, MDB_dbi dbi, MDB_cursor **ret);
 void db_cursor_close(struct db *d, MDB_cursor *c);
-/* The key goes to `key` (room for 511 bytes). The value, when asked for, lies in the map: copy it with db_copy(), touch it no other way. For
- * MDB_SET_RANGE, *key_size and key are also what to look for. */
+/* Sets `key` and, unless NULL, *ret_value, which points into the map: read it only by db_copy(). For MDB_SET_RANGE, key and *key_size also give
+ * the key to look for. */
 int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512], size_t *key_size, struct slice *ret_value);
 int db_copy(struct db *d, void *to, struct slice from);
 

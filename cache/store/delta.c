@@ -3,7 +3,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* A delta is small work at any level; a keyframe at a high one would take a minute. Measured on a 29 MB program. */
+/* A delta is quick at any level; a keyframe at a high level takes a minute. Measured on a 29 MB program. */
 #define LEVEL_DELTA    12
 #define LEVEL_KEYFRAME 9
 #define WINDOW_LEAST   10

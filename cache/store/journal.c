@@ -11,7 +11,7 @@
 
 #define VERSION        1
 #define FLAG_COMPACTED 1u
-#define AHEAD_LEAST    (UINT64_C(64) << 10) /* zeros written ahead: as much as there is already, between these */
+#define AHEAD_LEAST    (UINT64_C(64) << 10) /* zeros written ahead: the segment's size so far, within these bounds */
 #define AHEAD_MOST     (UINT64_C(4) << 20)
 
 static const char segment_magic[8] = "SLVRFSJ\n";
@@ -59,7 +59,7 @@ void segment_header_fill(struct segment_header *h, uint64_t segment, const struc
         h->checksum = htole64(XXH3_64bits(h, offsetof(struct segment_header, checksum)));
 }
 
-/* A header that does not check out says nothing: its segment is then read like any other, record by record. */
+/* A damaged header is ignored: its segment is read like any other, record by record. */
 static int header_read(struct journal *j, uint64_t segment, bool *ret_compacted, struct journal_position *ret_base)
 {
         cleanup_close int fd = segment_open(j, segment, O_RDONLY);
@@ -101,7 +101,7 @@ static void numbers_done(struct numbers *n)
         free(n->list);
 }
 
-/* Temporary files and strangers are not ours. */
+/* Ignores temporary and foreign files. */
 static int is_segment(const struct dirent *e)
 {
         uint64_t n = strtoull(e->d_name, NULL, 10);
@@ -149,7 +149,7 @@ int journal_first(struct journal *j, struct journal_position *ret, bool *ret_los
 {
         int r = -ENOENT;
 
-        for (unsigned i = 0; r == -ENOENT && i < 10; i++) /* compacted since it was listed */
+        for (unsigned i = 0; r == -ENOENT && i < 10; i++) /* compacted since the listing */
                 r = find_first(j, ret, ret_lost);
         return r;
 }
@@ -320,7 +320,7 @@ static int write_at(int fd, uint64_t offset, struct slice bytes)
         return 0;
 }
 
-/* Writes zeros behind `end` when the file ends before it. Its errors are ignored: a full disk shows at the next real write. */
+/* Writes zeros behind `end` if the file ends before it. Errors are ignored: a full disk shows at the next real write. */
 static void fill_ahead(int fd, uint64_t end)
 {
         static const char zeros[1 << 16];
@@ -384,7 +384,7 @@ int journal_pending(struct journal *j, struct journal_position at)
         }
         segment_name(at.segment, name);
         r = use_segment(j, at.segment);
-        if (r == -ENOENT || (r == 0 && !lock_is_named(j->fd, j->dir_fd, name))) /* what is written to one that was deleted would be lost */
+        if (r == -ENOENT || (r == 0 && !lock_is_named(j->fd, j->dir_fd, name))) /* writes to a deleted segment would be lost */
                 return -ENODATA;
         if (r < 0)
                 return segment_error(j, r, "open", at.segment);

@@ -1,27 +1,27 @@
 /* The journal: an append-only log of every put and delete in the store, in segments <dir>/journal/<number>.
  *
- * A segment is a header and groups; a group is the records of one transaction and a commit record. Every record has a checksum of its
- * own, seeded with its place, so that one damaged record costs itself and not its neighbours, and bytes of an older life of the disk
- * block are not taken for a record. Numbers are little end first; records begin at multiples of eight:
+ * A segment is a header and groups; a group is the records of one transaction and a commit record. Every record has its own checksum,
+ * seeded with its place: a damaged record does not affect its neighbours, and stale bytes of a disk block are not taken for a record.
+ * Numbers are little-endian; records begin at multiples of eight:
  *
  *     header  "SLVRFSJ\n" | version u32 | flags u32 | segment u64 | base segment u64 | base offset u64 | 0 u64 | 0 u64 | checksum u64
  *     record  magic u32 | op u8 | table name's length u8 | key's length u16 | value's length u32 | 0 u32 | checksum u64 | table | key | value
  *     commit  a record of op 3 with the number of the group's records as its value
  *
- * Values are as framed by codec.h. A segment is filled up with zeros ahead of its records, because a sync is cheaper when the file
- * does not grow; a zero where a record would begin is the end. A compacted segment (flag 1) holds all that was alive at its base, and
- * replaces all segments before it.
+ * Values are as framed by codec.h. Zeros are written ahead of the records, because a sync is cheaper when the file does not grow; a zero
+ * where a record would begin is the end. A compacted segment (flag 1) holds all that was alive at its base, and replaces all segments
+ * before it.
  *
- * The bytes behind the last whole group are a transaction that was in flight when a process or the machine died: they are cut off.
+ * Bytes behind the last whole group belong to a transaction that was in flight when a process or the machine died: they are cut off.
  *
- * Threads and processes: all that writes is called under the store's write lock. Reading needs none, up to a position that is known.
+ * Threads and processes: writing functions need the store's write lock. Reading up to a known position needs no lock.
  */
 #pragma once
 
 #include "cache/base/util.h"
 
 #define JOURNAL_HEADER       64
-#define JOURNAL_SEGMENT_SIZE (UINT64_C(64) << 20) /* a new one is begun beyond */
+#define JOURNAL_SEGMENT_SIZE (UINT64_C(64) << 20) /* beyond it the next segment begins */
 #define JOURNAL_TABLE_MAX    64                   /* bytes in a table's name */
 
 struct journal;
@@ -47,30 +47,30 @@ struct journal_record {
         struct journal_position end;    /* of the group, in a commit */
 };
 
-/* 0, or what ends the reading and is returned. */
+/* A value other than 0 ends the walk, which returns it. */
 typedef int (*journal_fn)(void *user, const struct journal_record *record);
 
 struct journal_counts {
-        uint64_t records, damaged; /* read whole; places where something was not, or a segment is lost */
-        bool torn;                 /* an unfinished group was at the end */
+        uint64_t records, damaged; /* records read whole; damaged places and lost segments */
+        bool torn;                 /* an unfinished group is at the end */
 };
 
-int journal_open(const char *dir, struct journal **ret); /* the folder must be there; -EPROTONOSUPPORT: another solverfs's */
+int journal_open(const char *dir, struct journal **ret); /* the folder must exist. -EPROTONOSUPPORT: another solverfs wrote it */
 struct journal *journal_close(struct journal *j);
 
 int journal_size(struct journal *j, uint64_t *ret); /* bytes on disk, of all segments */
 
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
-/* Where a group goes when all up to `at` is applied: there, or in a new segment. */
+/* Where the next group begins: at `at`, up to which all is applied, or in a new segment. */
 struct journal_position journal_next_group(struct journal_position at);
 /* Builds a group that begins at `start`. */
 void journal_add(struct buffer *group, struct journal_position start, enum journal_op op, struct slice table, struct slice key,
                  struct slice frame);
 void journal_add_commit(struct buffer *group, struct journal_position start, uint64_t n_records);
-/* Writes the group at `start` and syncs it. When it fails nothing of it is kept. */
+/* Writes the group at `start` and syncs it. A failure leaves nothing of it. */
 int journal_append(struct journal *j, struct journal_position start, struct slice group);
-/* Takes back what lies behind `end` in its segment. */
+/* Cuts off what lies behind `end` in its segment. */
 int journal_cut(struct journal *j, struct journal_position end);
 
 /* -- compacting: a new segment with all that is alive, made beside the others and then put in their place ------------- */
@@ -79,30 +79,30 @@ struct journal_compaction;
 
 int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret);
 int journal_compact_add(struct journal_compaction *c, struct slice table, struct slice key, struct slice frame);
-/* Unless r < 0, syncs it and gives it its name; *ret_end is its end. Frees c in any case, and leaves nothing behind when it fails. */
+/* Unless r < 0, syncs the new segment and names it; *ret_end is its end. Frees c in any case. A failure leaves nothing behind. */
 int journal_compact_finish(struct journal_compaction *c, int r, struct journal_position *ret_end);
-void journal_remove(struct journal *j, uint64_t segment);        /* a compacted one that did not come into force */
-void journal_remove_before(struct journal *j, uint64_t segment); /* once it has */
-void journal_sweep(struct journal *j);                           /* what a crash left of a compaction; alone */
+void journal_remove(struct journal *j, uint64_t segment);        /* a compacted segment that did not come into force */
+void journal_remove_before(struct journal *j, uint64_t segment); /* once the compacted segment is in force */
+void journal_sweep(struct journal *j);                           /* removes what a crash left of a compaction; needs the store alone */
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
-/* Is there anything behind `at`? 1, 0, or -ENODATA when the journal ends before it: a part of it was lost. Cheap. */
+/* 1 if there is anything behind `at`, else 0. -ENODATA: the journal ends before `at`, so a part is lost. Cheap. */
 int journal_pending(struct journal *j, struct journal_position at);
-/* The newest compacted segment, else the first; {0, 0} when there is none. *ret_lost (may be NULL): it is neither compacted nor number 1, so
- * that what was before it is gone. */
+/* The newest compacted segment, else the first; {0, 0}: there is none. *ret_lost (may be NULL): the segment is neither compacted nor number 1,
+ * so its predecessors are lost. */
 int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost);
 #define JOURNAL_END ((struct journal_position){UINT64_MAX, UINT64_MAX})
 
 /* A walk over the whole groups, record by record. */
 struct journal_walk {
-        struct journal_position at;   /* from here on, and then behind the last group read whole; {0, 0}: from journal_first() on */
-        struct journal_position upto; /* what ends behind it is left out; JOURNAL_END: nothing is */
-        bool thorough;                /* what follows zeros is looked at, too: a lost page looks like an end */
-        journal_fn fn;               /* NULL: `at` alone moves */
+        struct journal_position at;   /* the start; moves behind the last group read whole. {0, 0}: journal_first() */
+        struct journal_position upto; /* leaves out groups that end behind it; JOURNAL_END: none */
+        bool thorough;                /* also looks behind zeros: a lost page looks like an end */
+        journal_fn fn;               /* may be NULL: only `at` moves */
         void *user;
-        struct journal_counts counts; /* what is missing before `upto` is damage */
+        struct journal_counts counts; /* anything missing before `upto` counts as damage */
 };
-/* A compacted segment on the way that was made of exactly what stands before it is passed over; another one is -ESTALE, without a sentence. When
- * all up to `upto` was compacted since, the compacted segment is read: what is in there is as new or newer. */
+/* Skips a compacted segment made of exactly what precedes it. -ESTALE without a sentence: a compacted segment made of anything else. If all up to
+ * `upto` was compacted meanwhile, reads the compacted segment, whose content is as new or newer. */
 int journal_walk(struct journal *j, struct journal_walk *w);

@@ -1,15 +1,15 @@
-/* A compacted segment, made beside the others. */
+/* Writing a compacted segment beside the others. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "cache/store/journal_internal.h"
 
-#define COMPACT_GROUP (UINT64_C(4) << 20) /* bytes in a group: what a reader keeps in memory at once */
+#define COMPACT_GROUP (UINT64_C(4) << 20) /* bytes in a group: a reader keeps a whole group in memory */
 
 struct journal_compaction {
         struct journal *journal;
         int fd;
-        struct journal_position at; /* where the group at hand begins */
+        struct journal_position at; /* where the current group begins */
         struct buffer group;
         uint64_t n_records;
 };

@@ -9,7 +9,7 @@
 struct journal {
         char *dir;
         int dir_fd;
-        /* the segment being written; under the store's write lock */
+        /* segment being written; under the store's write lock */
         int fd;
         uint64_t segment; /* 0: none open */
 };
@@ -36,15 +36,15 @@ _Static_assert(sizeof(struct record_header) == RECORD_HEADER, "the record's head
 void segment_name(uint64_t segment, char ret[24]);
 int segment_open(struct journal *j, uint64_t segment, int flags); /* a descriptor, or -errno without a sentence */
 bool segment_is_there(struct journal *j, uint64_t segment);
-/* The next segment there is; {0, 0} when there is none. `ret_base`, when it is a compacted one, is its base, else {0, 0}. */
+/* The next existing segment; {0, 0}: there is none. *ret_base: its base if it is compacted, else {0, 0}. */
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);
 int segment_error(struct journal *j, int r, const char *verb, uint64_t segment);
-/* `base` is a compacted one's, else NULL. */
+/* `base`: of a compacted segment, else NULL. */
 void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base);
 
 static inline uint64_t record_round_up(uint64_t n)
 {
         return (n + 7) & ~UINT64_C(7);
 }
-/* The checksum of the record at this place: of its header up to the checksum, and of its body. */
+/* Checksum of the record at this place: of its header up to the checksum, and of its body. */
 uint64_t record_checksum(const struct record_header *h, const void *body, size_t size, uint64_t segment, uint64_t offset);

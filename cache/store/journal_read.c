@@ -14,12 +14,12 @@ struct reader {
         uint64_t segment, size; /* the file's */
         struct buffer bytes;    /* [start, start + bytes.size) of the file */
         uint64_t start;
-        /* of the group at hand */
+        /* of the current group */
         uint64_t *records; /* offsets; malloc'd */
         size_t n_records;
-        size_t since_gap; /* records read whole since something was not */
+        size_t since_gap; /* whole records since the last damaged place */
         bool gap;
-        int error; /* it cannot be read */
+        int error; /* of reading the file */
 };
 
 static void reader_done(struct reader *r)
@@ -30,7 +30,7 @@ static void reader_done(struct reader *r)
         free(r->records);
 }
 
-/* Bytes [offset, offset + n), or NULL when the file has not as many, or cannot be read. */
+/* Bytes [offset, offset + n); NULL if the file is shorter or cannot be read. */
 static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n)
 {
         static const char block[4096];
@@ -42,7 +42,7 @@ static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n)
                 size_t had = r->bytes.size;
                 ssize_t got;
 
-                /* make room by adding; the content is then read over it */
+                /* adding makes room; the read then overwrites it */
                 for (uint64_t more = 0; more < want; more += sizeof(block))
                         buffer_add(&r->bytes, block, MIN(want - more, sizeof(block)));
                 if (r->bytes.failed) {
@@ -53,7 +53,7 @@ static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n)
                 if (got < 0)
                         r->error = segment_error(r->journal, -errno, "read", r->segment);
                 if (got <= 0) {
-                        r->size = from; /* shorter by now */
+                        r->size = from; /* the file is shorter now */
                         r->bytes.size = had;
                         return NULL;
                 }
@@ -67,7 +67,7 @@ static void reader_forget(struct reader *r, uint64_t offset)
 {
         size_t gone = (size_t)(offset - r->start);
 
-        if (gone < READ_BLOCK) /* moving little by little would be quadratic */
+        if (gone < READ_BLOCK) /* small moves would take quadratic time */
                 return;
         gone = MIN(gone, r->bytes.size);
         memmove(r->bytes.data, r->bytes.data + gone, r->bytes.size - gone);
@@ -111,7 +111,7 @@ static enum found reader_look(struct reader *r, uint64_t offset, struct journal_
         return FOUND_RECORD;
 }
 
-/* The next whole record at or behind `offset`; 0 when there is none. */
+/* The next whole record at or behind `offset`; 0: there is none. */
 static uint64_t reader_resync(struct reader *r, uint64_t offset)
 {
         struct journal_record record;
@@ -157,8 +157,8 @@ static int reader_deliver(struct reader *r, uint64_t end, struct journal_walk *w
         return w->fn ? w->fn(w->user, &(struct journal_record){.op = JOURNAL_COMMIT, .end = w->at}) : 0;
 }
 
-/* Is the group whose commit record, ending at `end`, was just read known to have been finished? Whole, it is. With a part missing it was
- * if anything was written after it: a writer goes on only behind a finished group. */
+/* True if the group whose commit record ends at `end` was certainly finished: it is whole, or something was written after it, as a writer
+ * continues only behind a finished group. */
 static bool reader_is_finished(struct reader *r, struct slice commit, uint64_t end)
 {
         uint64_t n;
@@ -205,14 +205,14 @@ static int read_records(struct reader *r, struct journal_walk *w)
         return 0;
 }
 
-/* To the end of its segment, or to `until` in it. */
+/* Reads to the end of the segment, or to `until` in it. */
 static int read_segment(struct journal *j, struct journal_walk *w, uint64_t until)
 {
         cleanup(reader_done) struct reader r = {.journal = j, .segment = w->at.segment, .start = w->at.offset};
         struct stat st;
 
         r.fd = segment_open(j, w->at.segment, O_RDONLY);
-        if (r.fd == -ENOENT) { /* lost; there may be others behind it */
+        if (r.fd == -ENOENT) { /* lost; later segments may exist */
                 w->counts.damaged++;
                 return 0;
         }
@@ -222,7 +222,7 @@ static int read_segment(struct journal *j, struct journal_walk *w, uint64_t unti
         return read_records(&r, w);
 }
 
-/* A compacted segment lies ahead. Made from exactly what was read up to here, it is passed over. */
+/* Skips the compacted segment that follows if it was made from exactly what was read so far. */
 static int pass_over(struct journal *j, struct journal_position compacted, struct journal_position base, struct journal_walk *w)
 {
         struct journal_walk over = {.at = compacted};
@@ -247,14 +247,14 @@ int journal_walk(struct journal *j, struct journal_walk *w)
                 r = read_segment(j, w, w->at.segment == upto.segment ? upto.offset : UINT64_MAX);
                 if (r < 0)
                         return r;
-                if (w->at.segment == upto.segment) { /* with its end perhaps the last word on any key is gone */
+                if (w->at.segment == upto.segment) { /* a lost end may have held the last word on any key */
                         w->counts.damaged += upto.offset != UINT64_MAX && w->at.offset < upto.offset;
                         return 0;
                 }
                 r = journal_next_segment(j, w->at.segment, &next, &base);
                 if (r < 0 || next.segment == 0 || next.segment > upto.segment)
                         break;
-                w->counts.damaged += base.segment == 0 && next.segment != w->at.segment + 1; /* those in between are lost */
+                w->counts.damaged += base.segment == 0 && next.segment != w->at.segment + 1; /* segments in between are lost */
                 if (base.segment != 0)
                         r = pass_over(j, next, base, w);
                 else

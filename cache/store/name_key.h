@@ -1,4 +1,4 @@
-/* Keys that are names. A name of any length has a key: one too long for the store stands there by its hash. */
+/* Keys that are names. A name too long for a key is represented by its hash. */
 #pragma once
 
 #include "cache/base/hash.h"
@@ -11,7 +11,7 @@ struct name_key {
         size_t size;
 };
 
-/* `kind` and `space` keep keys of different meaning apart; kinds are lower case. */
+/* `kind` and `space` separate keys of different meaning; kinds are lower-case letters. */
 static inline void name_key(struct name_key *k, char kind, uint8_t space, const char *name, size_t size)
 {
         bool direct = size <= NAME_KEY_DIRECT;

@@ -10,9 +10,9 @@
 #define NO_ROOT      UINT64_MAX
 #define DEPTH_MOST   32
 #define KEY_MOST     511
-#define FREE_FLAGS   0x08 /* of the free list's tree: keys are numbers */
+#define FREE_FLAGS   0x08 /* the free list's tree: keys are numbers */
 
-/* A page in the file has just one of these: 0x10, for one, would make LMDB take it for its own copy and write to it in the map. */
+/* A page in the file has exactly one of these. With 0x10, for example, LMDB would take it for its own copy and write to it in the map. */
 enum {
         PAGE_BRANCH = 0x01,
         PAGE_LEAF = 0x02,
@@ -51,7 +51,7 @@ static uint64_t get64(const uint8_t *p)
 
 /* As they stand in the file: a tree, and a meta page. */
 struct tree {
-        uint32_t page_size; /* the free list's alone says it */
+        uint32_t page_size; /* set in the free list's tree only */
         uint16_t flags, depth;
         uint64_t branches, leaves, overflows, entries, root;
 };
@@ -69,27 +69,27 @@ _Static_assert(sizeof(struct tree) == 48 && sizeof(struct meta) == HEADER + 136,
 struct table {
         char name[TABLE_NAME_MOST + 1];
         struct tree tree;
-        bool whole; /* all of it was looked at */
+        bool whole; /* all pages were checked */
 };
 
 #define KEPT 16
 
-/* One snapshot, and what was seen of it. */
+/* One snapshot, and which of its pages were checked. */
 struct pages {
         int fd;
         const char *name;
         struct meta meta;
         size_t page_size;
         uint8_t *seen;    /* a bit for each page that was met */
-        uint8_t *checked; /* a bit for each page whose content was looked at */
-        uint8_t *room;    /* a byte for each of a page's: taken by a node */
+        uint8_t *checked; /* a bit for each page whose content was checked */
+        uint8_t *room;    /* for each byte of a page: taken by a node */
         struct kept {
                 uint64_t number; /* 0: none */
-                uint8_t *page;   /* malloc'd when it is needed */
-        } kept[KEPT + 1]; /* branch pages that were read last, by number; the last leaf */
+                uint8_t *page;   /* malloc'd when needed */
+        } kept[KEPT + 1]; /* branch pages read last, by number; the last leaf */
         struct table *tables; /* malloc'd */
         size_t n_tables;
-        bool deep; /* tables are walked when the tree of their names is */
+        bool deep; /* walking the tree of names also walks the tables */
 };
 
 static int damaged(struct pages *c, uint64_t page, const char *what)
@@ -106,7 +106,7 @@ static bool tree_is_possible(const struct tree *t, uint16_t flags, uint64_t last
         return t->root == NO_ROOT ? t->entries == 0 : t->root >= 2 && t->root <= last && t->depth <= DEPTH_MOST;
 }
 
-/* False: there is none that could be one. */
+/* False: not a meta page. */
 static bool meta_read(int fd, off_t offset, struct meta *ret)
 {
         const uint32_t *size = &ret->free.page_size;
@@ -116,7 +116,7 @@ static bool meta_read(int fd, off_t offset, struct meta *ret)
                ret->last < UINT64_C(1) << 47 && tree_is_possible(&ret->free, FREE_FLAGS, ret->last) && tree_is_possible(&ret->main, 0, ret->last);
 }
 
-/* Another LMDB's, as both meta pages say; one alone is damaged. */
+/* Another LMDB's format if both meta pages say so; if only one does, it is damaged. */
 static int check_format(int fd, const char *name)
 {
         uint32_t versions[2];
@@ -137,7 +137,7 @@ static int check_format(int fd, const char *name)
                       name, versions[0], META_VERSION, versions[0] > META_VERSION ? "a newer" : "an older");
 }
 
-/* Both must be sound, or LMDB may take the bad one: it chooses by number alone. -EAGAIN: neither is of the transaction `txn`. */
+/* Both must be sound: LMDB chooses by number alone, so it may take the bad one. -EAGAIN: neither is of the transaction `txn`. */
 static int choose_meta(int fd, const char *name, uint64_t txn, struct meta *ret)
 {
         struct meta metas[2], *newest;
@@ -148,12 +148,12 @@ static int choose_meta(int fd, const char *name, uint64_t txn, struct meta *ret)
         if (!meta_read(fd, metas[0].free.page_size, &metas[1]) || metas[1].free.page_size != metas[0].free.page_size)
                 return errorf(-EIO, "%s is damaged: its second meta page is not one", name);
         newest = &metas[metas[1].txn > metas[0].txn];
-        if (fstat(fd, &st) < 0) /* only now: beside a writer the file grows before a meta page says so */
+        if (fstat(fd, &st) < 0) /* after the meta pages were read: a writer lengthens the file before it writes one */
                 return errorf(-errno, "cannot look at %s: %s", name, strerror(errno));
         if ((newest->last + 1) * newest->free.page_size > (uint64_t)st.st_size)
                 return errorf(-EIO, "%s is damaged: it has %" PRIu64 " bytes where its meta page claims %" PRIu64, name,
                               (uint64_t)st.st_size, (newest->last + 1) * newest->free.page_size);
-        /* Each transaction's number is its page's, and the file never shrinks. */
+        /* An even transaction writes meta page 0, an odd one page 1, and the file never shrinks. */
         if ((metas[0].txn & 1) != 0 || ((metas[1].txn & 1) != 1 && metas[1].txn != 0) || metas[newest == metas].last > newest->last)
                 return errorf(-EIO, "%s is damaged: its meta pages contradict each other", name);
         *ret = txn == 0 ? *newest : metas[metas[1].txn == txn];
@@ -209,8 +209,8 @@ static int read_page(struct pages *c, uint64_t page, uint8_t *to)
         return r == 0 && get64(to) != page ? damaged(c, page, "it has another number") : r;
 }
 
-/* The run of overflow pages that holds `size` bytes; *ret_pages how many: more than it needs when a larger value was there before, in the same
- * transaction. A path may come by twice. */
+/* Checks the run of overflow pages that holds `size` bytes. *ret_pages: its length, which is more than needed if the value was larger earlier in
+ * the same transaction. `again`: a path may meet it twice. */
 static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool again, uint64_t *ret_pages)
 {
         uint64_t n = (HEADER - 1 + size) / c->page_size + 1;
@@ -253,7 +253,7 @@ struct walk {
         uint8_t key[KEY_MOST];
         size_t key_size;
         bool has_key;
-        bool separator; /* the last key was a branch's: the next may be equal */
+        bool separator; /* the last key was in a branch: the next may be equal */
 };
 
 struct node {
@@ -299,7 +299,7 @@ static unsigned nodes_of(const uint8_t *page)
         return (get16(page + 12) - HEADER) / 2u;
 }
 
-/* LMDB moves nodes about by their sizes: they must fill the page's end, without gaps and without lying over each other. */
+/* LMDB moves nodes by their sizes: they must fill the page's end without gaps or overlaps. */
 static int node_takes_room(struct pages *c, const uint8_t *page, const struct node *n)
 {
         size_t at = (size_t)(n->key - NODE_HEADER - page), size = (n->size + 1) & ~(size_t)1;
@@ -338,7 +338,7 @@ static int compare(enum tree_kind kind, const uint8_t *a, size_t a_size, const u
         return c != 0 ? c : (a_size > b_size) - (a_size < b_size);
 }
 
-/* Keys ascend; a branch's is above all to its left and not above any to its right. */
+/* Keys ascend; a key of a branch is above all keys to its left and not above any to its right. */
 static int next_key(struct walk *w, uint64_t page, const struct node *n, bool separator)
 {
         if (w->kind == TREE_FREE && n->key_size != sizeof(uint64_t))
@@ -428,7 +428,7 @@ static int leaf_node(struct walk *w, uint64_t page, const struct node *n)
         return n->flags & NODE_BIG ? big_free_list(c, first, n->value_size) : free_list(c, page, n->value, n->value_size);
 }
 
-/* Is its content what a page in this place can have? Not looked at: what it refers to, and its keys' order. */
+/* Checks a page's content for its place in the tree, except the pages it refers to and the order of its keys. */
 static int check_page(struct walk *w, const uint8_t *page, bool branch)
 {
         struct pages *c = w->pages;
@@ -496,7 +496,7 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 
 /* -- paths ------------------------------------------------------------------------------------------------------ */
 
-/* Keys and flags of a page that is met first. */
+/* Checks keys and flags of a page that is met for the first time. */
 static int check_nodes(struct walk *w, const uint8_t *page, bool branch)
 {
         int r = see(w->pages, get64(page));
@@ -539,7 +539,7 @@ static int path_page(struct walk *w, uint64_t number, bool branch, const uint8_t
         return 0;
 }
 
-/* The last node whose key is not above `key`; a branch's first has no key. False: all are above. */
+/* The last node whose key is not above `key`; the first node of a branch has no key. False: all are above. */
 static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct slice key, struct node *ret)
 {
         unsigned low = branch, high = nodes_of(page);
@@ -548,7 +548,7 @@ static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct s
                 unsigned middle = (low + high) / 2;
 
                 if (node_read(w, page, middle, branch, ret) < 0)
-                        return false; /* it was looked at */
+                        return false; /* cannot happen: the page was checked */
                 if (compare(w->kind, ret->key, ret->key_size, key.data, key.size) <= 0)
                         low = middle + 1;
                 else
@@ -557,7 +557,7 @@ static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct s
         return low > 0 && node_read(w, page, low - 1, branch, ret) == 0;
 }
 
-/* From the root to the leaf that has the key, or would. */
+/* Checks the pages from the root to the leaf where the key is or would be. */
 static int look_on_path(struct pages *p, const struct tree *t, struct slice key)
 {
         struct walk w = {.pages = p, .kind = TREE_TABLE};
@@ -590,7 +590,7 @@ static int look_at_table(struct pages *p, struct table *t)
 {
         int r;
 
-        /* The walk meets again the pages that paths have seen. */
+        /* Forget pages that paths have seen: the walk meets them again. */
         for (uint64_t page = 0; page <= p->meta.last / 8; page++)
                 p->seen[page] &= (uint8_t)~p->checked[page];
         r = walk_tree(p, TREE_TABLE, &t->tree);
@@ -647,7 +647,7 @@ static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages
         p->seen = allocate(1, bits);
         p->checked = allocate(1, bits);
         p->room = allocate(1, p->page_size);
-        /* The free list first: writing into a page that is in use is the worst that can happen. */
+        /* The free list first: writing into a page in use would be the worst damage. */
         r = walk_tree(p, TREE_FREE, &p->meta.free);
         if (r == 0)
                 r = walk_tree(p, TREE_MAIN, &p->meta.main);

@@ -1,57 +1,57 @@
-/* Looks at the structure of an LMDB data file without LMDB, which trusts every page: reads copies, and checks all that LMDB would
- * follow. So neither a truncated nor a damaged file can fault, loop or write astray here.
+/* Checks the structure of an LMDB data file without LMDB, which trusts every page. It reads copies and checks all references that LMDB
+ * would follow, so a truncated or damaged file cannot make it fault, loop or write astray.
  *
- * Checked, of one snapshot: the meta pages; the file's size against the last page they claim; the free list; every branch and leaf page
+ * Checked, in one snapshot: the meta pages; the file's size against the last page they claim; the free list; every branch and leaf page
  * of every table: its number, flags, bounds, nodes, depth, the order of its keys; that no page is used twice or both used and free;
- * the count of entries. Not checked: what is in the values (they have checksums of their own, codec.h).
+ * the count of entries. Not checked: the values, which have checksums (codec.h).
  *
- * The format is LMDB 0.9's, data version 1 (lmdb.h calls it so; laid out in mdb.c: MDB_page, MDB_node, MDB_meta, MDB_db). */
+ * The format is that of LMDB 0.9, data version 1, defined in mdb.c: MDB_page, MDB_node, MDB_meta, MDB_db. */
 #pragma once
 
 #include "cache/base/util.h"
 
-/* All of these: -EIO with a sentence that begins with `name`: damaged. -EPROTONOSUPPORT: another LMDB's, as both meta pages say; one alone
- * is damaged. */
+/* Errors of all functions: -EIO: damaged; the sentence begins with `name`. -EPROTONOSUPPORT: both meta pages name another LMDB's format; if only
+ * one does, it is damaged. */
 
-/* The meta pages, and that the file is as long as they say; an empty file is sound. Cheap: before LMDB opens the file, which divides by what
- * stands there. */
+/* Checks the meta pages and the file's length; an empty file is sound. Cheap. Call it before LMDB opens the file: LMDB divides by a number found
+ * there. */
 int pages_look(int fd, const char *name);
-/* All of it. `txn` is the snapshot's number, of which the caller holds a read transaction; 0: the newest, with nobody writing. -EAGAIN:
- * writers have gone on since, and the meta pages are not of this snapshot any more. */
+/* Checks the whole snapshot number `txn`, for which the caller holds a read transaction; 0: the newest, with no writer. -EAGAIN: writers have
+ * replaced the snapshot's meta page. */
 int pages_check(int fd, const char *name, uint64_t txn);
 
 /* -- for a write transaction ------------------------------------------------------------------------------------ *
  *
- * Before LMDB writes, each page that it is going to read is looked at here. A write in LMDB is copy on write: it reads clean pages, those of the
- * snapshot that the transaction began on, and changes copies of its own (dirty pages), which it made from clean ones. So it never
- * follows rubbish when every clean page it reads is sound. Which those are, by mdb.c of LMDB 0.9:
+ * Each page that LMDB will read for a write is checked here first. LMDB writes by copy on write: it reads clean pages, those of the snapshot
+ * on which the transaction began, and changes copies of its own (dirty pages) made from them. So if every clean page it reads is sound, it
+ * follows no bad reference. The clean pages it reads, by mdb.c of LMDB 0.9:
  *
- *   mdb_txn_begin      a meta page                                               pages_begin() looks at both
+ *   mdb_txn_begin      a meta page                                               pages_begin() checks both
  *   mdb_page_alloc     the free list: a cursor over it, each record's list       pages_begin() walks the whole tree, and all lists:
  *   mdb_freelist_save  the same tree, written, rebalanced                        in range, in order, no page twice; once more
                                                                                 before the commit: pages_look_again()
  *   mdb_cursor_touch,  the tree of tables, on the way to the table's name        pages_begin() walks it whole
  *   mdb_txn_commit
  *   mdb_put            the pages from the table's root to the key's leaf, and    pages_path()
- *                      the header of the old value's overflow pages, of which
- *                      mp_pages is believed when they are freed
+ *                      the header of the old value's overflow pages: freeing
+ *                      them trusts mp_pages
  *   mdb_page_split     the leaf and the pages above it, which are dirty by then
  *   mdb_del            as mdb_put; then mdb_rebalance, on each level from the    pages_path() with `deletes`: the whole table, once
  *                      leaf up: a page beside it, the lowest leaf below that or  in a transaction. Only small tables have deletions
  *                      below the page itself; at last the next leaf
  *
- * The path in the snapshot is the path that LMDB takes although its tree has changed since the transaction began: while keys are only put, pages are
- * only split, so that between the same two separators lies the same clean page. Pages spilled to the disk in a huge transaction are LMDB's own,
+ * LMDB takes the same path as in the snapshot, although its tree has changed since the transaction began: while keys are only put, pages are
+ * only split, so the same clean page lies between the same two separators. Pages spilled to the disk in a huge transaction are LMDB's own,
  * written a moment ago.
  *
- * One window remains: a page overwritten from outside between the look and LMDB's reading, some microseconds later. */
+ * One window remains: a page may be overwritten from outside in the microseconds between the check and LMDB's reading. */
 struct pages;
 
-/* The newest snapshot, with nobody else writing. `name` is borrowed. */
+/* Takes the newest snapshot, with no other writer. `name` is borrowed. */
 int pages_begin(int fd, const char *name, struct pages **ret);
 struct pages *pages_free(struct pages *p);                     /* NULL */
 uint64_t pages_txn(const struct pages *p);                     /* number of the snapshot */
-/* Before the key is put or deleted. A table that is not there is sound. */
+/* Call before the key is put or deleted. A missing table is sound. */
 int pages_path(struct pages *p, const char *table, struct slice key, bool deletes);
-int pages_look_again(struct pages *p); /* at the free list, before the commit; nothing more can be asked of p */
-bool pages_was_looked_at(const struct pages *p, uint64_t page); /* a table's, or of a large value; for tests */
+int pages_look_again(struct pages *p); /* checks the free list before the commit; only pages_free() may follow */
+bool pages_was_looked_at(const struct pages *p, uint64_t page); /* for pages of a table or of a large value; for tests */

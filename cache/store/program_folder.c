@@ -9,8 +9,8 @@
 #include "cache/base/lock.h"
 #include "cache/store/store.h"
 
-/* The mtime of a materialized file, in seconds: another mtime means that the file was written to. The nanoseconds identify the boot, since
- * files of an earlier boot were never synced. */
+/* The mtime of a materialized file, in seconds: a different mtime means that somebody wrote to the file. The nanoseconds identify the boot,
+ * because files of an earlier boot were never synced. */
 #define MATERIALIZED_MTIME 1000000000
 #define TEMPORARY_STALE    60 /* seconds */
 
@@ -33,7 +33,7 @@ int program_folder_open(struct program_folder *f, const char *store_dir, bool re
         return r == 0 && !read_only ? make_dirs(f->dir, 0700) : r;
 }
 
-/* The materialized program of that path, held by a shared lock; -ENOENT when there is none, or not one to be trusted. */
+/* Opens the materialized program under a shared lock. -ENOENT: there is none, or it cannot be trusted. */
 static int open_materialized(struct program_folder *f, const char *path, uint64_t size, int *ret_fd)
 {
         for (;;) {
@@ -58,8 +58,8 @@ static int open_materialized(struct program_folder *f, const char *path, uint64_
 
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
-/* While anybody has a file open for writing it cannot be executed (ETXTBSY), and a child that another thread of ours forks may hold our
- * descriptor for a moment, until it executes. A read lease is refused for just as long. */
+/* A file that anybody has open for writing cannot be executed (ETXTBSY). A child forked by another thread may hold our descriptor until it
+ * executes. A read lease is refused for exactly that long. */
 static void wait_for_no_writer(int fd)
 {
         for (unsigned i = 0; i < 1000; i++) {
@@ -83,7 +83,7 @@ static int write_temporary(struct program_folder *f, const char *temporary, int 
         return r < 0 ? errorf(r, "cannot write %s: %s", temporary, strerror(-r)) : 0;
 }
 
-/* Does not sync: a file that a power cut left is of an earlier boot, and is made anew. */
+/* Does not sync: after a power cut the file is of an earlier boot, and is written again. */
 static int write_materialized(struct program_folder *f, const char *path, const struct blob *content, int *ret_fd)
 {
         cleanup_free char *temporary = format_string("%s/.new.XXXXXX", f->dir);
@@ -204,12 +204,12 @@ static int materialize(struct program_folder *f, const struct wanted *w, int *re
                 return r;
         if (!f->is_lazy || atomic_fetch_sub(&f->room, (int64_t)content.size) <= (int64_t)content.size)
                 evicted = evict(f);
-        if (evicted < 0) /* a full folder is no reason not to run what is there */
+        if (evicted < 0) /* a folder beyond its bound does not keep a program from running */
                 log_warning("%s", error_message(evicted));
         return 0;
 }
 
-/* One process materializes, the others wait for it. */
+/* One process materializes; the others wait. */
 static int materialize_once(struct program_folder *f, const struct wanted *w, int *ret_fd)
 {
         char name[DIGEST_HEX_SIZE + 8];
@@ -226,7 +226,7 @@ static int materialize_once(struct program_folder *f, const struct wanted *w, in
         return r;
 }
 
-/* For a store that cannot be written to: the program as a file in memory, whose path is valid while the descriptor is open. */
+/* For a read-only store: the program as a file in memory, whose path is valid while the descriptor is open. */
 static int keep_in_memory(struct wanted *w, int *ret_fd)
 {
         cleanup_blob struct blob content = {0};

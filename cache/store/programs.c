@@ -9,19 +9,19 @@
 #include "cache/store/program_folder.h"
 #include "cache/store/store.h"
 
-/* A file for each program, <store>/deltas/<digest>: a header and a zstd frame. It is written under another name, synced and renamed, so it is
- * whole or not there.
+/* Each program is a file <store>/deltas/<digest>: a header and a zstd frame. It is written under another name, synced and renamed, so it is
+ * whole or absent.
  *
- * The lock is held while a file takes its place, so that its base is still there, and while files are removed. Reading takes none: a reader
- * under whose hands a chain was changed looks again with the lock, and only what is wrong then is damaged. */
+ * The lock is held while a file takes its place, so that its base still exists, and while files are removed. Reading takes no lock: a reader
+ * that finds a wrong link reads the chain again under the lock, as it may have changed; only a link that is wrong then is damaged. */
 
 #define FOLDER       "deltas"
 #define LOCK         ".lock"
 #define MAGIC        "solvdlta"
 #define VERSION      1
 #define PROGRAM_MOST (UINT64_C(1) << 30)
-#define CHAIN_BYTES  (UINT64_C(128) << 20) /* decoded at about a gigabyte a second; a chain that has more gets no more links */
-/* A delta against the chain's beginning is taken while it is well below a keyframe; then it is time for a new one. */
+#define CHAIN_BYTES  (UINT64_C(128) << 20) /* a chain of more bytes gets no more links; decoding takes a second per gigabyte */
+/* A delta against the chain's beginning pays while it is well below a keyframe's size. */
 #define DELTA_PAYS_NUM 3
 #define DELTA_PAYS_DEN 4
 
@@ -101,7 +101,7 @@ static int load_from(int fd, bool with_frame, struct program *ret)
         return r == 0 && with_frame && ret->frame.size != ret->stored - sizeof(h) ? -EBADMSG : r;
 }
 
-/* -ENOENT: it is not there; -EBADMSG: it is no such file. Both without a sentence. */
+/* -ENOENT: absent. -EBADMSG: not a program's file. Both without a sentence. */
 static int load(const struct programs *p, const struct digest *id, bool with_frame, struct program *ret)
 {
         cleanup_free char *path = path_of(p, id);
@@ -118,11 +118,11 @@ static int load(const struct programs *p, const struct digest *id, bool with_fra
 
 /* -- chains ----------------------------------------------------------------------------------------------------- */
 
-/* The program itself, its base, that one's base … */
+/* The program, its base, the base's base … */
 struct chain {
         struct program links[PROGRAMS_CHAIN + 1];
         size_t n;
-        size_t bad; /* the link that is missing or wrong */
+        size_t bad; /* the first missing or wrong link */
 };
 
 static void chain_done(struct chain *c)
@@ -131,7 +131,7 @@ static void chain_done(struct chain *c)
                 blob_done(&c->links[i].frame);
 }
 
-/* -ENOENT: the program is not there; -EBADMSG: a link is missing or wrong. Both without a sentence. */
+/* -ENOENT: the program is absent. -EBADMSG: a link is missing or wrong. Both without a sentence. */
 static int load_chain(const struct programs *p, const struct digest *id, bool with_frames, struct chain *ret)
 {
         struct digest next = *id;
@@ -223,7 +223,7 @@ static int add_link(void *user, const char *name, const struct digest *id, const
 
         if (!id && is_unfinished(name))
                 unlink(path); /* we hold the lock, so nobody is writing it */
-        if (!id || r == -ENOENT || r == -EBADMSG || r == -EIO) /* it builds on nothing that anybody could say */
+        if (!id || r == -ENOENT || r == -EBADMSG || r == -EIO) /* no known base */
                 return 0;
         list_grow(l->list, l->n);
         if (r == 0)
@@ -245,14 +245,14 @@ static int remove_file(const struct programs *p, const struct digest *id)
         return unlink(path) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", path, strerror(errno)) : 0;
 }
 
-/* A file that is missing or wrong, with all that builds on it. Under the lock. */
+/* Removes a missing or wrong file and all that build on it. Under the lock. */
 static int drop(struct programs *p, const struct digest *id)
 {
         cleanup(links_done) struct links all = {0};
         cleanup_digests struct digest_list gone = {0};
         int r = list_links(p, &all);
 
-        log_error("the program %s in %s does not check out; it and what builds on it is dropped, to be built again", digest_text(id).s, p->dir);
+        log_error("the program %s in %s is damaged; it and all that build on it are dropped, to be built again", digest_text(id).s, p->dir);
         digest_list_add(&gone, id->bytes);
         for (size_t k = 0; r == 0 && k < gone.n; k++) {
                 for (size_t i = 0; i < all.n; i++)
@@ -275,7 +275,7 @@ static bool content_is(struct slice content, const struct digest *id)
         return digest_equal(&d, id);
 }
 
-/* From the keyframe to the program, to and fro between two buffers. With `each`, every link is verified. */
+/* Decodes from the keyframe to the program, alternating between two buffers. `each`: verifies every link. */
 static int decode_chain(struct chain *c, bool each, struct blob *ret)
 {
         cleanup_free void *to = NULL, *from = NULL;
@@ -308,7 +308,7 @@ static int decode_chain(struct chain *c, bool each, struct blob *ret)
         return 0;
 }
 
-/* *ret_bad is what is wrong when that is -EBADMSG or -EIO. */
+/* *ret_bad: the wrong link after -EBADMSG or -EIO. */
 static int try_content(const struct programs *p, const struct digest *id, bool each, struct blob *ret, struct digest *ret_bad)
 {
         cleanup(chain_done) struct chain c = {0};
@@ -354,7 +354,7 @@ int programs_verify(struct programs *p, const struct digest *id, bool look_only)
 
 /* -- storing ---------------------------------------------------------------------------------------------------- */
 
-/* Is there room behind this chain? Each link costs its whole length when it is decoded. */
+/* True if the chain may get another link. Decoding a link costs its whole length. */
 static bool has_room(const struct chain *c)
 {
         uint64_t bytes = 0;
@@ -364,7 +364,7 @@ static bool has_room(const struct chain *c)
         return c->n == 1 || (c->n <= PROGRAMS_CHAIN && bytes < CHAIN_BYTES);
 }
 
-/* The base to try: `near` itself while its chain has room, else where the chain begins; none when it cannot be read. */
+/* The base to try: `near` while its chain has room, else the chain's beginning; none if the chain cannot be read. */
 static int choose_base(struct programs *p, const struct digest *near, struct digest *ret)
 {
         cleanup(chain_done) struct chain c = {0};
@@ -375,7 +375,7 @@ static int choose_base(struct programs *p, const struct digest *near, struct dig
         return r == -ENOENT || r == -EBADMSG ? 0 : r;
 }
 
-/* The smaller of a delta against `base` (zero: none) and a keyframe, for which it becomes zero. */
+/* Makes a delta against *base (zeros: none) or a keyframe, whichever pays. For a keyframe *base becomes zeros. */
 static int make_frame(struct programs *p, struct slice content, struct digest *base, struct blob *ret)
 {
         cleanup_blob struct blob near = {0}, delta = {0};
@@ -387,7 +387,7 @@ static int make_frame(struct programs *p, struct slice content, struct digest *b
         if (r < 0 && r != -ENOENT)
                 return r;
         blob_done(&near);
-        /* A whole one need not be tried further than it could win. */
+        /* The keyframe must be small enough to win. */
         r = delta_encode(content, SLICE(NULL, 0), delta.owned ? delta.size / DELTA_PAYS_NUM * DELTA_PAYS_DEN : most, ret);
         if (r == -E2BIG && delta.owned) {
                 *ret = delta;
@@ -398,8 +398,8 @@ static int make_frame(struct programs *p, struct slice content, struct digest *b
         return r;
 }
 
-/* Is a delta against `base` still one that can be decoded? Somebody may have removed the base, lengthened its chain, or stored it as a delta
- * against this very program since. */
+/* True if a delta against `base` can still be decoded. Meanwhile another process may have removed the base, lengthened its chain, or stored the base
+ * as a delta against this very program. */
 static bool base_is_good(const struct programs *p, const struct digest *base, const struct digest *id)
 {
         cleanup(chain_done) struct chain c = {0};
@@ -414,7 +414,7 @@ static bool base_is_good(const struct programs *p, const struct digest *base, co
         return true;
 }
 
-/* With `anew` in the place of the one that is there; else that one stays, as something may build on it. -EAGAIN: the base is not there any more. */
+/* Without `anew` an existing file stays, as others may build on it; with `anew` it is replaced. -EAGAIN: the base is gone. */
 static int place(struct programs *p, const struct digest *id, uint64_t size, const struct digest *base, const struct blob *frame, bool anew)
 {
         cleanup_free char *path = path_of(p, id);
@@ -463,7 +463,7 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
         if (programs_has(p, ret_id)) {
                 cleanup_free char *path = path_of(p, ret_id);
 
-                utimensat(AT_FDCWD, path, NULL, 0); /* gc leaves it to the build that will name it */
+                utimensat(AT_FDCWD, path, NULL, 0); /* gc spares it for the build that will refer to it */
                 return 0;
         }
         if (near)
@@ -476,7 +476,7 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
                         r = place(p, ret_id, content.size, &base, &frame, false);
                 if (r != -EAGAIN)
                         return r;
-                base = (struct digest){0}; /* the near one was taken away meanwhile */
+                base = (struct digest){0}; /* the base was removed meanwhile */
                 r = 0;
         }
         return r;
@@ -484,7 +484,7 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
 
 /* -- removing --------------------------------------------------------------------------------------------------- */
 
-/* Removes them if nothing else builds on them; else -EAGAIN and what does. */
+/* Removes the programs if no other builds on them; else -EAGAIN, and *ret has those that do. */
 static int remove_alone(struct programs *p, const struct digest_list *go, struct links *ret)
 {
         cleanup_close int lock = -1;
@@ -506,7 +506,7 @@ static int remove_alone(struct programs *p, const struct digest_list *go, struct
         return r;
 }
 
-/* Stores what builds on one that goes anew, against the next in its chain that stays. */
+/* Stores a program that builds on a removed one again, against the next in its chain that stays. */
 static int restore(struct programs *p, const struct digest *id, const struct digest_list *go)
 {
         cleanup(chain_done) struct chain c = {0};
@@ -529,7 +529,7 @@ static int restore(struct programs *p, const struct digest *id, const struct dig
 int programs_remove(struct programs *p, const struct digest *ids, size_t n, const struct progress *progress)
 {
         const struct digest_list go = {(struct digest *)ids, n};
-        struct digest first = {0}; /* of those that were stored anew in the last round */
+        struct digest first = {0}; /* the first program stored again in the last round */
 
         for (;;) {
                 cleanup(links_done) struct links builds_on = {0};
@@ -539,7 +539,7 @@ int programs_remove(struct programs *p, const struct digest *ids, size_t n, cons
                         return r;
                 if (digest_equal(&builds_on.list[0].id, &first))
                         return errorf(-EIO,
-                                      "a program cannot be removed: what builds on it in %s cannot be stored anew; see "
+                                      "cannot remove a program: those that build on it in %s cannot be stored again; see "
                                       "'solverfs fsck'",
                                       p->dir);
                 r = 0;
@@ -569,7 +569,7 @@ int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char 
         struct program program;
         int r = load(p, id, false, &program);
 
-        if (r == -EBADMSG && (r = read_content(p, id, &content)) == 0) /* which drops it, unless it is whole by now */
+        if (r == -EBADMSG && (r = read_content(p, id, &content)) == 0) /* drops it unless it is whole now */
                 r = load(p, id, false, &program);
         if (r == -ENOENT || r == -EBADMSG)
                 return absent(id);

@@ -30,7 +30,7 @@ void environment_unlock(struct environment *e)
         pthread_mutex_unlock(&e->writer);
 }
 
-/* -- what the store knows of itself ----------------------------------------------------------------------------- */
+/* -- the store's own record ------------------------------------------------------------------------------------- */
 
 /* Framed like all values, and of `size`. */
 int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret)
@@ -42,7 +42,7 @@ int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t 
                 return r;
         r = frame_decode(slice_string(key), SLICE(frame.data, frame.size), ret);
         if (r == -EBADMSG || (r == 0 && ret->size != size))
-                return db_damaged(db, "what it says of itself does not check out");
+                return db_damaged(db, "the store's own record is damaged");
         if (r == 0 && !ret->owned)
                 ret->owned = steal_pointer(frame.owned);
         return r;
@@ -94,7 +94,7 @@ static int begin_reading(struct db *db, MDB_txn **ret)
 {
         int r = db_begin(db, false, ret);
 
-        if (r == -EAGAIN) { /* slots of dead processes count, too */
+        if (r == -EAGAIN) { /* dead processes may hold the slots */
                 db_clear_readers(db);
                 r = db_begin(db, false, ret);
         }
@@ -156,7 +156,7 @@ bool txn_begin_anew(struct store_txn *t, int error)
 
         if (error != -EIO || t->write || t->was_read || e->read_only)
                 return false;
-        if (db_usable(t->index->db) == 0) /* LMDB gave up the transaction at something it did not tell */
+        if (db_usable(t->index->db) == 0) /* LMDB ended the transaction without saying why */
                 db_condemn(t->index->db, error_message(error));
         r = index_enter(e, false, &x);
         if (r < 0)
@@ -170,7 +170,7 @@ bool txn_begin_anew(struct store_txn *t, int error)
         return t->error == 0;
 }
 
-/* A process that died between writing its journal and committing leaves a group that LMDB has not got. */
+/* Applies the group of a process that died between writing its journal and committing LMDB. */
 static int catch_up(struct store_txn *t, bool lost)
 {
         struct environment *e = t->env;
@@ -195,7 +195,7 @@ static int begin_writing(struct store_txn *t, bool lost)
         if (r < 0)
                 return r;
         if (now - e->readers_cleared_ns > CLEAR_READERS_NS) {
-                db_clear_readers(db); /* what a dead one was reading would keep pages from reuse */
+                db_clear_readers(db); /* a dead reader keeps pages from reuse */
                 e->readers_cleared_ns = now;
         }
         r = applied_get(db, t->txn, t->index->meta, &t->found);
@@ -210,7 +210,7 @@ static int begin_writing(struct store_txn *t, bool lost)
         return r;
 }
 
-/* Under the write lock the index in force stays in force, but for one that another process replaced. */
+/* Under the write lock. No other process can replace the index until the lock is released. */
 static int write_enter(struct store_txn *t, bool lost)
 {
         int r = index_enter(t->env, true, &t->index);
@@ -244,8 +244,8 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
         return r;
 }
 
-/* A journal that lost a part is written anew from the index, which has it all; an index may turn out to be damaged only here, and is made
- * anew then. */
+/* If the journal lost a part, it is rewritten from the index, which has all of it. If the index proves damaged here, the second attempt rebuilds
+ * it. */
 int store_write(struct store *s, struct store_txn **ret)
 {
         int r = write_begin(s, false, ret);
@@ -269,7 +269,7 @@ static struct store_txn *txn_free(struct store_txn *t)
         return NULL;
 }
 
-/* The journal first, then LMDB; when LMDB cannot, the journal is taken back, under the lock, before anybody could replay it. */
+/* The journal first, then LMDB. If LMDB fails, the group is cut off the journal, under the lock, before any process could replay it. */
 static int commit_writing(struct store_txn *t)
 {
         struct environment *e = t->env;
@@ -319,7 +319,7 @@ int store_commit(struct store_txn *t)
         }
         r = commit_writing(t);
         if (r == 0)
-                fault_at("store.committed"); /* a crash: it cannot fail any more */
+                fault_at("store.committed"); /* only for a crash: it cannot fail any more */
         txn_free(t);
         return r;
 }
@@ -391,7 +391,7 @@ int txn_open_frame(struct store_txn *t, size_t table, struct slice key, struct s
         return r == -EBADMSG ? mend(t, table, key, ret) : r;
 }
 
-/* `ret` NULL: only whether it is there. */
+/* `ret` may be NULL, to ask only whether the key exists. */
 static int find_frame(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         return t->txn ? db_get(t->index->db, t->txn, txn_dbi(t, table), key, ret) : t->error;
@@ -425,7 +425,7 @@ int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *
         *ret = (struct blob){0};
         if (r == 0)
                 r = txn_open_frame(t, table, key, SLICE(frame.data, frame.size), ret);
-        if (r == 0 && !ret->owned) /* it lies raw in the frame */
+        if (r == 0 && !ret->owned) /* the value is raw bytes in the frame */
                 ret->owned = steal_pointer(frame.owned);
         return r;
 }
@@ -435,7 +435,7 @@ bool store_has(struct store_txn *t, size_t table, struct slice key)
         return find(t, table, key, NULL) == 0;
 }
 
-/* A change that the index has, or an error. After an error LMDB's transaction may hold a part of the change: it can only be given up. */
+/* Adds to the group a change that the index has. After an error LMDB's transaction may hold a part of the change, so it can only be aborted. */
 static int note_change(struct store_txn *t, int r, enum journal_op op, size_t table, struct slice key, struct slice frame)
 {
         if (r == 0) {
@@ -462,7 +462,7 @@ int store_put(struct store_txn *t, size_t table, struct slice key, struct slice 
         if (r == 0)
                 r = db_put(t->index->db, t->txn, txn_dbi(t, table), key, SLICE(frame->data, frame->size));
         r = note_change(t, r, JOURNAL_PUT, table, key, SLICE(frame->data, frame->size));
-        if (frame->failed || frame->capacity > (1 << 20)) /* do not sit on the largest value ever put */
+        if (frame->failed || frame->capacity > (1 << 20)) /* do not keep memory for the largest value ever put */
                 buffer_done(frame);
         return r;
 }
@@ -508,7 +508,7 @@ int store_visit(struct store *s, size_t table, struct slice prefix, bool values,
         return r < 0 ? r : store_each(t, table, prefix, SLICE("", 0), values, fn, user);
 }
 
-/* An index made anew counts anew. */
+/* A rebuilt index counts transactions from the start, so its inode is part of the number. */
 uint64_t store_generation(struct store *s)
 {
         struct index *x;

@@ -61,7 +61,7 @@ static int compact_table(struct db *db, MDB_txn *txn, const char *name, struct j
 
                 r = frame_decode(key, frame, &value);
                 if (r == -EBADMSG)
-                        return db_damaged(db, "a value does not check out");
+                        return db_damaged(db, "a value fails its checksum");
                 if (r == 0)
                         r = journal_compact_add(c, slice_string(name), key, frame);
                 if (r < 0)
@@ -70,7 +70,7 @@ static int compact_table(struct db *db, MDB_txn *txn, const char *name, struct j
         return r == -ENOENT ? 0 : r;
 }
 
-/* The names of all tables there are stand in the nameless one. */
+/* LMDB's unnamed table has the names of all tables. */
 static int compact_tables(struct db *db, MDB_txn *txn, struct journal_compaction *c)
 {
         cleanup(walk_done) struct walk w = {0};
@@ -93,8 +93,8 @@ static int compact_tables(struct db *db, MDB_txn *txn, struct journal_compaction
         return r == -ENOENT ? 0 : r;
 }
 
-/* The new segment is in force from when LMDB says that it is applied; a crash before that finds a segment made of exactly what LMDB
- * has, and takes it. */
+/* The new segment is in force once LMDB records that it is applied. After an earlier crash the next opening finds a segment made of exactly
+ * what LMDB has, and takes it. */
 int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct journal_position at, uint64_t *ret_segment)
 {
         struct journal_compaction *c;
@@ -112,7 +112,7 @@ int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct j
 
 /* -- checking --------------------------------------------------------------------------------------------------- */
 
-/* The state of a key according to the journal, found by the key's hash: 128 bits, enough to tell millions of keys apart. */
+/* The state of a key according to the journal, found by the key's hash: 128 bits, enough for millions of keys. */
 struct last_word {
         XXH128_hash_t key;
         uint64_t frame; /* hash of it */
@@ -130,7 +130,7 @@ struct check {
         struct last_word *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
         size_t n;
         struct journal_walk walk;
-        bool journal_lacks; /* something that is in the index */
+        bool journal_lacks; /* the index has something that the journal lacks */
 };
 
 static void check_done(struct check *c)
@@ -156,7 +156,7 @@ static XXH128_hash_t hash_key(struct slice table, struct slice key)
         return XXH3_128bits_withSeed(key.data, key.size, XXH3_64bits(table.data, table.size));
 }
 
-/* Tables that are not ours, most likely another version's, are not looked at. */
+/* Ignores tables that are not ours, probably another version's. */
 static int know(void *user, const struct journal_record *record)
 {
         struct check *c = user;
@@ -202,13 +202,13 @@ static int compare_keys(const void *a, const void *b)
         return XXH128_cmp(&((const struct last_word *)a)->key, &((const struct last_word *)b)->key);
 }
 
-/* Is it really the journal's last word on its key? A damaged record behind it may have been a later one. */
+/* True if this is surely the journal's last word on its key: no damaged record follows, which may have been a later one. */
 static bool is_certain(const struct check *c, const struct last_word *k)
 {
         return k->damaged == c->walk.counts.damaged;
 }
 
-/* A value that an index made anew has, or has not. */
+/* Counts a value that a rebuilt index will have or lack. */
 static void count_damaged(struct check *c, const struct last_word *k)
 {
         c->report->damaged++;
@@ -235,7 +235,7 @@ static int check_value(struct check *c, size_t table, struct slice key, struct s
         if (k)
                 k->seen = true;
         if (r == -EBADMSG) {
-                tell(c, "a value in the table %s does not check out", name);
+                tell(c, "a value in the table %s fails its checksum", name);
         } else if (!k) {
                 c->journal_lacks = true;
                 tell(c, "the journal lacks a value of the table %s", name);
@@ -264,7 +264,7 @@ static int check_table(struct check *c, size_t table)
         return r == -ENOENT ? 0 : r;
 }
 
-/* Keys the journal has and the index lost; but an index that is sound knows better than a journal that is not. */
+/* Keys that the journal has and the index lost. If a damaged record may have deleted the key, a sound index is right. */
 static void check_missing(struct check *c)
 {
         bool index_is_sound = c->report->damaged == 0;
@@ -308,7 +308,7 @@ static int check_all(struct check *c)
         return r;
 }
 
-/* All pages of the index as this transaction sees it; a writer stands on the snapshot of the transaction before its own. */
+/* Checks all pages of the index that this transaction sees; a writer sees the snapshot of the transaction before its own. */
 static int check_pages(const struct store_txn *t)
 {
         struct db *db = t->index->db;
@@ -318,7 +318,7 @@ static int check_pages(const struct store_txn *t)
 
 /* -- compacting a store ----------------------------------------------------------------------------------------- */
 
-/* An index that lost something would make the journal lose it, too. */
+/* Compacting an index that lost something would make the journal lose it, too. */
 static int check_before_compacting(struct store_txn *t)
 {
         struct store_report report = {0};
@@ -345,7 +345,7 @@ static int compact_once(struct store *s)
         r = check_before_compacting(t);
         if (r == 0)
                 r = compact_index(e, t->index, t->txn, t->at, &segment);
-        /* Not by store_commit(): it would let go of the lock before a segment that did not come into force is gone. */
+        /* Not store_commit(): it would release the lock before a segment that did not come into force is removed. */
         if (r == 0)
                 r = db_commit(t->index->db, t->txn);
         else
@@ -359,14 +359,14 @@ static int compact_once(struct store *s)
         if (r == 0) {
                 journal_remove_before(e->journal, segment);
                 e->journal_lost = false;
-        } else if (segment != 0 && !in_force) { /* else both stay: nobody knows which one the disk says is applied */
+        } else if (segment != 0 && !in_force) { /* else both stay: it is unknown which one the disk has as applied */
                 journal_remove(e->journal, segment);
         }
         store_end(t);
         return r;
 }
 
-/* The second time from an index that was made anew. */
+/* The second attempt is from a rebuilt index. */
 int store_compact(struct store *s)
 {
         int r = compact_once(s);
@@ -376,7 +376,7 @@ int store_compact(struct store *s)
 
 /* -- checking a store ------------------------------------------------------------------------------------------- */
 
-/* Reports repairs made before this check: when the store was opened, or by a transaction that met the damage. Under the write lock. */
+/* Reports repairs made before this check, by opening the store or by a transaction that met damage. Under the write lock. */
 static void tell_made_anew(struct check *c, struct environment *e)
 {
         if (e->index_anew)
@@ -397,7 +397,7 @@ static int check_begin(struct check *c, struct store *s)
                 if (r < 0)
                         return r;
                 r = check_pages(c->txn);
-                if (r == -EAGAIN) /* many were written since it began */
+                if (r == -EAGAIN) /* writers replaced its snapshot */
                         c->txn = store_end(c->txn);
         } while (r == -EAGAIN);
         if (r == -EIO)
@@ -405,7 +405,7 @@ static int check_begin(struct check *c, struct store *s)
         return r;
 }
 
-/* 1: the index is odd, and will be made anew before the next transaction. */
+/* 1: the index is damaged, and will be rebuilt before the next transaction. */
 static int check_once(struct check *c, struct store *s)
 {
         bool odd;
@@ -438,7 +438,7 @@ int store_check(struct store *s, bool look_only, struct store_report *ret, void 
                 journal_lacks |= c.journal_lacks;
                 if (r == 1 && round == 1)
                         r = errorf(-EIO, "the index in %s is damaged again and again: is the disk sound?", s->dir);
-                if (round == 1) { /* what was found before the index was made anew */
+                if (round == 1) { /* damage found before the index was rebuilt */
                         ret->damaged = first.damaged;
                         ret->dropped = first.dropped;
                         ret->restored = first.restored;

@@ -1,9 +1,9 @@
-/* The index opened, and made anew from the journal.
+/* Opening the index, and rebuilding it from the journal.
  *
- * An index that is odd in any way is not mended: a new one is made beside it, in a folder nobody knows, and takes its name. The old one is set
- * aside (lmdb.damaged-<time>; the last one is kept) to be examined. Whoever still has the old one open notices before the next transaction,
- * in this process or in another, and changes over; a transaction that is open goes on with what it has. All of it happens under
- * the store's write lock. A crash on the way leaves a folder to be swept and the journal, which has it all. */
+ * A damaged index is never repaired: a new one is built beside it, in a folder that only we know, and takes its name. The old one is set
+ * aside (lmdb.damaged-<time>; the last one is kept) for examination. A process that still has the old one open notices before its next
+ * transaction and changes over; an open transaction continues on the old one. All of this happens under the store's write lock. A crash
+ * leaves an unfinished folder, which is swept, and the complete journal. */
 #include "cache/store/store_internal.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 /* -- folders ---------------------------------------------------------------------------------------------------- */
 
-/* One set aside earlier, unless it is `but`. */
+/* Removes an index set aside earlier, unless it is `but`. */
 static int remove_set_aside(void *but, const char *dir, const char *name)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
@@ -30,7 +30,7 @@ static int set_aside(const char *dir, const char *index)
         cleanup_free char *to = NULL;
         int64_t now = now_seconds();
 
-        if (rmdir(index) == 0 || errno == ENOENT) /* there was nothing */
+        if (rmdir(index) == 0 || errno == ENOENT) /* nothing to set aside */
                 return 0;
         do {
                 free(to);
@@ -54,7 +54,7 @@ static int put_in_place(const char *dir, const char *new, const char *index)
         return r < 0 ? r : sync_folder(dir);
 }
 
-/* -- what is in it ---------------------------------------------------------------------------------------------- */
+/* -- the index's content ---------------------------------------------------------------------------------------- */
 
 static int check_format(struct environment *e, struct index *x, MDB_txn *txn)
 {
@@ -72,7 +72,7 @@ static int check_format(struct environment *e, struct index *x, MDB_txn *txn)
                       format, STORE_FORMAT, format > STORE_FORMAT ? "a newer one" : "the one that made it");
 }
 
-/* -ENOENT: one is not there. */
+/* -ENOENT: a table is missing. */
 static int open_tables(struct environment *e, struct index *x, MDB_txn *txn, bool create)
 {
         bool absent = false;
@@ -88,7 +88,7 @@ static int open_tables(struct environment *e, struct index *x, MDB_txn *txn, boo
         return r == 0 && absent ? -ENOENT : r;
 }
 
-/* Without writing, which is what is most often enough. 1: there is something to write. */
+/* Opens the index without writing, which usually suffices. 1: there is something to write. */
 static int look_in(struct environment *e, struct index *x, struct journal_position *at)
 {
         MDB_txn *txn;
@@ -106,13 +106,13 @@ static int look_in(struct environment *e, struct index *x, struct journal_positi
                 db_abort(x->db, txn);
                 return r;
         }
-        db_commit(x->db, txn); /* keeps the tables' handles */
+        db_commit(x->db, txn); /* not an abort: it keeps the tables' handles */
         if (e->read_only)
                 return 0;
         return r == -ENOENT || absent == -ENOENT ? 1 : journal_pending(e->journal, *at);
 }
 
-/* The tables that are not there, and what the journal has that the index has not. `damaged` (may be NULL): places where the journal is. */
+/* Makes missing tables and applies what the index lacks of the journal. *damaged (may be NULL): damaged places of the journal. */
 static int write_in(struct environment *e, struct index *x, bool alone, struct journal_position *at, uint64_t *damaged)
 {
         uint8_t format[4];
@@ -149,29 +149,29 @@ static int bring_up(struct environment *e, struct index *x, bool cut)
         if (r == -ENODATA) {
                 log_error("a part of the journal in %s/journal is gone; it is written anew from the index", e->dir);
                 e->journal_lost = e->journal_anew = true;
-                r = 1; /* there may be more behind the part that is gone */
+                r = 1; /* there may be more behind the lost part */
         }
         if (r > 0)
                 r = write_in(e, x, cut, &at, NULL);
-        /* After a power cut there may be anything behind the last whole group; once more is written it must not look like a part of that. */
+        /* After a power cut anything may follow the last whole group; it must not look like a part of the next one. */
         if (r == 0 && cut && at.segment != 0 && !e->journal_lost)
                 r = journal_cut(e->journal, at);
         return r;
 }
 
-/* -- what only the old one has ---------------------------------------------------------------------------------- */
+/* -- rescuing what only the old index has ----------------------------------------------------------------------- */
 
 struct rescue {
         struct environment *env;
         struct index *index; /* the new one */
         MDB_txn *txn;        /* in it */
         struct db *old;
-        MDB_txn *from;                   /* in that */
+        MDB_txn *from;                   /* in the old one */
         struct journal_position applied; /* up to where the journal was applied to the old one */
 };
 
-/* The journal is damaged, too: a value that checks out in the old index was the last one when the index was whole; of one that does not the
- * journal's word counts only if it is certain to be the last. */
+/* The journal is damaged, too. A value of the old index that passes its checksum was the last one while the index was whole. If a value fails it,
+ * the journal's counts only if it is certainly the last. */
 static int rescue_value(struct rescue *s, MDB_dbi dbi, const char *name, const struct walk *w)
 {
         cleanup_blob struct blob value = {0}, word = {0};
@@ -187,7 +187,7 @@ static int rescue_value(struct rescue *s, MDB_dbi dbi, const char *name, const s
         return r == -ENOENT ? 0 : r;
 }
 
-/* As far as it can be read. */
+/* Rescues as much of the table as can be read. */
 static int rescue_table(struct rescue *s, const char *name)
 {
         cleanup(walk_done) struct walk w = {0};
@@ -202,7 +202,7 @@ static int rescue_table(struct rescue *s, const char *name)
         return r;
 }
 
-/* Up to where the journal was applied to the old index; `at` when it cannot be told. */
+/* Up to where the journal was applied to the old index; `at` if unknown. */
 static struct journal_position applied_once(const struct rescue *s, struct journal_position at)
 {
         struct journal_position applied = {0};
@@ -213,8 +213,8 @@ static struct journal_position applied_once(const struct rescue *s, struct journ
         return applied;
 }
 
-/* If the journal is damaged, or ends before what was applied, which is `at` now. It is written anew then, from what there is; but from no index
- * that is older than all of it. */
+/* If the journal is damaged, or ends (at `at`) before what the old index has applied, takes over what the old index still has and rewrites the
+ * journal. An old index that precedes the whole journal is not used. */
 static int rescue_facts(struct rescue *s, uint64_t damaged, struct journal_position at, uint64_t *ret_segment)
 {
         struct environment *e = s->env;
@@ -225,10 +225,10 @@ static int rescue_facts(struct rescue *s, uint64_t damaged, struct journal_posit
         damaged += s->applied.segment > at.segment || (s->applied.segment == at.segment && s->applied.offset > at.offset);
         if (r < 0 || damaged == 0 || s->applied.segment < first.segment)
                 return r;
-        log_warning("the journal of %s is damaged as well: what the old index still has is taken over", e->dir);
+        log_warning("the journal of %s is damaged as well; taking over what the old index still has", e->dir);
         for (size_t i = 0; r == 0 && i < e->n_tables; i++)
                 r = rescue_table(s, e->tables[i]);
-        if (r == 0) /* a transaction that the old index had not got yet is newer than what it has */
+        if (r == 0) /* transactions that the old index lacks are newer than its content */
                 r = replay(e, s->index, false, &s->txn, &s->applied, &damaged);
         return r < 0 ? r : compact_index(e, s->index, s->txn, s->applied, ret_segment);
 }
@@ -255,7 +255,7 @@ static int rescue(struct environment *e, struct index *x, const char *path, uint
         return r;
 }
 
-/* -- making it anew --------------------------------------------------------------------------------------------- */
+/* -- rebuilding ------------------------------------------------------------------------------------------------- */
 
 static void index_free(struct environment *e, struct index *x)
 {
@@ -291,7 +291,7 @@ static int make_anew(struct environment *e, const char *index)
 {
         cleanup_free char *new = format_string("%s/" NEW_NAME, e->dir);
         uint64_t segment = 0;
-        int r = remove_tree(new); /* a crash left it */
+        int r = remove_tree(new); /* left by a crash */
 
         if (r == 0)
                 r = MIN(make_private_folder(new), 0);
@@ -324,7 +324,7 @@ static int try_open(struct environment *e, const char *path, bool cut, struct in
         return r;
 }
 
-/* Is it marked as damaged, or not there (or empty) although the journal has something? 0, or -EIO with a sentence. */
+/* -EIO with a sentence if the index is marked as damaged, or is absent or empty although the journal has something; else 0. */
 static int look_at(struct environment *e, const char *path, bool check)
 {
         cleanup_free char *mark = format_string("%s/" DB_DAMAGED, path), *data = format_string("%s/data.mdb", path);
@@ -339,7 +339,7 @@ static int look_at(struct environment *e, const char *path, bool check)
         if (e->read_only)
                 return 0;
         if (stat(data, &st) == 0 && st.st_size > 0)
-                return fd >= 0 ? pages_check(fd, data, 0) : 0; /* what cannot be opened says so when it is */
+                return fd >= 0 ? pages_check(fd, data, 0) : 0; /* a file that cannot be opened is reported later, by opening it */
         r = journal_first(e->journal, &first, NULL);
         return r == 0 && first.segment != 0 ? errorf(-EIO, "there is no index in %s: it is made from the journal", path) : r;
 }
@@ -413,11 +413,11 @@ static int renew_locked(struct environment *e, struct index *old)
         return r;
 }
 
-/* A read-only one that is damaged stays so; what a forked child has is not its own. */
+/* True if the index can be used as it is. A damaged one that is read-only stays; so does a forked child's, which is its parent's. */
 static bool is_fit(struct environment *e, struct index *x)
 {
         if (!db_is_ours(x->db))
-                return true; /* the transaction says so */
+                return true; /* the transaction reports it */
         return db_is_current(x->db) && (e->read_only || db_usable(x->db) == 0);
 }
 
@@ -439,7 +439,7 @@ int index_enter(struct environment *e, bool locked, struct index **ret)
                 }
                 r = locked ? renew(e, x) : renew_locked(e, x);
                 index_leave(e, x);
-                if (r < 0 && r != -EDEADLK) /* this thread writes to the one that is odd */
+                if (r < 0 && r != -EDEADLK) /* -EDEADLK: this thread is writing to the damaged one */
                         return r;
         }
 }

@@ -1,5 +1,5 @@
 /* Shared by the parts of the store: store.c (transactions), store_together.c (updates that share one), store_walk.c, store_open.c (handles),
- * store_index.c (the index opened, and made anew), store_replay.c (the journal applied), store_care.c (checking, compacting) and store_mend.c. */
+ * store_index.c (the index opened and rebuilt), store_replay.c (the journal applied), store_care.c (checking, compacting) and store_mend.c. */
 #pragma once
 
 #include <pthread.h>
@@ -10,15 +10,14 @@
 #include "cache/store/journal.h"
 #include "cache/store/store.h"
 
-/* An index that is open. The environment has the one in force; an older one, found damaged or replaced since, lives until its last
- * transaction ends. */
+/* An open index. The environment has the one in force; an older one, damaged or replaced, lives until its last transaction ends. */
 struct index {
         struct db *db;
         unsigned refs; /* under pool_lock: the environment's, and one for each transaction */
-        MDB_dbi meta;  /* what the store knows of itself */
+        MDB_dbi meta;  /* format, and how far the journal is applied */
         struct {
                 MDB_dbi dbi;
-                bool present; /* else it is not there yet (read-only), and empty */
+                bool present; /* false: not made yet (read-only), so empty */
         } tables[DB_TABLES];
         struct store_txn *pool; /* under pool_lock: read transactions that were reset */
 };
@@ -31,14 +30,14 @@ struct environment {
         LIST_ENTRY(environment) next; /* in the registry */
         char *dir;
         bool read_only;
-        int open_fd;             /* shared lock while open, so that a repair knows that nobody is; -1 on a read-only disk */
+        int open_fd;             /* shared lock while open, so that a repair can be alone; -1 on a read-only disk */
         int write_fd;            /* locked by the process that writes */
         struct journal *journal; /* NULL when read-only and there is none */
 
         pthread_mutex_t writer;        /* held by the thread that writes, around write_fd's lock */
         char *tables[DB_TABLES];       /* names */
         size_t n_tables;
-        bool index_anew, journal_anew; /* under writer: made anew since it was opened, and not reported yet */
+        bool index_anew, journal_anew; /* under writer: rebuilt since opening, not reported yet */
         bool journal_lost;             /* under writer: the index has what the journal lost */
         struct buffer scratch;         /* under writer: the frame being put */
         uint64_t readers_cleared_ns;   /* under writer */
@@ -49,10 +48,10 @@ struct environment {
 
 STAILQ_HEAD(update_list, update);
 
-/* Updates that wait for the next commit, of one handle: another one may be read-only. */
+/* Updates of one handle that wait for the next commit. Not shared by handles: another may be read-only. */
 struct together {
         pthread_mutex_t lock;
-        struct update_list waiting; /* under lock; the leader's own is the first until it has begun a transaction */
+        struct update_list waiting; /* under lock; the leader's is first until its transaction begins */
         bool is_led;                /* under lock */
 };
 
@@ -69,31 +68,31 @@ struct store_txn {
         struct index *index;
         MDB_txn *txn;
         bool write;
-        bool was_read;          /* something of it was given out */
-        int error;              /* of an earlier put: nothing more can be done but to give up */
+        bool was_read;          /* the caller has seen data of it */
+        int error;              /* of an earlier put: it can only be aborted */
         struct store_txn *next; /* in the pool */
 
         /* writing */
-        struct journal_position found; /* applied when it began */
-        struct journal_position at;    /* applied by now: behind what a dead process left */
+        struct journal_position found; /* journal applied up to here when it began */
+        struct journal_position at;    /* applied up to here now: includes a dead process's group */
         struct journal_position start; /* of this transaction's group */
         struct buffer group;
         uint64_t n_records;
 };
 
-/* store_index.c. Opens the index, and makes it anew from the journal first when it is odd in any way, or with `anew`. Under the write lock.
- * `cut`: nobody else has the store open; what lies behind the journal's last whole group is cut off. `check`: every page is looked at first. */
+/* store_index.c. Opens the index; if it is damaged, or with `anew`, rebuilds it from the journal first. Under the write lock.
+ * `cut`: no other process has the store open; cuts off what follows the journal's last whole group. `check`: checks every page first. */
 int index_open(struct environment *e, bool cut, bool check, bool anew, struct index **ret);
 void index_close(struct environment *e);
-/* The index in force, held. One that was found damaged, or was replaced by another process, is made anew or opened anew first: `locked`
- * says that the caller has the write lock. */
+/* Holds the index in force. A damaged one is first rebuilt; one that another process replaced is first reopened. `locked`: the caller has the
+ * write lock. */
 int index_enter(struct environment *e, bool locked, struct index **ret);
 void index_leave(struct environment *e, struct index *x); /* NULL is fine */
 
 extern _Thread_local unsigned transactions; /* this thread's, in any store */
 
-/* Begins a write transaction. `lost` goes on although a part of the journal is gone: only to write it anew. -ENODATA without a sentence:
- * a part is gone. */
+/* Begins a write transaction. -ENODATA without a sentence: a part of the journal is lost. `lost` allows that, for rewriting the journal
+ * only. */
 int write_begin(struct store *s, bool lost, struct store_txn **ret);
 
 #define META_TABLE   "@store"
@@ -101,7 +100,7 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret);
 #define META_APPLIED "journal" /* u64 segment, u64 offset: up to where the journal is applied */
 #define STORE_FORMAT 1
 
-/* The number of a table of this name, which need not end in a NUL; n_tables: there is none, most likely it is another version's. */
+/* The number of the table of this name; n_tables: there is none; probably another version's. */
 size_t table_named(const struct environment *e, struct slice name);
 static inline MDB_dbi txn_dbi(const struct store_txn *t, size_t table)
 {
@@ -112,7 +111,7 @@ static inline bool txn_has(const struct store_txn *t, size_t table)
         assert(table < t->env->n_tables);
         return t->index->tables[table].present;
 }
-/* Is the error that of a damaged index, and has the transaction, of which nothing was given out yet, begun anew on another? */
+/* True if the error was a damaged index and the transaction, of which the caller has seen nothing, has restarted on another. */
 bool txn_begin_anew(struct store_txn *t, int error);
 int txn_open_frame(struct store_txn *t, size_t table, struct slice key, struct slice frame,
                    struct blob *ret); /* *ret may point into `frame` */
@@ -134,21 +133,21 @@ void walk_done(struct walk *w);
 int environment_lock(struct environment *e);
 void environment_unlock(struct environment *e);
 
-/* store_mend.c. A value that fails its check: *ret is the journal's last word on it. -ENOENT: it has none, or may not have the last. Another
- * error: the journal could not be read. */
+/* store_mend.c. For a value that fails its checksum: *ret is the journal's last value. -ENOENT: it has none, or a later one may be lost. Other
+ * errors: the journal cannot be read. */
 int mend(struct store_txn *t, size_t table, struct slice key, struct blob *ret);
-/* The frame of a key as the journal has it, up to a position. -ENOENT: it has none, or may not have the last word on it: an old value is
- * worse than none. */
+/* The journal's last frame of a key, up to a position. -ENOENT: it has none, or a later one may be lost: an outdated value is worse than
+ * none. */
 int journal_frame(struct environment *e, struct journal_position upto, struct slice table, struct slice key, struct blob *ret);
 
-/* store_care.c. A compacted segment with all that the index has. Its number, to be in force once `txn` is committed. */
+/* store_care.c. Writes a compacted segment with all that the index has; *ret_segment is in force once `txn` is committed. */
 int compact_index(struct environment *e, struct index *x, MDB_txn *txn, struct journal_position at, uint64_t *ret_segment);
 
 int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret);
 int meta_put(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, struct slice value);
-int applied_get(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position *ret); /* {0, 0} when nothing was */
+int applied_get(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position *ret); /* {0, 0}: nothing applied */
 int applied_put(struct db *db, MDB_txn *txn, MDB_dbi meta, struct journal_position at);
 
-/* Applies to `*txn` what the journal has beyond *at, under the write lock. With `alone` (the index is not in force yet) it commits and
- * begins anew on the way, so that it can be long. *damaged grows by the places where the journal is. -EIO: the index is older than the journal. */
+/* Applies to *txn what the journal has beyond *at, under the write lock. With `alone` (the index is not in force yet) it commits now and then and
+ * begins another transaction, so a replay may be long. Adds damaged places to *damaged. -EIO: the index is older than the journal. */
 int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, struct journal_position *at, uint64_t *damaged);

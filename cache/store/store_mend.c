@@ -1,12 +1,12 @@
-/* The journal's last word on a key whose value does not check out. */
+/* The journal's last value of a key whose value in the index fails its checksum. */
 #include "cache/store/store_internal.h"
 
 /* Looks for one key in the journal. */
 struct finder {
         struct slice table, key;
-        struct blob frame; /* the last one put; empty when it was deleted since */
+        struct blob frame; /* the last one put; empty if deleted since */
         struct journal_walk walk;
-        uint64_t damaged; /* places before it */
+        uint64_t damaged; /* damaged places before it */
 };
 
 static int find_record(void *user, const struct journal_record *record)
@@ -30,7 +30,7 @@ static int find_record(void *user, const struct journal_record *record)
         return 0;
 }
 
-/* Once more when the journal was compacted under our hands: what we were about to read is gone then. */
+/* Searches again if the journal was compacted during the search: segments not read yet are gone then. */
 static int search(struct journal *j, struct journal_position upto, struct finder *f)
 {
         struct journal_position before, after;
@@ -62,7 +62,7 @@ int journal_frame(struct environment *e, struct journal_position upto, struct sl
         return 0;
 }
 
-/* The index is made anew the next time that it is opened, or by fsck; until then each reader looks in the journal. */
+/* Until the next opening, or fsck, rebuilds the index, each reader searches the journal. */
 int mend(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         cleanup_blob struct blob frame = {0}, value = {0};
@@ -73,16 +73,16 @@ int mend(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
                 r = journal_frame(t->env, upto, slice_string(t->env->tables[table]), key, &frame);
         if (r == 0)
                 r = frame_decode(key, SLICE(frame.data, frame.size), &value);
-        if (r < 0 && r != -ENOENT && r != -EBADMSG) /* an unreadable journal proves nothing about the value */
+        if (r < 0 && r != -ENOENT && r != -EBADMSG) /* an unreadable journal says nothing about the value */
                 return r;
-        log_error("a value in the table %s of %s does not check out; %s", t->env->tables[table], t->env->dir,
-                  r == 0 ? "the journal has it" : "it counts as absent, to be worked out again");
-        db_mark(t->index->db, "a value does not check out");
+        log_error("a value in the table %s of %s fails its checksum; %s", t->env->tables[table], t->env->dir,
+                  r == 0 ? "the journal has it" : "it counts as absent and will be computed again");
+        db_mark(t->index->db, "a value fails its checksum");
         if (r < 0) {
                 error_clear();
                 return -ENOENT;
         }
-        if (!value.owned) /* it lies raw in the frame */
+        if (!value.owned) /* the value is raw bytes in the frame */
                 value.owned = steal_pointer(frame.owned);
         *ret = value;
         value = (struct blob){0};

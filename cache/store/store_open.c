@@ -1,4 +1,4 @@
-/* Opening a store: what all its handles in this process share, and bringing the index up to the journal. */
+/* Opening a store: the environment that its handles in this process share, and the handles. */
 #include "cache/store/store_internal.h"
 
 #include <sys/stat.h>
@@ -39,7 +39,7 @@ static struct environment *environment_new(const char *dir, const char *const *t
         e->open_fd = e->write_fd = -1;
         pthread_mutexattr_init(&attributes);
         pthread_mutexattr_settype(&attributes,
-                                  PTHREAD_MUTEX_ERRORCHECK); /* writing twice in one thread is told, not waited for */
+                                  PTHREAD_MUTEX_ERRORCHECK); /* a thread that writes twice gets an error, not a deadlock */
         pthread_mutex_init(&e->writer, &attributes);
         pthread_mutexattr_destroy(&attributes);
         pthread_mutex_init(&e->pool_lock, NULL);
@@ -68,7 +68,7 @@ static int prepare_folder(const char *dir, int flags)
         return r < 0 ? r : MIN(make_private_folder(journal), 0);
 }
 
-/* Exclusive while nobody else has it open (so that it can be repaired), shared from then on. */
+/* The lock is exclusive if no other process has the store open, so that it can be repaired; later it is shared. */
 static int take_open_lock(struct environment *e, bool *ret_alone)
 {
         int r = lock_try(e->dir, "store.lock", e->read_only, &e->open_fd);
@@ -125,7 +125,7 @@ static int open_environment(struct environment *e, bool check)
         int r = take_open_lock(e, &alone);
 
         if (r == 0)
-                r = journal_open(journal, &e->journal); /* first: it says when the store is of a newer solverfs */
+                r = journal_open(journal, &e->journal); /* first: it detects a store of a newer solverfs */
         if (e->read_only && r == -ENOENT)
                 r = 0;
         if (r == 0 && !e->read_only)

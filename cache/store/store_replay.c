@@ -1,7 +1,7 @@
 /* Applying the journal to the index. */
 #include "cache/store/store_internal.h"
 
-#define REPLAY_CHUNK (UINT64_C(32) << 20) /* bytes applied in one LMDB transaction when nobody watches */
+#define REPLAY_CHUNK (UINT64_C(32) << 20) /* bytes applied in one LMDB transaction while the index is not in force */
 
 struct replayer {
         struct environment *env;
@@ -9,7 +9,7 @@ struct replayer {
         bool alone;
         MDB_txn **txn;
         uint64_t bytes; /* since the last commit */
-        /* a table that is none of ours, most likely of another version of solverfs */
+        /* a table that is not ours, probably another version's */
         char other_name[JOURNAL_TABLE_MAX + 1];
         MDB_dbi other;
 };
@@ -83,6 +83,6 @@ int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, st
 
         *at = w.at;
         *damaged += w.counts.damaged;
-        /* LMDB is older than a compacted segment: what was deleted since would come back if its content were only added to. */
+        /* LMDB is older than a compacted segment, which has no deletes: values deleted since would come back. */
         return r == -ESTALE ? db_damaged(x->db, "it is older than its journal") : r;
 }

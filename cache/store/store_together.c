@@ -1,12 +1,11 @@
 /* Updates that share a commit (store_update_together()).
  *
- * The first to come leads: it begins a write transaction, which takes until the commit under way has ended, and only then takes over
- * everything that waits by then, its own first. It runs all of that and commits once. Those that come meanwhile wait, and the first of
- * them leads when the leader has ended. So nothing ever waits for company: an update that comes alone is committed at once, and a group is
- * as large as what came during one commit.
+ * The first thread to arrive leads. It begins a write transaction, which waits until the commit under way has ended, and then takes over all
+ * updates that wait, its own first. It runs them and commits once. Updates that arrive meanwhile wait; the first of them leads next. So no
+ * update waits for company: a lone one is committed at once, and a group is what arrived during one commit.
  *
- * When a group fails, nothing of it is kept, and nobody knows yet whose fault it was: each of its updates is done again by itself, in its own
- * thread, and gets its own error. */
+ * When a group fails, nothing of it is kept, and the culprit is unknown: each of its updates runs again alone, in its own thread, and gets its
+ * own error. */
 #include "cache/store/store_internal.h"
 
 enum update_state {
@@ -29,7 +28,7 @@ struct group {
         struct update_list updates;
 };
 
-/* In the transaction; a second time when the index was made anew on the way, with what came meanwhile. */
+/* Runs the group in the transaction. If the index is rebuilt meanwhile, it runs again, with updates that arrived since. */
 static int run_group(void *user, struct store_txn *t)
 {
         struct group *g = user;
@@ -51,7 +50,7 @@ static void set_state(struct update *u, enum update_state state)
         pthread_cond_signal(&u->changed);
 }
 
-/* Lets the updates of a group go, and the next thread lead. Returns how many they were. */
+/* Releases the updates of a group, and lets the next thread lead. Returns their number. */
 static size_t dissolve(struct group *g, enum update_state state)
 {
         struct together *all = &g->store->together;
@@ -59,7 +58,7 @@ static size_t dissolve(struct group *g, enum update_state state)
         size_t n = 0;
 
         pthread_mutex_lock(&all->lock);
-        if (STAILQ_EMPTY(&g->updates)) /* no transaction could be begun: the leader alone hears of it */
+        if (STAILQ_EMPTY(&g->updates)) /* no transaction could begin: only the leader gets the error */
                 STAILQ_REMOVE_HEAD(&all->waiting, next);
         for (; (u = STAILQ_FIRST(&g->updates)); n++) {
                 STAILQ_REMOVE_HEAD(&g->updates, next);
@@ -81,7 +80,7 @@ static int lead(struct store *s, struct update *own)
         return r != 0 && n > 1 ? store_update(s, own->fn, own->user) : r;
 }
 
-/* Waits until it is decided what becomes of it. */
+/* Waits until the update is done, must lead, or must run alone. */
 static enum update_state join(struct store *s, struct update *u)
 {
         struct together *all = &s->together;
@@ -105,7 +104,7 @@ int store_update_together(struct store *s, store_update_fn fn, void *user)
         enum update_state state;
         int r = 0;
 
-        if (transactions > 0) /* the leader may be waiting for this very thread to end one */
+        if (transactions > 0) /* the leader may be waiting for a transaction of this thread */
                 return store_update(s, fn, user);
         state = join(s, &u);
         if (state == UPDATE_LEADS)

@@ -31,7 +31,7 @@ static int walk_frame(struct walk *w, struct slice in_map)
         return db_copy(w->db, w->frame, in_map);
 }
 
-/* Keys that do not ascend are pages out of place, perhaps in a ring. */
+/* Keys that do not ascend mean misplaced pages, perhaps a cycle. */
 static int walk_step(struct walk *w, MDB_cursor_op op, bool frames)
 {
         struct slice in_map = {0};
@@ -77,7 +77,7 @@ static int begin(struct store_walk *w, struct slice first)
         w->at = allocate(1, sizeof(*w->at));
         r = walk_first(w->at, t->index->db, t->txn, txn_dbi(t, w->table), first, !w->keys_only);
         if (r < 0 && r != -ENOENT) {
-                walk_done(w->at); /* its cursor is the old transaction's */
+                walk_done(w->at); /* its cursor belongs to the old transaction */
                 *w->at = (struct walk){0};
                 if (txn_begin_anew(t, r))
                         r = walk_first(w->at, t->index->db, t->txn, txn_dbi(t, w->table), first, !w->keys_only);
@@ -104,7 +104,7 @@ static int step(struct store_walk *w)
                 w->key = SLICE(w->at->key, w->at->key_size);
                 if (!w->keys_only)
                         r = txn_open_frame(w->txn, w->table, w->key, SLICE(w->at->frame, w->at->frame_size), &w->decoded);
-        } while (r == -ENOENT); /* damaged: passed over */
+        } while (r == -ENOENT); /* damaged: skipped */
         w->value = SLICE(w->decoded.data, w->decoded.size);
         return r < 0 ? r : 1;
 }

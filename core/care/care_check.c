@@ -1,4 +1,4 @@
-/* fsck. Each area is a function; a finding never ends the check, what makes going on pointless (no memory, the disk gone) does. */
+/* fsck. Each area is a function. Findings never end the check; errors that make it pointless (no memory, the disk gone) do. */
 #include "core/care/care_internal.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ void care_say(const struct care_watch *w, const char *area, enum care_kind kind,
         w->found(w->user, &(struct care_finding){.area = area, .kind = kind, .text = text});
 }
 
-/* For the modules' own checks, which say a line for each thing that is wrong. */
+/* For the modules' own checks, which report a line for each problem. */
 static void say(void *user, const char *line)
 {
         struct checking *c = user;
@@ -49,7 +49,7 @@ static int check_store(struct checking *c)
 
 /* -- builds and facts ------------------------------------------------------------------------------------------- */
 
-/* A value whose checksum is right and that cannot be read was not damaged by the disk: it is left where it is, for a solverfs that can. */
+/* Reports a value that cannot be read although its checksum is right. The disk did not damage it, so it stays for a solverfs that can read it. */
 static void unreadable(struct checking *c, const char *area, struct slice key)
 {
         char hex[2 * 16 + 1];
@@ -84,7 +84,7 @@ static int look_at_fact(void *user, struct slice key, struct slice value)
         cleanup(fact_unrefp) struct fact *f = NULL;
         int r = fact_decode(value, false, &f);
 
-        if (r == -ENOMEM) /* a run's output may be large */
+        if (r == -ENOMEM) /* possible: a run's output may be large */
                 return r;
         if (r < 0)
                 unreadable(c, "facts", key);
@@ -93,7 +93,7 @@ static int look_at_fact(void *user, struct slice key, struct slice value)
 
 /* -- programs --------------------------------------------------------------------------------------------------- */
 
-/* A copy is handed out unread. */
+/* Checks an executable copy: it is given to users without being read. */
 static void check_copy(struct checking *c, const char *name, const struct digest *id)
 {
         cleanup_free char *path = format_string("%s/programs/%s", workspace_dir(c->workspace), name);
@@ -104,7 +104,7 @@ static void check_copy(struct checking *c, const char *name, const struct digest
         if (fd < 0 || (digest_of_fd(fd, &d, NULL) == 0 && digest_equal(&d, id)))
                 return;
         if (!c->look_only) {
-                cleanup_close int idle = lock_idle(path); /* who executes it holds it */
+                cleanup_close int idle = lock_idle(path); /* -1: it is being executed */
 
                 taken = idle >= 0 && unlink(path) == 0;
         }
@@ -141,7 +141,7 @@ static int check_programs(struct checking *c)
 {
         struct programs *programs = workspace_programs(c->workspace);
         uint64_t absent = 0;
-        int r = c->look_only ? 0 : programs_remove(programs, NULL, 0, NULL); /* only what a killed process left half written */
+        int r = c->look_only ? 0 : programs_remove(programs, NULL, 0, NULL); /* only unfinished files of killed processes */
 
         digest_list_sort(&c->programs);
         if (r == 0)
@@ -153,10 +153,10 @@ static int check_programs(struct checking *c)
         }
         if (absent > 0)
                 care_say(c->watch, "programs", CARE_NOTE,
-                           "%llu program%s not kept (gc took them, or they were damaged): built again when asked for",
+                           "%llu program%s not kept (removed by gc, or damaged): built again when needed",
                            (unsigned long long)absent, absent == 1 ? " is" : "s are");
         if (c->unwanted > 0)
-                care_say(c->watch, "programs", CARE_NOTE, "%llu program%s of no build: 'solverfs gc' takes what has been so for an hour",
+                care_say(c->watch, "programs", CARE_NOTE, "%llu program%s of no build: 'solverfs gc' frees those older than an hour",
                            (unsigned long long)c->unwanted, c->unwanted == 1 ? " is" : "s are");
         return r;
 }
@@ -202,7 +202,7 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
         static const struct {
                 const char *what;
                 int (*check)(struct checking *c);
-                store_each_fn look; /* else at each value of a table */
+                store_each_fn look; /* or: called for each value of the table */
                 enum table table;
         } areas[] = {
                 {"the store's values", check_store},

@@ -1,4 +1,4 @@
-/* gc. First what nothing refers to, then copies, then what a bound asks for: the cheapest to make again goes first. */
+/* gc. It frees what nothing refers to, then copies, then what exceeds a bound: the cheapest to make again goes first. */
 #include "core/care/care_internal.h"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 struct kept_program {
         struct digest id; /* first: lists are sorted by digest_compare() */
         uint64_t bytes;
-        int64_t built;   /* last; INT64_MIN: no build refers to it */
-        int64_t touched; /* when it was stored, or asked to be */
+        int64_t built;   /* last build; INT64_MIN: no build refers to it */
+        int64_t touched; /* when it was last stored, or a build made it again */
 };
 
 struct collecting {
@@ -29,7 +29,7 @@ struct collecting {
         struct digest_list wanted; /* files that recipes name */
 };
 
-/* Bytes on disk below a path; what cannot be looked at counts as nothing. */
+/* Bytes on disk below a path; what cannot be read counts as 0. */
 static uint64_t size_of(const char *path)
 {
         cleanup_free char *root = copy_string(path);
@@ -59,7 +59,7 @@ static int drop_tree(struct collecting *c, const char *dir, const char *name, st
         uint64_t bytes = size_of(path);
         int r = c->plan->dry_run ? 0 : remove_tree(path);
 
-        if (r == -ENOTEMPTY || r == -EBUSY) { /* it is being written to: the next gc takes it */
+        if (r == -ENOTEMPTY || r == -EBUSY) { /* being written to: left to the next gc */
                 uint64_t left = size_of(path);
 
                 part->bytes += bytes - MIN(bytes, left);
@@ -83,8 +83,7 @@ static bool is_repository(struct collecting *c, const char *name, size_t length)
         size_t n;
         bool found = false;
 
-        /* Asks the config and not the open solvers: a repository that cannot be opened just now must not be deleted, nor any when the
-         * config is lost. */
+        /* Asks the config, not the open solvers: a repository that cannot be opened now must not be deleted, and none if the config is lost. */
         if (workspace_recipes(c->workspace, &recipes, &n) < 0)
                 return true;
         for (size_t i = 0; i < n && !found; i++)
@@ -93,7 +92,7 @@ static bool is_repository(struct collecting *c, const char *name, size_t length)
         return found;
 }
 
-/* Why something in a folder of the store is left over; NULL: it is not. "" is not worth a sentence. */
+/* Why something in a folder of the store is a leftover; NULL: it is not. "": without a message. */
 typedef const char *(*leftover_fn)(struct collecting *c, const char *name);
 
 /* With solvers.lock held, so that no clone is under way. */
@@ -101,12 +100,12 @@ static const char *why_repository(struct collecting *c, const char *name)
 {
         if (fnmatch("?*.part", name, 0) == 0)
                 return "a clone that was broken off";
-        if (fnmatch("?*.git", name, 0) != 0 || strcmp(name, RECIPE_PROGRAMS ".git") == 0) /* a lock; small, and nowhere to be fetched from */
+        if (fnmatch("?*.git", name, 0) != 0 || strcmp(name, RECIPE_PROGRAMS ".git") == 0) /* a lock; a small one without a source */
                 return NULL;
         return is_repository(c, name, strlen(name) - strlen(".git")) ? NULL : "the repository of no solver";
 }
 
-#define CCACHE_GONE ".ccache-gone" /* no solver's name begins with a dot */
+#define CCACHE_GONE ".ccache-gone" /* not a solver's: those do not begin with a dot */
 
 static const char *why_worktrees(struct collecting *c, const char *name)
 {
@@ -142,7 +141,7 @@ static int drop_leftovers_in(struct collecting *c, const char *folder, leftover_
         return each_in(c, folder, drop_leftover, &(struct leftovers){c, why});
 }
 
-/* Bytes that never became a case, or of one whose entry is lost: then they are all there is of it. */
+/* Deletes files that never became a case, or whose case's entry is lost; then the file is all that is left of the case. */
 static int drop_cases(struct collecting *c)
 {
         uint64_t n, bytes;
@@ -159,7 +158,7 @@ static int drop_cases(struct collecting *c)
         return 0;
 }
 
-#define SCRAMBLED_STALE 86400 /* seconds; a run that goes on has no result yet */
+#define SCRAMBLED_STALE 86400 /* seconds; a younger input's run may still be going on */
 
 static int drop_scrambled(struct collecting *c)
 {
@@ -249,7 +248,7 @@ static int prune(void *user, const char *dir, const char *name)
         if (strcmp(name, "ccache") == 0)
                 return 0;
         folder_each(path, look_at_worktree, &before);
-        if (!c->plan->dry_run) { /* near enough: as if none were in use */
+        if (!c->plan->dry_run) { /* a dry run assumes that none is in use */
                 r = build_prune(path);
                 folder_each(path, look_at_worktree, &after);
         }
@@ -259,7 +258,7 @@ static int prune(void *user, const char *dir, const char *name)
         return r;
 }
 
-/* Builds hold ccache.lock, shared. It is renamed first, so that none has to wait for the deleting. */
+/* Builds share ccache.lock. The folder is renamed first, so that no build waits for its deletion. */
 static int drop_ccache(struct collecting *c, bool all)
 {
         cleanup_free char *work = format_string("%s/work", workspace_dir(c->workspace)), *path = format_string("%s/ccache", work),
@@ -287,7 +286,7 @@ static int drop_ccache(struct collecting *c, bool all)
 
 /* -- programs in the store -------------------------------------------------------------------------------------- */
 
-#define UNWANTED_STALE 3600 /* seconds; a build's programs are there a moment before its record */
+#define UNWANTED_STALE 3600 /* seconds; a build's programs are stored a moment before its record */
 
 static int note_program(void *user, const char *, const struct digest *id, const struct stat *st)
 {
@@ -307,7 +306,7 @@ static int note_build(void *user, struct slice key, struct slice value)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
 
         if (build_record_decode(value, false, &record) < 0)
-                return 0; /* fsck says what cannot be read */
+                return 0; /* fsck reports records that cannot be read */
         for (size_t i = 0; record->ok && i < record->n_outputs; i++) {
                 struct kept_program *p = find_in_list(&record->outputs[i].id, c->programs, c->n_programs, sizeof(*p), digest_compare);
 
@@ -317,7 +316,7 @@ static int note_build(void *user, struct slice key, struct slice value)
         return 0;
 }
 
-/* Programs of no build go first: their build failed or was killed behind them, or was done again. */
+/* Programs of no build go first: their build failed or was killed after storing them, or was repeated. */
 static int by_age(const void *a, const void *b)
 {
         const struct kept_program *x = a, *y = b;
@@ -326,7 +325,7 @@ static int by_age(const void *a, const void *b)
                                     : (x->touched > y->touched) - (x->touched < y->touched);
 }
 
-/* All that are kept, in the order in which they go. The programs are read before the builds that name them. */
+/* Lists all programs in the order of deletion. Reads programs before builds, so that every listed program's record is seen. */
 static int list_programs(struct collecting *c)
 {
         int r;
@@ -342,7 +341,7 @@ static int list_programs(struct collecting *c)
         return r;
 }
 
-/* The first `n` of the list, all at once. A program that stays and is a delta against one of these is stored anew, and may be larger then. */
+/* Removes the first `n` of the list, all at once. A program that stays and is a delta against one of them is stored again, and may become larger. */
 static int take_programs(struct collecting *c, size_t n)
 {
         cleanup_digests struct digest_list ids = {0};
@@ -387,7 +386,7 @@ static int drop_programs(struct collecting *c)
 
 /* -- downloads -------------------------------------------------------------------------------------------------- */
 
-/* A file whole, or a part of one, which is locked while it is fetched. */
+/* Drops a whole file, or a part, which is locked while it is being fetched. */
 static int drop_download(void *user, const char *dir, const char *name)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
@@ -404,7 +403,7 @@ static int drop_download(void *user, const char *dir, const char *name)
         return 0;
 }
 
-/* None goes when the config cannot be read. Under the lock of `solver add`, which may just be writing the recipe that names one. */
+/* Drops none if the config cannot be read. Holds the lock of `solver add`, which may be writing the recipe that names one. */
 static int drop_downloads(struct collecting *c)
 {
         cleanup_close int lock = -1;
@@ -418,9 +417,9 @@ static int drop_downloads(struct collecting *c)
 
 /* -- the journal ------------------------------------------------------------------------------------------------ */
 
-#define JOURNAL_WORTH (UINT64_C(16) << 20) /* less than this to gain is not worth the writing */
+#define JOURNAL_WORTH (UINT64_C(16) << 20) /* least gain in bytes that is worth rewriting it */
 
-/* The journal holds every value that ever was, the tables only what is alive. */
+/* The journal has every value ever stored, the tables only the live ones. */
 static int compact_journal(struct collecting *c)
 {
         struct store_stats before, after;
@@ -444,7 +443,7 @@ static int compact_journal(struct collecting *c)
         return r;
 }
 
-/* Small ones: the journal shrinks by them. */
+/* The lists are small: the journal shrinks by them. */
 static int drop_used_lists(struct collecting *c)
 {
         return c->plan->dry_run ? 0 : build_used_sweep(c->workspace);
@@ -455,7 +454,7 @@ static int look_at_ccache(struct collecting *c)
         return drop_ccache(c, false);
 }
 
-/* First the programs of no build, whatever the bound is. */
+/* Frees programs of no build, whatever the bound; then what exceeds it. */
 static int bound(struct collecting *c)
 {
         size_t n = 0;
@@ -477,7 +476,7 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
         static const struct {
                 const char *what;
                 int (*drop)(struct collecting *c);
-                const char *folder; /* else each name in it is dropped */
+                const char *folder; /* or: drop_name is called for each name in it */
                 int (*drop_name)(void *user, const char *dir, const char *name);
         } areas[] = {{"leftovers", drop_leftovers},      {"copies of programs", NULL, "programs", drop_copy},
                      {"worktrees", NULL, "work", prune}, {"ccache", look_at_ccache},

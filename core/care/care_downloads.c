@@ -1,4 +1,4 @@
-/* Files that recipes name, in <store>/downloads by their sha256: what fsck and gc do about them. */
+/* fsck and gc for files that recipes name, stored in <store>/downloads by their sha256. */
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -33,7 +33,7 @@ struct looking {
         const struct recipe *recipe;
 };
 
-/* 1: it is there and right; 0: it is not there; -EBADMSG: other bytes. */
+/* 1: present and right. 0: absent. -EBADMSG: other bytes. */
 static int look_at_file(const char *path, const struct digest *expected)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -75,10 +75,10 @@ int care_check_downloads(struct checking *c)
         int r = 0;
 
         if (workspace_recipes(c->workspace, &recipes, &n) < 0)
-                return 0; /* the config's part says so */
+                return 0; /* the check of the config reports it */
         for (size_t i = 0; r == 0 && i < n; i++) {
                 l.recipe = recipes[i];
-                if (!recipes[i]->base || recipes[i]->within) /* another variant has its solver's */
+                if (!recipes[i]->base || recipes[i]->within) /* other variants share their solver's */
                         r = recipe_each_file(recipes[i], check_file, &l);
         }
         recipe_list_free(recipes, n);

@@ -7,7 +7,7 @@
 #include <nettle/sha1.h>
 #include <sys/stat.h>
 
-/* Packs and their indexes end in the SHA-1 of all that stands before (gitformat-pack(5)): one read tells every flipped bit. */
+/* Packs and their indexes end in the SHA-1 of all that precedes it (gitformat-pack(5)): one read finds every flipped bit. */
 static int trailer_is_right(const char *path, bool *ret)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -38,7 +38,7 @@ struct objects {
         struct checking *checking;
         const char *name;
         char what[128];
-        const char *path; /* of the repository, with a slash behind */
+        const char *path; /* of the repository, with a slash at its end */
         git_odb *odb;
 };
 
@@ -56,7 +56,7 @@ static int check_pack(void *user, const char *folder, const char *name)
         if (r < 0)
                 return r;
         k = trailer_is_right(path, &right);
-        if (k != -ENOENT && (k < 0 || !right)) /* it may be repacked meanwhile */
+        if (k != -ENOENT && (k < 0 || !right)) /* ENOENT: repacked meanwhile */
                 care_say(c->watch, "repositories", CARE_DAMAGED, "%s is damaged (%s): put it back from a backup, or take what a fresh clone has", path,
                            k < 0 ? strerror(-k) : "its checksum is wrong");
         return 0;
@@ -161,14 +161,14 @@ static bool is_listed(const struct solver_list *l, const char *name)
         return false;
 }
 
-/* Solvers of the config that could not be opened. */
+/* Reports solvers of the config that could not be opened. */
 static int check_left_out(struct checking *c, const struct solver_list *l)
 {
         struct recipe **recipes;
         size_t n;
         int r = workspace_recipes(c->workspace, &recipes, &n);
 
-        if (r == -ENODATA) /* said before */
+        if (r == -ENODATA) /* already reported */
                 return 0;
         if (r < 0) {
                 care_say(c->watch, "repositories", CARE_DAMAGED, "%s", error_message(r));

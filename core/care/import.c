@@ -1,4 +1,4 @@
-/* Results of BenchExec as facts of the machine that ran them. */
+/* Imports results of BenchExec as facts of the machine that ran them. */
 #include "core/care/import.h"
 
 #include "cache/base/json.h"
@@ -19,7 +19,7 @@ struct names {
         struct named_case *list; /* by stem */
         size_t n;
         uint32_t last;        /* the largest id */
-        unsigned long *lines; /* by the case's id: of the run that is of this case; 0: none was seen */
+        unsigned long *lines; /* by the case's id: line of the case's run; 0: none seen */
 };
 
 static void names_done(struct names *n)
@@ -70,7 +70,7 @@ static int names_read(struct workspace *w, struct names *ret)
         return 0;
 }
 
-/* Is `tail` the last components of `path`, or all of it? */
+/* True if `tail` is `path` or its last components. */
 static bool is_tail(const char *path, size_t n, const char *tail, size_t m)
 {
         return m <= n && memcmp(path + n - m, tail, m) == 0 && (m == n || path[n - m - 1] == '/');
@@ -83,7 +83,7 @@ static size_t without_extension(const char *name)
         return dot && dot > (slash ? slash + 1 : name) ? (size_t)(dot - name) : strlen(name);
 }
 
-/* How many bytes the names have in common, when one is the end of the other; 0: it is not. A task's definition, *.yml, stands for its case. */
+/* Number of bytes the names share if one is the end of the other, else 0. A task definition, *.yml, stands for its case. */
 static size_t common_tail(const char *run, const char *name)
 {
         size_t n = strlen(run), m = strlen(name);
@@ -95,7 +95,7 @@ static size_t common_tail(const char *run, const char *name)
         return is_tail(run, n, name, m) ? m : is_tail(name, m, run, n) ? n : 0;
 }
 
-/* The case of a run, a new reference. 0 and NULL: there is none. -ENOTUNIQ. */
+/* The case of a run, a new reference; NULL: there is none. -ENOTUNIQ. */
 static int find_named(const char *file, const struct names *names, const struct benchexec_run *run, struct case_info **ret)
 {
         cleanup_free char *stem = stem_of(run->name);
@@ -126,7 +126,7 @@ static int find_named(const char *file, const struct names *names, const struct 
 static int find_case(struct workspace *w, const char *file, struct names *names, const struct benchexec_run *run, struct case_info **ret)
 {
         unsigned long *line;
-        int r = run->has_sha256 ? cases_find_digest(workspace_cases(w), &run->sha256, ret) /* the bytes, whatever they are called */
+        int r = run->has_sha256 ? cases_find_digest(workspace_cases(w), &run->sha256, ret) /* whatever its name */
                                 : find_named(file, names, run, ret);
 
         if (r == 0 && *ret && ((*ret)->removed || (*ret)->id > names->last))
@@ -143,7 +143,7 @@ static int find_case(struct workspace *w, const char *file, struct names *names,
 
 /* -- the machine --------------------------------------------------------------------------------------------------- */
 
-/* As host_machine() has its own: host/CPU/cores. */
+/* host/CPU/cores, as in host_machine(). */
 static int machine_of(const struct benchexec_results *results, const struct import_request *q, char **ret)
 {
         const char *host = q->machine ? q->machine : results->host;
@@ -175,13 +175,13 @@ struct importing {
         const struct benchexec_results *results;
         const struct import_request *request;
         struct import_report *report;
-        struct case_info **cases; /* of each run, a ref; NULL: there is none */
+        struct case_info **cases; /* of each run, a ref; NULL: none */
         struct digest source, program;
         int64_t now;
 };
 
-/* Limits that BenchExec does not say (output, processes, stack) are taken to be the recipe's. A run that did not end was given at least the time
- * that it took. */
+/* Limits that BenchExec does not record (output, processes, stack) are assumed to be the recipe's. A run that was stopped had at least the time that
+ * it took. */
 static void limits_of(const struct importing *i, const struct benchexec_run *run, struct recipe_limits *ret)
 {
         *ret = i->request->solver->recipe->limits;
@@ -195,7 +195,7 @@ static void limits_of(const struct importing *i, const struct benchexec_run *run
                 ret->memory = i->results->memory_limit;
 }
 
-/* Our own exports say each answer of several check-sat, the last one being the status. */
+/* Our own exports have the answers of all check-sats; the last one is the status. */
 static bool are_answers(const struct benchexec_run *run)
 {
         const char *last = run->answers ? strrchr(run->answers, ',') : NULL;
@@ -215,7 +215,7 @@ static char *answers_of(const struct benchexec_run *run)
         return lines;
 }
 
-/* A foreign run, in the words of run.json. */
+/* A foreign run as run.json. */
 static json_t *run_json(const struct importing *i, const struct benchexec_run *run, const struct case_info *info, const struct fact *f)
 {
         const struct import_request *q = i->request;
@@ -270,7 +270,7 @@ static struct fact *fact_of(const struct importing *i, const struct benchexec_ru
         return f;
 }
 
-/* Of two results of one run the newer one stays. */
+/* True if the store has this result or a newer one of the same run. */
 static bool is_known(struct store_txn *t, const uint8_t key[FACT_KEY_SIZE], const struct fact *f)
 {
         cleanup(fact_unrefp) struct fact *there = NULL;
@@ -311,7 +311,7 @@ static int put_all(void *user, struct store_txn *t)
         const struct importing *i = user;
         int r = 0;
 
-        i->report->imported = i->report->known = i->report->wrong = 0; /* it may be run twice */
+        i->report->imported = i->report->known = i->report->wrong = 0; /* the transaction may run twice */
         for (size_t k = 0; k < i->results->n_runs && r == 0; k++) {
                 r = progress_step(i->request->progress, "import", k, i->results->n_runs);
                 if (r == 0 && i->cases[k])

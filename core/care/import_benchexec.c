@@ -1,5 +1,5 @@
-/* BenchExec's results as XML, read by expat. A document names an outer DTD, which is not looked at; one that declares anything itself is refused,
- * since declared entities can make a short document endless. */
+/* BenchExec's results as XML, read by expat. The external DTD that a document names is not read. A document with declarations of its own is refused:
+ * declared entities can make a short document endless. */
 #include <expat.h>
 #include <fcntl.h>
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "core/care/import.h"
 #include "core/cases/unpack.h"
 
-#define TEXT_MOST  4096 /* bytes of a value that is kept */
-#define TOKEN_MOST (1 << 20) /* bytes of anything that expat holds as a whole: a tag with its attributes, a comment */
-#define DEPTH_MOST 64 /* a document has four */
-#define PIECE      (64 << 10) /* expat looks again at all of a token when more of it comes */
+#define TEXT_MOST  4096 /* bytes of a value */
+#define TOKEN_MOST (1 << 20) /* bytes of what expat holds as a whole: a tag with its attributes, a comment */
+#define DEPTH_MOST 64 /* BenchExec's documents have four */
+#define PIECE      (64 << 10) /* large, as expat scans a whole token again when more of it arrives */
 #define TOTAL_MOST (UINT64_C(1) << 30)
 
 struct reading {
@@ -20,13 +20,13 @@ struct reading {
         uint64_t fed;
         XML_Parser parser;
         struct benchexec_results *to;
-        int error;      /* the sentence is kept */
+        int error;      /* its sentence is kept */
         unsigned depth; /* of elements */
         bool in_run, has_wall;
         struct benchexec_run run;
 };
 
-/* expat 2.9 has other names for both, and deprecates the old ones. */
+/* expat 2.9 renamed both and deprecates the old names. */
 #if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
 #define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
 #define XML_GetCurrentByteIndex64  XML_GetCurrentByteIndex
@@ -79,7 +79,7 @@ struct unit {
         double factor;
 };
 
-/* A number with one of these units, or none, times the unit's factor. */
+/* Parses a number with one of these units, or none, and multiplies it by the unit's factor. */
 static bool parse_number(const char *text, const struct unit *units, double *ret)
 {
         char *end;
@@ -113,7 +113,7 @@ static bool read_amount(struct reading *d, const char *what, const char *text, c
         return true;
 }
 
-/* "2020-06-10T09:17:06.7+02:00", "2024-01-01T00:00:00Z", "2015-05-27 10:04:27 CEST"; a zone's name counts for nothing. 0: it is none of these. */
+/* "2020-06-10T09:17:06.7+02:00", "2024-01-01T00:00:00Z", "2015-05-27 10:04:27 CEST"; ignores a zone's name. 0: none of these. */
 static int64_t read_moment(const char *text)
 {
         int hours = 0, minutes = 0;
@@ -135,7 +135,7 @@ static int64_t read_moment(const char *text)
         return timegm(&tm) - (sign == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/* -- what a run came to --------------------------------------------------------------------------------------------- */
+/* -- verdicts ------------------------------------------------------------------------------------------------------- */
 
 static bool begins(const char *text, const char *with)
 {
@@ -150,7 +150,7 @@ static bool is_answer(const char *status, const char *word)
         return begins(status, word) && (status[n] == '\0' || status[n] == '(');
 }
 
-/* BenchExec's own module for SMT-LIB says true for sat; others say what the solver said. */
+/* BenchExec's own module for SMT-LIB reports sat as true; others report the solver's own word. */
 static bool verdict_of_status(const char *status, enum verdict *ret)
 {
         static const struct {
@@ -171,7 +171,7 @@ static bool verdict_of_status(const char *status, enum verdict *ret)
         return *ret != VERDICT_UNKNOWN || strcmp(status, "unknown") == 0 || strcmp(status, "done") == 0;
 }
 
-/* Where the category is one of the tool's failures, the status may be any text. */
+/* If the category is a failure of the tool, the status may be any text. */
 static bool read_verdict(struct reading *d)
 {
         static const char *const categories[] = {"correct", "correct-unconfirmed", "wrong", "unknown", "error", "missing"};
@@ -221,7 +221,7 @@ static void begin_result(struct reading *d, const char **a)
                 read_amount(d, "memlimit", memory_limit, sizes, &d->to->memory_limit);
 }
 
-/* Several machines are one where they are of one kind. */
+/* Several machines count as one if they are of one kind. */
 static void see_machine(struct reading *d, const char **a)
 {
         const char *host = attribute(a, "hostname");
@@ -362,10 +362,10 @@ static void parser_freep(XML_Parser *p)
                 XML_ParserFree(*p);
 }
 
-/* expat may wait until it has twice of what it last looked at. */
+/* expat may wait until it has twice the bytes that it last scanned. */
 static int check_token(const struct reading *d)
 {
-        int64_t begin = XML_GetCurrentByteIndex64(d->parser); /* -1: nowhere */
+        int64_t begin = XML_GetCurrentByteIndex64(d->parser); /* -1: unknown */
 
         if (begin < 0 || d->fed - (uint64_t)begin <= 2 * TOKEN_MOST + PIECE)
                 return 0;

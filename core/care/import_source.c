@@ -1,4 +1,4 @@
-/* The store from which something is imported. */
+/* The store to import from. */
 #include "core/care/import.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* Importing from another store. Facts and builds are kept under digests of contents, so a row is taken as it stands; only run.json holds a case's
- * id, and the case has another id here. */
+/* Imports another store. Keys of facts and builds are digests of content, so a row is copied unchanged; only the case's id in run.json differs
+ * here. */
 #include "core/care/import.h"
 
 #include "cache/base/json.h"
@@ -11,8 +11,8 @@
 #include "core/workspace/view.h"
 #include "core/run/host.h"
 
-#define CHUNK      256                /* rows in a transaction, at most */
-#define CHUNK_SIZE ((size_t)16 << 20) /* bytes of them */
+#define CHUNK      256                /* most rows in a transaction */
+#define CHUNK_SIZE ((size_t)16 << 20) /* most bytes of rows in a transaction */
 
 /* A machine on which a program ran. */
 struct seen {
@@ -36,7 +36,7 @@ static void import_done(struct import *i)
 
 /* -- cases --------------------------------------------------------------------------------------------------------- */
 
-/* Under another name, which its bytes give: the same at the next import. */
+/* Adds the case under another name, derived from its bytes, so that the next import gives the same name. */
 static int add_renamed(const struct import *i, const struct case_info *info, int fd, uint32_t *ret_id)
 {
         const struct digest_text sha = digest_text(&info->sha256);
@@ -51,7 +51,7 @@ static int add_renamed(const struct import *i, const struct case_info *info, int
         return r;
 }
 
-/* An expected answer that one of the two has is the other's, too. */
+/* If only their case has an expected answer, ours gets it; a contradiction is reported. */
 static int take_status(const struct import *i, const struct case_info *info, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *ours = NULL;
@@ -108,7 +108,7 @@ static int take_cases(const struct import *i)
         return r;
 }
 
-/* A scrambled input from there, of a case that is here. Its results come with all others. */
+/* Imports a scrambled input of a case that is here. Its results come with all others. */
 static int take_scrambled_input(const struct import *i, const struct scrambled_input *s)
 {
         cleanup(case_info_unrefp) struct case_info *of = NULL, *theirs = NULL, *ours = NULL;
@@ -126,7 +126,7 @@ static int take_scrambled_input(const struct import *i, const struct scrambled_i
         return r < 0 ? r : scrambled_keep(i->source->here, of, s->seed, SLICE(text.data, text.size), &ours);
 }
 
-/* For listings: under which of these seeds anything was measured. */
+/* Notes, for listings, that something was measured under this setting. */
 static int take_setting(const struct import *i, struct view v)
 {
         cleanup(solver_unrefp) struct solver *theirs = NULL, *ours = NULL;
@@ -174,7 +174,7 @@ static int take_scrambled(const struct import *i)
 
 /* -- sets ---------------------------------------------------------------------------------------------------------- */
 
-/* The ids here of a set's cases that are listed there, in order. */
+/* Our ids of a set's cases that are listed there, in order. */
 static int translate_set(const struct import *i, const struct case_set *theirs, uint32_t **ret, size_t *ret_n)
 {
         cleanup_free uint32_t *ids = allocate(theirs->n + 1, sizeof(*ids));
@@ -189,7 +189,7 @@ static int translate_set(const struct import *i, const struct case_set *theirs, 
                         r = cases_find_same(workspace_cases(i->source->here), info, &ours);
                 if (r == 0 && case_is_there(ours))
                         ids[n++] = ours->id;
-                if (r == -ENOENT) /* it was taken out of the listings there */
+                if (r == -ENOENT) /* the case was removed there */
                         r = 0;
         }
         if (r < 0)
@@ -200,7 +200,7 @@ static int translate_set(const struct import *i, const struct case_set *theirs, 
         return 0;
 }
 
-/* Are all cases of ours among these? */
+/* True if all cases of our set are among these. */
 static bool set_holds(const uint32_t *ids, size_t n, const struct case_set *ours)
 {
         for (size_t k = 0; k < ours->n; k++)
@@ -250,14 +250,14 @@ static int take_sets(const struct import *i)
 struct row {
         struct buffer key, value;
         /* of a fact: */
-        struct cell cell; /* owns refs; solver NULL: it is not here */
+        struct cell cell; /* owns refs; solver NULL: not in this store */
         git_oid commit;
         struct fact *fact;
         char *machine; /* owned; NULL: this one */
         struct digest source;
         /* of a build: */
         struct build_record *record;
-        struct blob used; /* what it used; empty: not known */
+        struct blob used; /* the files it used; empty: unknown */
 };
 
 struct chunk {
@@ -305,13 +305,13 @@ static int add_row(void *user, struct slice key, struct slice value)
         return buffer_error(&row->value);
 }
 
-/* Each row is prepared, and then all of a chunk are put in one transaction; a signal ends it between two chunks. */
+/* Prepares each row, then puts a chunk of them in one transaction. A signal ends it between two chunks. */
 static int take_table(struct import *i, enum table table, const char *what, int (*prepare)(struct import *i, struct row *row),
                       store_update_fn put)
 {
         cleanup_buffer struct buffer from = {0};
         uint64_t done = 0;
-        int more = 1; /* 1: there are more rows, from `from` on */
+        int more = 1; /* 1: there are more rows at `from` */
 
         while (more == 1) {
                 cleanup(chunk_done) struct chunk c = {.import = i, .table = table, .counted = *i->report};
@@ -353,7 +353,7 @@ static void see_program(struct import *i, const char *machine, const struct row 
         i->seen[i->n_seen++] = (struct seen){copy_string(machine), program};
 }
 
-/* The cell here, by what run.json says. */
+/* Finds this store's cell from run.json. */
 static int find_cell(struct import *i, struct row *row, const json_t *j)
 {
         const json_t *seed = json_object_get(j, "seed");
@@ -379,7 +379,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         return r == -ENOENT ? 0 : r;
 }
 
-/* run.json with the case's id here. */
+/* Replaces the case's id in run.json by ours. */
 static int renumber(struct row *row, json_t *j)
 {
         json_t *info = json_object_get(j, "case");
@@ -416,7 +416,7 @@ static int prepare_fact(struct import *i, struct row *row)
         return r;
 }
 
-/* Rows of a program stand together, and mostly are of one machine and one commit. */
+/* True if the row before noted the same. Rows of a program are adjacent, and usually of one machine and one commit. */
 static bool is_noted_before(const struct chunk *c, size_t k)
 {
         const struct row *a = &c->list[k], *b = k > 0 ? a - 1 : NULL;
@@ -431,7 +431,7 @@ static int put_facts(void *user, struct store_txn *t)
         struct store_import *report = c->import->report;
         int r = 0;
 
-        *report = c->counted; /* it may be run twice */
+        *report = c->counted; /* the transaction may run twice */
         for (size_t k = 0; k < c->n && r == 0; k++) {
                 struct row *row = &c->list[k];
                 struct slice key = SLICE(row->key.data, row->key.size);
@@ -483,7 +483,7 @@ static int put_builds(void *user, struct store_txn *t)
         return r;
 }
 
-/* A result names one commit of its program; the others that builds there have made the same of are that program's, too. */
+/* A result names one commit of its program. Other commits whose builds there made the same program share it. */
 struct alias {
         const struct import *import;
         struct digest source;
@@ -522,7 +522,7 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
         return r == -ENOENT ? 0 : r;
 }
 
-/* Builds come behind the results, whose machines their programs are noted for. */
+/* Builds are imported after results: their programs are noted for the machines of the results. */
 static int prepare_build(struct import *i, struct row *row)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;

@@ -6,9 +6,9 @@ static void begin(void)
 {
         git_libgit2_init();
         git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0); /* see git.h */
-        git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);  /* the index names commits durably: they must be on disk */
+        git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);  /* the index refers to commits durably, so they must be on disk */
         git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE,
-                         (ssize_t)(8 << 20)); /* the default, 256 MB, is more than a daemon may grow by */
+                         (ssize_t)(8 << 20)); /* the default, 256 MB, is too much for a daemon */
 }
 
 void git_begin(void)
@@ -45,12 +45,12 @@ int git_errno(int r)
         if (r < 0 && e && e->klass == GIT_ERROR_NOMEMORY)
                 return -ENOMEM;
         if (r < 0 && e && e->klass == GIT_ERROR_OS && e->message && strstr(e->message, strerror(ENOSPC)))
-                return -ENOSPC; /* libgit2 keeps errno only in the sentence */
+                return -ENOSPC; /* libgit2 has errno only in its message */
         return r < 0 ? -EIO : 0;
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* libgit2 1.5 does not free pcre2's match data: 20 kB for each regular expression it matches (in making a remote, in `^{/text}`). */
+/* libgit2 1.5 leaks pcre2's match data: 20 kB for each regular expression it matches (when making a remote, in `^{/text}`). */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

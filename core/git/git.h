@@ -1,8 +1,8 @@
-/* The little that every user of libgit2 here shares: its start, its errors as sentences, cleanup attributes.
+/* Shared by all users of libgit2: initialization, errors as sentences, cleanup attributes.
  *
- * Ownership. libgit2 refuses repositories of other users, because git runs what a repository's configuration names (hooks, filters, an ssh
- * command). libgit2 runs none of these, and nothing here checks out through filters; so the refusal is switched off, and a repository
- * needs only to be readable. Nothing that a repository holds is run outside of the sandbox. */
+ * Ownership. libgit2 refuses repositories of other users, because git runs commands of a repository's configuration (hooks, filters, an ssh
+ * command). libgit2 runs none of these, and we never check out through filters; so the refusal is switched off, and a repository needs only
+ * to be readable. Nothing from a repository runs outside the sandbox. */
 #pragma once
 
 #include <git2.h>
@@ -12,14 +12,14 @@
 
 #include "cache/base/util.h"
 
-/* Before the first use of libgit2 in any function that may be the first; cheap when done already. Thread-safe. */
+/* Call before using libgit2 in any function that may be the first to use it; cheap afterwards. Thread-safe. */
 void git_begin(void);
-/* The same for what may do without libgit2 in the end. A program in which the first call begins it (tools/delayed.h) has this function. */
+/* Defined in a program whose first call of libgit2 initializes it (tools/delayed.h): such a program may never need libgit2. */
 bool git_begins_by_itself(void) __attribute__((weak));
 void git_may_begin(void);
-/* libgit2's last sentence on this thread. */
+/* libgit2's last error message on this thread. */
 const char *git_error_text(void);
-/* libgit2's error as our -errno, by its code and class; 0 stays 0. */
+/* Our -errno for an error of libgit2, by its code and class; 0 stays 0. */
 int git_errno(int r);
 
 DEFINE_CLEANUP(git_repository *, git_repository_free)

@@ -43,7 +43,7 @@ static int peek(const struct walk *w)
         return w->at < w->size ? (unsigned char)w->text[w->at] : EOF;
 }
 
-/* The next character, '\r' of a line's end left out; counts lines. */
+/* The next character, without the '\r' of a line's end; counts lines. */
 static int next(struct walk *w)
 {
         int c = peek(w);
@@ -130,7 +130,7 @@ static int take_header(struct walk *w)
         return 0;
 }
 
-/* A backslash and a letter of the first stand for the one of the second. */
+/* A backslash and a character of the first mean the one in the same place of the second. */
 static const char escapes[] = "nt\"\\", escaped_as[] = "\n\t\"\\";
 
 static int take_escape(struct walk *w, const char *key, struct buffer *value)
@@ -139,7 +139,7 @@ static int take_escape(struct walk *w, const char *key, struct buffer *value)
         int c = next(w);
         const char *p;
 
-        if (c == '\n' || c == EOF) /* the value goes on in the next line */
+        if (c == '\n' || c == EOF) /* the value continues in the next line */
                 return 0;
         p = strchr(escapes, c);
         if (c == '\0' || !p)
@@ -151,8 +151,8 @@ static int take_escape(struct walk *w, const char *key, struct buffer *value)
         return 0;
 }
 
-/* libgit2 1.5 takes a quote for escaped that stands behind an escaped backslash, and then sees comments where there are none, and none where there
- * are some. It goes on with a value behind an empty line. */
+/* libgit2 1.5 takes a quote behind an escaped backslash for escaped, and then sees comments where there are none, and vice versa. It also continues a
+ * value behind an empty line. */
 static int fail_disputed(const struct walk *w, unsigned line, const char *key)
 {
         return errorf(-EINVAL,
@@ -161,13 +161,13 @@ static int fail_disputed(const struct walk *w, unsigned line, const char *key)
                       w->label, line, key);
 }
 
-/* The value as git reads it: quotes taken away, escapes replaced, blanks around it and a comment cut off. */
+/* Reads a value as git does: removes quotes, surrounding blanks and a comment, and replaces escapes. */
 static int take_value(struct walk *w, bool wanted, const char *key, char **ret, bool *ret_lost_quotes)
 {
         cleanup_buffer struct buffer b = {0};
         unsigned line = w->line;
-        bool quoted = false, closed = false, odd_quote = false, continued = false; /* continued: since a line's end there are only blanks */
-        size_t solid = 0; /* up to here it is no trailing blank */
+        bool quoted = false, closed = false, odd_quote = false, continued = false; /* continued: only blanks since a line's end */
+        size_t solid = 0; /* the value's end without trailing blanks */
         int previous = ' ';
 
         buffer_add(&b, "", 0);
@@ -245,7 +245,7 @@ static int take_entry(struct walk *w)
         return 0;
 }
 
-/* After a mistake, reading goes on at the next line, so that all of them are reported. */
+/* After a mistake, continues at the next line, so that all are reported. */
 static int walk_text(struct walk *w)
 {
         if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0)
@@ -268,7 +268,7 @@ static int walk_text(struct walk *w)
 
 /* -- characters ------------------------------------------------------------------------------------------------- */
 
-/* UTF-8, and of the control characters only those that lay out a file: readers of git-config disagree on what the others are. */
+/* Accepts UTF-8, and of the control characters only line ends, tabs and the like: readers of git-config disagree on the others. */
 static int check_characters(const char *label, struct slice text)
 {
         const unsigned char *p = text.data;

@@ -3,13 +3,13 @@
 #include <git2/sys/odb_backend.h>
 #include <zlib.h>
 
-#define PRIORITY       2    /* before libgit2's reader of such objects, which has 1; packs have 2, and were there before */
+#define PRIORITY       2    /* before libgit2's reader of such objects, which has 1; packs have 2 and were installed earlier */
 #define HEADER_MOST    64   /* "commit 1234", and a NUL */
-#define RATIO_MOST     1040 /* deflate makes nothing smaller than a 1032nd of what it was */
+#define RATIO_MOST     1040 /* deflate's greatest ratio is 1032 */
 
 struct loose {
         git_odb_backend parent;
-        git_odb_backend *inner; /* owned; libgit2's, which finds a name by its beginning */
+        git_odb_backend *inner; /* owned; libgit2's, which finds abbreviated names */
         char objects[];
 };
 
@@ -22,7 +22,7 @@ struct object {
         bool inflating;
         uint8_t header[HEADER_MOST];
         size_t header_size; /* with its NUL */
-        size_t have;        /* bytes of the object that lie behind the header there */
+        size_t have;        /* bytes of the object behind the header in that buffer */
         git_object_t type;
         size_t size;
 };
@@ -63,7 +63,7 @@ static int object_open(const char *objects, const git_oid *oid, struct object *o
 
         git_oid_tostr(o->name, sizeof(o->name), oid);
         path = format_string("%s/%.2s/%s", objects, o->name, o->name + 2);
-        r = read_file(path, UINT32_MAX, &o->file); /* zlib counts its input so */
+        r = read_file(path, UINT32_MAX, &o->file); /* zlib counts its input in 32 bits */
         if (r < 0)
                 return r;
         o->z.next_in = (Bytef *)o->file.data;
@@ -79,7 +79,7 @@ static int object_open(const char *objects, const git_oid *oid, struct object *o
         return parse_header(o);
 }
 
-/* `to` has room for one byte more than o->size, by which a longer one is seen. */
+/* `to` has room for o->size + 1 bytes, so that a longer object is detected. */
 static int object_inflate(struct object *o, uint8_t *to)
 {
         size_t done = MIN(o->have, o->size);
@@ -133,7 +133,7 @@ static int loose_read(void **ret, size_t *ret_size, git_object_t *ret_type, git_
                 git_odb_backend_data_free(b, data);
                 return tell_git(r);
         }
-        data[o.size] = '\0'; /* as libgit2's own does: its readers of text may look at it */
+        data[o.size] = '\0'; /* like libgit2's own reader: its parsers may read this byte */
         *ret = data;
         *ret_size = o.size;
         *ret_type = o.type;
@@ -159,7 +159,7 @@ static int loose_read_prefix(git_oid *ret_oid, void **ret, size_t *ret_size, git
         return r < 0 ? r : loose_read(ret, ret_size, ret_type, b, ret_oid);
 }
 
-/* libgit2 asks every reader for a list; its own has one. */
+/* libgit2 asks every reader for a list; its own gives one. */
 static int loose_foreach(git_odb_backend *, git_odb_foreach_cb, void *)
 {
         return 0;

@@ -1,9 +1,9 @@
-/* Loose objects, read with bounds. libgit2 (1.5 at least) inflates them in a loop that asks zlib for more as long as the object is not whole,
- * which is for ever when its file was cut off: a read of the commit's message, a build or a check of the store would hang with a core busy. So
- * our reader is asked before libgit2's. libgit2 still writes, lists and looks for objects. */
+/* A bounded reader of loose objects. libgit2 (at least 1.5) asks zlib for more until the object is whole, which never ends if the file was cut
+ * off: reading a commit's message, a build or fsck would hang with a busy core. So our reader precedes libgit2's, which still writes, lists
+ * and looks for objects. */
 #pragma once
 
 #include "core/git/git.h"
 
-/* For a repository that was just opened. One with alternates is left to libgit2. -EIO. */
+/* Call for a repository just opened. Repositories with alternates are left to libgit2. -EIO. */
 int object_reader_install(git_repository *git);

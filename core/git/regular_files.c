@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define ALTERNATES_MOST 5 /* git's own bound on one repository borrowing from another that borrows … */
+#define ALTERNATES_MOST 5 /* git's own bound on chains of alternates */
 
 static int check_one(const char *path)
 {
@@ -18,7 +18,7 @@ static int check_one(const char *path)
                                              : "device");
 }
 
-/* All that is in a folder, and `depth` levels below. Only what the folder does not say to be a plain file costs a look. */
+/* Checks a folder and `depth` levels below. Entries that readdir() reports as regular files need no stat(). */
 static int check_folder(const char *dir, unsigned depth)
 {
         cleanup_dir DIR *d = opendir(dir);
@@ -44,7 +44,7 @@ static size_t line_length(const char *line, const char *end)
         return (size_t)((newline ? newline : end) - line);
 }
 
-/* The folder that a line of text names, from `base` when it is relative; free(). */
+/* The folder that a line of text names, relative to `base`; free(). */
 static char *named_folder(const char *base, const char *line, size_t n)
 {
         bool absolute = n > 0 && line[0] == '/';
@@ -71,7 +71,7 @@ static int check_objects(const char *objects, unsigned borrowed)
         return r;
 }
 
-/* The folder that a small file names behind `lead`; NULL when there is no such file, or it is another one. free() */
+/* The folder that a small file names behind `lead`; free(). NULL: no such file, or it does not begin with `lead`. */
 static char *file_names(const char *file, const char *lead, const char *base)
 {
         cleanup_blob struct blob text = {0};
@@ -113,6 +113,6 @@ int regular_files_check(const char *path)
         file = format_string("%s/commondir", git);
         r = check_git(git);
         if (r == 0)
-                common = file_names(file, "", git); /* of a linked worktree: all but HEAD is there */
+                common = file_names(file, "", git); /* of a linked worktree: has all but HEAD */
         return common ? check_git(common) : r;
 }

@@ -1,9 +1,9 @@
-/* Checks that everything libgit2 reads of a repository is a plain file or folder. Opening a fifo waits for a writer, as a rule for ever, and
- * libgit2 (as git) opens whatever stands in the place of a file. Threads: any. */
+/* Checks that everything libgit2 reads of a repository is a regular file or a folder. libgit2, like git, opens anything in the place of a file, and
+ * opening a fifo waits for a writer, usually for ever. Threads: any. */
 #pragma once
 
 #include "cache/base/util.h"
 
-/* `path`: a repository, or a checkout with one in .git. -EINVAL with a sentence that names the file; 0 also for what is no repository, which
- * is others' to say. */
+/* `path`: a repository, or a checkout with one in .git. -EINVAL with a sentence that names the file. 0 also if it is not a repository, which others
+ * report. */
 int regular_files_check(const char *path);

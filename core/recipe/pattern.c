@@ -1,4 +1,4 @@
-/* PCRE2 over the lines of an output, from behind. */
+/* PCRE2 over the lines of an output, the last one first. */
 #include "core/recipe/pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -6,21 +6,21 @@
 
 #include "cache/base/lost.h"
 
-/* Bytes are bytes: what a solver prints need not be UTF-8. */
+/* Matches bytes: a solver's output need not be UTF-8. */
 #define OPTIONS   (PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT)
 #define LINE_MOST ((size_t)1 << 20)
-/* Seconds; sixteen megabytes of lines take less, under a pattern that looks at each from each of its places. */
+/* They take seconds; sixteen megabytes of lines need less, even with a pattern that scans each line from each of its places. */
 #define STEPS_MOST UINT64_C(4000000000)
 
 struct pattern {
         pcre2_code *code;
         pcre2_match_data *match;
         pcre2_match_context *context;
-        uint64_t steps; /* of the search that is going on: bytes gone over, and four for each item tried */
-        size_t at;      /* where the last one was tried */
+        uint64_t steps; /* of this search: bytes scanned, and four for each item tried */
+        size_t at;      /* where the last item was tried */
 };
 
-/* Called before each item of the pattern. PCRE2's own bound is on what is tried from one place of the line, and there are many. */
+/* Called before each item of the pattern. PCRE2's own bound is for one starting place, and a line has many. */
 static int count_step(pcre2_callout_block *b, void *user)
 {
         struct pattern *p = user;
@@ -68,7 +68,7 @@ void pattern_free(struct pattern *p)
         free(p);
 }
 
-/* 1 found, 0 not, -1 this is going to take too long. */
+/* 1: found. 0: not found. -1: it would take too long. */
 static int last_in_line(struct pattern *p, const char *line, size_t size, struct slice *ret)
 {
         const PCRE2_SIZE *found = pcre2_get_ovector_pointer(p->match);
@@ -81,7 +81,7 @@ static int last_in_line(struct pattern *p, const char *line, size_t size, struct
                         break;
                 if (n < 0)
                         return -1;
-                if (n == 2) { /* the group took part */
+                if (n == 2) { /* the group matched */
                         *ret = SLICE(line + found[2], found[3] - found[2]);
                         any = 1;
                 }

@@ -12,8 +12,8 @@
 #define MEGA     (UINT64_C(1) << 20)
 #define GIGA     (UINT64_C(1) << 30)
 
-/* In the order in which they are printed. A variant shares its solver's builds: what a build depends on has no place in it, but for other repositories'
- * files. With `within` it has all keys (recipe_read.c). */
+/* In the order of printing. A variant shares its solver's builds, so it has no keys that builds depend on, except for other repositories' files. With
+ * `within` it has all keys (recipe_read.c). */
 const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
         {"variant", KIND_TEXT, PLACE_VARIANT | PLACE_CONFIG, FIELD(base)},
         {"repository", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(repository)},
@@ -260,8 +260,8 @@ int recipe_range(const char *range, char ret_from[RECIPE_REVISION_SIZE], char re
 
 /* -- command lines ---------------------------------------------------------------------------------------------- */
 
-/* One word from *p on; a shell's quoting, and nothing else of a shell: a word that would need one is refused. Passed on as an
- * argument, it would fail without a visible reason. */
+/* Reads one word from *p on, with a shell's quoting but none of its other features. A word that needs a shell is refused: as an argument it would
+ * fail without a visible reason. */
 static int split_word(const char **p, struct buffer *word)
 {
         char quote = '\0';
@@ -291,7 +291,7 @@ static int split_word(const char **p, struct buffer *word)
         return quote ? errorf(-EINVAL, "the quote %c is not closed", quote) : 0;
 }
 
-/* The one word with a '<' that means something. */
+/* The one word whose '<' has a meaning. */
 static bool split_input(const char **p, struct buffer *word)
 {
         const size_t n = strlen(RECIPE_INPUT);
@@ -326,7 +326,7 @@ int recipe_split(const char *text, char ***ret_words)
         return 0;
 }
 
-/* Length of a "{name}" at p, 0 when there is none. */
+/* Length of a "{name}" at p; 0: there is none. */
 static size_t placeholder_length(const char *p)
 {
         size_t n = 1;
@@ -494,8 +494,8 @@ size_t recipe_download(const char *line, struct digest *ret_digest, struct slice
         return n;
 }
 
-/* The names of submodules and downloads, and not their sources: a submodule's commit is in the tree or in its line, a download has a digest. What is read of
- * dependencies is recorded with the build. A recipe without any has the digest it had before there were such keys. */
+/* Hashes the names of submodules and downloads, not their sources: a submodule's commit is in the tree or in its line, and a download has a digest. Files
+ * read from dependencies are recorded with the build. A recipe without such keys keeps the digest it had before they existed. */
 static void hash_other_sources(struct hasher *h, const struct recipe *r)
 {
         if (!r->dependencies[0] && !r->submodules[0] && !r->downloads[0])
@@ -523,7 +523,7 @@ void recipe_build_digest(const struct recipe *r, struct digest *ret)
 {
         struct hasher *h;
 
-        if (r->file) { /* a released program is its bytes: neither commands nor sources have a say */
+        if (r->file) { /* a released program is identified by its bytes, whatever commands and sources */
                 h = begin_digest("solverfs binary 1");
                 hasher_string(h, r->sha256);
                 hash_list(h, r->outputs);
@@ -552,7 +552,7 @@ void recipe_builds_digest(const struct recipe *r, struct digest *ret)
         struct hasher *h;
 
         recipe_build_digest(r, ret);
-        if (r->n_eras == 0 || r->is_programs) /* whose commits name their bytes */
+        if (r->n_eras == 0 || r->is_programs) /* commits of `programs` name their bytes */
                 return;
         h = begin_digest("solverfs builds 1");
         hasher_add(h, ret->bytes, DIGEST_SIZE);

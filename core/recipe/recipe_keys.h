@@ -1,11 +1,11 @@
-/* Inside the recipe module: the table of keys, which reading, checking and writing share. */
+/* Internal to the room: the table of keys, shared by reading, checking and writing. */
 #pragma once
 
 #include "core/git/gitconfig.h"
 #include "core/recipe/recipe.h"
 
 enum recipe_kind {
-        KIND_RETIRED, /* once meant something; taken and passed over, so that older stores open */
+        KIND_RETIRED, /* no longer used; accepted and ignored, so that older stores open */
         KIND_FORMAT,
         KIND_DURATION,
         KIND_SIZE,
@@ -59,27 +59,27 @@ static inline bool recipe_key_is_string(const struct recipe_key *k)
         return k->kind >= KIND_TEXT && k->kind < KIND_LINES;
 }
 
-/* A recipe with the defaults and nothing else; a deep copy, but for the eras and the text, which it is without. */
+/* A recipe with only the defaults; a deep copy without the eras and the text. */
 struct recipe *recipe_new(void);
 struct recipe *recipe_copy(const struct recipe *r);
-/* Takes the reference to `era`; behind the others of its kind. */
+/* Adds an era behind the others of its kind; takes the reference. */
 void recipe_add_era(struct recipe *r, struct recipe *era);
-/* The eras of its solver for a variant. */
+/* Gives a variant the eras of its solver. */
 void recipe_share_eras(struct recipe *r, const struct recipe *base);
 
-/* Is it [solver], [variant], [era] or [binary]? */
+/* True for [solver], [variant], [era] and [binary]. */
 bool recipe_has_section(const char *name);
-/* By name; NULL: none is called so, or `name` is NULL. */
+/* Finds a recipe by name. NULL: there is none, or `name` is NULL. */
 struct recipe *recipe_find(struct recipe *const *list, size_t n, const char *name);
 
-/* Puts a value where its key says; a repeated key's is added. -EINVAL with a sentence that names file, line and key. */
+/* Sets the key's field; for a repeated key, adds the value. -EINVAL with a sentence that names file, line and key. */
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);
 
-/* Appends section i of a recipe file without its header: the comment that stands right before it, its entries, and the comments up to the one
- * that belongs to the next section. Ends with a newline. */
+/* Appends section i of a recipe file without its header: the comment right before it, its entries, and the comments up to the one that belongs to the
+ * next section. Ends with a newline. */
 void recipe_keep_text(struct slice text, const struct gitconfig *g, size_t i, struct buffer *ret);
 
-/* A command line: split as a shell splits words, no shell. -EINVAL with a sentence that has no place in it yet. */
+/* Splits a command line into words as a shell does, without a shell's other features. -EINVAL with a sentence that does not name the place. */
 int recipe_split(const char *text, char ***ret_words);
 /* Checks that a word's {placeholders} are among `known` (NULL-terminated), and counts them: uses[i] for known[i]. */
 int recipe_check_placeholders(const char *word, const char *const *known, unsigned *uses);

@@ -1,4 +1,4 @@
-/* Recipes out of git-config text: sections become drafts, drafts become recipes, variants last, as they begin as a copy of theirs. */
+/* Reads recipes from git-config text: sections become drafts, drafts become recipes; variants last, as they begin as a copy of their solver. */
 #include "core/recipe/recipe.h"
 
 #include <ctype.h>
@@ -10,16 +10,16 @@
 #define RECIPE_SIZE_MAX (1 << 20)
 
 struct draft {
-        const char *name, *base; /* name: of an era its range; base: NULL, or the solver this is a variant or an era of */
-        const char *header;      /* how messages call the section */
+        const char *name, *base; /* name: for an era its range; base: NULL, or the solver of this variant or era */
+        const char *header;      /* the section's name in messages */
         const char *range;       /* of an era or a binary; else NULL */
         unsigned line;
         enum recipe_place place;
-        bool is_within; /* it has that key: a variant then shares no more than the repository */
+        bool is_within; /* has the key `within`: a variant then shares only the repository */
         struct gitconfig_entry *entries; /* owned; what they point to is the gitconfig's */
         size_t n_entries;
-        unsigned lines[N_RECIPE_KEYS]; /* where a key was given first, 0 when it was not */
-        struct buffer text;            /* of a file: what becomes recipe.text */
+        unsigned lines[N_RECIPE_KEYS]; /* where a key was first given; 0: not given */
+        struct buffer text;            /* of a file: becomes recipe.text */
 };
 
 struct reader {
@@ -47,7 +47,7 @@ static void reader_done(struct reader *rd)
 
 /* -- names ------------------------------------------------------------------------------------------------------ */
 
-/* A name becomes a folder of the mount and, in repos/ and work/, of the store, and stands in "<solver>@<a>..<solver>@<b>". */
+/* A name becomes a folder of the mount and, in repos/ and work/, of the store, and a part of "<solver>@<a>..<solver>@<b>". */
 int recipe_check_name(const char *name)
 {
         static const char *const taken[] = {"README", "cases", "sets", "compare", "portfolios", "ccache"};
@@ -67,7 +67,7 @@ int recipe_check_name(const char *name)
         return 0;
 }
 
-/* Levenshtein's distance of two short words; anything above 9 is 9. */
+/* Levenshtein distance of two short words, at most 9. */
 static unsigned distance(const char *a, const char *b)
 {
         unsigned row[40];
@@ -92,7 +92,7 @@ static unsigned distance(const char *a, const char *b)
         return MIN(row[n], 9U);
 }
 
-/* The key that was meant counts as given, so that it is not reported as missing, too. */
+/* Reports an unknown key. The key probably meant counts as given, so that it is not reported as missing, too. */
 static int fail_unknown_key(const struct reader *rd, struct draft *d, const struct gitconfig_entry *e)
 {
         size_t best = N_RECIPE_KEYS;
@@ -132,13 +132,13 @@ static size_t key_number(const char *name)
         return i;
 }
 
-/* The key's line; 0: it was not given. */
+/* The key's line; 0: not given. */
 static unsigned line_of(const struct draft *d, const char *key)
 {
         return d->lines[key_number(key)];
 }
 
-/* The section's for a value that the variant inherited. */
+/* The key's line; for a value that a variant inherits, the section's. */
 static unsigned line_near(const struct draft *d, const char *key)
 {
         return line_of(d, key) ?: d->line;
@@ -152,7 +152,7 @@ static void clear_list(char ***list)
         *list = allocate(1, sizeof(**list));
 }
 
-/* Texts and lines of a recipe are commands or parts of them. The other texts, such as names of solvers, stand in a store's config only. */
+/* Texts and lines of a recipe are commands or parts of them. Other texts, such as names of solvers, occur only in a store's config. */
 static bool is_command(const struct recipe_key *k)
 {
         return k->kind == KIND_LINES || (k->kind == KIND_TEXT && !(k->places & PLACE_CONFIG));
@@ -180,7 +180,7 @@ static int apply_entry(const struct reader *rd, struct draft *d, const struct gi
                 return fail(entry->line, "key '%s' has no value; write %s = VALUE", k->name, k->name);
         if (strspn(entry->value, " \t\n") == strlen(entry->value))
                 return fail(entry->line, "key '%s' is empty; leave it out or give it a value", k->name);
-        if (entry->lost_quotes && !rd->is_config && is_command(k)) /* a store goes on with what it was made with */
+        if (entry->lost_quotes && !rd->is_config && is_command(k)) /* not in a config: existing stores must still open */
                 return fail(entry->line,
                             "key '%s': git-config takes these double quotes away, and the command would not see them; write single quotes, or "
                             "\\\" for each double one",
@@ -188,7 +188,7 @@ static int apply_entry(const struct reader *rd, struct draft *d, const struct gi
         if (first > 0 && !recipe_key_repeats(k))
                 return fail(entry->line, "key '%s' is given twice (first on line %u)", k->name, first);
         if (first == 0 && recipe_key_repeats(k))
-                clear_list(recipe_field(r, k)); /* a variant's list takes the place of its solver's */
+                clear_list(recipe_field(r, k)); /* a variant's list replaces its solver's */
         return recipe_set_value(rd->label, k, entry->line, entry->value, r);
 }
 
@@ -198,7 +198,7 @@ static void apply_entries(struct reader *rd, struct draft *d, struct recipe *r)
                 mistakes_note(&rd->mistakes, apply_entry(rd, d, &d->entries[i], r));
 }
 
-/* Splits a command line of the recipe and counts what placeholders it uses. */
+/* Splits a command line of the recipe and counts its placeholders. */
 static int check_words(const struct reader *rd, unsigned line, const char *key, const char *text, const char *const *known, unsigned *uses)
 {
         cleanup_buffer struct buffer list = {0};
@@ -288,7 +288,7 @@ static bool looks_like_archive(const char *file)
         return false;
 }
 
-/* Without `output` it is the program itself, under the name that the solver's first output has. */
+/* Without `output` the file is the program itself, under the name of the solver's first output. */
 static int finish_binary(const struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r)
 {
         const char *missing = !r->file ? "file" : "sha256";
@@ -332,11 +332,11 @@ static void check_recipe(struct reader *rd, const struct draft *d, const struct 
                 mistakes_note(&rd->mistakes, check_command_line(rd, d, r));
 }
 
-/* The paths, and the .gitattributes of the folders above each, which say how it is checked out; those inside come with it. */
+/* Collects the paths, and the .gitattributes of the folders above each, which affect its checkout; those inside are part of it. */
 static void find_sources(struct recipe *r)
 {
         clear_list(&r->sources);
-        if (r->within) /* its paths are the other repository's */
+        if (r->within) /* the paths are in the other repository */
                 return;
         strings_free(r->sources);
         r->sources = strings_copy(r->paths);
@@ -349,7 +349,7 @@ static void find_sources(struct recipe *r)
                 }
 }
 
-/* The draft's keys over those that it begins with. */
+/* Applies the draft's keys to the recipe. */
 static void apply_draft(struct reader *rd, struct draft *d, struct recipe *r)
 {
         r->text = d->text.size > 0 ? copy_string(d->text.data) : NULL;
@@ -357,7 +357,7 @@ static void apply_draft(struct reader *rd, struct draft *d, struct recipe *r)
         find_sources(r);
 }
 
-/* A variant's `submodule` lines take the place of its solver's of the same path, in all eras. A released program was built with others. */
+/* A variant's `submodule` lines replace its solver's of the same path, in all eras. Released programs, built with others, are left out. */
 static void hold_submodules(struct recipe *r, const struct recipe *base)
 {
         char **ours = r->submodules;
@@ -377,7 +377,7 @@ static void hold_submodules(struct recipe *r, const struct recipe *base)
         strings_free(ours);
 }
 
-/* With mistakes it is made as far as possible, so that those of its variants are found, too. */
+/* Despite mistakes the recipe is made as far as possible, so that its variants' mistakes are found, too. */
 static struct recipe *make_recipe(struct reader *rd, struct draft *d, const struct recipe *base)
 {
         struct recipe *r = base && !d->is_within ? recipe_copy(base) : recipe_new();
@@ -405,7 +405,7 @@ static struct recipe *make_recipe(struct reader *rd, struct draft *d, const stru
         return r;
 }
 
-/* The solver with other keys, behind its eras. */
+/* Makes an era, the solver with other keys, and adds it behind the solver's eras. */
 static void make_era(struct reader *rd, struct draft *d, struct recipe *base)
 {
         struct recipe *r = recipe_copy(base);
@@ -458,7 +458,7 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
         return 0;
 }
 
-/* By its name; 0: it says nothing of solvers. */
+/* The place of a section by its name; 0: not about solvers. */
 static unsigned place_of_section(const char *name)
 {
         static const struct {
@@ -501,7 +501,7 @@ static int add_file_section(struct reader *rd, const struct gitconfig_section *s
         return add_section(rd, s, &d);
 }
 
-/* [era "z3 v1..v2"]: the name is cut off the range in place. */
+/* [era "z3 v1..v2"]: cuts the name off the range, in place. */
 static int add_config_era(struct reader *rd, const struct gitconfig_section *s)
 {
         const unsigned place = place_of_section(s->name);
@@ -541,7 +541,7 @@ static int find_bases(struct reader *rd)
                 struct draft *d = &rd->drafts[i], *base = d->base ? find_solver(rd, d->base) : NULL;
 
                 if (d->base && rd->mistakes.n > 0 && !base)
-                        return mistakes_end(&rd->mistakes); /* the mistake may be in its solver */
+                        return mistakes_end(&rd->mistakes); /* the mistake may be in the base */
                 if (d->base && (!base || base->base))
                         return fail(d->line, "'%s' is %s of '%s', which is %s", d->name,
                                     d->place == PLACE_VARIANT ? "a variant" : d->place == PLACE_ERA ? "an era" : "a binary", d->base,
@@ -558,7 +558,7 @@ struct recipe *recipe_find(struct recipe *const *list, size_t n, const char *nam
         return NULL;
 }
 
-/* Solvers first, then their eras, then variants; in the order of the text otherwise. */
+/* Solvers first, then their eras, then variants; each in the order of the text. */
 static int make_recipes(struct reader *rd, struct recipe ***ret_list, size_t *ret_n)
 {
         static const unsigned passes[] = {PLACE_SOLVER, PLACE_ERA | PLACE_BINARY, PLACE_VARIANT};

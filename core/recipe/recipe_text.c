@@ -3,7 +3,7 @@
 
 #include "core/recipe/recipe_keys.h"
 
-/* Where the comment begins that stands right before a section, no blank line between. */
+/* The beginning of the comment right before a section, without a blank line between. */
 static size_t lead_begins(struct slice text, size_t from, size_t header)
 {
         const char *p = text.data;

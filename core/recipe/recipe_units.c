@@ -14,7 +14,7 @@ static const struct unit durations[] = {
 static const struct unit sizes[] = {
         {"t", UINT64_C(1) << 40}, {"g", UINT64_C(1) << 30}, {"m", UINT64_C(1) << 20}, {"k", UINT64_C(1) << 10}, {"", 1}};
 
-/* Digits, perhaps a point and more digits, times the unit; what is below the smallest quantity is cut off. */
+/* Digits, perhaps a point and more digits, times the unit; rounded down to a whole number. */
 static int parse_quantity(const char *text, const struct unit *units, size_t n_units, uint64_t bare, uint64_t *ret)
 {
         unsigned __int128 whole = 0, fraction = 0, scale = 1;

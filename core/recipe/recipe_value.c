@@ -1,11 +1,11 @@
-/* A key's value: checked, and put into the recipe. */
+/* Checks a key's value and stores it in the recipe. */
 #include <ctype.h>
 
 #include "core/git/paths.h"
 #include "core/recipe/pattern.h"
 #include "core/recipe/recipe_keys.h"
 
-/* Checks get a value, and what its key has so far. They say what is wrong; recipe_set_value() says where. */
+/* Checks get a value and the key's earlier values. They say what is wrong; recipe_set_value() adds where. */
 
 static int check_path(const char *path)
 {
@@ -83,7 +83,7 @@ static int check_variable(const char *value, char *const *list)
         return 0;
 }
 
-/* A folder of the machine that stands in the sandbox where it stands outside, and in the way of nothing there. */
+/* A folder of the machine that is at the same path in the sandbox and hides nothing there. */
 static int check_folder(const char *path, char *const *list)
 {
         static const char *const there[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
@@ -142,7 +142,7 @@ static int check_download(const char *value, char *const *list)
         return 0;
 }
 
-/* The part behind the last '/' names the program, or the archive. */
+/* The part behind the last '/' names the program or archive. */
 static int check_file(const char *value, char *const *)
 {
         if (*value != '/' && !strstr(value, "://"))

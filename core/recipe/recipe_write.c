@@ -1,4 +1,4 @@
-/* Recipes back into git-config text: whole ones to read, and sections of the store's config. */
+/* Writes recipes as git-config text: whole ones for reading, and sections of the store's config. */
 #include "core/recipe/recipe.h"
 
 #include "cache/base/lock.h"
@@ -14,7 +14,7 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
 {
         cleanup_free char *number = NULL;
 
-        if (k->kind == KIND_RETIRED) /* it has none */
+        if (k->kind == KIND_RETIRED) /* without a value */
                 return;
         if (recipe_key_repeats(k)) {
                 for (char *const *p = *(char *const *const *)field; p && *p; p++)
@@ -34,7 +34,7 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
         }
 }
 
-/* Are both printed alike? */
+/* True if both print the same value. */
 static bool same_value(const struct recipe_key *k, const struct recipe *a, const struct recipe *b)
 {
         cleanup_buffer struct buffer x = {0}, y = {0};
@@ -44,7 +44,7 @@ static bool same_value(const struct recipe_key *k, const struct recipe *a, const
         return x.size == y.size && (x.size == 0 || memcmp(x.data, y.data, x.size) == 0);
 }
 
-/* [era "A..B"] and what it says itself; `owner` (may be NULL) stands before the range, as a config has it. */
+/* Prints [era "A..B"] with the keys that differ; `owner` (may be NULL) precedes the range, as in a config. */
 static void print_era(struct buffer *b, const struct recipe *era, const struct recipe *than, const char *owner)
 {
         bool binary = era->file != NULL;
@@ -71,7 +71,7 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
         buffer_addf(ret, "# %s%s%s", r->name, r->base ? ", a variant of " : "", r->base ?: "");
         if (r->repository) {
                 buffer_adds(ret, ", from ");
-                gitconfig_quote(ret, r->repository); /* a comment ends with its line, a path need not */
+                gitconfig_quote(ret, r->repository); /* quoted: a path may have newlines, a comment must not */
         }
         buffer_adds(ret, "\n[solver]\n");
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
@@ -135,8 +135,8 @@ struct edit {
         struct gitconfig config;
         struct recipe *const *list; /* to be written */
         size_t n;
-        const char *kind;        /* "solver", or another, of which some are to be taken out */
-        const char *const *gone; /* names, to be taken out */
+        const char *kind;        /* of the sections to be removed, such as "solver" */
+        const char *const *gone; /* names of sections to be removed */
         size_t n_gone;
         const char *more; /* to be appended; NULL: nothing */
         struct buffer out;
@@ -166,7 +166,7 @@ static bool is_gone(const struct edit *e, const char *name)
         return false;
 }
 
-/* Copies the text, putting each recipe in the place where its solver stood first; what is new comes last. */
+/* Copies the text, with each recipe in the first place of its solver; new ones come last. */
 static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe *const *old, size_t n_old)
 {
         cleanup_free bool *written = allocate(e->n + 1, sizeof(*written));
@@ -176,7 +176,7 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
 
         for (size_t i = 0; r == 0 && i < e->config.n_sections; i++) {
                 const struct gitconfig_section *s = &e->config.sections[i];
-                cleanup_free char *owner = NULL; /* the solver that the section is of: [era "z3 v1..v2"] is of z3 */
+                cleanup_free char *owner = NULL; /* the section's solver: z3 for [era "z3 v1..v2"] */
                 bool is_solver = strcmp(s->name, "solver") == 0;
                 size_t k = 0;
 
@@ -240,7 +240,7 @@ static int rewrite_file(const char *path, struct edit e)
         return r;
 }
 
-/* Links in the path are followed: what is replaced is the file, not a link to it. */
+/* Follows links in the path: replaces the file, not a link to it. */
 static int edit_config(const char *path, const struct edit *e)
 {
         cleanup_free char *file = realpath(path, NULL), *dir = NULL, *lock_name = NULL;

@@ -90,7 +90,7 @@ int export_file(struct exporter *e, const char *name)
         *slash = '\0';
         is_new = access(path, F_OK) < 0;
         r = make_dirs(path, mode);
-        if (r == 0 && is_new && chmod(path, mode) < 0) /* our umask is for stores */
+        if (r == 0 && is_new && chmod(path, mode) < 0) /* our umask is meant for stores */
                 r = -errno;
         if (r < 0)
                 return errorf(r, "cannot make the folder %s: %s", path, strerror(-r));
@@ -118,7 +118,7 @@ static int open_document(struct exporter *e)
         else {
                 file_word(v->solver, solver);
                 file_word(v->machine, machine);
-                if (e->kind == &export_asv) /* where `asv publish` looks: <machine>/<commit>-<environment>.json */
+                if (e->kind == &export_asv) /* `asv publish` expects <machine>/<commit>-<environment>.json */
                         snprintf(name, sizeof(name), "%s/%s-%s%s.json", machine, v->commit, solver, seed);
                 else
                         snprintf(name, sizeof(name), "%s.%.12s%s%s%s", solver, v->commit, seed[0] ? "." : "", seed,

@@ -1,4 +1,4 @@
-/* Finished results as other tools read them: written row by row, so that memory does not grow with them.
+/* Finished results in formats of other tools, written row by row, so that memory does not grow with them.
  *
  *     csv        RFC 4180, a row for a result, all in one file
  *     jsonl      a JSON object on a line for a result, all in one file
@@ -6,10 +6,10 @@
  *     hyperfine  JSON of hyperfine's --export-json, one document, or one for each version: hyperfine's scripts read it
  *     asv        a folder of airspeed velocity's results, a document for a version: `asv publish` reads it
  *
- * Numbers are exact: times to the nanosecond, and to the microsecond in csv, where they are those of `time`. Names are printed as everywhere
- * (buffer_add_printable()), and escaped as the format asks.
+ * Numbers are exact: times to the nanosecond, in csv to the microsecond, as in `time`. Names are made printable (buffer_add_printable()) and escaped
+ * for the format.
  *
- * Rows of a version stand together; each document is there whole, or not at all. Not for several threads at a time. Errors have a sentence. */
+ * Rows of a version must be adjacent; each document is written whole or not at all. Not for several threads at a time. Errors have a sentence. */
 #pragma once
 
 #include "core/report/outfile.h"
@@ -26,7 +26,7 @@ enum export_format {
 bool export_format_find(const char *name, enum export_format *ret);
 #define EXPORT_FORMATS "csv, jsonl, benchexec, asv or hyperfine"
 
-/* A version of a solver, under one setting; all borrowed for as long as its rows are written. */
+/* A version of a solver under one setting; borrowed while its rows are written. */
 struct export_version {
         const char *solver;
         const char *commit;  /* full sha */
@@ -35,7 +35,7 @@ struct export_version {
         uint32_t place;      /* in the order of the history, from 0 */
         bool has_seed;
         uint64_t seed;
-        struct recipe_limits limits; /* that were asked for; those of the results are theirs */
+        struct recipe_limits limits; /* the requested ones; a result has its own */
         const char *machine;
 };
 
@@ -54,7 +54,7 @@ struct export_row {
 };
 
 struct export_target {
-        const char *path; /* a file, or a folder, which is made; NULL: `write` */
+        const char *path; /* a file, or a folder, made if missing; NULL: `write` */
         bool is_folder;
         mode_t mode; /* of files */
         outfile_write_fn write;
@@ -65,10 +65,10 @@ struct export_target {
 struct exporter;
 /* -EINVAL: the format wants a folder. */
 int export_open(enum export_format format, const struct export_target *target, struct exporter **ret);
-int export_version(struct exporter *e, const struct export_version *v); /* from now on rows are its */
-bool export_wants_run(const struct exporter *e); /* the next row's `run`: reading it costs more than the rest of a row */
+int export_version(struct exporter *e, const struct export_version *v); /* later rows are of this version */
+bool export_wants_run(const struct exporter *e); /* true if the next row needs `run`, which costs more to read than the rest */
 int export_row(struct exporter *e, const struct export_row *row);
-/* Ends the last document. Rows that the format has no word for (no answer, no time): *ret_left_out. */
+/* Ends the last document. *ret_left_out: number of rows that the format cannot express (no answer, no time). */
 int export_end(struct exporter *e, uint64_t *ret_left_out);
-struct exporter *export_close(struct exporter *e); /* NULL; NULL is fine. Documents that were not ended are gone. */
+struct exporter *export_close(struct exporter *e); /* returns NULL, and accepts it. Discards an unfinished document. */
 DEFINE_CLEANUP(struct exporter *, export_close)

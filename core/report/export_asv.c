@@ -12,12 +12,12 @@
 
 static void benchmark_name(uint32_t id, char ret[24])
 {
-        snprintf(ret, 24, "case_%06" PRIu32, id); /* sorted as numbers are */
+        snprintf(ret, 24, "case_%06" PRIu32, id); /* sorts like numbers */
 }
 
 /* -- the machine --------------------------------------------------------------------------------------------------- */
 
-/* The machine's parameters, as asv calls them, from a result's run.json. */
+/* The machine's parameters under asv's names, from a result's run.json. */
 static json_t *machine_json(const struct exporter *e, const struct export_row *row)
 {
         const json_t *host = row ? json_object_get(row->run, "host") : NULL;
@@ -29,7 +29,7 @@ static json_t *machine_json(const struct exporter *e, const struct export_row *r
                          json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "memory"))), "arch", "");
 }
 
-/* Beside the document of a version: written with the first one that has a result. */
+/* Writes machine.json beside a version's document, for the first version with a result. */
 static int write_machine(const struct exporter *e, const struct export_row *row)
 {
         cleanup_free char *path = NULL, *text = NULL;
@@ -63,7 +63,7 @@ static int head(struct exporter *e, const struct export_row *first)
                                  (json_int_t)v->committed * 1000, "params", params, "python", "", "requirements", "env_vars",
                                  "result_columns", "result", "params", "version", "started_at", "samples", "durations", "version",
                                  VERSION_OF_RESULTS));
-        e->file.pending.size--; /* the brace: the results follow, and the foot closes it */
+        e->file.pending.size--; /* removes the brace: the results follow, and the foot closes it */
         buffer_adds(&e->file.pending, ",\"results\":{");
         return first ? write_machine(e, first) : 0;
 }
@@ -75,7 +75,7 @@ static int compare_cases(const void *a, const void *b)
         return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Of all cases that had a result; names are asked for in the end. Rows come by id, so that the list is nearly in order. */
+/* Notes a case with a result; names are looked up at the end. Rows come by id, so the list is nearly in order. */
 static void note_case(struct exporter *e, const struct export_row *row)
 {
         struct export_case c = {.id = row->id};

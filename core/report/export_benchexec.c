@@ -1,6 +1,6 @@
-/* BenchExec's results as XML (doc/result.dtd there). In its words sat is "true" and unsat is "false", as its own module for SMT-LIB says; our words
- * are in the column `result`. Control characters and bytes that are not UTF-8 cannot be in XML 1.0, not even as references: names have them as
- * \n and \xNN already; U+FFFE and U+FFFF become U+FFFD. The hidden column `sha256` says which case it was in any event. */
+/* BenchExec's results as XML (its doc/result.dtd). Its words for sat and unsat are "true" and "false", as in its own module for SMT-LIB; ours are in
+ * the column `result`. XML 1.0 cannot express control characters and bytes that are not UTF-8: names have \n and \xNN instead; U+FFFE and U+FFFF
+ * become U+FFFD. The hidden column `sha256` identifies the case. */
 #include "core/report/export_internal.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static size_t number_of(const json_t *facts, const char *key)
         return (size_t)json_integer_value(json_object_get(facts, key));
 }
 
-/* The host as run.json of the first result has it. */
+/* Adds the host from the first result's run.json. */
 static void add_system(struct exporter *e, const struct export_row *first)
 {
         const char *machine = e->version.machine ?: "";
@@ -44,7 +44,7 @@ static int head(struct exporter *e, const struct export_row *first)
         struct buffer *to = &e->file.pending;
         char date[32], options[40] = "", seconds[40];
 
-        format_date(f ? f->measured : v->committed, date); /* of the first result, so that the same export is the same bytes */
+        format_date(f ? f->measured : v->committed, date); /* the first result's, so that equal exports have equal bytes */
         if (v->has_seed)
                 snprintf(options, sizeof(options), "seed %" PRIu64, v->seed);
         xml_addf(to, "<result benchmarkname=\"%s\" date=\"%s\" starttime=\"%s\" tool=\"%s\" toolmodule=\"\" version=\"%s\" options=\"%s\"",

@@ -14,7 +14,7 @@ static double mean_of(const double *list, size_t n)
         return sum / (double)n;
 }
 
-/* null for one run, as hyperfine has it. */
+/* null for a single run, as in hyperfine. */
 static json_t *deviation_of(const double *list, size_t n)
 {
         double mean = mean_of(list, n), sum = 0;
@@ -68,7 +68,7 @@ static void add_times(const struct export_row *row, json_t *j)
         json_object_set_new(j, "median", json_real((times[(n - 1) / 2] + times[n / 2]) / 2));
         json_object_set(j, "user", json_object_get(usage, "user"));
         json_object_set(j, "system", json_object_get(usage, "system"));
-        if (!usage) { /* of another machine: the sum is all that is known */
+        if (!usage) { /* from another machine: only the sum is known */
                 json_object_set_new(j, "user", json_real((double)row->fact->cpu_ns / 1e9));
                 json_object_set_new(j, "system", json_real(0));
         }
@@ -82,7 +82,7 @@ static void command(struct exporter *e, const struct export_row *row)
 
         add_times(row, j);
         json_object_set_new(j, "memory_usage_byte", memory_of(row));
-        /* plot_parametrized wants a number */
+        /* plot_parametrized needs a number */
         json_object_set_new(j, "parameters", json_pack("{s:o}", "commit", json_sprintf("%" PRIu32, row->version->place)));
         buffer_adds(&e->file.pending, e->rows > 0 ? ",\n" : "\n");
         export_json(e, j);

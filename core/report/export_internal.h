@@ -8,7 +8,7 @@ struct exporter {
         struct export_target target;
         struct outfile file; /* the document being written; `is_open` */
         bool is_open;
-        bool is_begun;                 /* the head of a document is there, which a format may write with the first row */
+        bool is_begun;                 /* the document's head is written; a format may wait for the first row */
         struct export_version version; /* borrowed */
         uint64_t rows, left_out;       /* rows: of this document */
         struct export_case *cases;     /* asv: by id */
@@ -18,13 +18,13 @@ struct exporter {
 struct export_kind {
         const char *name;
         bool wants_folder;
-        bool reads_run, reads_first_run; /* of every row, or of a document's first one */
+        bool reads_run, reads_first_run; /* needs `run` of every row; of a document's first row */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
         const char *begin; /* of each document; NULL: nothing */
-        int (*head)(struct exporter *e, const struct export_row *first); /* behind that; first NULL: there is no row; may be NULL */
+        int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`; first NULL: no row; may be NULL */
         void (*row)(struct exporter *e, const struct export_row *row);
         const char *foot; /* NULL: nothing */
-        int (*end)(struct exporter *e); /* behind the last document; NULL: nothing */
+        int (*end)(struct exporter *e); /* after the last document; NULL: nothing */
         bool (*takes)(const struct export_row *row); /* NULL: every row */
 };
 extern const struct export_kind export_csv, export_jsonl, export_benchexec, export_asv, export_hyperfine;
@@ -36,11 +36,11 @@ struct export_case {
 
 /* "0.123456789", without trailing zeros: seconds, exactly. */
 void format_exact(uint64_t ns, char ret[32]);
-/* A part of a file's name: letters, digits and ._+- as they are, else "_"; never empty, hidden or long. */
+/* A part of a file's name: letters, digits and ._+- unchanged, others as "_"; never empty, hidden or long. */
 void file_word(const char *text, char ret[81]);
-/* Opens <folder>/<word>, and <folder> where it is missing. */
+/* Opens <folder>/<name>; makes <folder> if missing. */
 int export_file(struct exporter *e, const char *name);
-/* "time" or "memory" of the samples that count; how many. free(*ret). */
+/* "time" or "memory" of the samples that count; returns their number. free(*ret). */
 size_t row_samples(const struct export_row *row, const char *what, double **ret);
 void export_json(struct exporter *e, json_t *j); /* takes the reference */
 json_t *export_numbers(const double *list, size_t n, bool are_whole); /* an array */

@@ -1,5 +1,5 @@
-/* csv, by RFC 4180: lines end with CRLF, and a field with a comma, a quote or a line break stands in quotes. jsonl: what `run --json`
- * prints; fifteen digits hold every nanosecond, and do not show what binary fractions make of it. */
+/* csv, by RFC 4180: lines end with CRLF, and a field with a comma, a quote or a line break is quoted. jsonl: the output of `run --json`;
+ * fifteen digits keep every nanosecond and hide the error of binary fractions. */
 #include "core/report/export_internal.h"
 
 #include <inttypes.h>
@@ -8,11 +8,11 @@
 
 /* -- csv ---------------------------------------------------------------------------------------------------------- */
 
-/* The columns of `run` first, with their words and in their order. */
+/* The columns of `run` first, with the same names and order. */
 static const char csv_columns[] = "case,result,time,cputime,memory,commit,check,name,effort,subject,disturbed,"
                                   "solver,date,sha256,logic,status,seed,timeout,measured,machine\r\n";
 
-/* A field behind another one. "-", which says in tables that nothing is there, is empty. */
+/* Adds a field behind another one. "-", which marks a missing value in tables, becomes empty. */
 static void add_field(struct buffer *to, const char *text)
 {
         buffer_adds(to, ",");

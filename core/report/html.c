@@ -29,7 +29,7 @@ json_t *html_string(const char *text)
         return json_stringn(allowed.data, allowed.size);
 }
 
-/* These three stand in strings alone, where JSON has another way to write them: so a parser of HTML sees no end of the script, and no comment. */
+/* These three occur only in strings, where JSON can escape them: so a parser of HTML sees neither the end of the script nor a comment. */
 static int add_json(const char *text, size_t size, void *user)
 {
         struct buffer *b = user;
@@ -80,7 +80,7 @@ void html_page_end(struct buffer *b)
 
 /* -- numbers for people ------------------------------------------------------------------------------------------- */
 
-/* A dash, or the sign of infinity; false: it is a number. */
+/* Sets a dash or the sign of infinity; false: it is a finite number. */
 static bool is_no_number(double value, struct html_number *ret)
 {
         strcpy(ret->s, isnan(value) ? "\xe2\x80\x93" : "\xe2\x88\x9e");

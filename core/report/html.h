@@ -1,26 +1,24 @@
-/* Pages as HTML: one file each, which takes nothing from the network. For report.html. A page, a table and a row are begun and ended; the cells of a
- * row come in the order of its columns.
+/* HTML pages, for report.html. Each is one file that loads nothing from the network. Begin and end a page, a table and a row; add the cells of a row in
+ * the order of the columns.
  *
- * Every text given goes through one escaper, every value for a script through one writer of JSON, so neither markup nor the end of a script gets
- * into a page with a name. Should anything slip through all the same, the page's policy (Content-Security-Policy) lets no script run but the one that
- * this room brings, by its digest, and nothing be fetched.
+ * All texts pass through one escaper and all values for scripts through one writer of JSON, so a name cannot bring markup or the end of a script into
+ * a page. As a second defence the page's policy (Content-Security-Policy) allows only this room's script, by its digest, and no fetching.
  *
- * A table of this room is sorted and searched by the page's script, with the keyboard too; without scripts it is a table. A page whose data are a
- * `history-data` gets plots from them: page/page.js draws these, and struct html_history (below) says what they are.
+ * The page's script sorts and searches tables, also by keyboard; without scripts they are plain tables. It also draws plots if the page has
+ * `history-data` (page/page.js).
  *
- * All functions append; an allocation that fails is remembered in the buffer (buffer_error()). Nothing is global: threads may write different pages. */
+ * All functions append; a failed allocation is remembered in the buffer (buffer_error()). Nothing is global: threads may write different pages. */
 #pragma once
 
 #include <jansson.h>
 
 #include "core/report/xml.h"
 
-/* `home`: the end of the path under which the links of the page lead somewhere ("/z3/report.html"); elsewhere its script shows them as text. NULL: it has
- * no links. */
+/* `home`: the end of the path at which the page's links work ("/z3/report.html"); elsewhere its script turns them into text. NULL: it has no links. */
 void html_page_begin(struct buffer *b, const char *title, const char *home);
 void html_page_end(struct buffer *b); /* with the script */
 
-/* A link to a path relative to the page, which is escaped and so has no scheme; the text alone where it is NULL. */
+/* A link to a path relative to the page; escaped, so it cannot have a scheme. `path` NULL: only the text. */
 void html_link(struct buffer *b, const char *path, const char *text);
 
 /* A string for html_data(), from text of unknown origin. */
@@ -32,19 +30,19 @@ void html_data(struct buffer *b, const char *id, json_t *value);
 
 enum html_column_kind {
         HTML_TEXT,
-        HTML_LINE,   /* text that is not broken: a date, a sha */
-        HTML_WIDE,   /* text that wants room: a subject */
-        HTML_NUMBER, /* to the right, and sorted as numbers */
+        HTML_LINE,   /* text without line breaks: a date, a sha */
+        HTML_WIDE,   /* text that needs room: a subject */
+        HTML_NUMBER, /* right-aligned, sorted as numbers */
         HTML_PLAIN,  /* not sorted: a picture */
 };
 struct html_column {
         const char *name;
         enum html_column_kind kind;
-        bool is_minor; /* left out on a phone */
+        bool is_minor; /* hidden on a phone */
 };
 struct html_table {
         const char *caption;
-        const char *remark; /* small, behind the caption, such as how much of it is left out; may be NULL */
+        const char *remark; /* small print behind the caption, such as how many rows are left out; may be NULL */
         const struct html_column *columns;
         size_t n;
         size_t at; /* set by these functions: the column of the next cell */
@@ -53,13 +51,13 @@ void html_table_begin(struct buffer *b, struct html_table *t);
 void html_table_end(struct buffer *b);
 void html_row_begin(struct buffer *b, struct html_table *t);
 void html_row_end(struct buffer *b);
-/* The next cell. */
+/* Adds the next cell. */
 void html_cell(struct buffer *b, struct html_table *t, const char *text);
 void html_cell_link(struct buffer *b, struct html_table *t, const char *path, const char *text); /* path NULL: no link */
-/* Sorted by `value` (NaN: behind all numbers), shown as `shown`. */
+/* A cell sorted by `value` (NaN: after all numbers) and shown as `shown`. */
 void html_cell_number(struct buffer *b, struct html_table *t, double value, const char *shown);
 void html_cell_count(struct buffer *b, struct html_table *t, size_t n);
-/* The text between these and the end is the caller's markup. */
+/* Between begin and end the caller appends markup. */
 void html_cell_begin(struct buffer *b, struct html_table *t);
 void html_cell_begin_number(struct buffer *b, struct html_table *t, double value);
 void html_cell_end(struct buffer *b, struct html_table *t);
@@ -69,5 +67,5 @@ void html_cell_end(struct buffer *b, struct html_table *t);
 struct html_number {
         char s[32];
 };
-struct html_number html_seconds(double seconds); /* "0.123 s"; "–" of NaN */
+struct html_number html_seconds(double seconds); /* "0.123 s"; "–" for NaN */
 struct html_number html_ratio(double ratio);     /* "1.25×" */

@@ -14,7 +14,7 @@ static void add_class(struct buffer *b, const struct html_column *c)
                 buffer_addf(b, " class=\"%s\"", name);
 }
 
-/* The first cell of a row is its heading. */
+/* The first cell of a row is the row's heading. */
 static void begin_cell(struct buffer *b, const struct html_table *t)
 {
         assert(t->at < t->n);
@@ -83,7 +83,7 @@ void html_cell_begin_number(struct buffer *b, struct html_table *t, double value
         if (isnan(value))
                 buffer_adds(b, " data-v=\"\">");
         else if (isinf(value))
-                buffer_addf(b, " data-v=\"%s\">", value > 0 ? "1e999" : "-1e999"); /* which a script reads as infinite */
+                buffer_addf(b, " data-v=\"%s\">", value > 0 ? "1e999" : "-1e999"); /* scripts read it as infinite */
         else
                 buffer_addf(b, " data-v=\"%.9g\">", value);
 }

@@ -5,18 +5,18 @@
 
 #define PIECE ((size_t)1 << 16)
 
-/* Beside `place`, which it takes in the end. */
+/* Opens a temporary file beside `place`, whose name it gets in the end. */
 static int open_beside(struct outfile *o, const char *place, mode_t mode)
 {
         o->place = copy_string(place);
         o->temporary = format_string("%s.XXXXXX", place);
         o->fd = mkostemp(o->temporary, O_CLOEXEC);
         if (o->fd < 0)
-                o->temporary[0] = '\0'; /* nothing is there to be taken away */
+                o->temporary[0] = '\0'; /* nothing to remove */
         return o->fd < 0 || fchmod(o->fd, mode) < 0 ? -errno : 0;
 }
 
-/* A device or a pipe stays what it is, and so does a link: root could replace /dev/null for everybody. */
+/* Writes directly to a device or a pipe, and keeps links: otherwise root could replace /dev/null. */
 static int open_place(struct outfile *o, mode_t mode)
 {
         cleanup_free char *whole = realpath(o->path, NULL);
@@ -73,7 +73,7 @@ int outfile_commit(struct outfile *o)
                 return errorf(-errno, "cannot write %s: %s", o->path, strerror(errno));
         o->temporary[0] = '\0';
         r = sync_folder_of(o->place);
-        /* some file systems have no such thing, and a folder of the user's may be one that we can write to and not read */
+        /* some file systems cannot sync a folder, and the user's folder may be writable but not readable */
         return r == -EINVAL || r == -EOPNOTSUPP || r == -EACCES ? 0 : r;
 }
 

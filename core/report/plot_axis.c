@@ -1,5 +1,5 @@
-/* Ranges and ticks. Linear ticks are 1, 2 or 5 times a power of ten apart; logarithmic ones stand at the powers of ten, and at 2 and 5 times
- * them where there are few; durations and dates step by what clocks and calendars have. */
+/* Ranges and ticks. Linear ticks are 1, 2 or 5 times a power of ten apart. Logarithmic ticks are at the powers of ten and, if these are few,
+ * at 2 and 5 times them. Durations and dates step by units of clocks and calendars. */
 
 #include "core/report/plot_internal.h"
 
@@ -67,7 +67,7 @@ static void fit_linear(struct scale *s, const struct plot_axis *axis, unsigned m
 
         round_outward(s, axis, step);
         unit = unit_of(fmax(fabs(s->low), fabs(s->high)), &suffix);
-        decimals = (int)fmax(0, -floor(log10(step / unit) + 1e-9)); /* that a multiple of the step needs */
+        decimals = (int)fmax(0, -floor(log10(step / unit) + 1e-9)); /* needed by multiples of the step */
         for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step; k++) {
                 double value = k * step, shown = value / unit + 0.0;
 
@@ -92,7 +92,7 @@ static void log_label(char label[32], double value)
                 snprintf(label, 32, "%g", value);
 }
 
-/* The nearest of 1, 2 and 5 times a power of ten (`decade`: of the powers alone) that is not above, or not below, the value. */
+/* The nearest of 1, 2 and 5 times a power of ten (`decade`: only the powers) not above, or with `up` not below, the value. */
 static double round_log(double value, bool up, bool decade)
 {
         double power = pow(10, floor(log10(value) + 1e-9)), best = power;
@@ -200,7 +200,7 @@ void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double
                 s->high = s->high > 0 ? s->high : 1;
                 s->low = s->low > 0 ? s->low : s->high / 10;
         }
-        if (!(s->low < s->high)) { /* one value: some room around it */
+        if (!(s->low < s->high)) { /* a single value: add room around it */
                 double middle = s->low;
 
                 s->low = s->kind == PLOT_LOG ? middle / 2 : middle - (middle == 0 ? 1 : fabs(middle) / 10);
@@ -230,6 +230,6 @@ double scale_pixel(const struct scale *s, double value)
                 at = (value - s->low) / (s->high - s->low);
         if (isinf(value))
                 at = value > 0;
-        at = fmin(fmax(at, -10), 10); /* far outside is outside; SVG viewers have only floats */
+        at = fmin(fmax(at, -10), 10); /* clamp far outside: SVG viewers have only floats */
         return s->from + at * (s->to - s->from);
 }

@@ -1,4 +1,4 @@
-/* Shared by the files of the plot: the picture before it is drawn, and axes. */
+/* Shared by the plot's files: the picture before it is drawn, and axes. */
 #pragma once
 
 #include <math.h>
@@ -35,7 +35,7 @@ struct plot_rule {
 struct plot_axis {
         char *label;
         enum plot_scale scale;
-        double low, high; /* asked for, or NaN */
+        double low, high; /* fixed, or NaN */
 };
 
 struct plot {
@@ -43,14 +43,14 @@ struct plot {
         unsigned width, height;
         struct plot_axis x, y;
         struct plot_series *series, **last;
-        unsigned styles; /* given out so far */
+        unsigned styles; /* used so far */
         struct plot_rule *rules;
         size_t n_rules;
         char **notes;
         size_t n_notes;
 };
 
-/* An axis ready to draw: its range, and where its values lie. */
+/* An axis ready to draw: its range and the places of its values. */
 #define PLOT_TICKS 64
 struct scale {
         enum plot_scale kind;
@@ -63,8 +63,7 @@ struct scale {
         size_t n_ticks;
 };
 
-/* The range holds the data [low, high] (NaN: there is none) and is rounded outward to ticks, except where the axis fixes an end. At most about
- * `most` labels. */
+/* Sets a range that holds the data [low, high] (NaN: none), rounded outward to ticks except at fixed ends, with at most about `most` labels. */
 void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double high, unsigned most);
 double scale_pixel(const struct scale *s, double value); /* infinite or not positive: an end */
 
@@ -74,13 +73,13 @@ double scale_pixel(const struct scale *s, double value); /* infinite or not posi
 #define PLOT_NOTE   11.0 /* of notes and of labels of points */
 #define PLOT_MARKER 3.4  /* a marker's half */
 
-/* Where things are, in pixels. */
+/* Places in pixels. */
 struct layout {
         double left, right, top, bottom; /* of the area of the data */
         struct scale x, y;
 };
 
-/* About how wide a text is in a sans-serif face, in pixels: for margins, labels and the legend, where a few per cent do not matter. */
+/* Approximate width of a text in a sans-serif face, in pixels: for margins, labels and the legend, where a few per cent do not matter. */
 double plot_text_width(const char *text, double font);
 void plot_add_title(struct buffer *out, const char *text); /* NULL: nothing */
 void plot_add_text(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text);
@@ -88,7 +87,7 @@ void plot_add_point(struct buffer *out, char command, double x, double y); /* of
 void plot_add_line(struct buffer *out, const char *class, double x1, double y1, double x2, double y2);
 bool plot_item_is_drawable(const struct plot_item *item);
 
-/* Rules with their labels, each of which stands where it covers the least of the picture. */
+/* Draws rules with their labels, each in the place where it covers least. */
 void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l);
-/* The labels of points, each where it does not cover another. */
+/* Draws the labels of points that cover no other label. */
 void plot_add_labels(struct buffer *out, const struct plot *p, const struct layout *l);

@@ -1,5 +1,5 @@
-/* Rules, and where labels stand. A rule's label has several places beside its rule; it takes the first that covers nothing, or else the one
- * that covers the least of markers, lines, other rules and labels. */
+/* Rules and the places of labels. A rule's label has several possible places beside its rule. It takes the first that covers nothing, else the
+ * one that covers the least of markers, lines, other rules and labels. */
 #include <limits.h>
 
 #include "core/report/plot_internal.h"
@@ -8,16 +8,16 @@
 #define LABEL_DESCENT 3.0
 #define LABEL_ROW     13.0
 #define LABEL_MARGIN  2.0
-#define LEVEL_PLACES  12 /* of a level rule's label, from right to left */
-#define MOST_LABELS   64 /* that later ones avoid */
-#define LABEL_COVERED 1000 /* a label is worth so many markers */
+#define LEVEL_PLACES  12 /* for a horizontal rule's label, from right to left */
+#define MOST_LABELS   64 /* most labels that later ones avoid */
+#define LABEL_COVERED 1000 /* covering a label counts as covering so many markers */
 
 struct box {
         double left, top, right, bottom;
 };
 
 struct place {
-        double x, y; /* of the text, as its anchor has it */
+        double x, y; /* of the text's anchor */
         bool leftward;
 };
 
@@ -33,7 +33,7 @@ struct choice {
         const struct rules *rules;
         const struct plot_rule *rule;
         struct place best;
-        unsigned hits; /* 0: no better one is to be had */
+        unsigned hits; /* 0: there is no better place */
 };
 
 static struct box box_of(const struct place *place, const char *label)
@@ -50,7 +50,7 @@ static bool boxes_meet(const struct box *a, const struct box *b)
         return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
 }
 
-/* Narrows the part [from, to] of a segment to where start + part · step lies in (low, high). */
+/* Narrows the part [from, to] of a segment to where start + part · step is in (low, high). */
 static bool clip(double start, double step, double low, double high, double *from, double *to)
 {
         double a = (low - start) / step, b = (high - start) / step;
@@ -106,7 +106,7 @@ static bool diagonal_range(const struct layout *l, double factor, double *from, 
         return *from < *to;
 }
 
-/* The ends of a rule in pixels; of a curved one, of a straight line instead. False: it is not in the picture, since a fixed range leaves it out. */
+/* The ends of a rule in pixels; a curved rule is taken as straight. False: a fixed range leaves it outside the picture. */
 static bool rule_ends(const struct layout *l, const struct plot_rule *rule, double ret[4])
 {
         double at = scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value), from = 0, to = 0;
@@ -128,7 +128,7 @@ static bool rule_ends(const struct layout *l, const struct plot_rule *rule, doub
         return true;
 }
 
-/* A diagonal is curved where its axes differ, and is not avoided then. */
+/* A diagonal is curved if the axes' scales differ; then labels do not avoid it. */
 static bool rule_meets(const struct layout *l, const struct plot_rule *rule, const struct box *b)
 {
         double ends[4];
@@ -176,7 +176,7 @@ static void consider(struct choice *c, double x, double y, bool leftward)
         c->best = place;
 }
 
-/* From the top down at the rule's right, then at its left. */
+/* Tries places to the right of the rule from the top down, then to its left. */
 static void consider_upright(struct choice *c, double at)
 {
         const struct layout *l = c->rules->l;
@@ -198,7 +198,7 @@ static void consider_level(struct choice *c, double at)
         }
 }
 
-/* From where the line leaves the picture backwards. */
+/* Tries places backwards from where the line leaves the picture. */
 static void consider_diagonal(struct choice *c, const double ends[4])
 {
         for (double part = 1; part > 0; part -= 0.03)
@@ -225,7 +225,7 @@ static void add_label(struct buffer *out, struct rules *r, const struct plot_rul
 
 /* -- lines -------------------------------------------------------------------------------------------------------- */
 
-/* Straight where both axes have one scale. */
+/* Straight if both axes have the same scale. */
 static void add_diagonal(struct buffer *out, const struct layout *l, double factor)
 {
         unsigned pieces = l->x.kind == l->y.kind ? 1 : 48;
@@ -251,7 +251,7 @@ static void add_rule(struct buffer *out, const struct layout *l, const struct pl
                 add_diagonal(out, l, rule->value);
                 return;
         }
-        rule_ends(l, rule, ends); /* one outside is cut off with all that is outside */
+        rule_ends(l, rule, ends); /* a rule outside is clipped with everything outside */
         plot_add_line(out, "r", ends[0], ends[1], ends[2], ends[3]);
 }
 
@@ -259,7 +259,7 @@ void plot_add_rules(struct buffer *out, const struct plot *p, const struct layou
 {
         struct rules r = {.p = p, .l = l};
 
-        for (int labels = 0; labels < 2; labels++) { /* a line below all labels */
+        for (int labels = 0; labels < 2; labels++) { /* lines first: labels lie above all lines */
                 for (size_t i = 0; i < p->n_rules; i++) {
                         const struct plot_rule *rule = &p->rules[i];
 
@@ -278,7 +278,7 @@ void plot_add_rules(struct buffer *out, const struct plot *p, const struct layou
 
 /* -- labels of points --------------------------------------------------------------------------------------------- */
 
-/* To the right of its point, where there is room, else to the left. */
+/* Places a label to the right of its point if there is room, else to the left. */
 static void add_point_label(struct buffer *out, struct rules *r, double x, double y, const char *label)
 {
         const double width = plot_text_width(label, PLOT_NOTE);

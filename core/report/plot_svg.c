@@ -1,7 +1,7 @@
 #include "core/report/plot_internal.h"
 #include "core/report/xml.h"
 
-#define TITLE_FONT 15.0 /* pixels, as the style below has it */
+#define TITLE_FONT 15.0 /* pixels, as in the style sheet below */
 #define LEADING    16.0
 #define SWATCH     26.0 /* a legend's sample of line and marker */
 #define STYLES     8
@@ -10,8 +10,8 @@
 #define BOLD       1.1  /* times as wide */
 #define WIDEST     1.03 /* times as wide: a wide face such as DejaVu Sans */
 
-/* Okabe and Ito's colours in the order that keeps the first ones furthest apart; yellow, which white swallows, is last. The dark ones are
- * raised for a dark ground. One style sheet per picture: a picture is a file of its own as often as a part of a page. */
+/* Okabe and Ito's colours in the order that keeps the first ones most distinct; yellow, hard to see on white, is last. The dark ones are
+ * lighter on a dark ground. Each picture has its style sheet, as it may be a file or a part of a page. */
 static const char style_sheet[] =
         "<style>"
         ".sfs-plot{font:12px system-ui,-apple-system,\"Segoe UI\",\"DejaVu "
@@ -24,7 +24,7 @@ static const char style_sheet[] =
         ".sfs-plot .r{stroke:#59636e;stroke:var(--m);fill:none;stroke-dasharray:4 3}"
         ".sfs-plot .s{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
         ".sfs-plot .p{fill:currentColor;stroke:currentColor;stroke-width:1}"
-        ".sfs-plot .c5 .p,.sfs-plot .c6 .p{stroke-width:1.8}" /* crosses: their line is all there is of them */
+        ".sfs-plot .c5 .p,.sfs-plot .c6 .p{stroke-width:1.8}" /* crosses consist only of lines */
         ".sfs-plot .c0{color:#0072b2}.sfs-plot .c1{color:#d55e00}.sfs-plot .c2{color:#009e73}.sfs-plot .c3{color:#cc79a7}"
         ".sfs-plot .c4{color:#56b4e9}.sfs-plot .c5{color:#e69f00}.sfs-plot .c6{color:#1f2328}.sfs-plot .c7{color:#c9b900}"
         "@media(prefers-color-scheme:dark){"
@@ -93,7 +93,7 @@ void plot_add_text(struct buffer *out, double x, double y, const char *class, co
         xml_addf(out, "%s</text>", text);
 }
 
-/* The bytes at the text's beginning and end that together are at most so many ems wide. */
+/* Bytes at the text's beginning and end that together are at most `em` wide. */
 static void ends_within(const char *text, double em, size_t *ret_head, size_t *ret_tail)
 {
         size_t size = strlen(text), head = 0, tail = 0;
@@ -109,7 +109,7 @@ static void ends_within(const char *text, double em, size_t *ret_head, size_t *r
         *ret_tail = tail;
 }
 
-/* A text too wide for its room loses its middle, since versions and cases differ at their ends; the whole is its tooltip. */
+/* A text too wide for its room loses its middle, as names of versions and cases differ at their ends; the tooltip has the whole. */
 static void add_text_within(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text, double font,
                             double room)
 {
@@ -146,7 +146,7 @@ void plot_add_line(struct buffer *out, const char *class, double x1, double y1, 
 
 /* -- markers ------------------------------------------------------------------------------------------------------ */
 
-/* A shape begins beside the middle, and goes on by these commands of a path; all in units of PLOT_MARKER. */
+/* A shape begins at an offset from the middle and continues with these path commands; in units of PLOT_MARKER. */
 static const struct marker {
         double x, y;
         const char *path; /* a # is the next number */
@@ -175,7 +175,7 @@ static void add_marker(struct buffer *out, unsigned style, double x, double y)
                         buffer_add(out, p, 1);
 }
 
-/* Does this item get a marker? All do where they can be told apart; else some, evenly, so that a series is recognized by its shape. */
+/* True if this item gets a marker. All do if they can be told apart; else some, evenly, so that the series is recognizable by its shape. */
 static bool is_marked(const struct plot_series *s, size_t i)
 {
         size_t every = s->n <= 24 ? 1 : (s->n + 7) / 8;
@@ -194,7 +194,7 @@ static void add_markers(struct buffer *out, const struct layout *l, const struct
 {
         bool open = false;
 
-        for (int named = 0; named < 2; named++) { /* those without a tooltip are one path */
+        for (int named = 0; named < 2; named++) { /* markers without a tooltip share one path */
                 for (size_t i = 0; i < s->n; i++) {
                         const struct plot_item *item = &s->items[i];
 
@@ -252,7 +252,7 @@ static void add_polyline(struct buffer *out, const struct layout *l, const struc
 
 static void add_series(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        size_t n = 0; /* markers: a crowd of them is translucent, as they cover each other */
+        size_t n = 0; /* number of markers: many are translucent, as they cover each other */
 
         for (const struct plot_series *s = p->series; s; s = s->next)
                 n += s->kind == PLOT_SCATTER ? s->n : 0;
@@ -263,7 +263,7 @@ static void add_series(struct buffer *out, const struct plot *p, const struct la
                 add_polyline(out, l, s);
                 buffer_adds(out, "</g>");
         }
-        for (const struct plot_series *s = p->series; s; s = s->next) { /* above all lines */
+        for (const struct plot_series *s = p->series; s; s = s->next) { /* markers lie above all lines */
                 buffer_addf(out, "<g class=\"c%u\"%s>", s->style % STYLES, n > CROWD ? " fill-opacity=\".35\"" : "");
                 add_markers(out, l, s);
                 buffer_adds(out, "</g>");
@@ -342,7 +342,7 @@ static unsigned legend(struct buffer *out, const struct plot *p, double left, do
 
 static void lay_out(const struct plot *p, struct layout *l)
 {
-        /* Pixels for a label of x. Those of powers of ten are short, and those between them are to be shown where y has them. */
+        /* Pixels for a label of x. Labels of powers of ten are short, and those in between must be shown if y shows them. */
         const double label_room = p->x.scale == PLOT_LOG ? 42 : 72;
         double width = p->width, height = p->height, below = 10 + LEADING;
         struct range x, y;
@@ -433,7 +433,7 @@ void plot_write(const struct plot *p, struct buffer *out)
         buffer_adds(out, "\n<g>");
         add_grid(out, p, &l);
         buffer_adds(out, "</g>\n");
-        /* an <svg> of its own cuts off what is outside, without an id to clip by; a marker at the edge stays whole */
+        /* a nested <svg> clips without an element id; a marker at the edge stays whole */
         buffer_addf(out, "<svg x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" viewBox=\"%g %g %g %g\">", l.left - 5, l.top - 5,
                     l.right - l.left + 10, l.bottom - l.top + 10, l.left - 5, l.top - 5, l.right - l.left + 10,
                     l.bottom - l.top + 10);

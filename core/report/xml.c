@@ -1,6 +1,6 @@
 #include "core/report/xml.h"
 
-/* A sequence of utf8_length() n. */
+/* True if XML may have this sequence, of utf8_length() `n`. */
 static bool is_allowed(const unsigned char *p, size_t n)
 {
         if (n == 0 || (n == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe)) /* U+FFFE and U+FFFF */

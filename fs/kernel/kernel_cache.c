@@ -7,7 +7,7 @@
 
 #define PLACED_BITS (1u << 20)
 #define SEEN_SLOTS  4096
-#define MIXED       (UINT64_MAX - 1) /* no generation: listings of several were sent */
+#define MIXED       (UINT64_MAX - 1) /* not a generation: parts of several were sent */
 
 struct seen {
         uint64_t ino, token;
@@ -18,10 +18,10 @@ struct kernel_cache {
         /* under lock */
         uint8_t placed[PLACED_BITS / 8];  /* hashes of inodes that were given a placeholder size */
         struct seen listings[SEEN_SLOTS]; /* inode of a folder and the generation the kernel may have cached */
-        struct seen pages[SEEN_SLOTS];    /* inode of a file whose value may change, and what its pages are of */
+        struct seen pages[SEEN_SLOTS];    /* inode of a file whose value may change, and the token of its pages */
 
-        pthread_mutex_t telling; /* held while the kernel is told of a file's real size */
-        void *told;              /* files it was told of, by tsearch(); under telling */
+        pthread_mutex_t telling; /* held while the kernel gets a file's real size */
+        void *told;              /* files whose size it knows, by tsearch(); under telling */
 };
 
 struct kernel_cache *kernel_cache_new(void)
@@ -113,7 +113,7 @@ static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t o
 
         b.buf[0].mem = page;
         fuse_lowlevel_notify_inval_inode(fuse, ino, pages, 0);
-        if (offset >= PLACEHOLDER_SIZE) /* a shorter one is found out by the first read */
+        if (offset >= PLACEHOLDER_SIZE) /* the first read finds out that a file is shorter */
                 fuse_lowlevel_notify_store(fuse, ino, offset, &b, 0);
 }
 
@@ -125,7 +125,7 @@ void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, f
         *made = ino;
         if (*(uint64_t **)tsearch(made, &k->told, compare_inodes) == made)
                 tell(fuse, ino, -1, offset, page, n);
-        else /* it was told before */
+        else /* the kernel already knows it */
                 free(made);
 }
 

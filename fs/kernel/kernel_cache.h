@@ -3,7 +3,7 @@
  * Sizes. The kernel learns a file's size at lookup, before a value that is not computed yet has a size. So a computed file that is not ready has a
  * placeholder size (not 0: GNU tar would not even open it) and an attribute timeout of 0. open() waits until the value is there. Just before its
  * reply it invalidates the attributes, so that the next fstat, mmap, read or exec asks again and gets the real size. From then on the kernel may keep
- * attributes and pages for good. A bitmap of hashes has the files for which a placeholder was ever given out, so that opening any other file costs no
+ * attributes and pages for good. A bitmap of hashes records the files that ever had a placeholder, so opening any other file costs no
  * notification; a collision costs an unneeded one. */
 #pragma once
 
@@ -16,7 +16,7 @@ struct kernel_cache;
 struct kernel_cache *kernel_cache_new(void);
 void kernel_cache_free(struct kernel_cache *k);
 
-void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino); /* its size was given as one */
+void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino); /* call when the kernel gets a placeholder size */
 bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino);
 
 /* Listings. The kernel may keep a listing unless parts of another generation were sent since its pages were last dropped. (Of two readers that list at
@@ -27,18 +27,18 @@ void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t ge
 /* True if the pages that the kernel keeps of a file carry this token; sets the token in any case. */
 bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token);
 
-/* Tells the kernel to forget the placeholder. A reader that does not look at the size first (sendfile and splice, as in some cats) would
- * still get no more than the placeholder's size. So the kernel is also given the last page (n bytes at offset), which makes the file long enough.
+/* Makes the kernel forget the placeholder. A reader that does not ask for the size first (sendfile and splice, as in some cats) would
+ * still get no more than the placeholder's size. So the kernel also gets the last page (n bytes at offset), which makes the file long enough.
  *
- * Done once for a file, before any open of it is answered; no open is answered meanwhile. A second time would do harm: the kernel would drop
- * the size that another reader is just asking for, and that reader would read zeros to the placeholder's end. The page could also be locked by
- * a read that waits for this very thread. */
+ * Call it once per file, before any open of the file is answered; none is answered meanwhile. A second call would do harm: the kernel would
+ * drop the size that another reader is just asking for, and that reader would read zeros to the placeholder's end. Also, a read that waits for
+ * this very thread could hold the page's lock. */
 void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page,
                             size_t n);
 
-/* The same, for a file whose value has changed: its pages are dropped, too. Call it between kernel_cache_telling() and kernel_cache_told(), which keep
- * other opens waiting: the next open must not be answered before the old pages are gone. The file must not be open anywhere, or a read that holds
- * one of its pages could wait for the opens that wait here. */
+/* The same for a file whose value has changed: also drops its pages. Call it between kernel_cache_telling() and kernel_cache_told(), which make
+ * other opens wait: no open may be answered before the old pages are gone. The file must not be open anywhere: a read that holds one of its pages
+ * could wait for those opens. */
 void kernel_cache_telling(struct kernel_cache *k);
 void kernel_cache_tell_value(struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n);
 void kernel_cache_told(struct kernel_cache *k);

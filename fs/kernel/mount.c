@@ -1,4 +1,4 @@
-/* The life of a mount: making it, serving it, taking it away. */
+/* The life of a mount: mounting, serving, unmounting. */
 #include "fs/kernel/session.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include "cache/base/mount_table.h"
 #include "fs/kernel/session_internal.h"
 
-/* -- what is mounted where -- */
+/* -- mount points -- */
 
 int session_mountpoint(const char *dir, char ret[PATH_SIZE])
 {
@@ -25,7 +25,7 @@ int session_mountpoint(const char *dir, char ret[PATH_SIZE])
                 return snprintf(ret, PATH_SIZE, "%s", whole) < PATH_SIZE ? 0 : -ENAMETOOLONG;
         if (errno != ENOTCONN && errno != EACCES && errno != EIO)
                 return -errno;
-        /* The mount point itself cannot be looked at: its parent can. */
+        /* The mount point may be dead; its parent can be resolved. */
         copy = format_string("%s%s", *dir == '/' ? "" : "./", dir);
         for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
                 copy[n - 1] = '\0';
@@ -96,7 +96,7 @@ static int detach_once(const char *path, bool lazy)
 #define RELEASE_STEPS 100
 #define RELEASE_STEP  20 /* ms */
 
-/* Readers that wait for work keep the mount in use. The daemon is asked to let them go, which takes a moment. */
+/* Readers that wait for work keep the mount in use. This asks the daemon to release them, which takes a moment. */
 static int detach(const char *path, bool lazy)
 {
         int r = detach_once(path, lazy);
@@ -140,7 +140,7 @@ static bool is_empty(const char *path)
         return empty;
 }
 
-/* Takes away what a killed daemon left; refuses a living one, and a folder with files in it unless `nonempty`. */
+/* Detaches what a killed daemon left. Refuses a mount point that is being served and, unless `nonempty`, a folder with files. */
 static int clear_mountpoint(const char *path, bool nonempty)
 {
         struct statvfs fs;
@@ -172,7 +172,7 @@ struct leaver {
         struct session *session;
         struct fuse_session *fuse;
         const char *mountpoint;
-        int end; /* eventfd: the loop has ended by itself */
+        int end; /* eventfd: the loop has ended */
         pthread_t loop, thread;
 };
 
@@ -184,16 +184,16 @@ static void leave_set(sigset_t *set)
         sigaddset(set, SIGHUP);
 }
 
-/* To interrupt the loop where it waits for its readers; of all threads only it does not block this one. */
+/* Interrupts the loop where it waits for its readers. The loop's thread is the only one that does not block this signal. */
 #define WAKE SIGUSR1
 
 static void on_wake(int sig)
 {
 }
 
-/* The first signal detaches the mount and lets every waiting reader go; the loop ends when the last open file is closed. The second one
- * does not wait for that. Where the mount lives on without open files (another mount namespace has a copy of it: a container, a
- * sandbox), the kernel tells us nothing, so that the loop is ended from here. */
+/* The first signal detaches the mount and releases every waiting reader; the loop ends when the last open file is closed. The second one does
+ * not wait for that. If the mount stays without open files (another mount namespace, of a container or sandbox, has a copy), the kernel does
+ * not tell us, so this thread ends the loop. */
 static void *leaver_thread(void *user)
 {
         struct leaver *l = user;
@@ -225,11 +225,11 @@ static void *leaver_thread(void *user)
 
 /* -- serving -- */
 
-#define MOUNT_THREADS 4 /* that read requests, unless max_threads= says otherwise; of eight, two cores wake the wrong ones */
+#define MOUNT_THREADS 4 /* that read requests, unless max_threads= is given; with eight, two cores wake the wrong ones */
 
 struct own_options {
         unsigned threads;
-        int cached, nonempty, names; /* names: fsname or subtype, which the user may not give */
+        int cached, nonempty, names; /* names: fsname or subtype, which we refuse */
 };
 
 static const struct fuse_opt own_options[] = {
@@ -238,8 +238,8 @@ static const struct fuse_opt own_options[] = {
         {"subtype=", offsetof(struct own_options, names), 1},         FUSE_OPT_END,
 };
 
-/* The user's options for libfuse, those that are ours taken out and put in *own; before them the kernel's that the user may say otherwise, and
- * what the mount is known by (tools/mounts.h). */
+/* The options for libfuse: the kernel's defaults, which the user may override; the mount's names (tools/mounts.h); then the user's, except our own,
+ * which go to *own. */
 static int take_options(const struct session_options *o, const char *store, struct own_options *own, struct fuse_args *ret)
 {
         cleanup_free char *source = format_string("fsname=%s", store), *options = NULL, *given = NULL;
@@ -256,11 +256,11 @@ static int take_options(const struct session_options *o, const char *store, stru
                               "the mount options fsname and subtype are not to be given: they say which store is mounted, and "
                               "that it is one");
         fuse_opt_add_opt(&options, "rw,nodev,nosuid,noatime,subtype=solverfs");
-        fuse_opt_add_opt_escaped(&options, source); /* a comma in the store's path is no end of it */
+        fuse_opt_add_opt_escaped(&options, source); /* escapes commas in the store's path */
         given = format_string("-o%s", options);
         fuse_opt_insert_arg(ret, 1, given);
-        /* A cached mount is readable to every user who may enter it. Without default_permissions the kernel does not check modes, for which
-         * it would ask for the attributes of every folder on the way that may grow (session_list.c). */
+        /* A cached mount is readable to every user who may enter it. With default_permissions the kernel would check modes, and for that ask
+         * for the attributes of every folder on the path that may grow (session_list.c). */
         fuse_opt_add_arg(ret, own->cached ? "-oro" : "-odefault_permissions");
         return 0;
 }
@@ -278,13 +278,13 @@ static int serve(struct fuse_session *fuse, unsigned threads)
         sigaddset(&set, WAKE);
         sigaction(WAKE, &wake, NULL);
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-        fuse_loop_cfg_set_clone_fd(config, 0); /* gained nothing where it was measured */
+        fuse_loop_cfg_set_clone_fd(config, 0); /* measured: no gain */
         fuse_loop_cfg_set_max_threads(config, threads);
-        fuse_loop_cfg_set_idle_threads(config, threads); /* as many as there are: none ends for want of work */
+        fuse_loop_cfg_set_idle_threads(config, threads); /* so no idle thread ends */
         r = fuse_session_loop_mt(fuse, config);
         fuse_loop_cfg_destroy(config);
-        /* A reader of the device that was in it when the mount went away gets ECONNABORTED, not ENODEV, from some kernels. A signal's number
-         * is no error. */
+        /* When the mount goes away during a read of the device, some kernels return ECONNABORTED, not ENODEV. A positive number is a signal's,
+         * not an error. */
         return r < 0 && r != -ECONNABORTED ? r : 0;
 }
 
@@ -317,7 +317,7 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
         session_drain(s); /* its replies may still notify */
         session_attach(s, NULL);
         fuse_session_unmount(
-                fuse); /* closes the descriptor: nobody may be about to write to it, or to what gets its number next */
+                fuse); /* closes the descriptor: no thread may still write to it, as another file may get its number */
         fuse_session_destroy(fuse);
         return r;
 }
@@ -331,9 +331,9 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
         char path[PATH_SIZE];
         int r;
 
-        guard_block_signals(&before); /* every thread made from here on inherits this: signals are for the leaver */
+        guard_block_signals(&before); /* inherited by all later threads: signals go to the leaver */
         leave_set(&leave);
-        sigorset(&before, &before, &leave); /* a signal to end that comes during the end changes nothing */
+        sigorset(&before, &before, &leave); /* a further signal during the end changes nothing */
         r = take_options(o, workspace_dir(w), &own, &args);
         if (r == 0) {
                 r = session_mountpoint(o->mountpoint, path);

@@ -95,7 +95,7 @@ int new_case_truncate(struct new_case *n, off_t size)
         return 0;
 }
 
-/* Makes a copy of the staged bytes the case, so that the writer can continue. Lock held. */
+/* Makes the case from a copy of the staged bytes, so that the writer can continue. Lock held. */
 static int new_case_commit(struct new_case *n)
 {
         char path[PATH_SIZE];
@@ -106,7 +106,7 @@ static int new_case_commit(struct new_case *n)
         if (r < 0)
                 return r;
         r = lseek(n->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(n->fd, fd);
-        if (r == 0 && n->made) { /* an earlier flush made a case of a part of these bytes: take it away, and with it the name */
+        if (r == 0 && n->made) { /* an earlier flush made a case of a part of these bytes: remove it, which frees the name */
                 r = cases_remove(n->cases, n->id);
                 n->made = false;
         }

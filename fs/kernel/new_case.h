@@ -1,9 +1,9 @@
 /* A case being written by `cp query.smt2 <mount>/cases/`.
  *
  * cp may return before RELEASE is handled, so FLUSH (close) makes the case: its error still reaches cp, and when it returns 0 the case is on disk.
- * A shell's `> file` closes a duplicate before it has written anything. So a FLUSH of an empty file is refused (EINVAL, which shells ignore and cp
- * reports), but the file stays open; and a FLUSH after further writes makes the case anew, in place of the earlier one. Threads: FUSE may call for
- * one file from several at once. */
+ * A shell's `> file` closes a duplicate before it has written anything. So a FLUSH of an empty file fails with EINVAL (shells ignore it, cp reports
+ * it), but the file stays open; and a FLUSH after further writes replaces the earlier case. Threads: FUSE may call several functions for one file at
+ * once. */
 #pragma once
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ struct new_case {
         struct cases *cases;         /* borrowed */
         int fd;                      /* the staged file */
         char path[PATH_SIZE];
-        uint64_t number; /* of all of this process; for its inode */
+        uint64_t number; /* counted in this process; for its inode */
 
         pthread_mutex_t lock;
         /* under lock */
@@ -29,12 +29,12 @@ struct new_case {
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
 struct new_case *new_case_ref(struct new_case *n);
-struct new_case *new_case_unref(struct new_case *n); /* the last one closes it */
+struct new_case *new_case_unref(struct new_case *n); /* the last unref closes the file */
 DEFINE_CLEANUP(struct new_case *, new_case_unref)
 void new_case_name(struct new_case *n, char *ret, size_t size);
-/* Bytes written from here on become the case of this name. */
+/* A case made from now on gets this name. */
 void new_case_rename(struct new_case *n, const char *name);
-/* The bytes written, or -errno; -EFBIG where a case would become larger than one may be: not only when all of it is on the disk. */
+/* Returns the number of bytes written, or -errno. -EFBIG: the case would become too large; reported at once, before all of it is written. */
 ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset);
 int new_case_truncate(struct new_case *n, off_t size);
 int new_case_flush(struct new_case *n);

@@ -4,7 +4,7 @@
 
 struct move {
         uint64_t ino;
-        bool last; /* the name's node is this one */
+        bool last; /* the name's current node */
 };
 
 struct node_map {

@@ -12,9 +12,9 @@ struct node_map;
 struct node_map *node_map_new(void);
 void node_map_free(struct node_map *m);
 
-/* The node that a name with this inode number has now. */
+/* The current node of a name with this inode number. */
 uint64_t node_map_node(struct node_map *m, uint64_t ino);
 /* The inode number of a node. */
 uint64_t node_map_ino(struct node_map *m, uint64_t node);
-/* Gives the name another node than this one, unless it has one already. */
+/* Gives the name of this node another node, unless it already has another. */
 void node_map_on(struct node_map *m, uint64_t node);

@@ -13,20 +13,20 @@ struct notify {
         struct tree *tree;           /* borrowed */
         struct node_map *nodes;      /* borrowed */
         struct fuse_session *fuse;   /* borrowed */
-        off_t pages;                 /* from where on they go: 0, or -1 for none */
-        int watch, asked;            /* inotify; an eventfd: somebody is settling, or all is over */
+        off_t pages;                 /* offset from which pages are dropped: 0, or -1 for none */
+        int watch, asked;            /* inotify; an eventfd: a request settles, or the thread shall end */
         bool is_over;                /* atomic */
-        uint64_t seen;               /* how many re-measurements and builds the kernel knows of */
-        uint64_t recipes;            /* how many edited and removed recipes it knows of */
+        uint64_t seen;               /* re-measurements and builds that the kernel knows */
+        uint64_t recipes;            /* edited and removed recipes that it knows */
         struct solver_list *solvers; /* a ref; the solvers at that time */
-        unsigned told;               /* how often their names were invalidated since */
+        unsigned told;               /* invalidations of their names since */
         uint64_t due;                /* when to invalidate them again, now_ns(); 0: never */
         pthread_t thread;
 
         pthread_mutex_t lock;
-        fuse_req_t *settling; /* owned list; requests to be answered after the next look; under lock */
+        fuse_req_t *settling; /* owned list; requests to answer after the next look; under lock */
         size_t n_settling;
-        bool ended; /* nobody will look any more; under lock */
+        bool ended; /* the thread will not look again; under lock */
 };
 
 static void forget_inode(struct notify *n, const struct inode *inode)
@@ -35,7 +35,7 @@ static void forget_inode(struct notify *n, const struct inode *inode)
                                          0); /* -ENOENT: the kernel does not know it */
 }
 
-/* Every file of a cell, and its folder. */
+/* Invalidates a cell's folder and every file in it. */
 static void forget_cell(struct notify *n, struct inode inode)
 {
         inode.kind = KIND_CELL;
@@ -44,11 +44,12 @@ static void forget_cell(struct notify *n, struct inode inode)
                 inode.kind = (*row)->kind;
                 forget_inode(n, &inode);
         }
-        inode.kind = KIND_CELL; /* with its name the kernel gives up all below it */
+        inode.kind = KIND_CELL; /* with the name the kernel drops everything below it */
         fuse_lowlevel_notify_inval_entry(n->fuse, inode_pack(inode), "queries", strlen("queries"));
 }
 
-/* A measurement under one time limit may be the answer under any other (core/run/fact.h): with its name the kernel gives up the folder of them. */
+/* A run under one time limit may be the answer under any other (core/run/fact.h). So the name of the folder of limits is invalidated, and with it the
+ * kernel drops everything below. */
 static void forget_timeouts(struct notify *n, const struct view *v, uint32_t commit)
 {
         static const char name[] = "timeout";
@@ -71,12 +72,12 @@ static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t
                 const struct inode inode = {.commit = commit, .item = r->info};
 
                 forget_view(n, &v, inode);
-                if (r->has_seed) /* the tree does not have both */
+                if (r->has_seed) /* the tree has no cells with a seed and a time limit */
                         continue;
                 forget_timeouts(n, &v, commit);
                 v.setting = SETTING_TIMEOUT;
                 v.n = r->wall_ns;
-                if (r->wall_ns > 0) /* also where it is in use */
+                if (r->wall_ns > 0) /* even if the folder is in use */
                         forget_view(n, &v, inode);
         }
 }
@@ -87,14 +88,14 @@ struct programs_of {         /* of a solver's commits */
         uint32_t n;
 };
 
-/* One look at re-measurements. There are mostly many, so the programs of all commits are read once for all of them. */
+/* One look at re-measurements. They usually come in numbers, so the programs of all commits are read once. */
 struct forgetting {
         struct notify *notify;
         struct programs_of *solvers; /* owned; NULL: not asked for yet */
         size_t n;
         struct scrambled_input *inputs; /* owned; with the solvers */
         size_t n_inputs;
-        bool builds; /* a build was done anew */
+        bool builds; /* a build was repeated */
 };
 
 static void forgetting_done(struct forgetting *f)
@@ -105,7 +106,7 @@ static void forgetting_done(struct forgetting *f)
         free(f->inputs);
 }
 
-/* Of every solver: programs of the same bytes have the same results, whatever they are called. */
+/* Finds the programs of every solver: equal programs have the same results in all of them. */
 static void find_programs(struct forgetting *f)
 {
         struct workspace *w = tree_workspace(f->notify->tree);
@@ -172,7 +173,7 @@ static void forget_names(struct notify *n, const struct solver_list *l)
 }
 
 /* The kernel keeps a name that is in use at that moment, or held by O_PATH, with everything below it: the next lookup of a folder above
- * brings it back. So the kernel is told again later, when the user of the name has most likely gone. */
+ * brings it back. So the name is invalidated again later, when it is probably no longer in use. */
 static void forget_later(struct notify *n)
 {
         static const uint64_t later[] = {100 * NSEC_PER_MSEC, NSEC_PER_SEC, 10 * NSEC_PER_SEC};
@@ -181,8 +182,8 @@ static void forget_later(struct notify *n)
         n->told++;
 }
 
-/* When a name goes, the kernel drops everything below it that is not open. All solvers are forgotten: finding out whose recipe or build
- * changed is not worth the work. */
+/* When a name is invalidated, the kernel drops everything below it that is not open. This invalidates all solvers: finding the one whose recipe or
+ * build changed is not worth the work. */
 static void forget_solvers(struct notify *n)
 {
         struct solver_list *now;
@@ -210,7 +211,7 @@ static void look(struct notify *n)
         n->recipes = recipes;
 }
 
-/* Answers the requests that came before a look, once that is done. `at_end`: nobody will look any more. */
+/* Looks for changes, then answers the requests that came before. `at_end`: this is the last look. */
 static void look_and_settle(struct notify *n, bool at_end)
 {
         fuse_req_t *list;
@@ -267,7 +268,7 @@ static void *notify_thread(void *user)
                 if (fds[1].revents)
                         eventfd_read(n->asked, &ignored);
                 else
-                        usleep(20 * 1000); /* a commit is several writes: look once for all of them */
+                        usleep(20 * 1000); /* a commit is several writes: look once after all of them */
                 while (read(n->watch, events, sizeof(events)) > 0)
                         ;
                 look_and_settle(n, false);

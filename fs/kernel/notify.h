@@ -1,6 +1,6 @@
-/* Tells the kernel what other processes changed. A cell that `solverfs run --again` measured anew has another mtime and size, but the kernel may
- * keep the old ones for good. After an edited recipe or a repeated build this holds for everything below the solver. A thread waits for writes to the
- * store's database and its config (inotify), and looks for such changes. */
+/* Tells the kernel what other processes changed. `solverfs run --again` changes a cell's mtime and size, but the kernel may keep the old ones for
+ * good. After an edited recipe or a repeated build this holds for everything below the solver. A thread waits for writes to the store's database and
+ * config (inotify), and looks for such changes. */
 #pragma once
 
 #include <fuse_lowlevel.h>
@@ -12,8 +12,8 @@ struct notify;
 
 /* `pages`: also drop pages, since the daemon does not see opens (session_cached.c). */
 int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret);
-/* Answers a getxattr by ENODATA once the kernel has been told of all changes so far. A command that changed the config asks for it, so that readers
- * after the command find the mount as it left it. */
+/* Answers a getxattr with ENODATA once the kernel knows all changes so far. A command that changed the config sends one, so that later readers see
+ * the change. */
 void notify_settle(struct notify *n, fuse_req_t req);
 /* Answers every request that waits in notify_settle(). */
 void notify_stop(struct notify *n);

@@ -9,7 +9,7 @@
 
 #define COMM_SIZE 16
 
-/* The name and the parent of the process that a thread belongs to. */
+/* The name and parent of a thread's process. */
 static bool process_look(pid_t pid, char name[64], pid_t *ret_parent, pid_t *ret_process)
 {
         char text[8192];
@@ -46,7 +46,7 @@ bool reader_is_named(pid_t reader, char *const *names)
 
         if (reader <= 0 || !process_look(reader, thread, &parent, &process))
                 return false;
-        if (process != reader) /* a thread may have a name of its own */
+        if (process != reader) /* a thread may have its own name */
                 process_look(process, leader, &ignored, &ignored);
         for (; *names; names++)
                 if (strncmp(thread, *names, COMM_SIZE - 1) == 0 || (leader[0] && strncmp(leader, *names, COMM_SIZE - 1) == 0))

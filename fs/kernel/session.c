@@ -64,20 +64,20 @@ int session_error(int r, const char *what, const char *reason)
         if (r == -ECANCELED)
                 return EINTR; /* the mount is going away */
         if (r == -ESTALE && !reason)
-                return ESTALE; /* with a reason it is failed work: the repository lacks objects, which a new lookup does not find */
+                return ESTALE; /* with a reason, work failed: the repository lacks objects, and a new lookup does not help */
         log_error("%s: %s", what, reason ? reason : error_message(r));
         return EIO;
 }
 
 /* -- init, lookup, getattr, readlink -- */
 
-/* All that is asked of the kernel, whatever this libfuse asks for by default. A mount of what is finished does not see opens, so the kernel drops
- * pages when a size or time differs. It is there to be read whole, so names always come with attributes. */
+/* All that we ask of the kernel, in place of this libfuse's defaults. A mount of finished values does not see opens, so the kernel drops pages when a
+ * size or time differs. It is usually read whole, so names always come with attributes. */
 #define WANTED          (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_IOCTL_DIR | FUSE_CAP_READDIRPLUS)
 #define WANTED_GROWING  (WANTED | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_EXPLICIT_INVAL_DATA)
 #define WANTED_FINISHED (WANTED | FUSE_CAP_AUTO_INVAL_DATA)
 
-#define WRITERS 4 /* a small case is not kept waiting by a large one's sync */
+#define WRITERS 4 /* so that a small case need not wait for a large one's sync */
 
 static void op_init(void *user, struct fuse_conn_info *conn)
 {
@@ -103,7 +103,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         if (r == -ENOENT && dir.route && dir.route->takes && writing_lookup(s, name, &e))
                 r = 0;
         else if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
-                e.entry_timeout = absent_timeout(&dir); /* inode 0: the name is not there, for so long */
+                e.entry_timeout = absent_timeout(&dir); /* inode 0: the name is absent, for this long */
                 r = 0;
         }
         if (r < 0)
@@ -166,7 +166,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
                 fuse_reply_err(req, session_error(r, "readlink", NULL));
 }
 
-/* -- what a mount that is only read refuses -- */
+/* -- refusals of a read-only mount -- */
 
 static void op_mknod(fuse_req_t req, fuse_ino_t, const char *, mode_t, dev_t)
 {
@@ -198,7 +198,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t)
         struct session *s = session_of(req);
         struct statvfs st = {.f_bsize = 4096, .f_frsize = 4096};
 
-        statvfs(workspace_dir(tree_workspace(s->tree)), &st); /* the room of the store is the room of cases/ */
+        statvfs(workspace_dir(tree_workspace(s->tree)), &st); /* cases/ has as much room as the store */
         st.f_files = st.f_ffree = st.f_favail = 0;
         st.f_namemax = 255;
         fuse_reply_statfs(req, &st);
@@ -235,7 +235,7 @@ const struct fuse_lowlevel_ops session_operations = {
         .create = write_create,
 };
 
-/* No release, no flush, nothing that writes: libfuse answers those by ENOSYS. */
+/* No release, no flush, no writing: libfuse answers those with ENOSYS. */
 const struct fuse_lowlevel_ops session_finished_operations = {
         .init = op_init,
         .lookup = op_lookup,

@@ -10,26 +10,26 @@ struct session_options {
         const char *mountpoint;
         const char *
                 options; /* of -o, comma-separated: cached, allow_other, allow_root, max_threads=N, and the kernel's; NULL: none */
-        /* Called once when the mount answers (r 0) or could not be made (r < 0, sentence in errorf()); from the serving thread. */
+        /* Called once, by the serving thread: r is 0 when the mount answers, or -errno with a sentence if it could not be made. */
         void (*ready)(void *user, int r);
         void *user;
 };
 
-/* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP (which it takes over, for good; a second one ends the process at once), unmounts. SIGTERM
- * detaches lazily: open files can be read to the end, waiting readers get EINTR. Call it from the process's first thread, after
- * the workspace and the engine are open and after any fork. 0 or -errno. A stale mount point (ENOTCONN, left by kill -9) is detached first;
- * one where another solverfs lives is refused: -EBUSY. */
+/* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP, unmounts. It handles these signals for good; a second one ends the process at once.
+ * SIGTERM detaches lazily: open files can be read to the end, waiting readers get EINTR. Call it from the process's first thread, after the
+ * workspace and the engine are open and after any fork. It first detaches a stale mount point (ENOTCONN, left by kill -9). 0 or -errno; -EBUSY:
+ * another solverfs serves the mount point. */
 int session_run(struct workspace *w, struct engine *e, const struct session_options *options);
 
-/* An extended attribute of the root. getxattr() returns (ENODATA) when the kernel has been told of all changes that other processes made so far. */
+/* An extended attribute of the root. getxattr() returns (with ENODATA) once the kernel knows all changes that other processes made so far. */
 #define SETTLED_XATTR "user.solverfs.settled"
 
-/* Another one, for the owner of the mount and root: ends the readers that wait for work with EINTR, and gives ENODATA. EBUSY while files are open,
- * when ending the readers would not make the mount idle. */
+/* Another one, for the mount's owner and root: ends with EINTR the readers that wait for work, and returns ENODATA. EBUSY: files are open, so ending
+ * the readers would not make the mount idle. */
 #define RELEASE_XATTR "user.solverfs.release"
 
 /* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno without a sentence. */
 int session_mountpoint(const char *dir, char ret[PATH_SIZE]);
 
-/* Detaches a mount from outside. -EINVAL when nothing of ours is mounted there. With `lazy`, open files live on. */
+/* Detaches a mount from another process. -EINVAL: no mount of ours is there. With `lazy`, open files stay readable. */
 int session_unmount(const char *mountpoint, bool lazy);

@@ -1,16 +1,15 @@
-/* Files of a mount of what is finished (solverfs mount -o cached).
+/* Files of a mount of finished values (solverfs mount -o cached).
  *
- * Nothing in it waits, starts work or is written to, so the kernel need not ask at each open: OPEN is answered once, by ENOSYS, and from
- * then on opens and closes of this connection are the kernel's own. A file whose pages it has costs what it costs on any file system.
- * That answer holds for a whole connection, which is why it is a mount of its own.
+ * Nothing in it waits, starts work or is written to, so the kernel need not ask at each open: OPEN is answered once, with ENOSYS, and from
+ * then on the kernel handles opens and closes of this connection itself. A file whose pages it has costs no more than on any file system.
+ * The answer holds for a whole connection, so such a mount is separate.
  *
- * Since opens are not seen here, changes reach the kernel in other ways. After a re-measurement notify.h makes the kernel drop the pages and
- * ask for time and size anew (two measurements in one second may have equal ones). After an edit of a recipe everything below its solver may
- * differ: names have the recipe's version as their generation, the solver's folder is looked up anew every second, and at a new generation
- * the kernel drops everything below it, even files in use.
+ * As no opens are seen here, changes reach the kernel in other ways. After a re-measurement notify.h makes the kernel drop the pages and ask
+ * for time and size again (those of two runs in one second may be equal). After an edit of a recipe everything below its solver may differ:
+ * names have the recipe's version as their generation, the solver's folder is looked up again every second, and at a new generation the
+ * kernel drops everything below it, even files in use.
  *
- * There is no handle that could keep a file's content between reads. So a few files that were not read to their end, and programs, are kept
- * here. */
+ * No handle can keep a file's content between reads. So a few files that were not read to their end, and programs, are kept here. */
 #include "fs/kernel/session_internal.h"
 
 #include <fcntl.h>
@@ -30,13 +29,13 @@ static void content_done(struct content *c)
 #define cleanup_content cleanup(content_done)
 
 struct contents {
-        pthread_mutex_t lock; /* also held while a part of one is sent */
+        pthread_mutex_t lock; /* also held while a part of a content is sent */
         /* under lock */
         struct kept {
                 uint64_t ino, token; /* 0: none */
                 struct content content;
         } kept[KEPT];
-        unsigned next; /* the place that is given away next */
+        unsigned next; /* the place to reuse next */
 };
 
 struct contents *contents_new(void)
@@ -77,7 +76,7 @@ static int content_load(struct session *s, const struct node *n, struct content 
 {
         int r = n->route->open ? n->route->open(s->tree, n, &c->fd) : tree_content(s->tree, n, &c->blob);
 
-        /* a file outside of cached/ that is not worked out, and that other mounts would work out */
+        /* a file outside cached/ that is not computed yet, and that other mounts would compute */
         return node_type(n) == NODE_COMPUTED && !n->view.cached && (r == -ENODATA || r == -ESTALE) ? -ENOENT : r;
 }
 
@@ -86,13 +85,13 @@ static void reply(fuse_req_t req, const struct parked *p, const struct content *
         session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
 }
 
-/* Is more of it likely to be asked for? */
+/* True if more reads of the file are likely. */
 static bool is_partial(const struct parked *p, const struct content *c)
 {
         return c->fd >= 0 || (uint64_t)p->offset + p->size < c->blob.size;
 }
 
-/* Replies from what is kept; forgets it with its last part. False: it is not there. */
+/* Replies from the kept content and forgets it with its last part. False: it is not kept. */
 static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&s->contents->lock);
@@ -108,7 +107,7 @@ static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *
         return true;
 }
 
-/* Replies, and takes over the content if more of it is likely to be asked for. */
+/* Replies, and keeps the content if more reads of it are likely. */
 static void answer_new(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token, struct content *c)
 {
         cleanup_unlock pthread_mutex_t *held = NULL;
@@ -140,9 +139,9 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         int r = tree_node(s->tree, ino, &n);
 
         if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
-                r = -EISDIR; /* no kernel asks for that */
+                r = -EISDIR; /* no kernel does that */
         if (r == 0 && n.route->kept && !n.view.cached)
-                r = -ESTALE; /* nor for a program that is not in this tree */
+                r = -ESTALE; /* nor reads a program that is not in this tree */
         if (r == 0) {
                 token = content_token(s, &n);
                 if (answer_kept(s, req, &p, token))
@@ -151,7 +150,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         }
         if (r < 0)
                 fuse_reply_err(req, session_error(r, n.route && n.route->name ? n.route->name : "read", NULL));
-        else if (q) /* it is put in the folder of programs, which takes a moment */
+        else if (q) /* the program is put into programs/, which takes a moment */
                 waiters_park(s->waiters, req, &p, q);
         else
                 answer_new(s, req, &p, token, &c);

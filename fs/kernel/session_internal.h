@@ -21,31 +21,31 @@ struct session {
         struct engine *engine;             /* borrowed */
         struct waiters *waiters;           /* owned */
         struct notify *notify;             /* owned; while attached */
-        struct remeasuring *remeasuring;   /* the same; NULL: results stay as they are */
+        struct remeasuring *remeasuring;   /* owned; while attached. NULL: nothing is measured again */
         struct kernel_cache *kernel_cache; /* owned */
         struct node_map *nodes;            /* owned */
         struct writing *writing;           /* owned */
-        struct writers *writers, *namers;  /* owned; NULL in a finished one. For writes; for files made, renamed and removed */
+        struct writers *writers, *namers;  /* owned; NULL if `finished`. For writes; for files made, renamed and removed */
         struct contents *contents;         /* owned */
         struct fuse_session *fuse;         /* borrowed; NULL until attached */
 
-        bool finished;   /* nothing in it waits, starts work or is written to: session_cached.c */
-        bool no_opendir; /* a finished one whose kernel need not ask at opendir either: session_list.c */
+        bool finished;   /* a mount of finished values, which waits for nothing, starts no work and is read-only: session_cached.c */
+        bool no_opendir; /* finished, and the kernel sends no OPENDIR: session_list.c */
 
         pthread_mutex_t lock;
-        LIST_HEAD(, handle) handles; /* all that are open; under lock */
+        LIST_HEAD(, handle) handles; /* all open ones; under lock */
 };
 
-/* `e` answers cold opens. `finished`: only what is finished is there (-o cached). */
+/* `e` answers cold opens. `finished`: shows finished values only (-o cached). */
 int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret);
-/* Answers every parked reader and every writer, and returns when none is left. Call it before libfuse's session ends, whose requests they hold. */
+/* Answers all parked readers and writers, and returns when none is left. They hold libfuse's requests, so call it before libfuse's session ends. */
 void session_drain(struct session *s);
 struct session *session_free(struct session *s);
-/* Once libfuse's session is mounted: notifications go through it, from now until it is attached to NULL. */
+/* Call once libfuse's session is mounted: notifications go through it until session_attach(s, NULL). */
 int session_attach(struct session *s, struct fuse_session *fuse);
 /* Ends every waiting reader, and every later open of a cold file, with EINTR. */
 void session_interrupt(struct session *s);
-/* Nothing is open, and no case is being written. */
+/* True if nothing is open and no case is being written. */
 bool session_is_idle(struct session *s);
 
 /* userdata: the struct session */
@@ -58,16 +58,16 @@ static inline struct session *session_of(fuse_req_t req)
 
 /* The errno that open() gives for an error of the tree or the engine: docs/tree.md, "Errors". Errors that no reader can act on are logged as `what`. */
 int session_error(int r, const char *what, const char *reason);
-/* The node that the kernel means. */
+/* Finds the node of the kernel's number. */
 int session_node(struct session *s, fuse_ino_t node, struct node *ret);
-/* The attributes of a node, and for how long the kernel may keep them. */
+/* The attributes of a node, and how long the kernel may keep them. */
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout);
-/* The entry that the kernel may keep of a name, and for how long. The node is held (tree_hold()): forget it if the reply fails. */
+/* The entry of a name for the kernel, and how long it may keep it. Holds the node (tree_hold()): forget it if the reply fails. */
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret);
 
 /* -- folders -- */
 
-/* Without OPENDIR: the kernel has just asked for a folder's attributes, and reads its listing next. */
+/* For mounts without OPENDIR: the kernel has just asked for a folder's attributes, and reads its listing next. */
 void list_check(struct session *s, fuse_ino_t ino);
 void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void list_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
@@ -76,15 +76,15 @@ void list_read_plus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
 /* -- files -- */
 
 void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-/* Replies to a read: of the file `fd`, or of the content where that is -1. */
+/* Replies to a read of the file `fd`, or of the content if `fd` is -1. */
 void session_reply_bytes(fuse_req_t req, int fd, const struct blob *content, size_t size, off_t offset);
 void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-/* The answer to a parked open: a parked_fn, whose user is the session. */
+/* The parked_fn for opens; its user is the session. */
 void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
-/* Sets the size to that of the value held open under this node, even if a new open would get another value. */
+/* Sets st_size to the size of the value that is open under this node, even if a new open would get another value. */
 bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st);
-/* The kernel need not tell of the last closes when the mount goes away. */
+/* Closes all handles: the kernel need not report the last closes when the mount goes away. */
 void file_close_all(struct session *s);
 
 /* -- files of a cached mount -- */
@@ -93,20 +93,20 @@ struct contents *contents_new(void);
 void contents_free(struct contents *c);
 void finished_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
-/* The answer to a parked read of a program: a parked_fn, whose user is the session. */
+/* The parked_fn for reads of a program; its user is the session. */
 void finished_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
 
 /* -- new cases -- */
 
-/* Files that are being written, and files just written. install and rsync set modes and times by name after they closed a file. By then it is a
- * case, found by its id; so its name in cases/ stays that of a file for a while. */
+/* Files being written, and files just written. install and rsync set modes and times by name after closing a file. By then the file has become a
+ * case with an id for its name; so the file's own name remains valid in cases/ for a while. */
 struct writing *writing_new(void);
 void writing_free(struct writing *w);
 bool writing_is_idle(struct writing *w);
 
 bool writing_is(fuse_ino_t ino); /* of a file being written, or just written */
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret);
-/* A name in cases/ of a file just written. */
+/* Looks up the name of a file just written to cases/. */
 bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param *ret);
 
 void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi);

@@ -1,8 +1,8 @@
-/* Folders. Listings are cached by the kernel (cache_readdir) as long as tree_list_generation() of the folder is the same at each opendir.
+/* Folders. The kernel caches a listing (cache_readdir) as long as tree_list_generation() of the folder is the same at each opendir.
  *
- * In a mount of what is finished OPENDIR, too, is answered once by ENOSYS, where the kernel has that: most folders are cells, whose
- * listings never change. The attributes of all other folders are not kept, so the kernel asks for them before it takes a listing from its
- * pages (fuse_readdir_cached() and AUTO_INVAL_DATA). That is the time to take the pages away. */
+ * In a mount of finished values OPENDIR, too, is answered once with ENOSYS if the kernel supports it: most folders are cells, whose listings
+ * never change. The kernel may not keep the attributes of other folders, so it asks for them before it takes a listing from its pages
+ * (fuse_readdir_cached() and AUTO_INVAL_DATA). That is the moment to drop the pages. */
 #include "fs/kernel/session_internal.h"
 
 #include <linux/fuse.h>
@@ -45,7 +45,7 @@ struct listing {
         char *data;
         size_t size, used;
         bool plus;       /* in READDIRPLUS's form */
-        bool attributes; /* with what a lookup of each name would say */
+        bool attributes; /* with the result of a lookup of each name */
 };
 
 static int listing_add(void *user, const struct tree_entry *e)
@@ -57,11 +57,11 @@ static int listing_add(void *user, const struct tree_entry *e)
         size_t left = l->size - l->used, n;
 
         if (l->attributes && (tree_node_of(s->tree, e->inode, &node) < 0 || session_entry(s, &node, &p) < 0))
-                p = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}}; /* it is looked up if need be */
+                p = (struct fuse_entry_param){.attr = {.st_ino = e->ino, .st_mode = e->type}}; /* no lookup result */
         n = l->plus ? fuse_add_direntry_plus(l->req, l->data + l->used, left, e->name, &p, (off_t)e->next)
                     : fuse_add_direntry(l->req, l->data + l->used, left, e->name, &p.attr, (off_t)e->next);
         if (n > left) {
-                if (p.ino != 0) /* the kernel does not get it */
+                if (p.ino != 0) /* the entry does not fit: the kernel does not get it */
                         tree_forget(s->tree, e->ino, 1);
                 return 1;
         }
@@ -69,7 +69,7 @@ static int listing_add(void *user, const struct tree_entry *e)
         return 0;
 }
 
-/* The kernel did not get it; the request is gone. */
+/* Forgets the entries of a reply that the kernel did not get; the request is gone. */
 static void listing_forget(const struct listing *l, struct session *s)
 {
         const struct fuse_direntplus *d;
@@ -95,7 +95,7 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
                 full = listing_add(&l, &(struct tree_entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
         if (r == 0 && offset < 2 && !full)
                 full = listing_add(&l, &(struct tree_entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
-        if (plus && r == 0 && dir.view.cached) /* not of the two, which the kernel knows */
+        if (plus && r == 0 && dir.view.cached) /* set only now: not for "." and "..", which the kernel knows */
                 l.attributes = dir.route->listed == LISTED_WHOLE || (s->finished && dir.route->listed == LISTED_WHOLE_FINISHED);
         if (r == 0 && !full)
                 r = tree_list(s->tree, &dir, offset <= 2 ? 0 : (uint64_t)offset, listing_add, &l);

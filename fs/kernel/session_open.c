@@ -1,9 +1,8 @@
 /* Files: open, which may wait for work, and read.
  *
- * Pages of a file stay valid until its value is another one (it was measured again on purpose, its recipe was edited, a case has another
- * name): then the next open drops them, before it is answered. If the file is still open elsewhere, its pages stay, and the new open is sent
- * to another node (node_map.h) by ESTALE, which the kernel answers by looking the name up again. For the size of a file before its value is
- * known see kernel_cache.h. */
+ * Pages of a file stay valid until its value changes (it was measured again, its recipe was edited, a case was renamed): then the next open
+ * drops them, before it is answered. If the file is still open elsewhere, its pages stay, and ESTALE sends the new open to another node
+ * (node_map.h): the kernel looks the name up again. For the size of a file before its value is known see kernel_cache.h. */
 #include "fs/kernel/session_internal.h"
 
 #include <fcntl.h>
@@ -16,12 +15,12 @@
 /* An open file. */
 struct handle {
         pthread_mutex_t lock;
-        bool loaded; /* `content` is there; under lock */
+        bool loaded; /* `content` is set; under lock */
         struct blob content;
         int fd;                    /* instead of content; -1 */
-        fuse_ino_t node;           /* that it was opened by; 0 until it is listed */
+        fuse_ino_t node;           /* the node it was opened by; 0 until listed */
         bool told;                 /* the kernel's pages of its node hold its value; under the session's lock */
-        LIST_ENTRY(handle) others; /* once it is listed; under the session's lock */
+        LIST_ENTRY(handle) others; /* once listed; under the session's lock */
 };
 
 static struct handle *handle_new(void)
@@ -87,8 +86,8 @@ static bool is_held_otherwise(const struct session *s, const struct handle *h, f
         return false;
 }
 
-/* Lists the handle of a file whose value may change. -ESTALE: this node belongs to another value, which is still being read; a new lookup
- * gives a node that does not. */
+/* Lists the handle of a file whose value may change. -ESTALE: this node belongs to another value, which is still being read; a new lookup gives
+ * another node. */
 static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
 {
         fuse_ino_t newest = node_map_node(s->nodes, node_map_ino(s->nodes, node));
@@ -151,8 +150,8 @@ static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
         return offset;
 }
 
-/* For a listed handle of a file whose value may change: when this returns, the kernel has no pages and no size of another value, whatever
- * else opens the file meanwhile. */
+/* For a listed handle of a file whose value may change. Afterwards the kernel has no pages and no size of another value, even if others open the
+ * file meanwhile. */
 static void tell_value(struct session *s, struct handle *h)
 {
         struct stat st = {0};
@@ -169,7 +168,7 @@ static void tell_value(struct session *s, struct handle *h)
         kernel_cache_told(s->kernel_cache);
 }
 
-/* Replies to an open that has all it needs; takes the handle. */
+/* Replies to an open whose handle is complete; takes the handle. */
 static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t node, struct handle *h)
 {
         bool live = node_type(n) == NODE_LIVE, moves = value_moves(s, n);
@@ -196,14 +195,14 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
                 h->told = true;
                 pthread_mutex_unlock(&s->lock);
         }
-        if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: there will be no release */
+        if (fuse_reply_open(req, &fi) < 0) /* interrupted meanwhile: no release will come */
                 handle_close(s, h);
 }
 
 enum opening {
         OPENING_DONE,   /* the handle is complete */
-        OPENING_PUT,    /* it is known, and must be put in a folder, which takes a moment */
-        OPENING_WORKED, /* it must be computed */
+        OPENING_PUT,    /* the value is stored, but must be put into a folder, which takes a moment */
+        OPENING_WORKED, /* the value must be computed */
 };
 
 /* An enum opening, or -errno. */
@@ -218,7 +217,7 @@ static int open_node(struct session *s, const struct node *n, struct handle *h)
         if (n->route->open)
                 return n->route->open(s->tree, n, &h->fd);
         if (node_type(n) == NODE_FILE && !value_moves(s, n))
-                return OPENING_DONE; /* read_content() will get it, if the kernel has no pages of it */
+                return OPENING_DONE; /* read_content() reads it if the kernel has no pages */
         r = tree_content(s->tree, n, &h->content);
         h->loaded = r == 0;
         return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? OPENING_WORKED : r;
@@ -232,14 +231,14 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         cleanup_node struct node n = {0};
         int r;
 
-        if (writing_is(ino)) /* just written: its name is taken, and its bytes are read by its id */
+        if (writing_is(ino)) /* just written: its name is taken, and its bytes are readable by the case's id */
                 r = (fi->flags & O_ACCMODE) != O_RDONLY ? -EEXIST : -ENOENT;
         else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & O_TRUNC))
                 r = -EROFS;
         else
                 r = session_node(s, ino, &n);
         if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
-                r = -EROFS; /* no kernel asks for that */
+                r = -EROFS; /* no kernel does that */
         if (r == 0)
                 r = open_node(s, &n, h);
         if (r == OPENING_WORKED && reader_is_job(fuse_req_ctx(req)->pid))
@@ -276,7 +275,7 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
                 h->loaded = (r = tree_answer(s->tree, &n, v, &h->content)) == 0;
         if (r == 0) {
                 kernel_cache_placeholder(s->kernel_cache,
-                                         inode_pack(n.inode)); /* we cannot know what the kernel was told while this was parked */
+                                         inode_pack(n.inode)); /* the kernel may have got a placeholder while this was parked */
                 reply_open(s, req, &n, p->ino, steal_pointer(h));
         } else
                 fuse_reply_err(req, session_error(r, "open", reason));
@@ -318,7 +317,7 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
         int r;
 
         if (writing_is(ino)) {
-                fuse_reply_err(req, EACCES); /* it was opened for writing */
+                fuse_reply_err(req, EACCES); /* opened for writing */
                 return;
         }
         r = h->fd < 0 ? read_content(session_of(req), ino, h) : 0;

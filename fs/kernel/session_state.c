@@ -32,7 +32,7 @@ static int node_state(struct session *s, const struct node *n, struct state *ret
         if (r == 0)
                 ret->state = engine_peek(s->engine, q, &ret->job, &ret->reason);
         if (r == 0 && ret->state == JOB_READY && row->waits_for) {
-                ret->state = JOB_FAILED; /* there is a build, and no program */
+                ret->state = JOB_FAILED; /* a build without a program */
                 ret->reason = copy_string("the commit cannot be built: see build/log");
         }
         return r;
@@ -45,7 +45,7 @@ static int state_value(struct session *s, fuse_ino_t ino, const char *name, stru
         int r;
 
         if (strncmp(name, state_prefix, sizeof(state_prefix) - 1) != 0 || writing_is(ino))
-                return -ENODATA; /* not ENOSYS: that would be for every file, for good */
+                return -ENODATA; /* not ENOSYS: that would hold for every file, for good */
         name += sizeof(state_prefix) - 1;
         r = session_node(s, ino, &n);
         if (r < 0)

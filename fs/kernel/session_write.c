@@ -12,15 +12,15 @@ struct written {
         uint64_t ino, until; /* now_ns() */
         struct stat st;
         char name[NAME_MAX + 1];
-        uint32_t id; /* of the case that it is */
-        bool made;   /* it was not a case before */
+        uint32_t id; /* of the case it became */
+        bool made;   /* no case had these bytes before */
 };
 
 struct writing {
         pthread_mutex_t lock;
         /* under lock */
         LIST_HEAD(, new_case) open;
-        struct written written[WRITTEN_SLOTS]; /* files that were closed just now */
+        struct written written[WRITTEN_SLOTS]; /* files just closed */
         unsigned next_written;
 };
 
@@ -73,7 +73,7 @@ bool writing_is(fuse_ino_t ino)
         return inode_is_other(ino, INODE_NEW_CASE);
 }
 
-/* Finds a file just written, by name or, when that is NULL, by inode. A caller that asks by name has to check that the case still exists. */
+/* Finds a file just written, by name or, if `name` is NULL, by inode. After a search by name the caller must check that the case still exists. */
 static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct written *ret)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
@@ -87,7 +87,7 @@ static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, st
         return false;
 }
 
-/* Under lock. There is one file of a name. */
+/* Under lock. A name has at most one file. */
 static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
 {
         for (unsigned i = 0; i < WRITTEN_SLOTS; i++)
@@ -99,7 +99,7 @@ static void written_add(struct writing *w, const struct written *f)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        written_drop(w, f->ino, f->name); /* of an earlier flush, or file */
+        written_drop(w, f->ino, f->name); /* from an earlier flush or file */
         w->written[w->next_written++ % WRITTEN_SLOTS] = *f;
 }
 
@@ -179,7 +179,7 @@ struct writing_request {
         int which;
         off_t offset;
         size_t size; /* of data */
-        const char *to; /* behind the name in data */
+        const char *to; /* in `data`, behind the name */
         char data[];
 };
 
@@ -191,7 +191,7 @@ static void request_do(struct chore *c)
         free(w);
 }
 
-/* With room for its data; NULL when it was answered: no memory is left. */
+/* Has room for its data. NULL: no memory; the request was answered. */
 static struct writing_request *request_new(fuse_req_t req, void (*fn)(const struct writing_request *w), fuse_ino_t ino,
                                            const struct fuse_file_info *fi, size_t size)
 {
@@ -212,7 +212,7 @@ static void hand_over(struct writing_request *w)
         writers_do(session_of(w->req)->writers, &w->chore);
 }
 
-/* To the thread for names, as the folder is locked meanwhile. */
+/* Hands over to the thread for names: the kernel keeps the folder locked meanwhile. */
 static void hand_over_names(fuse_req_t req, void (*fn)(const struct writing_request *w), fuse_ino_t parent, const char *name,
                             fuse_ino_t new_parent, const char *to, unsigned flags, const struct fuse_file_info *fi)
 {
@@ -228,7 +228,7 @@ static void hand_over_names(fuse_req_t req, void (*fn)(const struct writing_requ
         writers_do(session_of(req)->namers, &w->chore);
 }
 
-/* The errno for a writer. One that says what is wrong with a name or a case comes with a line in the log: cp shows the errno alone. */
+/* The errno for a writer. If a name or a case is refused, the log gets the reason: cp shows only the errno. */
 static int write_error(int r, const char *what, const char *name)
 {
         if (r != -EEXIST && r != -EINVAL && r != -EFBIG && r != -ENAMETOOLONG)
@@ -265,7 +265,7 @@ static void do_create(const struct writing_request *w)
         writing_stat(s->writing, e.ino, &e.attr);
         fi.fh = (uintptr_t)made;
         fi.direct_io = 1;
-        if (fuse_reply_create(req, &e, &fi) < 0) /* interrupted meanwhile: there will be no release */
+        if (fuse_reply_create(req, &e, &fi) < 0) /* interrupted meanwhile: no release will come */
                 forget_new_case(s->writing, made);
 }
 
@@ -279,8 +279,8 @@ static struct new_case *written_to(const struct fuse_file_info *fi)
         return (struct new_case *)(uintptr_t)fi->fh;
 }
 
-/* A file that is no case by its first line is refused at once: a shell's `echo hello >cases/x` looks at write(), not at close(). Files that programs keep
- * beside another (.x.swp) are left alone. */
+/* Refuses at once a file whose first line is not a case's: a shell's `echo hello >cases/x` checks write(), not close(). Hidden files that programs
+ * keep beside another (.x.swp) are accepted. */
 static int check_first_line(struct new_case *n, const char *data, size_t size)
 {
         char name[NAME_MAX + 1];
@@ -337,7 +337,7 @@ void write_fsync(fuse_req_t req, fuse_ino_t ino, int, struct fuse_file_info *fi)
         write_flush(req, ino, fi);
 }
 
-/* -- another name -- */
+/* -- renaming -- */
 
 static bool is_cases(struct session *s, fuse_ino_t folder)
 {
@@ -346,7 +346,7 @@ static bool is_cases(struct session *s, fuse_ino_t folder)
         return tree_node(s->tree, folder, &dir) == 0 && dir.route->takes;
 }
 
-/* rsync, editors and others write under a temporary name and rename. */
+/* rsync, editors and others write under a temporary name and then rename the file. */
 static int rename_written(struct session *s, const char *name, const char *to)
 {
         struct cases *cases = workspace_cases(tree_workspace(s->tree));
@@ -362,13 +362,13 @@ static int rename_written(struct session *s, const char *name, const char *to)
                 return -ENAMETOOLONG;
         if (cases_find(cases, to, &holder) == 0 && holder->id != f.id)
                 return errorf(-EEXIST, "the name '%s' is taken by case %u", to, holder->id);
-        name_of_case = copy_prefix(to, case_unpacked_name(to)); /* a case that was compressed has the name without .gz and the like */
-        if (f.made && !holder) /* other bytes, which were a case before, keep their name */
+        name_of_case = copy_prefix(to, case_unpacked_name(to)); /* a compressed file's case has the name without .gz and the like */
+        if (f.made && !holder) /* bytes that were a case before keep their name */
                 r = cases_rename(cases, f.id, name_of_case);
         open = new_case_of(s->writing, f.ino);
         if (r < 0)
                 return r;
-        if (open) /* it is not closed everywhere */
+        if (open) /* another descriptor is still open */
                 new_case_rename(open, to);
         snprintf(f.name, sizeof(f.name), "%s", to);
         written_add(s->writing, &f);
@@ -412,7 +412,7 @@ void write_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
         hand_over_names(req, do_unlink, parent, name, 0, "", 0, NULL);
 }
 
-/* Times, modes and owners of a file being written, and of the folder, are accepted and mean nothing (cp -p, rsync -a); a length is set. */
+/* Accepts and ignores times, modes and owners of a file being written and of the folder (cp -p, rsync -a); sets a length. */
 static void do_setattr(const struct writing_request *w)
 {
         struct session *s = session_of(w->req);
@@ -447,7 +447,7 @@ void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which,
 
 void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)
 {
-        /* cp -p and install set access control lists, and are content when there is no such thing */
+        /* cp -p and install set access control lists, and accept that there are none */
         fuse_reply_err(req, writing_is(ino) ? EOPNOTSUPP : EROFS);
 }
 

@@ -14,9 +14,9 @@ struct waiter {
         struct waiters *all;
         fuse_req_t req;
         struct parked parked;
-        pid_t reader; /* its thread; 0 when it is in a PID namespace we do not see */
+        pid_t reader; /* its thread; 0: in a PID namespace that we do not see */
         _Atomic bool interrupted;
-        bool released;                 /* it is to leave, whatever its reader wants; under all->lock */
+        bool released;                 /* ends with EINTR even if its reader was not interrupted; under all->lock */
         struct ticket *ticket;         /* under the engine's lock; see engine_leave() */
         LIST_ENTRY(waiter) parked_too; /* under all->lock */
 };
@@ -31,11 +31,11 @@ struct waiters {
 
         pthread_mutex_t lock;
         LIST_HEAD(, waiter) list; /* under lock */
-        size_t replying;          /* out of the list, not yet replied to; under lock */
+        size_t replying;          /* waiters out of the list without a reply yet; under lock */
         pthread_cond_t gone;      /* no reader is parked any more */
 };
 
-/* It is out of the list: no other thread refers to it. */
+/* The waiter is out of the list: no other thread refers to it. */
 static void waiter_reply(struct waiter *w, int r, struct value *v, const char *reason)
 {
         struct waiters *all = w->all;
@@ -88,7 +88,7 @@ void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, s
                 waiter_answered(w, r, NULL, error_message(r));
 }
 
-/* -- the thread that looks at interrupted readers -- */
+/* -- the thread for interrupted readers -- */
 
 /* A set of signals in /proc/<thread>/status. */
 static uint64_t signals_in(const char *status, const char *line)
@@ -100,7 +100,7 @@ static uint64_t signals_in(const char *status, const char *line)
 
 #define SIGNAL(s) (UINT64_C(1) << ((s)-1)) /* in a set of signals_in() */
 
-/* True if the reader is about to end, or wants out of its open. Signals that dump core do not show as SIGKILL beforehand. */
+/* True if a signal will end the reader or its open. Signals that dump core do not appear as SIGKILL beforehand. */
 static bool reader_is_ending(pid_t reader)
 {
         const uint64_t ending = SIGNAL(SIGKILL) | SIGNAL(SIGINT) | SIGNAL(SIGTERM) | SIGNAL(SIGHUP) | SIGNAL(SIGQUIT);
@@ -115,7 +115,7 @@ static bool reader_is_ending(pid_t reader)
         return (due & ending) != 0 || (due & dumping & ~signals_in(text, "\nSigCgt:")) != 0;
 }
 
-/* Takes one ending reader out of the list and the engine; NULL when there is none. *ret_waiting: interrupted ones that wait on. */
+/* Takes one ending reader out of the list and the engine; NULL: there is none. *ret_waiting: other interrupted readers keep waiting. */
 static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&all->lock);
@@ -129,7 +129,7 @@ static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting
                         continue;
                 *ret_waiting = true;
                 if ((!leaves && !reader_is_ending(w->reader)) || !engine_leave(all->engine, &w->ticket))
-                        continue; /* it waits on; or it is just being answered, or not asked for yet: next time */
+                        continue; /* it keeps waiting; or it is just being answered, or its query is not asked yet: next time */
                 LIST_REMOVE(w, parked_too);
                 all->replying++;
                 return w;

@@ -8,7 +8,7 @@ struct writers {
         pthread_mutex_t lock;
         pthread_cond_t come, done; /* a chore, or the end; the last of all chores */
         /* under lock */
-        struct chore *first, **end; /* that nobody does yet */
+        struct chore *first, **end; /* chores that no thread has begun */
         size_t n_busy;
         bool ending;
 

@@ -1,5 +1,5 @@
-/* <solver>/spr/campaigns and <solver>/incompleteness/campaigns: the campaigns. A campaign's inode has the number of its name in `item`. What a
- * campaign writes as it goes is live: a mount of what is finished has only the findings. */
+/* <solver>/spr/campaigns and <solver>/incompleteness/campaigns: the campaigns. A campaign's inode has the number of its name in `item`. Files that a
+ * running campaign writes are live: a mount of finished values has only the findings. */
 #include "fs/routes/routes.h"
 
 #include <limits.h>
@@ -123,7 +123,7 @@ enum {
         N_PROGRESS
 };
 
-/* How many numbers the line has. */
+/* Returns how many numbers the line has. */
 static int read_progress(const char *line, double ret[N_PROGRESS])
 {
         char *end;

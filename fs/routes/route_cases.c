@@ -160,7 +160,7 @@ static int by_name_target(struct tree *t, const struct node *n, struct buffer *r
         return 0;
 }
 
-/* Computed at each open, and not when the kernel looks a name up, which must cost nothing. */
+/* Computed at each open, not at a lookup, which must cost nothing. */
 static int case_features(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;

@@ -58,7 +58,7 @@ int commit_time(struct tree *, const struct node *n, int64_t *ret)
         return r;
 }
 
-/* In cached/ a parent is shown when there is something to follow the link to. */
+/* In cached/ a parent is shown if the link's target exists. */
 static int shown_parents(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         size_t n, shown = 0;
@@ -135,7 +135,7 @@ static int build_so_far(struct tree *t, const struct node *n, struct buffer *ret
         return r == -ENOENT ? 0 : r;
 }
 
-/* In cached/ nothing goes on, and a search through it should not meet each log twice. */
+/* Not in cached/: no build is under way there, and a search should not meet each log twice. */
 static bool so_far_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         return !dir->view.cached;
@@ -150,15 +150,15 @@ static int build_log_answer(struct tree *t, const struct node *n, struct value *
 {
         struct build_record *record = ((struct build_value *)v)->record;
 
-        if (record->log.size == 0) /* one that was found is without it */
+        if (record->log.size == 0) /* the record found has no log */
                 return build_log(t, n, ret);
         buffer_add(ret, record->log.data, record->log.size);
         return 0;
 }
 
-/* -- bin/. An output's number is that of its name: the recipe may be edited, and its outputs change places. -- */
+/* -- bin/. An output's number is that of its name, as an edit of the recipe may reorder outputs. -- */
 
-/* The record's entry for an output; NULL while it is not built, or gone from the store. */
+/* The record's entry for an output; NULL: not built, or gone from the store. */
 static const struct build_output *output_built(struct tree *t, const struct node *n, const char *name, struct build_record **ret)
 {
         if (find_build(t, n, ret) < 0 || !(*ret)->ok)
@@ -169,7 +169,7 @@ static const struct build_output *output_built(struct tree *t, const struct node
         return NULL;
 }
 
-/* Built, and not taken away by gc since. */
+/* True if the output was built and not removed by gc since. */
 static bool output_is_kept(struct tree *t, const struct node *n, const char *name)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -184,7 +184,7 @@ static char *const *outputs_of(const struct node *n)
         return era_or_solver(n->solver->history, n->solver->recipe, n->inode.commit)->outputs;
 }
 
-/* The name of a file in bin/: -ESTALE when the recipe no longer makes it. */
+/* The name of a file in bin/. -ESTALE: the recipe no longer makes it. */
 static int program_name(struct tree *t, const struct node *n, char **ret)
 {
         int r = tree_name(t, NAMES_OUTPUT, n->inode.item, ret);
@@ -195,7 +195,7 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
         return r == 0 || r == -ENOENT ? -ESTALE : r;
 }
 
-/* cached/ never starts work: what would have to be built again is not shown there. */
+/* cached/ never starts work, so it does not show programs that must be built again. */
 static int program_names(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n)
 {
         *ret = allocate(1, sizeof(**ret));
@@ -274,7 +274,7 @@ static bool cell_file_exists(struct tree *t, const struct node *dir, const struc
         return !dir->view.cached || cell_known(t, dir) == 0;
 }
 
-/* Where the recipe says how to find it. */
+/* True if the recipe says how to find the effort. */
 static bool effort_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         return dir->solver->recipe->effort && dir->solver->recipe->effort[0] && cell_file_exists(t, dir, row);
@@ -314,7 +314,7 @@ static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, s
         return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : case_ids(t, dir, ret, ret_n);
 }
 
-/* A commit that cannot be built has a result, and nothing else. */
+/* For a commit that cannot be built, prints only the result. */
 static int print_cell(struct tree *t, const struct node *n, const struct case_info *info, const struct fact *f, const struct build_record *record, struct buffer *ret)
 {
         enum cell_file file;
@@ -352,7 +352,7 @@ static int cell_answer(struct tree *t, const struct node *n, struct value *v, st
         return r < 0 ? r : print_cell(t, n, info, run->fact, run->build, ret);
 }
 
-/* The later of the commit's and the case's, so that it does not change when the value comes to be; a deliberate re-measurement moves it. */
+/* The later of the commit's and the case's time, so that it does not change when the value becomes ready; a deliberate re-measurement changes it. */
 static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL, *input = NULL;
@@ -493,7 +493,7 @@ static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struc
         return 0;
 }
 
-/* Its time is that of the newest fact in it, or the cell's where there is none. */
+/* The time is that of the newest fact, or the cell's if there is none. */
 static int print_by_seed(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -510,7 +510,7 @@ static int print_by_seed(struct tree *t, const struct node *n, struct buffer *re
         return r;
 }
 
-/* Below another setting it would be the same table again. */
+/* Not below another setting, where the table would be the same. */
 static bool by_seed_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         return dir->view.setting == SETTING_NONE && cell_file_exists(t, dir, row);
@@ -536,7 +536,7 @@ int case_name_target(struct tree *t, const struct node *n, struct buffer *ret)
         return 0;
 }
 
-/* In cached/ a link is shown when there is something to follow it to. */
+/* In cached/ a link is shown if its target exists. */
 static int cell_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         int r = case_name_match(t, dir, name, ret);
@@ -567,7 +567,7 @@ static enum setting setting_of(unsigned kind)
         return kind == KIND_SEED ? SETTING_SEED : kind == KIND_SCRAMBLED_SEED ? SETTING_SCRAMBLED : SETTING_TIMEOUT;
 }
 
-/* A limit is one folder, under its shortest name; every other way to write it (60s for 1m) is a link to that. */
+/* A limit is a folder under its shortest name; every other spelling (60s for 1m) is a link to it. */
 static bool timeout_parse(const char *name, bool is_alias, uint64_t *ret_ns)
 {
         if (name[0] < '0' || name[0] > '9' || name[strlen(name) - 1] < 'a' || parse_duration(name, ret_ns) < 0 || *ret_ns == 0)
@@ -583,7 +583,7 @@ static int named_setting_match(struct tree *t, const struct node *dir, const cha
         v.setting = setting_of(ret->inode.kind);
         if (v.setting == SETTING_TIMEOUT)
                 is_one = timeout_parse(name, ret->inode.kind == KIND_TIMEOUT_ALIAS, &v.n);
-        else /* scrambled by 0 the input would stay as it is */
+        else /* 0 would leave the input unscrambled */
                 is_one = parse_name_number(name, UINT32_MAX, &v.n) && (v.setting == SETTING_SEED || v.n > 0);
         return is_one ? setting_match(t, dir, &v, ret) : -ENOENT;
 }
@@ -594,7 +594,7 @@ static int timeout_alias_target(struct tree *t, const struct node *n, struct buf
         return 0;
 }
 
-/* The settings that something was measured under; in cached/ those with something finished. */
+/* The settings under which anything was measured; in cached/ those with something finished. */
 static int setting_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
                            void *user)
 {

@@ -1,9 +1,9 @@
-/* compare/: two versions on the same cases, from what is finished. <solver>/compare/<a>..<b> on all cases; compare/<solver>@<a>..<solver>@<b> across
- * solvers; the same in sets/<set>/compare on its cases.
+/* compare/: two versions on the same cases, from finished results. <solver>/compare/<a>..<b> on all cases; compare/<solver>@<a>..<solver>@<b> across
+ * solvers; the same in sets/<set>/compare on the set's cases.
  *
- * Any two revisions can be looked up, and a look leaves no trace; listed are the comparisons that `solverfs compare` has made. The inode of a
- * comparison has the first commit in `commit` and the second in `item`; outside of a solver's folder the numbers of the two solvers in `more`, and
- * below a set the number of its name, plus 1, in the place of the view, which nothing else there has. */
+ * Any two revisions can be looked up, without leaving a trace; comparisons that `solverfs compare` has made are listed. The inode of a comparison has
+ * the first commit in `commit` and the second in `item`. Outside a solver's folder `more` has the numbers of the two solvers; below a set `view`,
+ * which nothing else there uses, has the number of the set's name plus 1. */
 #include "fs/routes/routes.h"
 
 #include "core/study/compare/comparison_report.h"
@@ -75,7 +75,7 @@ static int add_name(const struct comparing_version v[2], bool with_solvers, stru
         return r;
 }
 
-/* One half of a name. `revision` is changed. */
+/* Parses one half of a name. Modifies `revision`. */
 static int parse_version(struct tree *t, const struct node *dir, char *revision, struct comparing_version *ret)
 {
         char *at = strchr(revision, '@');
@@ -92,10 +92,10 @@ static int parse_version(struct tree *t, const struct node *dir, char *revision,
         }
         if (r == 0)
                 r = history_resolve(ret->solver->history, revision, &ret->commit);
-        return r == -EINVAL ? -ENOENT : r; /* not a revision is no such file */
+        return r == -EINVAL ? -ENOENT : r; /* not a revision: no such file */
 }
 
-/* A comparison is a folder under its full name; every other way to write it is a link to that. */
+/* A comparison is a folder under its full name; every other spelling is a link to it. */
 static int pair_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup_free char *copy = copy_string(name);
@@ -132,7 +132,7 @@ static int pair_link_target(struct tree *t, const struct node *n, struct buffer 
         return r;
 }
 
-/* -- listings: what the command has compared ---------------------------------------------------------------------- */
+/* -- listings: comparisons that the command has made -------------------------------------------------------------- */
 
 /* The versions of a noted comparison; -ENOENT: a solver or a commit of it is gone. */
 static int noted_versions(struct tree *t, const struct comparing_noted *noted, struct comparing_version ret[2])
@@ -193,7 +193,7 @@ static int pair_entries(struct tree *t, const struct node *dir, const struct rou
         return r;
 }
 
-/* sets/<set>/compare is there for every set, and listed where there are comparisons: a loop over the cases of a set finds cases. */
+/* sets/<set>/compare exists for every set, but is listed only if there are comparisons, so that a loop over a set's cases finds only cases. */
 static int set_compare_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         return strcmp(name, "compare") == 0 ? 0 : -ENOENT;
@@ -253,7 +253,7 @@ static void print_file(const char *name, const struct comparing_table *table, st
                 comparison_plot_scatter(table, strcmp(name, "memory-scatter.svg") == 0, COMPARISON_SCATTER_WIDTH, ret);
 }
 
-/* The time of the newest fact, or of the newer commit where there is none. */
+/* The time of the newest fact, or of the newer commit if there is no fact. */
 static int newest_of(const struct comparing_table *table, int64_t *ret)
 {
         *ret = table->newest;

@@ -13,11 +13,11 @@ enum {
 
 /* -- history.tsv and history.svg -- */
 
-/* The commits that anything is known of, in the order of the history. */
+/* The commits with any stored result, in the order of the history. */
 static int known_in_order(struct tree *t, const struct node *n, const struct commit_order *order, uint32_t **ret, size_t *ret_n)
 {
         cleanup_numbers struct numbers known = {0};
-        /* The same for all cases; not under the folder of the cases, whose numbers are its listing. */
+        /* A node of its own for all cases: the numbers kept under the folder of the cases are its listing. */
         struct node of = {.inode = {.kind = KIND_HISTORY_TSV, .view = n->inode.view}, .solver = n->solver};
         int r = tree_numbers(t, &of, 0, known_commits, &known);
 

@@ -1,4 +1,5 @@
-/* <solver>/spr, soundness and incompleteness: what campaigns found; and alarms: what watches told of. The inode of one has its number in `item`. */
+/* <solver>/spr, soundness and incompleteness: findings of campaigns; alarms: reports of watches. An inode has the finding's or alarm's number in
+ * `item`. */
 #include "fs/routes/routes.h"
 
 #include "core/study/observation/campaign_store.h"
@@ -58,7 +59,7 @@ static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         if (r < 0)
                 return r;
         list = allocate(n + 1, sizeof(*list));
-        for (size_t i = 0; i < n; i++) /* of alarms that of a damaged one, too */
+        for (size_t i = 0; i < n; i++) /* for alarms, the numbers of damaged ones too */
                 list[i] = last > 0 ? (uint32_t)i + 1 : found.list[i]->number;
         while (n > 0 && list[n - 1] > INODE_ITEM_MAX)
                 n--;
@@ -77,7 +78,7 @@ static int found_mtime(struct tree *t, const struct node *n, int64_t *ret)
         return r;
 }
 
-/* The case that a row shows: the input, the seed, the formula before the last rule; 0: there is none. */
+/* The case that a row shows: the input, the seed, or the formula before the last rule; 0: none. */
 static uint32_t shown_case(const struct observation *f, unsigned kind)
 {
         return kind == KIND_FOUND_SEED ? f->seed_id : kind == KIND_FOUND_DECIDED ? f->decided_id : f->case_id;
@@ -116,7 +117,7 @@ static const char *found_reduced_named(struct tree *t, const struct node *dir)
         return is_found_cnf(t, dir) ? "reduced.cnf" : "reduced.smt2";
 }
 
-/* Reads the history of the finding's case, on the machine and under the limit of the campaign. Returns 1 if that was another machine. */
+/* Reads the history of the finding's case, on the campaign's machine and under its limit. Returns 1 if that was another machine. */
 static int read_found(struct tree *t, const struct node *n, struct observation **ret_found, struct case_history *ret,
                       struct commit_order **ret_order)
 {
@@ -131,7 +132,7 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
                 return r;
         cell.info = info;
         cell.wall_ns = (uint64_t)((*ret_found)->timeout * 1e9);
-        /* Found on another machine: times of this machine do not belong beside those. */
+        /* Found on another machine: this machine's times are not comparable. */
         if (!n->solver->pool &&
             campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))
                 cell.machine = machine;
@@ -174,7 +175,7 @@ static int print_picture(struct tree *t, const struct node *n, struct buffer *re
         return r;
 }
 
-/* Texts of it, and links to its versions. */
+/* Texts of a finding, and links to its versions. */
 static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_observation struct observation *f = NULL;
@@ -205,7 +206,7 @@ static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
         }
 }
 
-/* Does this finding have such a file? */
+/* True if this finding has such a file. */
 static bool found_has_file(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_observation struct observation *f = NULL;
@@ -213,7 +214,7 @@ static bool found_has_file(struct tree *t, const struct node *dir, const struct 
         if (found_get(t, dir, &f) < 0)
                 return false;
         switch (row->kind) {
-        case KIND_FOUND_REFERENCE: /* versions with arguments and programs of the machine are no commits; times.tsv names them */
+        case KIND_FOUND_REFERENCE: /* a version with arguments or a program of the machine is not a commit; times.tsv names it */
                 return version_is_commit(f->reference);
         case KIND_FOUND_TARGET:
                 return version_is_commit(f->target);
@@ -262,7 +263,7 @@ static int found_answer(struct tree *t, const struct node *n, struct value *v, s
         case KIND_FOUND_SEEDS:
                 seeds_print((struct seeds_value *)v, ret);
                 return 0;
-        case KIND_FOUND_REDUCED: /* of an implication the reduced formula is the decided one, and the finding is what the rule makes of it */
+        case KIND_FOUND_REDUCED: /* of an implication, the decided formula is reduced; the rule then gives the finding's */
                 if (reduced->interest == INTEREST_IMPLICATION) {
                         buffer_add(ret, reduced->implied.data, reduced->implied.size);
                         return 0;
@@ -284,14 +285,14 @@ static int found_content(struct tree *t, const struct node *n, struct buffer *re
         return r < 0 ? r : found_answer(t, n, v, ret);
 }
 
-/* -- culprits/ and by-commit/: of the findings that are localized -- */
+/* -- culprits/ and by-commit/, of localized findings -- */
 
 struct commits {
-        uint32_t *list; /* owned; ascending, each once */
+        uint32_t *list; /* owned; ascending, without duplicates */
         size_t n;
 };
 
-/* The commits that made it slow: none where it is not localized, or where several commits cannot be told apart. */
+/* The finding's culprits: none if it is not localized, or several commits cannot be told apart. */
 static struct commits culprits_of(struct tree *t, const struct node *dir, const struct observation *f)
 {
         cleanup_localized struct localized *localized = NULL;
@@ -322,8 +323,8 @@ static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret
         return r;
 }
 
-/* The culprits of all findings of a solver: by-commit/ is looked up in it. Kept as derived files are, so that it is made once
- * for as long as nothing is written. */
+/* The culprits of all findings of a solver, the index for by-commit/. Kept like derived files, so it is made again only after the store was
+ * written to. */
 struct responsibility {
         uint32_t commit, finding;
 };
@@ -360,11 +361,11 @@ static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size
         return r;
 }
 
-/* In by-commit/ the commits, in a folder of it the findings of that commit. */
+/* In by-commit/: the commits. In a commit's folder: its findings. */
 static int from_index(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         const bool whole = dir->inode.kind == KIND_BY_COMMIT;
-        /* not of the folder, whose numbers are its listing */
+        /* a node of its own: the numbers kept under the folder are its listing */
         struct node of = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view, .item = 1}, .solver = dir->solver};
         cleanup_numbers struct numbers index = {0};
         int r = tree_numbers(t, &of, 0, make_index, &index);

@@ -1,5 +1,5 @@
-/* portfolios/: a choice among solvers that learns. A portfolio's inode has the number of its name in `item`; a case in it, and its files, have that in
- * `commit` and the case in `item`. */
+/* portfolios/: choices among solvers that learn. A portfolio's inode has the number of its name in `item`; a case in it, and the case's files, have
+ * that number in `commit` and the case in `item`. */
 #include "fs/routes/routes.h"
 
 #include "core/portfolio/portfolio.h"
@@ -91,7 +91,7 @@ static int trial_query(struct tree *t, const struct node *n, struct query **ret)
         return r < 0 ? r : query_trial(tree_workspace(t), p, info, ret);
 }
 
-/* A reset, or another definition, gives a case's files other values: they are looked at anew. */
+/* A reset or another definition changes a case's files: they are compared at each open. */
 #define TRIAL_FILE                                                                                                               \
         IN(KIND_PORTFOLIO_CASE), .type = NODE_COMPUTED, .moves = true, .rewritten = true, .starts = true, .content = trial_text, \
                                  .query = trial_query, .answer = trial_answer, .mtime = case_mtime

@@ -42,7 +42,7 @@ static void readme_rows(struct buffer *b, unsigned folder, unsigned depth, bool 
                 buffer_addf(b, "%-28s %s\n", name, row->about);
                 if (row->type != NODE_FOLDER || shown[row->kind])
                         continue;
-                shown[row->kind] = true; /* what is in it is said once */
+                shown[row->kind] = true; /* its content is described once */
                 readme_rows(b, row->kind, depth + 1, shown);
         }
 }

@@ -1,4 +1,5 @@
-/* sets/: named sets of cases. A set's inode has the number of its name in `item`; a case's link in it has that in `commit` and the case in `item`. */
+/* sets/: named sets of cases. A set's inode has the number of its name in `item`; a link to a case has that number in `commit` and the case in
+ * `item`. */
 #include "fs/routes/routes.h"
 
 #include <inttypes.h>

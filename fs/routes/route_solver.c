@@ -49,7 +49,7 @@ static int solver_config(struct tree *t, const struct node *n, struct buffer *re
         return recipe_print(n->solver->recipe, ret);
 }
 
-/* A recipe is as new as the file it stands in. */
+/* A recipe's time is that of its file. */
 static int config_mtime(struct tree *t, const struct node *, int64_t *ret)
 {
         cleanup_free char *path = format_string("%s/config", workspace_dir(tree_workspace(t)));
@@ -81,7 +81,7 @@ const char *commits_folder(const struct tree *t)
         return tree_is_finished(t) ? "cached/" : "commits/";
 }
 
-/* A link to a commit is shown when there is something to follow it to. */
+/* A link to a commit is shown if its target exists. */
 static bool link_is_shown(struct tree *t, const struct node *dir, uint32_t commit)
 {
         return !tree_is_finished(t) || commit_finished(t, dir, commit) == 0;
@@ -114,7 +114,7 @@ static int head_target(struct tree *t, const struct node *n, struct buffer *ret)
 struct ref_group {
         enum ref_kind kind;
         char letter;
-        const char *prefix; /* of the names in the list of refs; not shown */
+        const char *prefix; /* of the group's names in the list of refs; not shown */
 };
 
 static const struct ref_group *group_of(const struct node *n)
@@ -225,7 +225,7 @@ static bool is_full_sha(const char *name)
         return strlen(name) == GIT_OID_HEXSZ && strspn(name, "0123456789abcdef") == GIT_OID_HEXSZ;
 }
 
-/* In cached/ a commit is there once anything of it is finished. */
+/* In cached/ a commit appears once anything of it is finished. */
 static int commit_visible(struct tree *t, const struct node *dir, uint32_t commit)
 {
         if (commit > INODE_COMMIT_MAX)
@@ -296,7 +296,7 @@ static int revision_match(struct tree *t, const struct node *dir, const char *na
         if (is_full_sha(name))
                 return -ENOENT;
         r = history_resolve(dir->solver->history, name, &ret->inode.commit);
-        if (r == -EINVAL) /* not a revision is no such file */
+        if (r == -EINVAL) /* not a revision: no such file */
                 r = -ENOENT;
         return r < 0 ? r : commit_visible(t, dir, ret->inode.commit);
 }

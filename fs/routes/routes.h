@@ -1,11 +1,11 @@
-/* The subtrees: what the mount shows, a file for each.
+/* The subtrees of the mount, a file for each.
  *
  * To add one, write a file fs/routes/route_NAME.c: the functions of its rows, the table of rows (fs/tree/route.h; each needs an unused number, with a
  * name if code refers to it; a test compares the numbers with `tests/tree/kinds`) and the struct subtree. Add it to the list in routes.c, and a line
  * to docs/tree.md. The mount's README, lookups, listings, attributes, what the kernel may keep, extended attributes and opens follow from the rows.
  *
- *     a file that is printed   .content     its bytes; with .type = NODE_LIVE anew at each open
- *     one that takes a while   DERIVED(f), which prints it with its time
+ *     a file that is printed   .content     its bytes; with .type = NODE_LIVE at each open
+ *     a slow one               DERIVED(f), which prints it with its time
  *     a file that takes work   .query and .answer, with .type = NODE_COMPUTED; .content gives a stored value
  *     names that are numbers   .has and .numbers
  *     names of a list          .names, and .space: a name space of its own in core/workspace/names.h
@@ -15,7 +15,7 @@
  *                              number of its name in `item` and a culprit's commit in `commit`, a portfolio's cell the portfolio's number in
  *                              `commit` and the case in `item`; inode_set_number() uses both for a number of 32 bits. Anything wider goes into
  *                              `more` and costs a place in a table while the kernel knows the inode. An entry starts with its folder's parts.
- *     what it may keep         .moves, .rewritten, .absent, .listed, .generation
+ *     what the kernel keeps    .moves, .rewritten, .absent, .listed, .generation
  *     its time                 .mtime
  */
 #pragma once
@@ -26,7 +26,7 @@
 /* In a row: a file that this `derive` prints, with its time. */
 #define DERIVED(f) .type = NODE_FILE, .moves = true, .rewritten = true, .derive = (f), .content = tree_derived_content
 
-/* Folders that rows of other subtrees are in. */
+/* Folders with rows of other subtrees. */
 enum {
         KIND_ROOT = 0,
         KIND_CASE = 3,    /* cases/<case>; item: the case */
@@ -42,38 +42,37 @@ enum {
 extern const struct subtree compare_subtree, root_subtree, cases_subtree, sets_subtree, solver_subtree, commit_subtree, history_subtree,
         findings_subtree, campaigns_subtree, alarms_subtree, live_subtree, portfolios_subtree;
 
-/* -- what several subtrees share --------------------------------------------------------------------------------- */
+/* -- shared by several subtrees ---------------------------------------------------------------------------------- */
 
-/* A case's name, without a slash, as a link to its id, which is what the folder's entries are called; only of cases that the folder's solver takes,
- * where it has one. */
+/* Finds a case's name (without slashes) as a link to its id, the name of its entry. In a solver's folder, only cases that the solver takes. */
 int case_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret);
 int case_name_target(struct tree *t, const struct node *n, struct buffer *ret);
-/* For names that are found and not listed: there is no end of them. */
+/* The `list` of names that can be looked up but are not listed: there are too many. */
 int no_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
 const char *case_input_name(enum format f); /* "input.smt2" */
 uint64_t cases_listing(struct tree *t, const struct node *n);
 uint64_t history_listing(struct tree *t, const struct node *n);
-/* For listings that may change at any time: each reader gets a new one. */
+/* The `generation` of listings that may change at any time: each reader gets a new one. */
 uint64_t any_listing(struct tree *t, const struct node *n);
-/* A case, and one that the folder's solver takes, where it has one: 0, -ENOENT, … */
+/* 0 if the case exists and, in a solver's folder, the solver takes it. -ENOENT, … */
 int case_has(struct tree *t, const struct node *dir, uint32_t id);
 int case_size(struct tree *t, uint32_t id, uint64_t *ret);
 int case_open(struct tree *t, uint32_t id, int *ret_fd);
-int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* item is the case */
-int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* commit is the commit */
+int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* of the case in the inode's `item` */
+int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* of the commit in the inode's `commit` */
 int case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n); /* of all such cases */
-bool case_is_listed(struct tree *t, uint32_t id);                                    /* it was not removed */
-int known_commits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n); /* of the node's solver, that anything is known of */
-/* Where links to commits lead: "commits/", or "cached/" in a mount of what is finished, which has no other. */
+bool case_is_listed(struct tree *t, uint32_t id);                                    /* false once it is removed */
+int known_commits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n); /* the solver's commits with any stored result */
+/* Where links to commits lead: "commits/", or "cached/" in a mount of finished values, which has no commits/. */
 const char *commits_folder(const struct tree *t);
-/* Entries of a folder that has one for each of these commits, by its sha; the offset is the commit. */
+/* Lists a folder with an entry for each of these commits, named by its sha; the offset is the commit. */
 int emit_commits(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, numbers_fn find, entry_fn fn,
                  void *user);
 /* Adds the sha of a solver's commit. */
 int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret);
-/* A cell's facts (its commit is ignored) along the history of the node's solver; *ret_order has each commit's place in it. */
+/* The facts of a cell's case and setting along the history of the node's solver; *ret_order has each commit's place in the history. */
 struct case_history;
 int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, enum judge_measure m, struct case_history *ret,
                       struct commit_order **ret_order);
-/* 0: anything of it is finished, so that cached/ has it; -ENOENT, … */
+/* 0 if anything of the commit is finished, so that cached/ has it. -ENOENT, … */
 int commit_finished(struct tree *t, const struct node *n, uint32_t commit);

@@ -16,10 +16,10 @@
 #define PLACE_SHIFT 59
 #define SELF        (UINT64_C(1) << 63)
 
-/* -- settings that say themselves what they are: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
+/* -- settings that fit into a number: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
 
 #define SEEDS    8192u
-#define MANTISSA 2048u /* a time limit: its unit's place times that, and how many of it */
+#define MANTISSA 2048u /* a time limit is its unit's index times MANTISSA, plus the count of units */
 
 static const uint64_t units[] = {NSEC_PER_SEC / 10, NSEC_PER_SEC, 60 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC};
 _Static_assert(SEEDS + ARRAY_SIZE(units) * MANTISSA <= INODE_SETTING_MAX + 1, "as many settings as there are bits for");
@@ -81,7 +81,7 @@ static bool unpack_setting(uint64_t n, struct inode *ret)
         ret->kind = row->kind;
         ret->view = (uint32_t)(n >> (VIEW_SHIFT + INODE_SETTING_BITS)) & INODE_BASE_MAX;
         ret->setting = setting < SEEDS ? INODE_SETTING_SEED | setting : units[of_time / MANTISSA] * (of_time % MANTISSA);
-        return ret->setting != 0; /* no time at all is no limit */
+        return ret->setting != 0; /* 0 is not a limit */
 }
 
 bool inode_unpack(uint64_t n, struct inode *ret)
@@ -101,7 +101,7 @@ bool inode_unpack(uint64_t n, struct inode *ret)
         }
         ret->kind = (uint16_t)(n >> OLD_SHIFT);
         ret->view = (uint32_t)(n >> VIEW_SHIFT) & OLD_VIEWS;
-        return ret->kind > 0; /* the root is 1, and nothing else */
+        return ret->kind > 0; /* the root has only the number 1 */
 }
 
 bool inode_is_hash(uint64_t n)

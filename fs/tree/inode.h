@@ -16,7 +16,7 @@
  *     [1][ place  ][  base  ][setting  ][    commit     ][     item     ]  below a seed or a time limit that fits
  *
  *     63 62 61        52 51                                          0
- *     [0  1][   1023    ][                  hash                     ]     what fits nowhere else
+ *     [0  1][   1023    ][                  hash                     ]     parts that fit no other form
  *
  *     63      56 55                                                  0
  *     [  >=248  ][              counted by this mount                ]     nodes without a row: a case being written, a file of node_map.h
@@ -27,8 +27,8 @@
  * The fourth form is a hash of all parts, so that it is the same in every mount. The node of such a number is remembered for as long as the kernel
  * knows it (tree_hold()). It serves settings that do not fit (a seed of six digits, 1.25s, all of scrambled/), and rows with wider numbers.
  *
- * Stores of older versions: the first and the third form are theirs, and mean the same. They gave a number to each view with a setting that did
- * not fit; such a view keeps that number, no other is given. The other forms have bits that they never set. */
+ * Older versions of solverfs used the first and the third form, with the same meaning, and never set the bits of the others. They gave a number
+ * to each view with a setting that did not fit; such a view keeps its number, but no further numbers are given. */
 #pragma once
 
 #include <stdbool.h>
@@ -40,13 +40,13 @@
 #define INODE_ITEM_MAX    ((1u << INODE_ITEM_BITS) - 1)
 #define INODE_COMMIT_MAX  ((1u << INODE_COMMIT_BITS) - 1)
 
-#define INODE_KINDS 1023 /* kinds are below it */
+#define INODE_KINDS 1023 /* all kinds are below */
 
 #define INODE_SETTING_BITS 14
 #define INODE_BASE_BITS    5
 #define INODE_SETTING_MAX  ((1u << INODE_SETTING_BITS) - 1)
 #define INODE_BASE_MAX     ((1u << INODE_BASE_BITS) - 1)
-#define INODE_PLACES       15 /* places are from 1 to it */
+#define INODE_PLACES       15 /* the greatest place; the least is 1 */
 
 #define INODE_SETTING_SEED      (UINT64_C(1) << 63)
 #define INODE_SETTING_SCRAMBLED (UINT64_C(1) << 62)
@@ -54,21 +54,21 @@
 
 struct inode {
         uint16_t kind;
-        uint32_t view;    /* its number; where the setting is in `setting`, the number of the view without it */
-        uint64_t setting; /* 0: none, or the view's number has it; a time limit in ns; or a seed, with one of the bits below */
+        uint32_t view;    /* its number; if `setting` is not 0, the number of the view without the setting */
+        uint64_t setting; /* 0: none, or part of the view's number; a time limit in ns; or a seed, with one of the bits below */
         uint32_t commit, item;
-        uint32_t more; /* what a row has beyond that; mostly 0 */
+        uint32_t more; /* a row's third number; usually 0 */
 };
 
 uint64_t inode_pack(struct inode i);
-/* False if the number belongs to no row, or is a hash, which says nothing by itself (inode_is_hash()). */
+/* False if the number belongs to no row, or is a hash, which cannot be decoded (inode_is_hash()). */
 bool inode_unpack(uint64_t n, struct inode *ret);
 bool inode_is_hash(uint64_t n);
 bool inode_equal(const struct inode *a, const struct inode *b);
 
 /* Numbers that belong to no row, counted by `n`. */
 enum inode_other {
-        INODE_MOVED = 254,    /* a file that has another node than its inode number says: node_map.h */
+        INODE_MOVED = 254,    /* a file whose node is not its inode number: node_map.h */
         INODE_NEW_CASE = 255, /* a case being written */
 };
 static inline uint64_t inode_other(enum inode_other what, uint64_t n)
@@ -80,7 +80,7 @@ static inline bool inode_is_other(uint64_t ino, enum inode_other what)
         return ino >> 56 == (uint64_t)what;
 }
 
-/* One number in place of commit and item. */
+/* Stores one number in `commit` and `item` together. */
 static inline void inode_set_number(struct inode *i, uint32_t n)
 {
         i->commit = n >> INODE_ITEM_BITS;

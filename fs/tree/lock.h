@@ -1,4 +1,4 @@
-/* A mutex that is held until the end of the scope: `cleanup_unlock pthread_mutex_t *held = hold(&x->lock);` */
+/* Holds a mutex until the end of the scope: `cleanup_unlock pthread_mutex_t *held = hold(&x->lock);` */
 #pragma once
 
 #include <pthread.h>

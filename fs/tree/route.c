@@ -22,7 +22,7 @@ static void add_to_folder(unsigned kind, const struct route *row)
 
 static void add_row(const struct route *row)
 {
-        assert(row->kind < INODE_KINDS && !table.rows[row->kind]); /* a kind is one row's */
+        assert(row->kind < INODE_KINDS && !table.rows[row->kind]); /* a kind belongs to one row */
         table.rows[row->kind] = row;
         if (row->place > 0) {
                 assert(row->place <= INODE_PLACES && !table.at_place[row->place] && row->kind < 64);

@@ -1,4 +1,4 @@
-/* Names of cases, sorted: what cases/by-name/ is. */
+/* Names of cases, sorted, for cases/by-name/. */
 #include "fs/tree/tree_internal.h"
 
 struct case_names *case_names_unref(struct case_names *c)
@@ -16,7 +16,7 @@ static int case_names_read(struct tree *t, struct case_names **ret)
         struct case_names *c;
         struct cases *cases = workspace_cases(t->workspace);
         cleanup_free uint32_t *ids = NULL;
-        uint64_t generation = cases_generation(cases); /* before the list: an older number only means a needless look later */
+        uint64_t generation = cases_generation(cases); /* before the list: too old a number only costs a needless look later */
         size_t n;
         int r = cases_list(cases, &ids, &n);
 

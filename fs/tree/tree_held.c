@@ -1,4 +1,4 @@
-/* Nodes whose numbers are hashes of what they are (inode.h): what the kernel knows of them, with how often it was told. */
+/* Nodes whose numbers are hashes (inode.h): those that the kernel knows, with their reference counts. */
 #include <search.h>
 
 #include "fs/tree/tree_internal.h"

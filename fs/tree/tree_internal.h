@@ -8,8 +8,8 @@
 struct tree {
         struct workspace *workspace; /* borrowed */
         struct engine *engine;       /* borrowed; may be NULL */
-        bool finished;               /* no rows that start work */
-        int64_t started;             /* seconds; mtime of what belongs to no commit and no case */
+        bool finished;               /* without rows that start work */
+        int64_t started;             /* seconds; mtime of nodes that belong to no commit and no case */
         uid_t uid;
         gid_t gid;
         struct lookup_cache *lookup_cache; /* owned */
@@ -20,7 +20,7 @@ struct tree {
         struct view *views; /* owned; by number; read from the store once */
         size_t n_views;
         struct case_names *case_names; /* a ref */
-        struct passing {               /* numbers of a read-only store: index 0 is PASSING_FIRST, and so on down */
+        struct passing {               /* numbers given while the store is read-only, downwards: index 0 is PASSING_FIRST */
                 enum name_space space;
                 char *name;
         } * passing; /* owned */

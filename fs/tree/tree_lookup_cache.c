@@ -1,8 +1,8 @@
-/* Keeps recent results of lookups in the store that are asked for again at once: the fact of a cell, when its files are read one after the
- * other; the list of a folder, when its reading continues. */
+/* Keeps recent lookups in the store that are soon repeated: a cell's fact, while its files are read one after the other; a folder's list, while its
+ * listing continues. */
 #include "fs/tree/tree_internal.h"
 
-/* A result is valid for one generation of the store, the one before it was read: until the store is written to. */
+/* A result is valid until the store is written to: it has the generation of the moment before it was read. */
 struct recent_fact {
         struct solver *solver; /* a ref; NULL: none */
         uint32_t view;
@@ -14,7 +14,7 @@ struct recent_fact {
 };
 
 #define RECENT_FACTS 16384
-#define RECENT_TOP   4096 /* bytes; larger facts are not kept. Brief ones, which answer `time`, sizes and times, have some 500 */
+#define RECENT_TOP   4096 /* bytes; larger facts are not kept. Brief ones, for `time`, sizes and times, have about 500 */
 
 struct recent_derived {
         uint64_t ino;
@@ -22,21 +22,21 @@ struct recent_derived {
         uint64_t generation;
         uint64_t size;
         int64_t mtime;
-        struct derived *derived; /* a ref; NULL: none, or it was dropped */
+        struct derived *derived; /* a ref; NULL: none, or dropped */
 };
 
 #define DERIVED_BITS   7 /* 128 groups of places, by inode number */
 #define DERIVED_WAYS   8
 #define RECENT_DERIVED (DERIVED_WAYS << DERIVED_BITS)
-#define DERIVED_BYTES  (32 * 1024 * 1024) /* of texts and lists that are kept, besides the last one */
+#define DERIVED_BYTES  (32 * 1024 * 1024) /* most bytes of texts and lists kept, without the last one */
 
 struct lookup_cache {
         pthread_mutex_t lock;
         /* under lock */
         struct recent_fact facts[RECENT_FACTS];
-        struct recent_derived derived[RECENT_DERIVED]; /* the places of a group stand side by side */
-        unsigned next_derived; /* which place of a full group is given away next */
-        unsigned next_dropped; /* the place whose text is dropped next, when there are too many bytes */
+        struct recent_derived derived[RECENT_DERIVED]; /* the places of a group are adjacent */
+        unsigned next_derived; /* the place of a full group to reuse next */
+        unsigned next_dropped; /* the place whose text is dropped next if there are too many bytes */
         uint64_t derived_bytes;
         uint64_t prints;      /* atomic */
         uint64_t looked;      /* the generation at which a look found no valid print, */
@@ -86,7 +86,7 @@ static uint64_t generation_now(struct tree *t)
 
 uint64_t tree_generation(struct tree *t)
 {
-        return generation_now(t) + workspace_recipes_changed(t->workspace); /* none of them ever falls */
+        return generation_now(t) + workspace_recipes_changed(t->workspace); /* neither ever decreases */
 }
 
 /* -- facts -- */
@@ -98,7 +98,7 @@ static struct recent_fact *fact_slot(struct lookup_cache *r, const struct recent
         return &r->facts[(h >> 40) % RECENT_FACTS];
 }
 
-/* NULL: it is not kept. A whole one has what a brief one has, and more. */
+/* NULL: not kept. A whole fact also answers for a brief one. */
 static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *k)
 {
         const struct recent_fact *f = fact_slot(r, k);
@@ -112,7 +112,7 @@ static struct fact *fact_find(struct lookup_cache *r, const struct recent_fact *
 
 static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, struct fact *f)
 {
-        cleanup(recent_fact_done) struct recent_fact old = {0}; /* given back without the lock: the last of a solver takes a while */
+        cleanup(recent_fact_done) struct recent_fact old = {0}; /* freed without the lock: a solver's last unref takes a while */
         cleanup_unlock pthread_mutex_t *held = NULL;
         struct recent_fact *slot = fact_slot(r, k);
 
@@ -127,7 +127,7 @@ static void fact_keep(struct lookup_cache *r, const struct recent_fact *k, struc
 
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret)
 {
-        /* Nodes that make the same query. */
+        /* Equal for nodes of the same query. */
         struct recent_fact k = {.solver = n->solver,
                                 .view = n->inode.view,
                                 .setting = n->inode.setting,
@@ -149,13 +149,13 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
 
 /* -- files that take a while to print, and the numbers of a listing -- */
 
-/* Kinds stand in the number's top bits, so the product's top bits are taken: they depend on all of it. */
+/* Kinds are in the number's top bits, and only the product's top bits depend on all bits of the number. */
 static struct recent_derived *derived_group(struct lookup_cache *r, uint64_t ino)
 {
         return &r->derived[DERIVED_WAYS * (ino * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DERIVED_BITS))];
 }
 
-/* Lock held. The place of a print, or of none (inode number 0); NULL: there is none. */
+/* Lock held. The place of a print, or a free place (inode number 0); NULL: there is none. */
 static struct recent_derived *derived_at(struct recent_derived *group, uint64_t ino, const struct solver *solver)
 {
         for (size_t i = 0; i < DERIVED_WAYS; i++)
@@ -171,7 +171,7 @@ static struct recent_derived *derived_of(struct lookup_cache *r, const struct no
         return derived_at(derived_group(r, ino), ino, n->solver);
 }
 
-/* `goes_on`: of any generation. */
+/* `goes_on`: accepts any generation. */
 static struct derived *derived_find(struct lookup_cache *r, const struct node *n, uint64_t now, bool goes_on)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
@@ -192,10 +192,10 @@ static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
 }
 
 /* Keeps the print, and drops texts of other prints while there are too many bytes; their sizes and times stay. An older print never replaces a newer
- * one, with which a reader may have begun. */
+ * one, which a reader may have begun to read. */
 static void derived_keep(struct lookup_cache *r, const struct node *n, uint64_t generation, struct derived *made)
 {
-        cleanup(solver_unrefp) struct solver *before = NULL; /* given back without the lock: the last of a solver takes a while */
+        cleanup(solver_unrefp) struct solver *before = NULL; /* freed without the lock: a solver's last unref takes a while */
         cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
         struct recent_derived *group = derived_group(r, inode_pack(n->inode)), *slot = derived_of(r, n);
 
@@ -239,7 +239,7 @@ uint64_t tree_prints(struct tree *t)
         return __atomic_load_n(&t->lookup_cache->prints, __ATOMIC_RELAXED);
 }
 
-/* By `print`, or by `find`. */
+/* Made by `print`, or by `find` if `print` is NULL. */
 static int derived_get(struct tree *t, const struct node *n, bool goes_on, derive_fn print, numbers_fn find, struct derived **ret)
 {
         cleanup(derived_unrefp) struct derived *made = NULL;

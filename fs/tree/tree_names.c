@@ -3,7 +3,7 @@
 
 /* -- numbers of names -- */
 
-#define PASSING_FIRST INODE_ITEM_MAX /* downwards from here; no store has given so many numbers */
+#define PASSING_FIRST INODE_ITEM_MAX /* downwards from here; no store has so many numbers */
 
 /* Lock held. */
 static uint32_t passing_number(struct tree *t, enum name_space space, const char *name)
@@ -34,7 +34,7 @@ int tree_number(struct tree *t, enum name_space space, const char *name, uint32_
         return 0;
 }
 
-/* NULL: it is not one of these. */
+/* NULL: not a passing number. */
 static char *passing_name(struct tree *t, enum name_space space, uint32_t number)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&t->lock);
@@ -71,7 +71,7 @@ static int views_refresh(struct tree *t)
                 if (r < 0)
                         return r;
                 if (!view_parse(name, &v))
-                        return errorf(-EIO, "the store's view %zu is '%s', which is not one", t->n_views, name);
+                        return errorf(-EIO, "the store's view %zu is '%s', which is not a view", t->n_views, name);
                 list_grow(t->views, t->n_views);
                 t->views[t->n_views++] = v;
         }
@@ -87,7 +87,7 @@ static bool view_known(struct tree *t, const struct view *v, uint32_t *ret)
         return false;
 }
 
-/* The number of a view, given when it is new. Lock held. */
+/* The number of a view; a new view gets one. Lock held. */
 static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
 {
         char name[VIEW_NAME_SIZE];
@@ -100,7 +100,7 @@ static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
         if (r < 0 || view_known(t, v, ret))
                 return r;
         view_print(v, name);
-        if (store_read_only(workspace_store(t->workspace))) { /* its number is good for as long as the mount lives */
+        if (store_read_only(workspace_store(t->workspace))) { /* its number is valid until unmounted */
                 list_grow(t->views, t->n_views);
                 t->views[t->n_views++] = *v;
         } else {
@@ -122,7 +122,7 @@ int tree_set_view(struct tree *t, const struct view *v, struct inode *ret)
         int r = view_number(t, &bare, &ret->view);
 
         ret->setting = 0;
-        if (r == 0 && v->setting != SETTING_NONE && !view_known(t, v, &ret->view)) /* unless an older version gave it a number */
+        if (r == 0 && v->setting != SETTING_NONE && !view_known(t, v, &ret->view)) /* known: an older version gave it a number */
                 ret->setting = setting_bits[v->setting] | v->n;
         return r;
 }
@@ -134,7 +134,7 @@ int tree_setting_at(struct tree *t, uint32_t number, struct view *ret)
 
         if (r < 0)
                 return r;
-        return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not one", number, name);
+        return view_parse(name, ret) ? 0 : errorf(-EIO, "the store's setting %u is '%s', which is not a setting", number, name);
 }
 
 int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret)

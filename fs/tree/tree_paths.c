@@ -36,7 +36,7 @@ int path_compare(const void *a, const void *b)
         return strcmp(((const struct path_item *)a)->name, ((const struct path_item *)b)->name);
 }
 
-/* The index of the first that is not before it. */
+/* Index of the first name that is not before `path`. */
 static size_t first_from(const struct path_list *p, const char *path)
 {
         size_t low = 0, high = p->n;
@@ -90,7 +90,7 @@ int path_match(struct tree *t, const struct path_list *p, const struct node *dir
         return 0;
 }
 
-/* Bytes of the entry that a name gives in a folder with a path of `n` bytes. 0: the entry is of the other row, or the name before gave the same one. */
+/* Length of the entry of a name in a folder with a path of `n` bytes. 0: the entry is of the other row, or the same as that of the name before. */
 static size_t entry_size(const struct path_list *p, size_t i, size_t first, size_t n, bool folders)
 {
         const char *name = p->list[i].name, *slash = strchr(name + n, '/');

@@ -186,7 +186,7 @@ make_repository moved && mkdir moved/src && sed -e "/^include(cmake/r parted/cma
 commit moved 1 && git -C moved mv src/CMakeLists.txt src/main.c . && commit moved 2
 test_that "... in each era anew" 'draft 0 moved --eras && works moved v1 && works moved v2'
 mv words words.away
-test_that "... or it is said why not" 'draft 1 parted && has err "what CMake clones as words could not be had, so the build is tried without: .*no repository"'
+test_that "... or it is said why not" 'draft 1 parted && has err "cannot fetch what CMake clones as words, so the build is tried without: .*no repository"'
 mv words.away words
 with_submodule lonely ../nowhere answer/answer.c
 test_that "a submodule that cannot be fetched is said, and left out" 'draft 1 lonely --force && has err "a submodule could not be fetched" && ! has out "^ *submodule =" && has out "# Its submodules are not built"'

@@ -105,7 +105,7 @@ refused "no machine wants one, too" nohost.xml "does not say which machine"
 test_that "a file that is not there; a solver and a revision that nobody says or knows" '
 	import 3 v1 nosuch.xml && run 3 import -f benchexec r.xml && has err "of .Toy., which is no solver of this store; --solver" &&
 	run 3 import -f benchexec r.xml --solver toy && has err "version .0.1., which is no revision of toy; --revision" && import 3 nosuch r.xml && nothing'
-test_that "a file is no store, and may be of BenchExec" 'run 2 import r.xml && has err "r.xml is a file and no store; .*--format benchexec"'
+test_that "a file is no store, and may be of BenchExec" 'run 2 import r.xml && has err "r.xml is a file, not a store; .*--format benchexec"'
 test_that "wrong usage" 'run 2 import && run 2 import -f csv r.xml && run 2 import -f benchexec && import 2 v1 r.xml --seed x'
 
 # -- what is taken --

@@ -49,7 +49,7 @@ END
 }
 
 test_that "the other store has two" '[ "$(wc -l <there)" = 2 ]'
-test_that "alarms come over, and it is told" 'run 0 import other && has err "^2 alarms were taken in" && same_as_there && grep -q "\"mark\": *\"reported\"" here'
+test_that "alarms come over, and it is told" 'run 0 import other && has err "^2 alarms were imported" && same_as_there && grep -q "\"mark\": *\"reported\"" here'
 test_that "... with the ids that cases have here" '
 	run 0 case list && id=$(grep a.smt2 out | cut -f 1) && [ "$id" != 1 ] && [ "$(jq -r ".cases[].case" here)" = "$id" ] && run 0 alarms toy 1 && has out "^reproduce .* $id$"'
 test_that "the same again changes nothing" 'run 0 import other --json && jq -e ".alarms == 0 and .\"known-alarms\" == 2" out >/dev/null && same_as_there'

@@ -1,4 +1,4 @@
-/* A build of the draft: by the query that every build goes by, with one more command that collects what it made. */
+/* A build of the draft: the usual query for builds, with a further command that collects what it made. */
 #include "draft.h"
 
 #include <sys/stat.h>
@@ -7,11 +7,11 @@
 #include "tools/ask.h"
 #include "tools/recipe/build_failure.h"
 
-/* What compilers, linkers and the sources' own scripts refuse, by their own words, and what helps. */
+/* Messages of compilers, linkers and the sources' own scripts, and what helps. */
 struct remedy {
         const char *words; /* in the log */
         enum remedy_kind kind;
-        const char *flag, *why; /* flag: of the compiler, or what to call it */
+        const char *flag, *why; /* flag: of the compiler, or the compiler to call */
 };
 static const struct remedy remedies[] = {
         {"[-fpermissive]", REMEDY_CXX, "-fpermissive", "The compiler takes these sources with -fpermissive only"},
@@ -37,7 +37,7 @@ static void compiler_flags_done(struct compiler_flags *f)
         buffer_done(&f->cmake);
 }
 
-/* Is that on a line that is an error? The same words may only warn. */
+/* True if the words are on a line with an error: the same words may be a warning. */
 static bool is_error(struct slice log, const char *words)
 {
         const char *at = log.data, *end = at + log.size, *hit;
@@ -53,7 +53,7 @@ static bool is_error(struct slice log, const char *words)
         return false;
 }
 
-/* Adds what the log of a failed build points to. NULL: none that is not there yet; else why, for a comment. */
+/* Adds the remedy that a failed build's log points to. Returns the reason, for a comment. NULL: no new one. */
 static const char *compiler_flags_learn(struct compiler_flags *f, struct slice log)
 {
         for (size_t i = 0; i < ARRAY_SIZE(remedies); i++) {
@@ -97,7 +97,7 @@ static void attempt_text(char *const *commands, char *const *submodules, struct 
         draft_line(ret, "run", "{bin} {case}");
 }
 
-/* From now on it is the recipe of common.solver. */
+/* Makes the text the recipe of common.solver. */
 static void use_recipe(const struct buffer *text)
 {
         struct recipe **list = NULL;
@@ -131,7 +131,7 @@ void draft_fetch_submodules(struct draft *d)
         strings_free(steal_pointer(d->keys.submodules));
 }
 
-/* What was made, copied out of the store's programs. */
+/* Copies the built files out of the store's programs. */
 static void take_made(struct draft *d, const git_tree *tree, const struct build_record *record, struct made_list *ret)
 {
         cleanup_held struct held held = {0};
@@ -172,7 +172,7 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
         for (;;) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL, *whole = NULL;
                 cleanup_buffer struct buffer text = {0};
-                const char *why; /* what it is built with the next time, by what the log asks for */
+                const char *why; /* the remedy for the next attempt, according to the log */
 
                 strings_free(keys->build);
                 keys->build = way_commands(way, &flags, with_switches);

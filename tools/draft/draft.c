@@ -1,8 +1,8 @@
-/* A draft from beginning to end, in a store of its own. */
+/* A draft from beginning to end, in a temporary store. */
 #include "draft.h"
 #include "tools/words.h"
 
-/* "mine" of ~/src/mine/, https://example.org/mine.git */
+/* "mine" for ~/src/mine/ and https://example.org/mine.git */
 static char *name_of(const char *repository)
 {
         size_t n = strlen(repository);
@@ -41,7 +41,7 @@ struct submodules {
         const git_tree *tree;
 };
 
-/* Those of the commit itself. */
+/* Notes a submodule of the commit. */
 static int note_submodule(void *user, const char *path, const char *url)
 {
         struct submodules *s = user;
@@ -54,8 +54,8 @@ static int note_submodule(void *user, const char *path, const char *url)
         return strings_add(&s->draft->keys.submodules, line);
 }
 
-/* Tries each way until one gives a program that answers; its number, or -1. The draft has the keys of the one that came farthest: which was built, and
- * made a program. */
+/* Tries each way until one gives a program that answers; returns its number, or -1. The draft keeps the keys of the way that came farthest: a build, then
+ * a program. */
 static int try_ways(struct draft *d, const struct way_list *ways)
 {
         char **submodules = steal_pointer(d->keys.submodules);
@@ -69,7 +69,7 @@ static int try_ways(struct draft *d, const struct way_list *ways)
                 struct draft_program program;
                 unsigned reached = draft_build(d, d->commit, way, &keys, &made);
 
-                submodules = keys.submodules; /* it may have more */
+                submodules = keys.submodules; /* the attempt may have added some */
                 reached += made.n > 0;
                 if (reached > 0 && draft_choose(d, way, &keys, &made, &program)) {
                         draft_options(&program, &keys);

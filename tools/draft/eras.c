@@ -1,12 +1,12 @@
 /* Eras: where along the first parents the tree was built in another way. */
 #include "draft.h"
 
-#define ERAS_MAX  12 /* that are written; the latest */
-#define TRIES_MAX 8  /* commits in which a way is looked for, where one ends */
+#define ERAS_MAX  12 /* most eras written: the latest */
+#define TRIES_MAX 8  /* most commits tried for a way where an era ends */
 
 struct era {
-        char *name;    /* of its way; "": there is nothing to build by */
-        uint32_t last; /* the newest commit of it */
+        char *name;    /* of its way; "": none */
+        uint32_t last; /* its newest commit */
 };
 struct era_list {
         struct era *list; /* the oldest first */
@@ -34,7 +34,7 @@ static void find_eras(struct draft *d, const struct way *way, struct era_list *r
 
                 progress_show("looking at the history", i, n, 0, 0);
                 command_must(command_interrupted() ? -ECANCELED : 0);
-                if (ret->n == 0 || !git_oid_equal(git_tree_id(tree), &before)) /* else as the commit before */
+                if (ret->n == 0 || !git_oid_equal(git_tree_id(tree), &before)) /* an equal tree has the same way */
                         name = way_kept(d->git, tree, way);
                 git_oid_cpy(&before, git_tree_id(tree));
                 if (name && (ret->n == 0 || strcmp(ret->list[ret->n - 1].name, name) != 0)) {
@@ -58,7 +58,7 @@ static void write_era(struct draft *d, uint32_t last, const struct draft_keys *k
         draft_lines(ret, "output", keys->outputs);
 }
 
-/* By the usual commands. */
+/* Writes an era with the usual commands. */
 static void write_usual(struct draft *d, const struct era *e)
 {
         const struct compiler_flags none = {0};
@@ -85,7 +85,7 @@ static bool is_built(struct draft *d, uint32_t commit, const struct draft_keys *
         return draft_build_keys(d, commit, keys);
 }
 
-/* The oldest index of the line from which on, as far as a bisection tells, the keys build up to `last`, at which they do. */
+/* By bisection, the oldest index of the line from which the keys build up to `last`, where they do. */
 static size_t find_begin(struct draft *d, const uint32_t *line, size_t last, const struct draft_keys *keys)
 {
         size_t good = last, bad = 0;
@@ -100,7 +100,7 @@ static size_t find_begin(struct draft *d, const uint32_t *line, size_t last, con
         return good;
 }
 
-/* The keys by which the commit gives a program that answers. */
+/* Finds keys by which the commit gives a program that answers. */
 static bool find_keys(struct draft *d, uint32_t commit, struct draft_keys *ret, char **ret_way)
 {
         cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
@@ -121,7 +121,7 @@ static bool find_keys(struct draft *d, uint32_t commit, struct draft_keys *ret, 
         return false;
 }
 
-/* The newest commit below index `end` that is built in some way, by steps that double: *ret_last, else the last one that was tried. */
+/* Finds the newest commit below index `end` that builds in some way, by doubling steps. *ret_last: that commit, else the last one tried. */
 static bool find_end(struct draft *d, const uint32_t *line, size_t end, struct draft_keys *ret, char **ret_way, size_t *ret_last)
 {
         size_t step = 1, tries = 0;
@@ -150,7 +150,7 @@ static void write_tried(struct draft *d, uint32_t last, const struct draft_keys 
         d->eras = section;
 }
 
-/* Backwards: where one recipe builds no more, the next is looked for. */
+/* Goes backwards: where a recipe no longer builds, looks for the next. */
 static void tried_eras(struct draft *d)
 {
         cleanup(draft_keys_done) struct draft_keys own = {0};
@@ -167,7 +167,7 @@ static void tried_eras(struct draft *d)
                         return;
                 }
                 draft_paths(d, line[last], &own);
-                if (!own.paths) /* the eras' paths are the recipe's where they say none */
+                if (!own.paths) /* an era without paths would have the recipe's */
                         strings_free(steal_pointer(d->keys.paths));
                 write_tried(d, line[last], &own, way);
                 keys = &own;

@@ -1,5 +1,5 @@
-/* Repositories that CMake's FetchContent would clone while it configures. A build has no network: the recipe gets a `submodule` line with the commit
- * that the tag stands for today, and CMake the folder. */
+/* Repositories that CMake's FetchContent would clone while configuring. A build has no network, so the recipe gets a `submodule` line with the commit
+ * of the tag today, and CMake gets the folder. */
 #include <ctype.h>
 
 #include "draft.h"
@@ -18,7 +18,7 @@ static struct declared split(char *line)
         return ret;
 }
 
-/* *ret: its files, owned. */
+/* *ret: the files of the repository, owned. */
 static int fetch_declared(struct draft *d, const struct declared *part, const char *path, git_oid *ret_commit, git_tree **ret)
 {
         cleanup(git_commit_freep) git_commit *c = NULL;
@@ -34,7 +34,7 @@ static int fetch_declared(struct draft *d, const struct declared *part, const ch
         return r;
 }
 
-/* Says to the recipe and to CMake where it is. */
+/* Tells the recipe and CMake where the repository is. */
 static void add_lines(const struct declared *part, const char *path, const git_oid *commit, struct draft_keys *keys, struct buffer *cmake)
 {
         cleanup_free char *line = format_string("%s=%s %s", path, part->url, git_oid_tostr_s(commit));
@@ -66,7 +66,7 @@ bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *k
         bool any = false;
 
         cmake_declared(d->git, tree, &lines);
-        for (size_t i = 0; lines && lines[i]; i++) { /* it grows: what is fetched may declare more */
+        for (size_t i = 0; lines && lines[i]; i++) { /* the list grows: a fetched repository may declare more */
                 const struct declared part = split(lines[i]);
                 cleanup_free char *path = format_string("fetched/%s", part.name);
                 cleanup(git_tree_freep) git_tree *files = NULL;
@@ -77,7 +77,7 @@ bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *k
                         continue;
                 r = fetch_declared(d, &part, path, &oid, &files);
                 if (r < 0) {
-                        note("what CMake clones as %s could not be had, so the build is tried without: %s", part.name, error_message(r));
+                        note("cannot fetch what CMake clones as %s, so the build is tried without: %s", part.name, error_message(r));
                         continue;
                 }
                 add_lines(&part, path, &oid, keys, cmake);

@@ -1,4 +1,4 @@
-/* Options of the program, as its help has them: a seed, and statistics that have a counter; and whether it keeps its answers back. Each is tried. */
+/* Finds options in the program's help and tries them: a seed, and statistics with a counter. Also tests whether the program buffers its answers. */
 #include <ctype.h>
 
 #include "core/recipe/pattern.h"
@@ -10,7 +10,7 @@
 
 /* -- the help --------------------------------------------------------------------------------------------------- */
 
-/* The longest answer to the usual ways of asking for it. */
+/* The longest answer to the usual ways of asking for help. */
 static void get_help(struct draft_program *p, const struct draft_keys *keys, struct buffer *ret)
 {
         static const char *const asked[] = {"{bin} --help {case}", "{bin} -h {case}", "{bin} -help {case}"};
@@ -32,7 +32,7 @@ static void get_help(struct draft_program *p, const struct draft_keys *keys, str
         }
 }
 
-/* The next option in a line from *at on: "--seed", "-st". What follows it is at *at. */
+/* The next option in a line from *at on: "--seed", "-st". *at moves behind it. */
 static bool next_option(const char **at, char ret[OPTION_SIZE])
 {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:";
@@ -53,7 +53,7 @@ static bool next_option(const char **at, char ret[OPTION_SIZE])
         return false;
 }
 
-/* Calls fn with each option of each line, with the line and what stands behind the option, until it returns true. */
+/* Calls fn with each option of each line, the line, and the text behind the option, until fn returns true. */
 static bool each_option(const struct buffer *help, bool (*fn)(void *user, const char *option, const char *line, const char *behind), void *user)
 {
         cleanup_free char *copy = copy_string(help->data ?: "");
@@ -85,7 +85,7 @@ static void replace(char **text, const char *with)
 struct seeking {
         struct draft_program *program;
         struct draft_keys *keys;
-        unsigned turn; /* 0: options called seed; 1: others of that name; 2: options whose line speaks of a seed; 3: not in the help */
+        unsigned turn; /* 0: options called seed; 1: others with seed in the name; 2: options whose line mentions a seed; 3: not in the help */
 };
 
 static bool is_seed_option(const struct seeking *s, const char *option, const char *line)
@@ -98,7 +98,7 @@ static bool is_seed_option(const struct seeking *s, const char *option, const ch
         return s->turn == 0 ? exactly : s->turn == 1 ? called && !exactly : !called && strcasestr(line, "random seed");
 }
 
-/* Does the program answer with seeds given so? */
+/* True if the program answers with seeds given in this way. */
 static bool try_seed(struct seeking *s, const char *option, const char *between)
 {
         struct draft_keys k = *s->keys;
@@ -132,14 +132,14 @@ static void find_seed(struct draft_program *p, struct draft_keys *keys, const st
         for (; s.turn < 3; s.turn++)
                 if (each_option(help, seek_seed, &s))
                         return;
-        k.run = run; /* one that answers with an option that it cannot know says nothing when it answers with another one */
+        k.run = run; /* a program that accepts an unknown option proves nothing by accepting another */
         if (!draft_answers(p, &k, false, 0) && !try_seed(&s, "--seed", "="))
                 try_seed(&s, "--seed", " ");
 }
 
 /* -- effort ----------------------------------------------------------------------------------------------------- */
 
-/* The best first: conflicts are few and say most of the work. */
+/* The best first: conflicts are few and describe the work best. */
 static const char *const labels[] = {"conflicts", "conflict", "rlimit-count", "resource", "decisions", "propagations"};
 
 /* "conflicts ..: 123" at `at`, the label's place: the pattern for that line. False: nothing of that kind follows. */
@@ -163,7 +163,7 @@ static bool make_pattern(const char *label, const char *at, struct buffer *ret)
         return p > begin && n > 0 && !isalnum((unsigned char)p[n]) && (p[n] == '\0' || !strchr(".,%", p[n]));
 }
 
-/* Have both the same number, other than zero, where runs look for it: the last match counts? */
+/* True if both have the same nonzero number at the last match, the one that runs use. */
 static bool matches_alike(const char *text, struct slice a, struct slice b, struct slice *ret)
 {
         cleanup_pattern struct pattern *p = NULL;
@@ -173,7 +173,7 @@ static bool matches_alike(const char *text, struct slice a, struct slice b, stru
                ret->size == other.size && memcmp(ret->data, other.data, other.size) == 0;
 }
 
-/* A pattern for a counter that both outputs have with the same number, other than zero. *ret_number points into `a`. */
+/* Finds a pattern for a counter with the same nonzero number in both outputs. *ret_number points into `a`. */
 static bool counter_find(struct slice a, struct slice b, struct buffer *ret_pattern, struct slice *ret_number)
 {
         cleanup_free char *text = a.size > 0 && b.size > 0 ? copy_prefix(a.data, a.size) : copy_string("");
@@ -192,10 +192,10 @@ struct counting {
         struct draft_program *program;
         struct draft_keys *keys;
         const char *formula;
-        bool verbose; /* the turn of options that make it talk; before, those of statistics */
+        bool verbose; /* tries options for verbosity; first those for statistics */
 };
 
-/* True: in two runs a counter was seen, and the keys have it. */
+/* True if two runs showed a counter; the keys then have it. */
 static bool try_counting(struct counting *c, const char *option)
 {
         cleanup(run_result_done) struct run_result a = {0}, b = {0};
@@ -209,7 +209,7 @@ static bool try_counting(struct counting *c, const char *option)
         draft_run(c->program, &k, c->formula, false, 0, &b);
         if (a.verdict != VERDICT_UNSAT || b.verdict != VERDICT_UNSAT)
                 return false;
-        /* runs look into standard output only where standard error has no match */
+        /* runs use standard output only if standard error has no match */
         if (!counter_find(SLICE(a.run.err.data, a.run.err.size), SLICE(b.run.err.data, b.run.err.size), &pattern, &number) &&
             !counter_find(SLICE(a.run.out.data, a.run.out.size), SLICE(b.run.out.data, b.run.out.size), &pattern, &number))
                 return false;

@@ -1,4 +1,4 @@
-/* What of the tree a build reads: its own list of what it asked for says. */
+/* The paths of the tree that a build reads, according to its list of files used. */
 #include "core/git/paths.h"
 #include "core/query/query.h"
 #include "draft.h"
@@ -8,7 +8,7 @@ static void note_name(void *user, const char *name)
         strings_add(user, name);
 }
 
-/* All in the root that is not used, but for git's own files: attributes say how the others are checked out. */
+/* The unused entries of the root, except git's own files: attributes control how others are checked out. */
 static void leave_out(const git_tree *tree, char *const *used, char ***ret)
 {
         for (size_t i = 0; i < git_tree_entrycount(tree); i++) {

@@ -1,4 +1,4 @@
-/* What a build made: programs and shared libraries, out of the sandbox in one archive. */
+/* The programs and shared libraries of a build, taken out of the sandbox in one archive. */
 #include "draft.h"
 
 #include <archive.h>
@@ -10,7 +10,7 @@
 #define ARCHIVE "solverfs-draft.tar"
 
 const char programs_archive[] = ARCHIVE;
-/* Links to shared libraries are followed, as the loader looks for them by the names of links. */
+/* Follows links to shared libraries: the loader looks for them by the links' names. */
 const char programs_command[] =
         "find . -name CMakeFiles -prune -o '(' -type f -size +0 '(' -perm -0100 -o -name '*.so' -o -name '*.so.*' ')' -o -type l -name '*.so*' -exec "
         "test -f '{}' ';' ')' -print0 | tar --create --file=" ARCHIVE " --dereference --hard-dereference --null --files-from=-";
@@ -45,7 +45,7 @@ static _Noreturn void refuse(struct archive *a)
         command_refuse(STATUS_SYSTEM, "cannot read what the build made: %s", archive_error_string(a));
 }
 
-/* Is it an ELF file? Then it is copied. */
+/* Copies the file if it is an ELF file, and returns whether it is. */
 static bool copy_program(struct archive *a, const char *host)
 {
         cleanup_close int fd = -1;
@@ -95,7 +95,7 @@ void made_list_read(const char *archive, const git_tree *tree, const char *folde
         archive_read_free(a);
 }
 
-/* 0: the program is called so. 1: one name begins with the other, as yices_smt2 of yices2 does but for the number. 2: neither. */
+/* 0: the program has this name. 1: one name begins with the other, as with yices_smt2 of yices2, except for the number. 2: neither. */
 static unsigned likeness(const char *program, const char *name)
 {
         size_t n = strlen(name);

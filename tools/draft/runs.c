@@ -1,4 +1,4 @@
-/* Which of the built programs is the solver, and how it is run: the one that answers formulas whose answer is known. */
+/* Finds the solver among the built programs, and how to run it: it answers formulas whose answer is known. */
 #include "draft.h"
 
 #include "tools/recipe/formulas.h"
@@ -15,7 +15,7 @@ static void add_program(struct draft_program *p, const struct made *m)
         p->list[p->n++] = (struct run_program){.path = m->host, .name = basename(m->path)};
 }
 
-/* Adds the library that the loader misses, where the build made it. */
+/* Adds the library that the loader misses, if the build made it. */
 static bool add_library(struct draft_program *p, const struct execute_result *x)
 {
         char name[RUN_WORDS];
@@ -80,7 +80,7 @@ bool draft_answers(struct draft_program *p, const struct draft_keys *keys, bool 
 
 /* -- which program, and how ------------------------------------------------------------------------------------- */
 
-/* True: the program answers, and ret->pair says what. */
+/* True if the program answers; ret->pair is the pair it answers. */
 static bool try_program(const struct made_list *made, const struct made *m, const char *run, struct draft_keys *keys, struct draft_program *ret)
 {
         size_t n;
@@ -98,7 +98,7 @@ static bool try_program(const struct made_list *made, const struct made *m, cons
         return false;
 }
 
-/* A library is taken by a name that the loader looks for, which in the tree may be a link's: a copy is no link. */
+/* A library gets the name that the loader looks for. In the tree that may be a link; here it is a copy. */
 static void write_outputs(const struct draft_program *p, struct draft_keys *keys)
 {
         strings_add(&keys->outputs, p->from[0]->path);
@@ -125,7 +125,7 @@ static size_t count_programs(const struct made_list *made)
         return n;
 }
 
-#define NAMED 8 /* programs that do not answer */
+#define NAMED 8 /* most programs named that do not answer */
 
 static void note_silence(struct draft *d, const struct way *way, const struct made_list *made)
 {
@@ -144,7 +144,7 @@ static void note_silence(struct draft *d, const struct way *way, const struct ma
         buffer_adds(&d->failed, n > named ? " and more\n" : "\n");
 }
 
-/* Tries the programs behind the first `from` until one answers: number *ret_at. */
+/* Tries the programs from number `from` on until one answers: number *ret_at. */
 static bool try_programs(const struct made_list *made, size_t from, const char *run, struct draft_keys *keys, struct draft_program *ret, size_t *ret_at)
 {
         bool answers = false;
@@ -162,9 +162,9 @@ static bool try_programs(const struct made_list *made, size_t from, const char *
 
 static const enum format formats[] = {FORMAT_SMT2, FORMAT_CNF};
 
-#define OTHERS 4 /* further programs that answer, named in the draft */
+#define OTHERS 4 /* most further programs named that answer */
 
-/* A recipe has one program; a comment says which others answer. */
+/* A recipe has one program; a comment names others that answer. */
 static void note_others(const struct made_list *made, const char *taken, struct buffer *about)
 {
         for (size_t f = 0, named = 0; f < ARRAY_SIZE(formats); f++)
@@ -181,7 +181,7 @@ static void note_others(const struct made_list *made, const char *taken, struct 
                 }
 }
 
-/* A solver that reads a file is run so; standard input is for those that read nothing else. */
+/* Prefers to give the solver a file; standard input is for those that read only that. */
 bool draft_choose(struct draft *d, const struct way *way, struct draft_keys *keys, struct made_list *made, struct draft_program *ret)
 {
         static const char *const forms[] = {"{bin} {case}", "{bin} " RECIPE_INPUT};

@@ -1,5 +1,5 @@
-/* Switches of a build system, as the sources declare them, that leave out what no solver needs: tests, examples, documents, bindings, downloads,
- * shared libraries. They fail more often than the solver does: for a tool that is not there, or for the network. */
+/* Switches that the sources declare and that leave out what no solver needs: tests, examples, documents, bindings, downloads, shared libraries.
+ * These parts fail to build more often than the solver: they need a missing tool or the network. */
 #include <fnmatch.h>
 
 #include "draft.h"
@@ -66,7 +66,7 @@ static bool is_word(struct slice s, const char *word)
         return s.size == strlen(word) && strncasecmp(s.data, word, s.size) == 0;
 }
 
-/* Behind the '(' of the next call whose name ends in "option"; NULL: there is none. */
+/* The text behind the '(' of the next call whose name ends in "option"; NULL: there is none. */
 static const char *next_option_call(const char *at)
 {
         while ((at = strcasestr(at, "option"))) {
@@ -77,7 +77,7 @@ static const char *next_option_call(const char *at)
         return NULL;
 }
 
-/* CMake: the third argument is the default; also of cmake_dependent_option(). */
+/* CMake: the third argument is the default, also for cmake_dependent_option(). */
 static void add_cmake(const char *at, char ***list)
 {
         while ((at = next_option_call(at))) {
@@ -91,7 +91,7 @@ static void add_cmake(const char *at, char ***list)
         }
 }
 
-/* "NAME\tURL\tTAG" of each repository that FetchContent clones; HEAD where it has no tag. */
+/* Adds "NAME\tURL\tTAG" for each repository that FetchContent clones; HEAD if it has no tag. */
 static void add_declared(const char *at, char ***list)
 {
         static const char call[] = "FetchContent_Declare";
@@ -117,7 +117,7 @@ static void add_declared(const char *at, char ***list)
         }
 }
 
-/* Meson: a Boolean is true, and a feature is looked for, unless its call says otherwise. */
+/* Meson: by default a Boolean is true and a feature is looked for. */
 static void add_meson(const char *at, char ***list)
 {
         while ((at = next_option_call(at))) {
@@ -155,7 +155,7 @@ static void add_configure(const char *text, char ***list)
 
 /* -- files ------------------------------------------------------------------------------------------------------ */
 
-/* The text of a file of the tree; free(). NULL: it is none, or too large. */
+/* The text of a file of the tree; free(). NULL: not a file, or too large. */
 static char *read_text(git_repository *git, const git_tree_entry *e)
 {
         cleanup(git_blob_freep) git_blob *blob = NULL;
@@ -163,7 +163,7 @@ static char *read_text(git_repository *git, const git_tree_entry *e)
         if (!e || git_tree_entry_type(e) != GIT_OBJECT_BLOB || git_blob_lookup(&blob, git, git_tree_entry_id(e)) < 0 ||
             (uint64_t)git_blob_rawsize(blob) > FILE_LOOKED)
                 return NULL;
-        return copy_prefix(git_blob_rawcontent(blob) ?: "", (size_t)git_blob_rawsize(blob)); /* git's bytes need not end in a zero */
+        return copy_prefix(git_blob_rawcontent(blob) ?: "", (size_t)git_blob_rawsize(blob)); /* git's bytes have no NUL at the end */
 }
 
 static void read_switches(git_repository *git, const git_tree_entry *e, void (*fn)(const char *text, char ***list), char ***list)
@@ -174,7 +174,7 @@ static void read_switches(git_repository *git, const git_tree_entry *e, void (*f
                 fn(text, list);
 }
 
-/* The folder's files and, where `below`, those of its folders. */
+/* Reads the folder's files and, with `below`, those of its folders. */
 static void read_cmake_files(git_repository *git, const git_tree *tree, bool below, void (*fn)(const char *text, char ***list), char ***list)
 {
         for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
@@ -228,7 +228,7 @@ void makefile_variables(git_repository *git, const git_tree *root, const git_tre
 {
         cleanup_free char *text = read_text(git, file);
 
-        /* "include $(ROOT)/rest.mk", where ROOT is set nowhere: the root of the sources, or the Makefile's own folder, when rest.mk lies there. */
+        /* "include $(ROOT)/rest.mk" with ROOT unset: ROOT is the root of the sources, or the Makefile's own folder if rest.mk is there. */
         for (const char *line = text, *next; line && *line; line = next) {
                 const char *p = line + strspn(line, " -s"), *open;
                 cleanup_free char *path = NULL;

@@ -34,7 +34,7 @@ void draft_lines(struct buffer *b, const char *key, char *const *values)
                 draft_line(b, key, *values);
 }
 
-/* A line of the text begins a line of the comment; longer ones go on below. */
+/* Each line of the text begins a line of the comment; long ones are wrapped. */
 void draft_comment(struct buffer *b, const char *indent, const char *text)
 {
         while (text && *text) {
@@ -69,7 +69,7 @@ void draft_trial_text(const struct draft_keys *k, struct buffer *ret)
         draft_line(ret, "seed", k->seed);
 }
 
-/* The lines of a key; where there are none, what a reader is to do about it. */
+/* Writes the lines of a key; if there are none, what a reader must do about it. */
 static void write_lines(struct buffer *b, const char *key, char *const *values, const char *otherwise)
 {
         draft_lines(b, key, values);
@@ -113,7 +113,7 @@ void draft_text(struct draft *d, struct buffer *ret)
         draft_section(d, &d->keys, ret);
         buffer_adds(ret, "    # Of each run; the defaults.\n    timeout = 20s\n    memory = 4g\n");
         buffer_adds(ret, d->eras.data ?: "");
-        if (d->keys.outputs) /* it can be read back, whatever the names in the repository are */
+        if (d->keys.outputs) /* check that it parses, whatever the names in the repository are */
                 command_must(recipe_parse(ret->data, "the draft", DRAFT_NAME, &list, &n));
         recipe_list_free(list, n);
 }

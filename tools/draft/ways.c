@@ -1,13 +1,13 @@
-/* How a tree is usually built: by the files in its root, or one folder down. */
+/* How a tree is usually built, according to the files in its root or one level below. */
 #include "draft.h"
 
-#define FOLDERS_MAX 16 /* that are looked at where the root has nothing */
+#define FOLDERS_MAX 16 /* most folders searched if the root has no way */
 
 struct sign {
         enum build_system system;
         const char *file;
 };
-/* In the order in which they are tried. A project that has several mostly keeps the first ones for its users. */
+/* In the order of trying. A project with several usually maintains the first ones for its users. */
 static const struct sign signs[] = {
         {SYSTEM_CMAKE, "CMakeLists.txt"},    {SYSTEM_CONFIGURE, "configure"},    {SYSTEM_MESON, "meson.build"},
         {SYSTEM_CONFIGURE, "configure.sh"},  {SYSTEM_AUTOCONF, "configure.ac"},  {SYSTEM_AUTOCONF, "configure.in"},
@@ -28,7 +28,7 @@ static char *call_of(const git_tree_entry *e, const char *before, const char *na
         return format_string("%s%s./%s", before, is_executable ? "" : "sh ", name);
 }
 
-/* What makes `configure`. */
+/* The command that makes `configure`. */
 static char *configure_maker(const git_tree *tree)
 {
         static const char *const scripts[] = {"autogen.sh", "bootstrap", "bootstrap.sh"};
@@ -57,8 +57,8 @@ void ways_done(struct way_list *l)
 struct looking {
         git_repository *git;
         const git_tree *root;
-        bool names_only; /* their commands are not asked for */
-        const char *out; /* a name that the root does not have */
+        bool names_only; /* their commands are not needed */
+        const char *out; /* a name that the root lacks */
         struct way_list ways;
 };
 
@@ -100,7 +100,7 @@ static void look_into(struct looking *f, const git_tree *tree, const char *folde
         }
 }
 
-/* "src" is where sources usually are, so its turn is the first. */
+/* "src" comes first, as sources are usually there. */
 static void look_into_folders(struct looking *f)
 {
         size_t n = git_tree_entrycount(f->root), looked = 0;
@@ -152,14 +152,14 @@ char *way_kept(git_repository *git, const git_tree *tree, const struct way *way)
 
 /* -- commands --------------------------------------------------------------------------------------------------- */
 
-/* One whose name begins with '-' is no option. */
+/* A folder whose name begins with '-' must not become an option. */
 static void add_folder(struct buffer *b, const char *name)
 {
         buffer_adds(b, name[0] == '-' ? "./" : "");
         buffer_add_plain_word(b, name, "");
 }
 
-/* CC='…' CXX='…', in front of a command; behind `make`, as a Makefile's own variables win over those of the environment. */
+/* CC='…' CXX='…' before a command; for `make` behind it, as a Makefile's own variables override the environment's. */
 static void add_compilers(struct buffer *b, const struct compiler_flags *flags, const char *before, const char *behind)
 {
         if (flags->c.size > 0)
@@ -177,7 +177,7 @@ static void enter(struct buffer *b, const struct way *w)
         buffer_adds(b, " && ");
 }
 
-/* The names are the sources' own, so a shell must not read them. */
+/* The sources chose these names, so a shell must not interpret them. */
 static void add_words(struct buffer *b, char *const *words)
 {
         for (; words && *words; words++) {

@@ -1,4 +1,4 @@
-/* solverfs compare: what changed between two versions. */
+/* solverfs compare: compares two versions on the same cases. */
 #include "tools/ask.h"
 #include "core/study/compare/comparison_report.h"
 #include "core/study/observation/finding_compared.h"
@@ -14,14 +14,14 @@ struct compare {
         const char *scatter, *cactus, *machine_name;
         const char *on; /* NULL: as the config says */
         bool markdown, has_pairs, known, keep;
-        double fail_ratio; /* 0: not asked for */
+        double fail_ratio; /* 0: not given */
         struct comparing_options options;
 
         struct case_selection cases;
         struct comparing *comparing;
 };
 
-/* -- what is compared --------------------------------------------------------------------------------------------- */
+/* -- the versions ------------------------------------------------------------------------------------------------- */
 
 /* The solver of a word: SOLVER@REV, or SOLVER alone (its HEAD), borrowed; *ret_revision is the rest. NULL: the word is a revision. */
 static struct solver *solver_of(const struct solver_list *l, const char *word, const char **ret_revision)
@@ -38,7 +38,7 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
         return NULL;
 }
 
-/* SOLVER@SHA in the place of words like HOST@REV+LIBRARY@REV. Where the two differ in the host alone, it is the library that is held. */
+/* Replaces words like HOST@REV+LIBRARY@REV by SOLVER@SHA. If the two differ only in the host, the library is held. */
 static void combine_words(struct compare *o)
 {
         struct combination c[2] = {0};
@@ -64,7 +64,7 @@ static void combine_words(struct compare *o)
         }
 }
 
-/* A word without a solver is a revision of the other one's, or of the only one there is. */
+/* A word without a solver is a revision of the other word's solver, or of the store's only one. */
 static void find_versions(struct compare *o)
 {
         cleanup_solver_list struct solver_list *l = NULL;
@@ -98,7 +98,7 @@ static void find_versions(struct compare *o)
                 command_seed(v[i].solver, v[i].commit, o->options.has_seed);
 }
 
-/* Are the words SOLVER REV REV, as other commands take them? */
+/* True if the words are SOLVER REV REV, as other commands take them. */
 static bool are_solver_and_revisions(const struct compare *o)
 {
         cleanup_case_selection struct case_selection s = {0};
@@ -240,7 +240,7 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
         }
 }
 
-/* What the pairs do not show. */
+/* Notes what the pairs do not show. */
 static void tell_chance(const struct compare *o, const struct comparing_table *t)
 {
         const struct comparing_version *v = o->options.version;
@@ -275,7 +275,7 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         for (size_t i = 0; i < o->cases.n && o->fail_ratio > 0; i++) {
                 const struct judged_case *c = &t->judgement.cases[i];
 
-                /* a ratio does not excuse a wrong answer, or one that is missing */
+                /* a ratio does not excuse a wrong or missing answer */
                 failing += judge_is_regression(c->change) && (c->change != JUDGE_MORE || c->by[o->options.measure].ratio >= o->fail_ratio);
         }
         if (failing > 0)
@@ -365,17 +365,17 @@ void cmd_compare(int argc, char **argv)
                 {"set", 0, "SET", "Compare on the cases of this set; all cases unless given", .text = &o.options.set},
                 {"pairs", 0, "N", "At most N pairs of runs of a case (60; of 20 cases or fewer 24)", .big_number = &o.options.most_pairs, .least = 1,
                  .most = JUDGE_PAIRS, .is_given = &o.has_pairs},
-                {"one-seed", 0, NULL, "One pair of each case: a quick look, which says what differs at this seed and proves nothing",
+                {"one-seed", 0, NULL, "One pair of runs for each case: shows quickly what differs at this seed, but proves nothing",
                  .on = &one_seed},
-                {"measure", 0, "WHAT", "What is to be compared: time (default), cpu, memory, effort, or seconds-per-effort",
+                {"measure", 0, "WHAT", "The measure to compare: time (default), cpu, memory, effort, or seconds-per-effort",
                  .parse = parse_any_measure, .to = &o.options.measure},
-                {"scramble", 0, NULL, "Scramble the inputs where the solvers have no seeds", .on = &scramble},
-                {"fail-on-regression", 0, "RATIO", "Exit status 1 when a case is worse by RATIO or more, lost its answer, or is wrong now",
+                {"scramble", 0, NULL, "Scramble the inputs if the solvers have no seeds", .on = &scramble},
+                {"fail-on-regression", 0, "RATIO", "Exit status 1 if a case is worse by RATIO or more, lost its answer, or is now wrong",
                  .ratio = &o.fail_ratio},
-                {"known", 0, NULL, "Measure nothing; compare what is known", .on = &o.known},
-                {"machine", 0, "NAME", "Compare what is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
+                {"known", 0, NULL, "Measure nothing; compare stored results", .on = &o.known},
+                {"machine", 0, "NAME", "Compare results of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
                 OPTION_ON(o.on),
-                {"keep", 0, NULL, "Keep each case that became slower, or is not solved any more, as a finding", .on = &o.keep},
+                {"keep", 0, NULL, "Keep each case that became slower or is no longer solved as a finding", .on = &o.keep},
                 {"markdown", 0, NULL, "Print a summary for a pull request", .on = &o.markdown},
                 {"scatter", 0, "FILE", "Write the scatter plot, as SVG", .text = &o.scatter},
                 {"cactus", 0, "FILE", "Write the cactus plot, as SVG", .text = &o.cactus},

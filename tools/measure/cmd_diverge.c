@@ -32,7 +32,7 @@ static void set_version(struct diverging *o, int side, const char *text)
         o->options.version[side] = o->version[side] = command_version(text);
 }
 
-/* The versions of a finding: where its commit is known, the one before it, and it; else those it was found with. */
+/* The versions of a finding: if its culprit is known, the culprit and the commit before it; else those it was found with. */
 static struct case_info *read_finding(struct diverging *o, const struct observation *f)
 {
         cleanup_localized struct localized *localized = NULL;
@@ -74,7 +74,7 @@ static struct case_info *read_words(struct diverging *o, const struct words *wor
         return info;
 }
 
-/* The commit whose changes are shown: the one that is named, or the second version where it is a child of the first. */
+/* The commit whose changes are shown: the one named, or the second version if it is a child of the first. */
 static void find_culprit(struct diverging *o)
 {
         const struct version *a = o->version[0], *b = o->version[1];
@@ -101,7 +101,7 @@ static void print(const struct diverging *o, const struct diverge_result *r)
         else
                 diverge_print(r, o->rows, &text);
         output_write(&text);
-        if (o->finding && observation_series(o->finding) == OF_CAMPAIGNS) { /* its report has it from now on */
+        if (o->finding && observation_series(o->finding) == OF_CAMPAIGNS) { /* keep it in the finding's report */
                 cleanup_buffer struct buffer section = {0};
 
                 diverge_markdown(r, &section);
@@ -132,16 +132,16 @@ void cmd_diverge(int argc, char **argv)
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_diverge_result struct diverge_result result = {0};
         const struct command_option options[] = {
-                {"trace", 0, "ARGS", "Arguments that make the programs tell what they do; default: the recipe's 'trace'", .text = &o.options.trace},
+                {"trace", 0, "ARGS", "Arguments that make the programs trace their work; default: the recipe's 'trace'", .text = &o.options.trace},
                 {"culprit", 0, "REV", "Show what this commit changed; default: B where its parent is A, or the finding's", .text = &o.culprit},
-                {"no-calls", 0, NULL, "Do not build both once more, to find where their calls part", .on = &o.has_no_calls},
-                {"profile", 0, NULL, "Also sample both programs, and show in which functions the extra time is", .on = &o.options.has_profile},
+                {"no-calls", 0, NULL, "Do not build both again to find where their calls part", .on = &o.has_no_calls},
+                {"profile", 0, NULL, "Also sample both programs, and show the functions that take the extra time", .on = &o.options.has_profile},
                 OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
                 OPTION_TIMEOUT(o.options.timeout_ns),
                 {"rows", 0, "N", "Statistics and functions to show; default 20", .number = &o.rows, .least = 1, .most = 100000},
                 {"markdown", 0, NULL, "Print a section for an issue", .on = &o.is_markdown},
                 OPTION_ON(o.on),
-                OPTION_JSON("Print all of it as a JSON object"),
+                OPTION_JSON("Print everything as a JSON object"),
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER CASE A B\nSOLVER FINDING", doc, options);
         int r;

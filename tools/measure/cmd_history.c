@@ -1,4 +1,4 @@
-/* solverfs history, steps: cases measured along a history, coarse to fine; where they got slower and faster. */
+/* solverfs history, steps: cases measured along a history, coarse to fine; where they became slower and faster. */
 #include <math.h>
 
 #include "tools/ask.h"
@@ -29,7 +29,7 @@ struct recording {
         struct case_selection cases;
         struct revisions line;       /* oldest first */
         struct history_cell **cells; /* [cases][line] */
-        bool *unbuildable;           /* [line] said once for each */
+        bool *unbuildable;           /* [line] already reported */
         struct want *wants;          /* of this round */
         size_t n_wants;
         unsigned round;
@@ -133,7 +133,7 @@ static int measure_missing(struct recording *o)
         int status = STATUS_OK;
 
         history_grid(o->line.n, o->step > 0 ? o->step : history_step(o->line.n, GRID), &grid, &n);
-        for (size_t i = 0; i < n; i++) /* all cases on a commit, one commit after the other, so that each build is used at once */
+        for (size_t i = 0; i < n; i++) /* commit by commit, so that each build is used at once */
                 for (size_t test = 0; test < o->cases.n; test++)
                         add_want(o, grid[i], test, 0);
         while (status == STATUS_OK && o->n_wants > 0) {
@@ -143,7 +143,7 @@ static int measure_missing(struct recording *o)
                 if (status == STATUS_OK && o->step == 0 && common.status < STATUS_ABSENT)
                         plan_halves(o);
         }
-        for (size_t at = 0; status == STATUS_OK && at < o->line.n; at++) /* the other seeds of the cells that were measured */
+        for (size_t at = 0; status == STATUS_OK && at < o->line.n; at++) /* other seeds of the measured cells */
                 for (size_t test = 0; test < o->cases.n; test++)
                         for (unsigned seed = 1; seed < o->seeds && o->cells[test][at].seen == HISTORY_MEASURED; seed++)
                                 add_want(o, at, test, seed);
@@ -163,7 +163,7 @@ static const char *step_at(const struct case_history *h, const struct steps *ste
                         return judge_change_name(steps->list[k].is_slower ? JUDGE_MORE : JUDGE_LESS, h->measure);
         for (size_t k = 0; k < steps->n_apart; k++)
                 if (points[steps->apart[k]] == i)
-                        return "differs"; /* at this seed; no step over seeds is proven */
+                        return "differs"; /* at this seed; not a proven step over seeds */
         return "-";
 }
 
@@ -280,16 +280,16 @@ void cmd_history(int argc, char **argv)
                  .on = &bisecting},
                 {"step", 0, "N", "Measure every N-th commit, and the first", .big_number = &o.step, .least = 1, .most = UINT32_MAX},
                 {"all", 0, NULL, "Measure every commit", .on = &all},
-                {"known", 0, NULL, "Measure nothing; show what is known", .on = &o.known},
-                {"measure", 0, "NAME", "Find steps by this, and draw it: time (default), memory, or effort, the solver's own count",
+                {"known", 0, NULL, "Measure nothing; show stored results", .on = &o.known},
+                {"measure", 0, "NAME", "The measure for steps and the picture: time (default), memory, or effort, the solver's own count",
                  .parse = parse_measure, .to = &o.measure},
                 OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
-                {"seeds", 0, "N", "Measure each of these commits under N seeds, 5 to 10 as a rule: so few commits show a step",
+                {"seeds", 0, "N", "Measure each of these commits under N seeds, usually 5 to 10, so that few commits suffice to show a step",
                  .big_number = &o.seeds, .least = 1, .most = JUDGE_PAIRS},
                 OPTION_TIMEOUT(o.cell.wall_ns),
-                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
+                {"machine", 0, "NAME", "Show results of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
                 OPTION_ON(o.on),
-                {"svg", 0, "FILE", "Write the picture, as history.svg of the mount has it; one case", .text = &o.svg},
+                {"svg", 0, "FILE", "Write the picture of one case, like history.svg in the mount", .text = &o.svg},
                 OPTION_JSON("Print a JSON object for each case: its history, a step at each commit that has one"),
                 {0}};
 
@@ -317,11 +317,11 @@ struct stepping {
 
         struct revisions line; /* measured commits, oldest first */
         size_t shapes[SHAPES], measured;
-        size_t *slowdowns; /* [n_slowdowns] how many cases have so many; owned */
+        size_t *slowdowns; /* [n_slowdowns] number of cases with so many slowdowns; owned */
         size_t n_slowdowns;
 };
 
-/* The commit when it follows the one measured before it, else the range between them; free(). */
+/* The commit, if it directly follows the one measured before it, else the range between them; free(). */
 static char *name_step(const struct case_history *h, const size_t *points, size_t at)
 {
         const uint32_t before = h->list[points[at - 1]].commit, after = h->list[points[at]].commit;
@@ -403,8 +403,8 @@ void cmd_steps(int argc, char **argv)
         const struct command_option options[] = {
                 OPTION_FROM(o.from),
                 OPTION_TO(o.to),
-                OPTION_SEED(o.cell.seed, o.cell.has_seed, "What was measured with the random seed fixed to N"),
-                {"timeout", 't', "T", "What was measured under this time limit", .ns = &o.cell.wall_ns},
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "Results with the random seed fixed to N"),
+                {"timeout", 't', "T", "Results under this time limit", .ns = &o.cell.wall_ns},
                 OPTION_JSON("Print a JSON object for each case: its steps, how many of each kind, its shape"),
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER CASE...", doc, options);

@@ -1,4 +1,4 @@
-/* solverfs noise: how much versions vary on cases, and which threshold a campaign may have. */
+/* solverfs noise: how much versions vary on cases, and the threshold to give a campaign. */
 #include "tools/ask.h"
 
 #include <math.h>
@@ -19,12 +19,12 @@ struct noisy {
         bool *decided;   /* the same */
         bool *answered;  /* the same */
         bool *unbuildable; /* [revisions] */
-        bool has_failed; /* which was said */
+        bool has_failed; /* and a message was printed */
 };
 
 /* -- measuring -- */
 
-/* Item i is the build of version i; the last one, where runs are done elsewhere, is the machine under which samples are kept. */
+/* Item i is the build of version i. If runs are done elsewhere, the last item is the machine under which samples are kept. */
 static int make_before(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
@@ -163,12 +163,12 @@ static void plot_version(const struct noisy *o, size_t revision, struct plot *p)
         }
 }
 
-/* A point for each case and version: its mean time, and by how much its runs differ. */
+/* Draws a point for each case and version: its mean time and the spread of its runs. */
 static void write_picture(const struct noisy *o)
 {
         cleanup_buffer struct buffer svg = {0};
         cleanup_plot struct plot *p = NULL;
-        double threshold = NAN; /* that holds for all versions */
+        double threshold = NAN; /* for all versions */
         char text[PATH_SIZE];
 
         snprintf(text, sizeof(text), "%s: how much runs of the same version differ", common.solver->recipe->name);
@@ -178,7 +178,7 @@ static void write_picture(const struct noisy *o)
         for (size_t i = 0; i < o->revisions.n; i++) {
                 struct noise sum = version_noise(o, i);
 
-                threshold = fmax(threshold, noise_threshold(&sum)); /* of a number and NaN: the number */
+                threshold = fmax(threshold, noise_threshold(&sum)); /* fmax() ignores NaN */
                 plot_version(o, i, p);
         }
         if (!isnan(threshold)) {
@@ -214,35 +214,36 @@ static int show_all(struct noisy *o)
 void cmd_noise(int argc, char **argv)
 {
         static const char doc[] =
-                "Run the same version (HEAD, unless one is named) on the same cases ten times, and tell how much the times differ. Prints for each commit: commit, cases that "
+                "Run the same version (HEAD, unless one is named) on the same cases ten times, and print how much the times differ. Prints for "
+                "each commit: commit, cases that "
                 "were decided, runs of each, mean time, mean difference between a case's slowest run and its fastest, the largest such difference, "
                 "the threshold that follows for campaigns (twice that, 0.1 s at least), cases that no run decided, cases that some runs decided and "
                 "others did not.\v"
-                "Samples are kept: an interrupted call goes on, and the same call answers at once.\n\n"
+                "Samples are kept: repeat the command to continue after an interruption, or to print the results again.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         static struct noisy o = {.runs = 10};
         static char head[] = "HEAD";
         struct words words, sets = {0}, all = {0}, versions = {0}, rest;
         const struct command_option options[] = {
-                {"set", 'S', "SET", "The cases of this set; as if it stood among the cases", .each = &sets},
-                {"runs", 'n', "N", "Run each case so often; default 10", .number = &o.runs, .least = 2, .most = 1000},
+                {"set", 'S', "SET", "Also the cases of this set", .each = &sets},
+                {"runs", 'n', "N", "Run each case N times; default 10", .number = &o.runs, .least = 2, .most = 1000},
                 OPTION_TIMEOUT(o.timeout),
                 OPTION_ON(o.on),
                 OPTION_JSON("Print a JSON object for each commit, with all samples"),
-                {"svg", 0, "FILE", "Write a picture: each case's mean time, and by how much its runs differ", .text = &o.svg},
+                {"svg", 0, "FILE", "Write a picture: each case's mean time and the spread of its runs", .text = &o.svg},
                 {0}};
 
         words = command_parse(argc, argv, "SOLVER [REV...] CASE...\n'exec:PATH ARG...'... CASE...", doc, options);
         while (words.n > 0)
                 words_add(&all, word_next(&words));
-        for (size_t i = 0; i < sets.n; i++) /* the last words are cases: a set is one */
+        for (size_t i = 0; i < sets.n; i++) /* the last words name cases, and so does a set */
                 words_add(&all, sets.list[i]);
         if (all.n < 2)
                 command_usage("expected SOLVER [REV...] CASE..., or SOLVER [REV...] --set SET");
         command_signals();
         rest = all;
         command_open_versions(o.on, &rest);
-        if (rest.n == 1 || command_begins_with_case(rest.list, rest.n)) /* of no revision HEAD is meant */
+        if (rest.n == 1 || command_begins_with_case(rest.list, rest.n)) /* no revision: HEAD */
                 words_add(&versions, head);
         while (rest.n > 0)
                 words_add(&versions, word_next(&rest));

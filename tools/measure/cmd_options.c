@@ -1,10 +1,10 @@
-/* solverfs options: which options give back what a version lost. */
+/* solverfs options: which options restore what a version lost. */
 #include "core/query/programs.h"
 #include "core/study/observation/finding.h"
 #include "core/why/options/restoring.h"
 #include "tools/words.h"
 
-#define CULPRITS_MOST 8 /* commits of one set; of more nobody knows what matters */
+#define CULPRITS_MOST 8 /* commits of one set; with more it is unclear what matters */
 
 struct options_command {
         const char *versions[2], *culprit;
@@ -65,7 +65,7 @@ static void find_versions(struct options_command *o)
         if (o->culprit)
                 command_must(restoring_read_change(common.solver, command_commit(common.solver, "--culprit", o->culprit), &o->patch));
         else if (o->patch.size == 0 && version_has_history(common.solver, o->version[1]->text))
-                restoring_read_change(common.solver, o->version[1]->commit, &o->patch); /* nobody asked for it */
+                restoring_read_change(common.solver, o->version[1]->commit, &o->patch); /* not asked for: errors are ignored */
 }
 
 static void tell(const struct restoring_answer *a)
@@ -85,7 +85,7 @@ static void tell(const struct restoring_answer *a)
                 note("the other way round: the reference with %s is slow in %zu of %zu runs", a->mirror, a->mirrored_slow, a->mirrored);
 }
 
-/* A finding's report has it from now on. */
+/* Keeps the answer in the finding's report. */
 static void keep(const struct options_command *o, const struct restoring_answer *a)
 {
         cleanup_buffer struct buffer text = {0};
@@ -124,8 +124,8 @@ void cmd_options(int argc, char **argv)
                 "CASE is one case; a FINDING such as spr/3, or an alarm as alarms/1, knows its versions and its culprit. VERSION is as in 'solverfs fuzz': no build is needed for "
                 "other options. The options come from the list that each version prints (key 'options' of the recipe; else what it prints for --help or "
                 "-pd). First those whose default differs between the two are tried, then those that the culprit's change names, then all; many at once, "
-                "and halves of them. What breaks the run, or changes the answer, is dropped.\n"
-                "The exit status is 1 where no options restore it, or no seed shows a regression.\n\n"
+                "and halves of them. Options that break the run or change the answer are dropped.\n"
+                "The exit status is 1 if no options restore it, or no seed shows a regression.\n\n"
                 "  solverfs options z3 QF_S114.smt2 --reference z3-4.8.8 --target fdc87f286\n"
                 "  solverfs options z3 spr/3\n"
                 "  solverfs options 17 --reference exec:/usr/bin/z3 --target exec:/opt/z3";
@@ -141,9 +141,9 @@ void cmd_options(int argc, char **argv)
                 {"target", 0, "VERSION", "The version that is slow", .text = &o.versions[1]},
                 {"culprit", 0, "REV", "The commit responsible: options that its change names come early; default: the finding's, or the target",
                  .text = &o.culprit},
-                {"runs", 0, "N", "Give up after N runs (300); what is found is confirmed by some more", .big_number = &o.question.most_runs, .least = 1,
+                {"runs", 0, "N", "Give up after N runs (300); a few more confirm what is found", .big_number = &o.question.most_runs, .least = 1,
                  .most = 1000000},
-                {"seeds", 0, "N", "Seeds that both versions, and what is found, run under (12)", .big_number = &o.question.seeds, .least = 1,
+                {"seeds", 0, "N", "Seeds for the runs of both versions and of the options found (12)", .big_number = &o.question.seeds, .least = 1,
                  .most = JUDGE_PAIRS},
                 OPTION_TIMEOUT(o.question.timeout_ns),
                 {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},

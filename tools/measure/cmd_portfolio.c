@@ -30,9 +30,9 @@ void cmd_portfolio_add(int argc, char **argv)
         cleanup_portfolio struct portfolio *p = NULL;
         size_t n = 0;
         const struct command_option options[] = {
-                {"timeout", 't', "T", "Time for all arms of a case together; 20s unless told", .text = &timeout},
-                {"memory", 'm', "SIZE", "Memory for all arms of a case together; 4g unless told", .text = &memory},
-                {"seed", 'S', "N", "Of the learner; 1 unless told", .text = &seed},
+                {"timeout", 't', "T", "Time for all arms of a case together; default 20s", .text = &timeout},
+                {"memory", 'm', "SIZE", "Memory for all arms of a case together; default 4g", .text = &memory},
+                {"seed", 'S', "N", "Seed of the learner; default 1", .text = &seed},
                 {0}};
         struct words words = command_parse(argc, argv, "NAME ARM...", doc, options);
 
@@ -141,7 +141,7 @@ static int make(void *user, size_t i, struct query **ret)
 {
         struct arms_asked *a = user;
 
-        if (a->alone) /* all arms on a case in turn, so that noise of the machine affects them alike */
+        if (a->alone) /* all arms on a case before the next case, so that the machine's noise affects them alike */
                 return query_arm(common.workspace, a->portfolio, i % a->portfolio->n_arms, a->cases.list[i / a->portfolio->n_arms], ret);
         return query_trial(common.workspace, a->portfolio, a->cases.list[i], ret);
 }
@@ -235,7 +235,7 @@ void cmd_portfolio_features(int argc, char **argv)
                 "Example: solverfs portfolio features QF_S/";
         static const struct column columns[] = {{"FORMAT", 8}, {"FEATURE", 28}, {"MEANING"}, {0}};
         bool list = false;
-        const struct command_option options[] = {{"list", 'l', NULL, "Say what each feature means", .on = &list}, {0}};
+        const struct command_option options[] = {{"list", 'l', NULL, "Print the meaning of each feature", .on = &list}, {0}};
         struct words words = command_parse(argc, argv, "[CASE...]", doc, options);
 
         if (words.n == 0 && !list)

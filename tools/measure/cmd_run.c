@@ -1,4 +1,4 @@
-/* solverfs run: measures commits on cases, or says what is known. */
+/* solverfs run: measures commits on cases, or prints stored results. */
 #include "tools/ask.h"
 #include "core/query/cell_answer.h"
 #include "core/run/cell_file.h"
@@ -19,12 +19,12 @@ struct running {
 
         struct revisions revisions;
         struct case_selection cases;
-        size_t n_revisions; /* words of those */
+        size_t n_revisions; /* how many words are revisions */
         size_t n_wrong;
-        bool *unbuildable; /* [revisions.n] told once for each */
+        bool *unbuildable; /* [revisions.n] already reported */
         bool *disputed;    /* [cases.n] the same */
         struct column columns[COLUMNS_MOST + 1];
-        struct buffer *subjects; /* [revisions.n] when there is such a column; filled when first shown */
+        struct buffer *subjects; /* [revisions.n] if there is such a column; filled when first shown */
 };
 
 static void parse_print(void *to, const char *text)
@@ -38,7 +38,7 @@ static bool has_effort(void)
         return common.solver->recipe->effort[0];
 }
 
-/* The first eight are always there, in these places. */
+/* The first eight columns are always present, in these places. */
 static void choose_columns(struct running *o)
 {
         static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},            {"RESULT", 8},               {"TIME (s)", 11, true},
@@ -75,7 +75,7 @@ static int make(void *user, size_t i, struct query **ret)
 
 /* -- showing an answer ------------------------------------------------------------------------------------------ */
 
-/* NULL: there is no such column. */
+/* NULL: no such column. */
 static const char *subject_of(struct running *o, size_t revision)
 {
         struct buffer *b = o->subjects ? &o->subjects[revision] : NULL;
@@ -103,7 +103,7 @@ static json_t *row_of(struct running *o, size_t i, const struct cell *cell, cons
                          subject_of(o, i / o->cases.n), "disturbed", f && f->disturbed ? "disturbed" : "-");
 }
 
-/* Does another cell contradict it, so that nobody knows which one is right? Said once for each case. */
+/* True if another cell contradicts the answer, and it is unknown which is right. Reported once for each case. */
 static bool is_disputed(struct running *o, size_t i, const struct cell *cell, const struct fact *f)
 {
         bool *told = &o->disputed[i % o->cases.n];
@@ -159,7 +159,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
 }
 
-/* Complains about each case named in a format that the solver does not take; the exit status shows it, too. */
+/* Complains about each named case whose format the solver does not take; the exit status shows it, too. */
 static void refuse_named(struct running *o)
 {
         for (size_t i = o->n_revisions; i < o->words.n; i++) {
@@ -178,7 +178,7 @@ static void refuse_named(struct running *o)
         }
 }
 
-/* Leaves out cases of the other format, unless no case would be left: then the first answer says why. */
+/* Leaves out cases of the other format, unless none would be left: then the first answer gives the reason. */
 static void keep_format(struct running *o)
 {
         const struct recipe *recipe = common.solver->recipe;
@@ -196,7 +196,7 @@ static void keep_format(struct running *o)
 void cmd_run(int argc, char **argv)
 {
         static const char doc[] =
-                "Measure commits on cases, unless that is known already. Prints for each: case, result, time, cputime (seconds), memory (bytes), "
+                "Measure commits on cases, unless the result is stored. Prints for each: case, result, time, cputime (seconds), memory (bytes), "
                 "commit, correct or WRONG (- where the case does not say) or DISPUTED (another solver or commit answers otherwise), name; the "
                 "solver's own count of its effort where the recipe has a pattern for it; with several commits, the first line of the commit's "
                 "message; and 'disturbed' where others kept the run from its core, however often it was taken again.\v"
@@ -218,8 +218,8 @@ void cmd_run(int argc, char **argv)
         const struct command_option options[] = {
                 OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
                 OPTION_TIMEOUT(o.cell.wall_ns),
-                {"again", 'a', NULL, "Measure once more what is known already; a cell's value is the median of its runs", .on = &o.again},
-                {"machine", 0, "NAME", "What is known of this machine; measures nothing", .text = &o.machine_name},
+                {"again", 'a', NULL, "Measure again even if stored; a cell's value is the median of its runs", .on = &o.again},
+                {"machine", 0, "NAME", "Show results of this machine; measures nothing", .text = &o.machine_name},
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
                 OPTION_JSON("Print a JSON object for each, a line each, with everything known of the run"),
                 {"print", 'p', "FILE",

@@ -1,10 +1,10 @@
-/* migrate-store: rewrites the records of a store that are of older formats, where they stand. Commits, cases and inodes keep their numbers.
+/* migrate-store: rewrites in place the records of a store that have older formats. Commits, cases and inodes keep their numbers.
  *
  *     facts and samples   1: without a stack; 2: without the time waited; 3: the last answer is the verdict, even if questions had none
  *     builds              1: without their programs
  *     trials              1: without expectations
  *
- * Killed on the way it is run again: what is rewritten already is left as it is. */
+ * After an interruption, run it again: it leaves rewritten records alone. */
 #include <err.h>
 
 #include "cache/base/json.h"
@@ -15,7 +15,7 @@
 
 #define CHUNK 250 /* records rewritten in one transaction */
 
-/* A copy of a record with zeros put in. */
+/* Copies a record and inserts zeros. */
 static void insert_zeros(struct slice old, size_t at, size_t n, struct buffer *ret)
 {
         const uint8_t *bytes = old.data;
@@ -35,7 +35,7 @@ static int judge(const struct fact *f, const json_t *json, struct verdicts *ret)
         const struct execute_result run = {.end = END_EXIT, .code = (int)json_integer_value(json_object_get(end, "status")), .out = f->out, .err = f->err};
 
         if (strcmp(json_text(end, "reason", ""), "exit") != 0 || json_is_true(json_object_get(json_object_get(json, "stdout"), "cut")))
-                return -ENODATA; /* the missing answers may be in what was cut */
+                return -ENODATA; /* the missing answers may be in the part that was cut */
         verdict_read(FORMAT_SMT2, json_array_size(json_object_get(json, "expected")), &run, ret);
         return 0;
 }
@@ -62,7 +62,7 @@ static int set_verdict(struct fact *f, json_t *json, enum verdict v)
         return 0;
 }
 
-/* The verdict that a run gets now which left questions of its case without an answer. */
+/* Sets today's verdict of a run that left questions of its case unanswered. */
 static int judge_anew(struct fact *f)
 {
         json_t *json = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
@@ -98,7 +98,7 @@ static int rewrite_fact(struct slice, struct slice old, struct buffer *ret)
 
 /* -- builds and trials ------------------------------------------------------------------------------------------- */
 
-/* The lists of programs and of differences stand before the log. */
+/* The lists of programs and of differences precede the log. */
 static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -123,7 +123,7 @@ static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
                 return -ENOMEM;
         ret->data[0] = BUILD_RECORD_VERSION;
         r = build_record_decode(SLICE(ret->data, ret->size), true, &record);
-        return r == -ENOENT ? 0 : r; /* an incremental build's counts for nothing, and stays */
+        return r == -ENOENT ? 0 : r; /* an incremental build's record has no effect, and stays */
 }
 
 static int rewrite_trial(struct slice key, struct slice old, struct buffer *ret)
@@ -147,7 +147,7 @@ static int rewrite_trial(struct slice key, struct slice old, struct buffer *ret)
 static const struct kind {
         const char *name;
         enum table table;
-        /* -EBADMSG: it is of today's format, or cannot be read */
+        /* -EBADMSG: it has today's format, or cannot be read */
         int (*rewrite)(struct slice key, struct slice old, struct buffer *ret);
 } kinds[] = {
         {"builds", TABLE_BUILDS, rewrite_build},
@@ -216,7 +216,7 @@ static bool is_one(struct store *s, const char *key)
         return store_fetch(s, TABLE_META, slice_string(key), &b) == 0 && b.size == 8 && key_get_u64(b.data) == 1;
 }
 
-/* Results by program, and programs in files? */
+/* Checks that results are stored by program, and programs in files. */
 static int check_layout(struct store *s)
 {
         if (is_one(s, "runs/keyed-by") && is_one(s, "programs/kept-in"))

@@ -13,7 +13,7 @@ static bool has_any(struct slice text, const char *const *words, size_t n)
         return false;
 }
 
-/* The words of compilers, linkers, assemblers, CMake, meson, ninja, Python and the shell. Lines "+ COMMAND" are our own. */
+/* True if the line reports an error of a compiler, linker, assembler, CMake, meson, ninja, Python or the shell. Lines "+ COMMAND" are our own. */
 static bool tells_error(struct slice line)
 {
         static const char *const words[] = {"error: ",          "Error: ",        "ERROR: ",        "FAILED: ",    "CMake Error", "undefined reference to ",
@@ -68,7 +68,7 @@ void build_failure_show(uint32_t commit)
         note("%s", text.data);
 }
 
-/* A name as a recipe has it: relative to the root of the checkout, without the dot or slash at its end. */
+/* Takes a name as written in a recipe: relative to the root of the checkout, without a dot or slash at its end. */
 static bool take_name(const char *at, size_t length, char ret[PATH_SIZE])
 {
         static const char root[] = "/build/";
@@ -89,7 +89,7 @@ bool build_failure_absent(const char *text, bool (*fn)(void *user, const char *n
         char *rest = copy, name[PATH_SIZE];
 
         for (char *line; (line = strsep(&rest, "\n"));) {
-                bool is_wanted = has_any(slice_string(line), absent, ARRAY_SIZE(absent)); /* does it say that a file is missing? */
+                bool is_wanted = has_any(slice_string(line), absent, ARRAY_SIZE(absent)); /* the line reports a missing file */
 
                 for (size_t n; is_wanted && *line; line += n + (line[n] != '\0')) {
                         n = strspn(line, letters);

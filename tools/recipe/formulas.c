@@ -44,7 +44,7 @@ static unsigned variable(unsigned holes, unsigned pigeon, unsigned hole)
 
 struct notation {
         const char *clause, *end;
-        const char *positive[2], *negative[2]; /* before and behind the number of a variable */
+        const char *positive[2], *negative[2]; /* the text before and behind a variable's number */
 };
 
 static void add_literal(const char *const sign[2], unsigned v, struct buffer *ret)

@@ -14,9 +14,9 @@
 enum check_outcome {
         CHECK_OK,
         CHECK_PROBLEM, /* `what` says what is wrong, and what to do */
-        CHECK_SKIPPED, /* could not be tried, as something before it is wrong */
+        CHECK_SKIPPED, /* not tried, because of an earlier problem */
 };
-/* Prints a row, and counts a problem. */
+/* Prints a row; counts a problem. */
 static printf_like(4, 5) void check_say(struct recipe_check *t, const char *check, enum check_outcome outcome, const char *format, ...)
 {
         static const char *const outcomes[] = {"ok", "problem", "skipped"};
@@ -35,7 +35,7 @@ static printf_like(4, 5) void check_say(struct recipe_check *t, const char *chec
 
 /* -- before the build ------------------------------------------------------------------------------------------- */
 
-/* Paths of the recipe and of its eras that no commit has. An era that says none has those of the recipe. */
+/* Checks for paths of the recipe and its eras that no commit has. An era without paths has the recipe's. */
 static void check_paths(struct recipe_check *t)
 {
         const struct recipe *r = common.solver->recipe;
@@ -58,7 +58,7 @@ static void check_paths(struct recipe_check *t)
 
 /* -- the build -------------------------------------------------------------------------------------------------- */
 
-/* A path of the commit that no build sees, as `paths` leaves it out. */
+/* A path of the commit that `paths` leaves out of builds. */
 struct left_out {
         struct recipe_check *check;
         const struct recipe *era;
@@ -76,7 +76,7 @@ static bool is_left_out(void *user, const char *path)
         return true;
 }
 
-/* What the log of a failed build points to. */
+/* Adds the advice that a failed build's log points to. */
 static void add_advice(struct recipe_check *t, const struct recipe *era, const struct build_record *record, struct buffer *ret)
 {
         static const char *const reasons[][2] = {
@@ -106,7 +106,7 @@ static void add_advice(struct recipe_check *t, const struct recipe *era, const s
                 buffer_adds(ret, "its log, on standard error, says why");
 }
 
-/* 1: it was built. 0: it cannot be, which is said. */
+/* 1: built. 0: it cannot be built, after a row that says so. */
 static int check_build(struct recipe_check *t, const struct recipe *era, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *whole = NULL;
@@ -159,17 +159,17 @@ static int check_again(struct recipe_check *t, const struct recipe *era)
         return 0;
 }
 
-/* -- runs: nothing of them is kept, no case and no fact ----------------------------------------------------------- */
+/* -- runs: neither cases nor facts of them are stored ------------------------------------------------------------- */
 
 struct running {
         struct recipe_check *check;
         const struct recipe *recipe;
         struct runner *runner;
-        bool *found; /* by pattern of `effort`: in any run */
-        const char *logic; /* of the formulas that it answers; NULL for DIMACS */
+        bool *found; /* for each pattern of `effort`: matched in some run */
+        const char *logic; /* of the formulas it answers; NULL for DIMACS */
 };
 
-/* The first line that says something, of standard error where the run failed, else of standard output. */
+/* The first line with text: of standard error if the run failed, else of standard output. */
 static void first_words(const struct execute_result *x, struct buffer *ret)
 {
         const struct blob *of = x->err.size > 0 && (x->end != END_EXIT || x->code != 0 || x->out.size == 0) ? &x->err : &x->out;
@@ -208,7 +208,7 @@ struct runner *recipe_runner_open(const struct recipe *recipe, const struct run_
         return runner_open(&options);
 }
 
-/* Does the program start at all? Says so when it does not. */
+/* True if the program starts; otherwise prints a problem. */
 static bool has_started(struct running *r, const struct run_result *x)
 {
         char library[RUN_WORDS];
@@ -225,7 +225,7 @@ static bool has_started(struct running *r, const struct run_result *x)
         return false;
 }
 
-/* How it ended in place of an answer, and what to do about it. */
+/* Prints how the run ended without an answer, and what to do about it. */
 static void say_no_answer(struct running *r, const char *what, const struct run_result *x)
 {
         cleanup_buffer struct buffer words = {0}, says = {0};
@@ -245,7 +245,7 @@ static void say_no_answer(struct running *r, const char *what, const struct run_
         check_say(r->check, "answer", CHECK_PROBLEM, "%s: %s", what, says.data);
 }
 
-/* `text` NULL: the file that the user gave. */
+/* `text` NULL: the user's file. */
 static int run_one(void *user, const char *text, struct run_result *ret)
 {
         struct running *r = user;
@@ -262,7 +262,7 @@ static bool has_answered(const struct run_result *x)
         return x->verdicts.n > 0 || verdict_is_decided(x->verdict);
 }
 
-/* 1: a pair is answered as it is. 0: none, and what is wrong with the first is said. */
+/* 1: a pair is answered correctly. 0: none; prints the problem with the first. */
 static int try_pairs(struct running *r)
 {
         cleanup(run_result_done) struct run_result first = {0}, x = {0};
@@ -314,7 +314,7 @@ static int check_effort(struct running *r)
 
         for (size_t i = 0; r->recipe->effort[i]; i++)
                 has_all &= r->found[i];
-        if (!has_all && !r->check->input) { /* some print a count only where they have counted something */
+        if (!has_all && !r->check->input) { /* some solvers print only nonzero counts */
                 formula_pigeons(FORMULA_HOLES, r->logic, &formula);
                 k = run_one(r, formula.data, &x);
         }
@@ -328,7 +328,7 @@ static int check_effort(struct running *r)
         return k;
 }
 
-/* A case that is answered without a seed must be answered with one. */
+/* A case answered without a seed must also be answered with one. */
 static int check_seed(struct running *r)
 {
         size_t n;
@@ -381,7 +381,7 @@ static int check_runs(struct recipe_check *t, const struct build_record *record)
         struct runner *runner = NULL;
         int r = held_build(common.workspace, record, &held);
 
-        if (r == 0 && pool) /* where the solver's runs are done */
+        if (r == 0 && pool) /* the machines of the solver's runs */
                 r = pool_lease(pool, recipe->limits.wall_ns, command_progress.stop, t, &remote);
         if (r == 0)
                 runner = recipe_runner_open(recipe, held.list, held.n, remote ? cluster_slot_remote(remote) : NULL);

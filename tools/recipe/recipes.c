@@ -14,7 +14,7 @@ static bool has_suffix(const char *name)
         return n > strlen(SUFFIX) && strcmp(name + n - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* The folders that have recipes; strings_free(). */
+/* The folders of recipes; strings_free(). */
 static char **folders(void)
 {
         cleanup_free char *given = copy_string(getenv("SOLVERFS_RECIPES") ?: "");

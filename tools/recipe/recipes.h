@@ -1,11 +1,11 @@
-/* Where recipes are found by name: in the folders of $SOLVERFS_RECIPES, in this source tree when we run from its build folder, and
- * where they were installed. A recipe is a file NAME.recipe. */
+/* Recipes by name: in the folders of $SOLVERFS_RECIPES, in this source tree if run from its build folder, and where they are
+ * installed. A recipe is a file NAME.recipe. */
 #pragma once
 
 #include "cache/base/util.h"
 
-/* Finds the file of --recipe, which is a path when it has a slash or ends in ".recipe", else a name; free() it. -ENOENT with a sentence that lists
- * the names there are. */
+/* Finds the file of --recipe, whose argument is a path if it has a slash or ends in ".recipe", else a name; free() it. -ENOENT with a sentence that
+ * lists the known names. */
 int recipes_find(const char *word, char **ret);
 /* Calls fn with each name that --recipe takes, and its file. */
 void recipes_each(void (*fn)(void *user, const char *name, const char *path), void *user);

@@ -1,4 +1,4 @@
-/* solverfs build: builds commits, or says what is known of their builds. */
+/* solverfs build: builds commits, or prints what is stored about their builds. */
 #include <limits.h>
 
 #include "tools/ask.h"
@@ -11,17 +11,17 @@
 
 /* -- a log that grows ------------------------------------------------------------------------------------------------- */
 
-/* The log of a build, printed while it grows (core/build/live_log.h), and then as it is kept.
+/* The log of a build, printed while it grows (core/build/live_log.h), and then as stored.
  *
- * Standard output is the log: what was printed early is its beginning. Where the log goes on differently (the build was begun again, its output was too
- * long to be kept whole), it is printed from the line that differs, and a note says so. */
+ * Standard output is the log: text printed early is its beginning. If the stored log continues differently (the build was begun again, or its output
+ * was too long), it is printed from the first different line, after a note. */
 struct follower {
         uint32_t commit; /* of common.solver */
 
-        int fd; /* of the build that goes on; -1: none */
+        int fd; /* the running build's log; -1: none */
         bool told;
         struct buffer printed;
-        size_t at; /* up to here `printed` equals the log that is read now */
+        size_t at; /* up to here `printed` equals the log being read */
 };
 
 static void tell(const struct follower *f, const char *what)
@@ -41,7 +41,7 @@ static void follow_text(struct follower *f, struct slice text)
         if (same == text.size)
                 return;
         from = f->at;
-        if (f->at < f->printed.size) { /* other text was printed there: it goes on from the beginning of that line */
+        if (f->at < f->printed.size) { /* other text was printed here: continue from the beginning of the line */
                 tell(f, "has another log from here on: it was built again, or printed more than is kept");
                 while (from > 0 && f->printed.data[from - 1] != '\n')
                         from--;
@@ -52,10 +52,10 @@ static void follow_text(struct follower *f, struct slice text)
         output_write(&(struct buffer){.data = f->printed.data + from, .size = f->at - from, .failed = f->printed.failed});
 }
 
-/* Prints what has come. */
+/* Prints what the log has gained. */
 static void follower_look(struct follower *f)
 {
-        char bytes[PIPE_BUF]; /* for so much has a pipe room that has any */
+        char bytes[PIPE_BUF]; /* a pipe with any room has this much */
         ssize_t n = 1;
         bool goes_on;
 
@@ -79,7 +79,7 @@ static void follower_end(struct follower *f, struct slice whole)
 {
         const char *bytes = whole.data;
 
-        if (f->fd >= 0) /* a build that was lost may have said so since the last look */
+        if (f->fd >= 0) /* a lost build may have written that since the last look */
                 follower_look(f);
         f->at = 0;
         follow_text(f, whole);
@@ -102,7 +102,7 @@ struct building {
 
 static const struct column columns[] = {{"COMMIT", 12}, {"BUILD", 6}, {"TIME (s)", 11, true}, {"SIZE (B)", 10, true}, {"HOW", 17}, {"REASON"}, {0}};
 
-/* `released`: where a released binary came from; NULL: it was built. `changed`: a file of its toolchain that has changed since, or NULL. */
+/* `released`: origin of a released binary; NULL: it was built. `changed`: a file of its toolchain that has changed since, or NULL. */
 static json_t *record_json(const char *commit, const struct build_record *record, const char *released, const char *changed)
 {
         char built[GIT_OID_HEXSZ + 1];
@@ -142,7 +142,7 @@ static void show_record(uint32_t number, const struct build_record *record, stru
                      commit_label(common.solver, number).s, changed);
 }
 
-/* The whole log; what was printed while it was built is not printed again. */
+/* Prints the whole log, except the part printed during the build. */
 static void show_log(struct building *b, uint32_t commit, struct buffer *to)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -195,7 +195,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         complain("%s %s cannot be built: %s", common.solver->recipe->name, name.s, record->reason);
 }
 
-/* -- taking the program out ------------------------------------------------------------------------------------- */
+/* -- copying the program ---------------------------------------------------------------------------------------- */
 
 static void copy_program(const struct building *b)
 {
@@ -216,7 +216,7 @@ static void copy_program(const struct building *b)
 
 /* -- how many programs ------------------------------------------------------------------------------------------ */
 
-/* How many different digests, zeros left out, the commits that were asked for have. */
+/* Number of different digests of the given commits, without zeros. */
 static size_t count_distinct(const struct building *b, struct digest *all, uint32_t n_all)
 {
         size_t n = 0, distinct = 0;
@@ -231,7 +231,7 @@ static size_t count_distinct(const struct building *b, struct digest *all, uint3
         return distinct;
 }
 
-/* Commits that do not differ in the recipe's paths share a build. Builds of the same bytes share a program and its results. */
+/* Commits that do not differ in the recipe's paths share a build. Builds with equal bytes share a program and its results. */
 static void tell_shared(const struct building *b)
 {
         cleanup_free struct digest *keys = NULL, *programs = NULL;
@@ -262,9 +262,9 @@ void cmd_build(int argc, char **argv)
         static struct building b = {.follower = {.fd = -1}};
         struct words words;
         const struct command_option options[] = {
-                {"again", 'a', NULL, "Build anew, without the compile cache, what is built already", .on = &b.again},
-                {"renew", 'n', NULL, "Build anew what was built with tools, headers or libraries that have changed since", .on = &b.renew},
-                {"log", 'l', NULL, "Print the build's whole output instead; of one commit that is being built, as it comes", .on = &b.log},
+                {"again", 'a', NULL, "Build again, without the compile cache, even if already built", .on = &b.again},
+                {"renew", 'n', NULL, "Build again if tools, headers or libraries have changed since", .on = &b.renew},
+                {"log", 'l', NULL, "Print the build's whole output instead; for a single commit, while it is built", .on = &b.log},
                 {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .text = &b.output},
                 OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};

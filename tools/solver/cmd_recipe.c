@@ -1,8 +1,8 @@
-/* solverfs recipe: list and show the recipes that --recipe finds by name; draft, for sources that nobody has written one for. */
+/* solverfs recipe: list and show the recipes that --recipe finds by name; draft one for sources without. */
 #include "tools/draft/draft.h"
 #include "tools/recipe/recipes.h"
 
-/* With the first comment of the file, which says what solver it is for. */
+/* Prints a recipe with the first comment of its file, which describes the solver. */
 static void list_one(void *user, const char *name, const char *path)
 {
         static const struct column columns[] = {{"RECIPE", 14, .key = "name"}, {"FILE", 40}, {"ABOUT"}, {0}};
@@ -36,8 +36,8 @@ void cmd_recipe_show(int argc, char **argv)
         size_t n = 0;
         int r;
         static const char doc[] =
-                "Print a recipe as it is written, to begin one of your own with, and check it.\v"
-                "Exit status 1 when the recipe has mistakes, which are told. For a solver of the store, 'config' in its folder of "
+                "Print a recipe as it is written, as a start for your own, and check it.\v"
+                "Exit status 1 if the recipe has mistakes, which are reported. For a solver of the store, 'config' in its folder of "
                 "the mount has the recipe in force.";
         struct words words = command_parse(argc, argv, "NAME|FILE", doc, NULL);
 
@@ -51,7 +51,7 @@ void cmd_recipe_show(int argc, char **argv)
         recipe_list_free(list, n);
 }
 
-/* A word is a folder, a URL, or a solver of the store, which stands for its repository there. */
+/* The word is a folder, a URL, or a solver of the store, which stands for its repository. */
 static void find_repository(const char *word, char ret[PATH_SIZE])
 {
         cleanup_workspace struct workspace *w = NULL;
@@ -90,7 +90,7 @@ void cmd_recipe_draft(int argc, char **argv)
         const struct command_option options[] = {
                 {"output", 'o', "FILE", "Write the recipe to this file (default: standard output)", .text = &output},
                 {"eras", 'e', NULL, "Also find how far back it builds, and how older commits are built", .on = &q.eras},
-                {"force", 'f', NULL, "Write what was found also when no program was seen to answer", .on = &q.force},
+                {"force", 'f', NULL, "Write the findings even if no program answered", .on = &q.force},
                 {0}};
         struct words words = command_parse(argc, argv, "REPO [REV]", doc, options);
 

@@ -14,8 +14,8 @@ void cmd_snapshot(int argc, char **argv)
         uint32_t commit;
         int r;
         const struct command_option options[] = {
-                {"name", 'n', "NAME", "A name for it, which stands for it wherever a revision does (default: the time)", .text = &request.name},
-                {"force", 'f', NULL, "Also where DIR's history has no commit in common with SOLVER's", .on = &request.force},
+                {"name", 'n', "NAME", "A name for it, usable as a revision (default: the time)", .text = &request.name},
+                {"force", 'f', NULL, "Even if DIR's history has no commit in common with SOLVER's", .on = &request.force},
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER DIR", doc, options);
 

@@ -2,7 +2,7 @@
 #include "tools/words.h"
 #include "tools/store/mounts.h"
 
-/* Empty when HEAD is on no commit. */
+/* Empty: HEAD is on no commit. */
 static struct commit_sha head_of(struct solver *s)
 {
         uint32_t head;
@@ -35,7 +35,7 @@ static int update_one(struct solver *s)
         static const struct column columns[] = {{"SOLVER", 14, .key = "name"}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD"}, {0}};
         struct commit_sha head;
         uint32_t n_new = 0;
-        int r = s->recipe->is_programs ? 0 : history_update(s->history, false, &command_progress, &n_new); /* they come from nowhere */
+        int r = s->recipe->is_programs ? 0 : history_update(s->history, false, &command_progress, &n_new); /* `programs` has no repository */
 
         if (r == 0)
                 r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
@@ -70,7 +70,7 @@ void cmd_solver_update(int argc, char **argv)
                         command_worse(update_one(s));
         }
         for (size_t i = 0; names.n == 0 && i < l->n && !command_stopped(); i++)
-                if (!l->list[i]->recipe->base) /* a variant comes with its base */
+                if (!l->list[i]->recipe->base) /* a variant is updated with its base */
                         command_worse(update_one(l->list[i]));
         if (command_stopped())
                 command_worse(STATUS_INTERRUPTED);

@@ -1,4 +1,4 @@
-/* solverfs solver add: a solver from its repository, or another recipe for one that is there. */
+/* solverfs solver add: adds a solver from its repository, or gives a solver another recipe. */
 #include "tools/words.h"
 #include "core/build/era.h"
 #include "core/git/paths.h"
@@ -18,7 +18,7 @@ static void list_recipe(void *user, const char *name, const char *path)
         output_rowf(columns, "%s\t%s", name, path);
 }
 
-/* Is there a solver of this name, which gets another recipe? REPO, where it is given, must be its repository. */
+/* True if the store has a solver of this name, which gets another recipe. REPO, if given, must be its repository. */
 static bool is_there(const struct add_options *o)
 {
         cleanup_solver struct solver *s = NULL;
@@ -33,8 +33,7 @@ static bool is_there(const struct add_options *o)
         return true;
 }
 
-/* A path that no commit has is a slip, or one that is still to come. So is an era of a revision that is not there; then no commit can be built, until it
- * is. */
+/* A path that no commit has is a mistake, or will come. So is an era of an absent revision, but without it no commit can be built. */
 static void check_recipe(struct solver *s)
 {
         const struct recipe *era;
@@ -72,7 +71,7 @@ static int note_submodule(void *user, const char *path, const char *url)
         return recipe_find_submodule(r->submodules, slice_string(path)) ? 0 : recipe_add_submodule(r, path, url);
 }
 
-/* The recipe gets a line for each submodule that it has none for. */
+/* Adds a line to the recipe for each submodule without one. */
 static int find_submodules(struct recipe **list, size_t n)
 {
         cleanup_solver struct solver *s = NULL;
@@ -83,7 +82,7 @@ static int find_submodules(struct recipe **list, size_t n)
         return r == 0 ? workspace_replace_recipe(common.workspace, list, n) : r;
 }
 
-/* Of sources that no recipe is known for: by building and trying. */
+/* Drafts a recipe for sources without one, by building and trying. */
 static void draft(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
 {
         cleanup_free char *absolute = realpath(o->repository, NULL);
@@ -163,8 +162,8 @@ void cmd_solver_add(int argc, char **argv)
         const struct command_option options[] = {
                 {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)",
                  .text = &o.recipe},
-                {"replace", 'R', NULL, "Give a solver that is there this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
-                {"submodules", 's', NULL, "Fetch the submodules that its branches and tags name, for its builds", .on = &o.submodules},
+                {"replace", 'R', NULL, "Give an existing solver this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
+                {"submodules", 's', NULL, "Fetch the submodules of its branches and tags, for its builds", .on = &o.submodules},
                 {"list", 'l', NULL, "List the recipes that come with solverfs", .on = &o.list, .is_other_use = true},
                 {0}};
         struct words words = command_parse(argc, argv, "NAME REPO", doc, options);

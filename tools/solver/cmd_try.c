@@ -1,10 +1,10 @@
-/* solverfs solver try: says all that is wrong with a recipe, for a solver of the store or before it is one. */
+/* solverfs solver try: reports all problems of a recipe, for a solver of the store or one not added yet. */
 #include "tools/recipe/recipes.h"
 #include "tools/recipe/recipe_check.h"
 #include "tools/words.h"
 
 struct try_options {
-        const char *recipe, *name, *revision, *input; /* name: with `recipe` the repository */
+        const char *recipe, *name, *revision, *input; /* name: the repository, if `recipe` is given */
         bool once;
         char *path; /* of `recipe` */
 };
@@ -12,7 +12,7 @@ struct try_options {
 static int try_solver(const char *name, const struct try_options *o)
 {
         cleanup_case_selection struct case_selection cases = {0};
-        cleanup_close int fd = -1; /* keeps the case's bytes there */
+        cleanup_close int fd = -1; /* keeps the case's file alive */
         char input[PATH_SIZE];
         struct recipe_check t = {.once = o->once};
         int r;
@@ -68,7 +68,7 @@ static int add_and_try(void *user)
 void cmd_solver_try(int argc, char **argv)
 {
         static const char doc[] =
-                "Say all that is wrong with a recipe in one go: look at its paths and eras, build one commit (default: HEAD), run it, with a seed, "
+                "Report all problems of a recipe at once: check its paths and eras, build one commit (default: HEAD), run it, with a seed, "
                 "too, and build it again. Prints for each check: its name, ok, note, problem or skipped, and what to do.\v"
                 "CASE: a file, or a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. Exit status "
                 "1 when there is a problem.\n\n"
@@ -76,9 +76,9 @@ void cmd_solver_try(int argc, char **argv)
         static struct try_options o;
         int r;
         const struct command_option options[] = {
-                {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a store of its own that is deleted behind it",
+                {"recipe", 'r', "FILE|NAME", "Try this recipe on the repository REPO, in a temporary store",
                  .text = &o.recipe},
-                {"once", 'o', NULL, "Build once: do not look whether a second build gives the same bytes", .on = &o.once},
+                {"once", 'o', NULL, "Build once: do not check whether a second build gives the same bytes", .on = &o.once},
                 OPTION_JSON("Print a JSON object for each check, a line each"),
                 {0}};
         struct words words = command_parse(argc, argv, "NAME|REPO [REV] [CASE]", doc, options);

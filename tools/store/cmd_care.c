@@ -1,4 +1,4 @@
-/* solverfs fsck, gc: the whole store checked and repaired; space freed. */
+/* solverfs fsck, gc: check and repair the whole store; free space. */
 #include <ctype.h>
 
 #include "core/care/care.h"
@@ -32,10 +32,11 @@ static void conclude(const struct care_report *r)
 void cmd_fsck(int argc, char **argv)
 {
         static const char doc[] =
-                "Check every value, measurement, program, case and repository of the store, and repair what can be. Prints what it found: repaired, "
-                "damaged or note; the area; what.\v"
-                "A damaged index is made anew from the journal; a value that the journal lost is worked out again when asked for. Exit status 0 when "
-                "nothing is damaged now and nothing was, 1 otherwise.";
+                "Check every value, measurement, program, case and repository of the store, and repair what can be repaired. Prints for each "
+                "problem: repaired, "
+                "damaged or note; the area; the problem.\v"
+                "A damaged index is rebuilt from the journal; a value that the journal lost is computed again when needed. Exit status 0 if "
+                "nothing was damaged, else 1.";
         bool look_only = false;
         struct care_report report;
         int r;
@@ -58,7 +59,7 @@ void cmd_fsck(int argc, char **argv)
 
 /* -- gc -------------------------------------------------------------------------------------------------------------- */
 
-/* A bare number is bytes, and nobody means ten of them. */
+/* Refuses a bare number: it would be bytes, which is certainly a mistake. */
 static void parse_keep(void *to, const char *arg)
 {
         struct care_plan *plan = to;
@@ -94,7 +95,7 @@ static int collect(const struct care_plan *plan, void (*tell)(void *user, const 
         return r;
 }
 
-/* Where every program would be freed, says so first, and asks on a terminal. False: free nothing. */
+/* If every program would be freed, says so first and, on a terminal, asks. False: free nothing. */
 static bool everything_may_go(const struct care_plan *plan)
 {
         struct care_plan look = *plan;
@@ -107,29 +108,30 @@ static bool everything_may_go(const struct care_plan *plan)
         look.dry_run = true;
         r = collect(&look, ignore, &freed);
         if (r < 0 || freed.programs.n == 0 || freed.programs.left > 0)
-                return true; /* an error comes again, and is reported, in the collection itself */
+                return true; /* the collection meets the error again and reports it */
         note("this frees every built program: %" PRIu64 ", %" PRIu64 " KiB in all; each is built again when a new run needs it", freed.programs.n,
              freed.programs.bytes >> 10);
         if (common.quiet || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
                 return true;
         fputs("free them? [y/N] ", stderr);
-        fflush(stderr); /* it is buffered by lines */
+        fflush(stderr); /* stderr is buffered by lines */
         return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
 void cmd_gc(int argc, char **argv)
 {
         static const char doc[] =
-                "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes that are left.\v"
-                "Takes what nothing refers to any more (also a scrambled input that no measurement is of after a day), copies of programs that are not in "
-                "use, and what killed builds left, and downloads that no recipe names; with --keep also programs, which are built again when asked for. Never takes a measurement, a "
+                "Free disk space. Prints for each part: name, how many were freed, their bytes, the bytes left.\v"
+                "Frees what nothing refers to (also scrambled inputs without a measurement after a day), copies of programs that are not in "
+                "use, leftovers of killed builds, and downloads that no recipe names; with --keep also programs, which are built again when "
+                "needed. Never frees a measurement, a "
                 "build's log, a case or a repository.";
         struct care_plan plan = {0};
         struct care_freed freed;
         int r;
         const struct command_option options[] = {
                 {"keep", 'k', "SIZE",
-                 "Let programs, worktrees and ccache take at most SIZE (like 20g) in all; those built longest ago go first. Says so before it "
+                 "Keep at most SIZE (like 20g) of programs, worktrees and ccache; programs built longest ago go first. Warns before it "
                  "frees every program, and asks on a terminal", .parse = parse_keep, .to = &plan},
                 {"lost-cases", 'l', NULL, "Also delete case files that no case owns, such as those left by an interrupted 'case add'",
                  .on = &plan.lost_cases},

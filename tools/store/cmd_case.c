@@ -17,7 +17,7 @@ static void parse_status(void *to, const char *text)
 
 struct adding {
         struct cases *cases;
-        enum verdict answer; /* as --status says */
+        enum verdict answer; /* --status */
         struct file {
                 char *path, *name; /* owned until the end of the process */
         } *files;
@@ -32,7 +32,7 @@ static void add_failed(const char *path, int r)
         command_worse(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
 }
 
-/* The status in the file beside a case: <path>.status, without .gz and the like. VERDICT_UNKNOWN when there is none. */
+/* Reads the status from the file beside a case: <path>.status, without .gz and the like. VERDICT_UNKNOWN: there is none. */
 static int status_beside(const char *path, enum verdict *ret)
 {
         cleanup_blob struct blob text = {0};
@@ -49,7 +49,7 @@ static int status_beside(const char *path, enum verdict *ret)
         return r;
 }
 
-/* Sets the status given for a case. Answers measured earlier may turn out wrong by it. */
+/* Sets the status given for a case. Earlier answers may prove wrong by it. */
 static int set_status(struct adding *a, uint32_t id, const char *path)
 {
         enum verdict status = a->answer;
@@ -63,7 +63,7 @@ static int set_status(struct adding *a, uint32_t id, const char *path)
 static void add_file(struct adding *a, const char *path, const char *name)
 {
         static const struct column columns[] = {{"CASE", 6, true, .key = "id"}, {"", 5, .key = "state"}, {"NAME"}, {0}};
-        /* O_NONBLOCK: a pipe given as a case must not make us wait for its other end. */
+        /* O_NONBLOCK: do not wait for the other end of a pipe given as a case. */
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct stat st;
@@ -84,7 +84,7 @@ static void add_file(struct adding *a, const char *path, const char *name)
         r = set_status(a, id, path);
         if (r < 0)
                 add_failed(path, r);
-        r = cases_get(a->cases, id, &info); /* its name may differ from the given one */
+        r = cases_get(a->cases, id, &info); /* for its name, which may differ from the given one */
         output_object(columns, json_pack("{si sb ss so}", "id", (int)id, "new", is_new, ".state", is_new ? "new" : "known", "name",
                                          json_printable(r == 0 ? info->name : name)));
 }
@@ -106,7 +106,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
         return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Notes the cases of a folder in the order of names, so that ids are given in that order. Symlinks are followed, as benchmark sets are often made of
+/* Notes the cases of a folder in the order of their names, so that ids are given in that order. Follows symlinks, as benchmark sets often consist of
  * them. */
 static void walk(struct adding *a, char *dir)
 {
@@ -155,8 +155,8 @@ void cmd_case_add(int argc, char **argv)
         static struct adding a = {.answer = VERDICT_UNKNOWN};
         const char *name = NULL;
         const struct command_option options[] = {
-                {"name", 'n', "NAME", "What to call it (with one FILE; default: the file's name)", .text = &name},
-                {"status", 's', "STATUS", "What the answer is, sat or unsat, where the file does not say so", .parse = parse_status, .to = &a.answer},
+                {"name", 'n', "NAME", "The case's name (with one FILE; default: the file's name)", .text = &name},
+                {"status", 's', "STATUS", "The correct answer, sat or unsat, if the file does not give it", .parse = parse_status, .to = &a.answer},
                 OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};
         struct words files = command_parse(argc, argv, "FILE|DIR...", doc, options);
@@ -215,7 +215,7 @@ void cmd_case_list(int argc, char **argv)
         command_open(0);
         if (words.n == 0)
                 command_must(cases_list(workspace_cases(common.workspace), &ids, &n));
-        if (words.n > 0 || n > 0) /* of no case at all 'all' is an error */
+        if (words.n > 0 || n > 0) /* 'all' of no cases would be an error */
                 command_cases(words.n > 0 ? words.list : (char *[]){every}, MAX(words.n, 1), &s);
         for (size_t i = 0; i < s.n && !output_broken(); i++)
                 list_case(s.list[i]);

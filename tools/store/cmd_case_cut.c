@@ -1,4 +1,4 @@
-/* solverfs case cut: the script that asks one query of another. */
+/* solverfs case cut: cuts a script down to one of its queries. */
 #include "core/why/cut/predecessors.h"
 #include "tools/words.h"
 
@@ -43,7 +43,7 @@ static json_t *time_json(const struct query_time *t)
         return json_pack("{sf ss}", "seconds", t->median, "answer", verdict_name(t->answer));
 }
 
-/* `p`: what was run, if `ran`. */
+/* `p` is set if `ran`. */
 static void show_json(const struct cutting *o, const struct predecessors *p, bool ran, const struct buffer *text)
 {
         json_t *after = json_array(), *j = json_pack("{sI sI so so*}", "query", (json_int_t)o->cut->query, "line", (json_int_t)o->cut->line, "after",
@@ -106,7 +106,7 @@ void cmd_case_cut(int argc, char **argv)
                  .most = JUDGE_PAIRS},
                 OPTION_ON(o.on),
                 {"output", 'o', "FILE", "Write the script to FILE; default: standard output", .text = &o.output},
-                OPTION_JSON("Print what came of it as JSON; the script too, without -o"),
+                OPTION_JSON("Print the result as JSON, with the script unless -o is given"),
                 {0}};
         struct words words = command_parse(argc, argv, "CASE#N", doc, options);
         cleanup_blob struct blob input = {0};

@@ -1,4 +1,4 @@
-/* solverfs doctor: what this machine and this store can do, and what to do about what they cannot. */
+/* solverfs doctor: what this machine and this store can do, and how to fix what they cannot. */
 #include "tools/command.h"
 #include "core/workspace/worker_pool.h"
 #include "tools/store/host_checks.h"
@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <linux/magic.h>
 
-#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not begun by then waits in a queue */
+#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not started by then waits in a queue */
 #define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
 
 struct looking {
@@ -143,11 +143,11 @@ static void show_check(void *, const struct host_check *c)
 void cmd_doctor(int argc, char **argv)
 {
         static const char doc[] =
-                "Say what this machine and this store can do. Prints for each check: name, ok, warning or failed, what was found and what to do.\v"
+                "Check this machine and this store. Prints for each check: name; ok, warning or failed; what was found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
         struct looking l = {.patience_ns = LAUNCH_NS};
         const struct command_option options[] = {
-                {"patience", 'p', "T", "How long a cluster's worker may take to begin before that is a warning; default 30s", .ns = &l.patience_ns},
+                {"patience", 'p', "T", "Warn if a cluster's worker has not started after T; default 30s", .ns = &l.patience_ns},
                 OPTION_JSON("Print a JSON object for each check, a line each"),
                 {0}};
 

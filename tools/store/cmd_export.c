@@ -1,4 +1,4 @@
-/* solverfs export: what is finished, as other tools read it. */
+/* solverfs export: finished results in formats of other tools. */
 #include "core/query/cell_answer.h"
 #include "core/query/resolved_cell.h"
 #include "core/report/export.h"
@@ -15,14 +15,14 @@ struct exporting {
         struct cell cell; /* seed, limit and machine of all */
 
         char *machine; /* owned; NULL: this one */
-        struct revisions revisions;  /* of SOLVER; none: all commits that anything is known of */
+        struct revisions revisions;  /* of SOLVER; none: all commits with results */
         bool has_revisions;
-        struct case_selection cases; /* of CASE...; none: all cases that anything is known of */
+        struct case_selection cases; /* CASE...; none: all cases with results */
         bool has_cases;
         struct exporter *exporter;
         struct case_memo *memo;
         uint64_t rows, unbuildable;
-        struct buffer missing; /* names of the first versions of which nothing is finished */
+        struct buffer missing; /* names of the first versions without finished results */
         size_t n_missing;
 };
 #define MISSING_NAMED 5
@@ -33,14 +33,14 @@ static void parse_format(void *to, const char *text)
                 command_usage("--format takes " EXPORT_FORMATS ", not '%s'", text);
 }
 
-/* Ends the command where r is a -errno; what was written so far is taken away. */
+/* Ends the command if r is a -errno, and removes what was written so far. */
 static void must(struct exporting *o, int r)
 {
         int status = STATUS_OK;
 
         if (r >= 0)
                 return;
-        if (r != -EPIPE || !output_broken()) /* output_end() says so */
+        if (r != -EPIPE || !output_broken()) /* output_end() reports a broken output */
                 status = fail_as(status_of(r) == STATUS_INTERRUPTED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         export_close(o->exporter);
         command_end(status);
@@ -48,11 +48,11 @@ static void must(struct exporting *o, int r)
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-/* The row of a cell, if it is known. `failed` NULL: the commit is built, and `resolved` finds its results. */
+/* Writes the row of a cell if its result is stored. `failed` NULL: the commit is built, and `resolved` finds its results. */
 static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct resolved_cell *resolved,
                        const struct build_record *failed)
 {
-        /* csv needs no more than a brief fact, unless the solver counts its effort */
+        /* csv needs only a brief fact, unless the solver counts its effort */
         const bool has_effort = cell->solver->recipe->effort[0] != NULL, is_brief = o->format == EXPORT_CSV && !has_effort;
         cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup_buffer struct buffer result = {0}, effort = {0}, dispute = {0};
@@ -88,7 +88,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         must(o, output_broken() ? -EPIPE : 0);
 }
 
-/* A commit that cannot be built has a row for each case that was named; without any, the known cases have. */
+/* A commit that cannot be built has a row for each named case or, if none was named, for each known case. */
 static void write_cases(struct exporting *o, const struct export_version *v, struct cell *cell)
 {
         cleanup(build_record_unrefp) struct build_record *build = NULL;
@@ -135,7 +135,7 @@ static void write_version(struct exporting *o, struct solver *s, uint32_t commit
 
 static int compare_pools(const void *a, const void *b, void *user)
 {
-        const uint32_t *places = user; /* of the solver's commits, in the order of its history */
+        const uint32_t *places = user; /* of the solver's commits in the order of its history */
         uint32_t x = places[*(const uint32_t *)a], y = places[*(const uint32_t *)b];
 
         return (x > y) - (x < y);
@@ -153,7 +153,7 @@ static void write_solver(struct exporting *o, struct solver *s)
         must(o, history_order(s->history, &order));
         if (!o->has_revisions) {
                 must(o, commits_known(common.workspace, s, o->machine, &known, &n));
-                while (n > 0 && known[n - 1] >= order->n) /* indexed since */
+                while (n > 0 && known[n - 1] >= order->n) /* added to the index since */
                         n--;
                 if (n > 0)
                         qsort_r(known, n, sizeof(*known), compare_pools, order->place);
@@ -245,12 +245,12 @@ static void export_all(struct exporting *o)
 void cmd_export(int argc, char **argv)
 {
         static const char doc[] =
-                "Write what is finished for other tools, and start no work. Without SOLVER: all solvers; without REV: all commits that anything is "
+                "Write finished results for other tools; starts no work. Without SOLVER: all solvers; without REV: all commits that anything is "
                 "known of, in the order of the history; without CASE: all cases with a result.\v"
                 "csv is RFC 4180, with the columns of 'run' first. jsonl is what 'run --json' prints. benchexec is a document of XML for each "
                 "version, for table-generator. asv is a folder of results for 'asv publish', of one solver. hyperfine is what its --export-json "
                 "writes: one document, or one for each version where -o is a folder (there already, or with a slash at its end).\n"
-                "A file is there whole, or not at all. A version that was named and of which nothing is finished is not in it: exit status 1.\n\n"
+                "A file is written whole or not at all. A named version without finished results is left out: exit status 1.\n\n"
                 "  solverfs export --format csv -o results.csv\n"
                 "  solverfs export --format benchexec z3 'z3-4.8.*' --set mine -o tables/\n"
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
@@ -258,10 +258,10 @@ void cmd_export(int argc, char **argv)
         const struct command_option options[] = {
                 {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format, .is_given = &o.has_format},
                 {"set", 0, "SET", "The cases of this set", .text = &o.set},
-                {"machine", 0, "NAME", "What is known of this machine", .text = &o.machine_name},
-                {"output", 'o', "FILE|DIR", "Write here; - is standard output, as without it", .text = &o.output},
-                OPTION_SEED(o.cell.seed, o.cell.has_seed, "What was measured under this seed"),
-                {"timeout", 't', "T", "What holds under this time limit; the recipe's unless given", .ns = &o.cell.wall_ns},
+                {"machine", 0, "NAME", "Results of this machine", .text = &o.machine_name},
+                {"output", 'o', "FILE|DIR", "Write here; -: standard output, the default", .text = &o.output},
+                OPTION_SEED(o.cell.seed, o.cell.has_seed, "Results under this seed"),
+                {"timeout", 't', "T", "Results under this time limit; default: the recipe's", .ns = &o.cell.wall_ns},
                 {0}};
 
         o.words = command_parse(argc, argv, "[SOLVER [REV...] [CASE...]]", doc, options);

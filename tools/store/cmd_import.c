@@ -1,4 +1,4 @@
-/* solverfs import: results of other machines and tools taken into the store. */
+/* solverfs import: imports results of other machines and tools. */
 #include <fcntl.h>
 
 #include "core/study/import/import_study.h"
@@ -13,9 +13,9 @@ struct taking {
         uint64_t seed;
 };
 
-/* -- what it is of ------------------------------------------------------------------------------------------------- */
+/* -- the solver and the commit ------------------------------------------------------------------------------------- */
 
-/* Finds the solver and the commit, by the options or else by the document. */
+/* Finds the solver and the commit from the options or, without them, from the document. */
 static int choose(struct taking *o, const char *file, const struct benchexec_results *b, struct solver **ret, uint32_t *ret_commit)
 {
         const char *name = o->solver ?: b->tool ?: "", *revision = b->version ?: "";
@@ -114,7 +114,7 @@ static void show_store(const char *dir, const struct store_import *r, const stru
                                          r->sets, "known-sets", r->known_sets, "alarms", f->alarms, "known-alarms", f->known_alarms, "damaged",
                                          f->damaged));
         if (f->alarms > 0 && !common.json)
-                note("%" PRIu64 " alarm%s taken in: 'solverfs alarms' lists them", f->alarms, f->alarms == 1 ? " was" : "s were");
+                note("%" PRIu64 " alarm%s imported: 'solverfs alarms' lists them", f->alarms, f->alarms == 1 ? " was" : "s were");
 }
 
 static int take_store(const char *dir)
@@ -125,7 +125,7 @@ static int take_store(const char *dir)
         int r;
 
         if (access(dir, F_OK) == 0 && !is_folder(dir))
-                return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s is a file and no store; results of BenchExec are taken in with '--format benchexec'",
+                return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s is a file, not a store; import results of BenchExec with '--format benchexec'",
                                                     dir));
         r = source_open(&source, dir);
         if (r == 0)
@@ -152,25 +152,28 @@ static int take_store(const char *dir)
 void cmd_import(int argc, char **argv)
 {
         static const char doc[] =
-                "Take in what other stores know: cases and sets of them, results with their machines, what builds came to, findings, campaigns and alarms. Prints for each: cases, "
-                "results and builds taken in, how many of all were known, what is of solvers or commits that are not here, findings, campaigns, sets, the store. Or take in results of "
+                "Import other stores: cases and sets, results with their machines, records of builds, findings, campaigns and alarms. Prints for "
+                "each: cases, "
+                "results and builds imported, how many of all were known, results whose solver or commit is missing here, findings, campaigns, "
+                "sets, the store. Or import results of "
                 "another tool: files of BenchExec, *.xml, also compressed. Prints for each: results imported, "
-                "results that were known, runs of cases that the store does not have, runs that did not end, the machine, the file.\v"
-                "They are facts of the machine that ran them, and are shown only where it is asked for: 'run --machine', 'history --machine', "
+                "results that were known, runs whose case the store lacks, unfinished runs, the machine, the file.\v"
+                "Imported results belong to the machine that ran them, and are shown only if it is named: 'run --machine', 'history --machine', "
                 "'compare --machine', 'export --machine'. A run belongs to the case of its name, or of its sha256 in a file that solverfs exported.\n"
-                "What is known here stays as it is, and so do ids. Results of this same machine become its own.\n"
-                "A file is taken whole, or not at all; an interrupted import of a store goes on when it is said again. The same file again changes nothing; what was added since as a case is taken in then.\n"
+                "Results and ids of this store do not change. Results of this machine become its own.\n"
+                "A file is imported whole or not at all; repeat the command to continue an interrupted import of a store. Importing a file again "
+                "adds only results whose cases were added since.\n"
                 "\n"
                 "  solverfs import /mnt/usb/store\n"
                 "  solverfs import --format benchexec r.xml.bz2 --solver cvc5 --revision v1.1\n"
                 "  solverfs run cvc5 cvc5-1.1.2 all --machine apollon001";
         struct taking o = {0};
         const struct command_option options[] = {
-                {"format", 'f', "FORMAT", "benchexec: files of another tool; without it, other stores", .text = &o.format},
-                {"solver", 0, "NAME", "Whose results they are; as the file says unless given", .text = &o.solver},
-                {"revision", 0, "REV", "Of which commit; as the file says unless given", .text = &o.revision},
-                {"machine", 0, "NAME", "What to call the machine that ran; as the file says unless given", .text = &o.machine},
-                OPTION_SEED(o.seed, o.has_seed, "Under which random seed of the solver"),
+                {"format", 'f', "FORMAT", "benchexec: files of BenchExec; default: other stores", .text = &o.format},
+                {"solver", 0, "NAME", "The solver of the results; default: as in the file", .text = &o.solver},
+                {"revision", 0, "REV", "The commit of the results; default: as in the file", .text = &o.revision},
+                {"machine", 0, "NAME", "A name for the machine that ran them; default: as in the file", .text = &o.machine},
+                OPTION_SEED(o.seed, o.has_seed, "The solver's random seed in these runs"),
                 OPTION_JSON("Print a JSON object for each file, a line each"),
                 {0}};
 

@@ -1,4 +1,4 @@
-/* solverfs init: makes a store. solverfs version: of solverfs and of what it stands on. */
+/* solverfs init: makes a store. solverfs version: versions of solverfs and its libraries. */
 #include <fuse_lowlevel.h>
 #include <lmdb.h>
 #include <zstd.h>

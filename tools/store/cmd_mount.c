@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#define LOG_MOST (16 << 20) /* a longer log is put aside, as log.1, when a daemon starts */
+#define LOG_MOST (16 << 20) /* a longer log becomes log.1 when a daemon starts */
 
 struct mounting {
         const char *dir;
@@ -19,7 +19,7 @@ struct mounting {
         bool foreground;
 
         char store[PATH_SIZE], mountpoint[PATH_SIZE];
-        int ready; /* a pipe to the process in the foreground that waits for us; -1 */
+        int ready; /* a pipe to the foreground process that waits for us; -1: none */
 };
 
 static void add_options(void *to, const char *text)
@@ -56,9 +56,9 @@ static void check_pool(struct mounting *m)
                                m->mountpoint);
 }
 
-/* -- telling that it answers ------------------------------------------------------------------------------------ */
+/* -- reporting that the mount answers --------------------------------------------------------------------------- */
 
-/* systemd's protocol: one datagram to the socket it names; '@' stands for the NUL of an abstract address. See sd_notify(3). */
+/* systemd's protocol: one datagram to the socket it names; '@' means the NUL of an abstract address. See sd_notify(3). */
 static void notify(const char *text)
 {
         const char *path = getenv("NOTIFY_SOCKET");
@@ -90,7 +90,7 @@ static void answer(struct mounting *m, int status, const char *sentence)
         (void)!write(fd, text, strlen(text));
 }
 
-/* A daemon that begins anew stays in the foreground, and keeps its log. */
+/* A daemon that starts over (lost.h) stays in the foreground and keeps its log. */
 static void begin_again_when_lost(struct mounting *m)
 {
         char *argv[16] = {(char *)"solverfs", (char *)"--store", m->store, (char *)"mount", (char *)"--foreground"};
@@ -114,7 +114,7 @@ static void on_ready(void *user, int r)
         struct mounting *m = user;
 
         if (r < 0)
-                return; /* session_run() returns it, and serve() says why */
+                return; /* session_run() returns the error, and serve() reports it */
         log_info("%s is mounted at %s", m->store, m->mountpoint);
         begin_again_when_lost(m);
         answer(m, STATUS_OK, "");
@@ -140,7 +140,7 @@ static int serve_claimed(struct mounting *m)
 {
         int lock, r = mounts_claim(m->store, m->mountpoint, &lock); /* held until we are gone: never closed */
 
-        if (r < 0 && r != -EROFS) /* a store on a read-only disk is served, too; only unmount cannot wait for its daemon then */
+        if (r < 0 && r != -EROFS) /* a store on a read-only disk is served, too; then unmount cannot wait for its daemon */
                 return r;
         r = serve(m);
         mounts_forget(m->store, m->mountpoint);
@@ -167,7 +167,7 @@ static void become_daemon(struct mounting *m)
         FILE *log = open_log(m->store);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC), r;
 
-        lost_output(); /* a process that began anew could not answer the one that waits */
+        lost_output(); /* a restarted process could not answer the waiting one */
         setsid();
         if (chdir("/") < 0 || null < 0)
                 _exit(STATUS_SYSTEM);
@@ -193,10 +193,10 @@ static void on_stop(int sig)
         stopped = 1;
 }
 
-/* Waits for the daemon's word. */
+/* Waits for the daemon's answer. */
 static int await(struct mounting *m, pid_t daemon, int from)
 {
-        const struct sigaction stop = {.sa_handler = on_stop}; /* no SA_RESTART: read() is to end */
+        const struct sigaction stop = {.sa_handler = on_stop}; /* no SA_RESTART: it ends read() */
         char text[1200] = "", *sentence;
         size_t n = 0;
         long status;
@@ -215,7 +215,7 @@ static int await(struct mounting *m, pid_t daemon, int from)
                         kill(daemon, SIGTERM);
                 }
         }
-        if (n == 0) { /* it died without a word */
+        if (n == 0) { /* it died without an answer */
                 int end = 0;
 
                 waitpid(daemon, &end, 0);
@@ -241,7 +241,7 @@ static int in_background(struct mounting *m)
         if (pipe2(ends, O_CLOEXEC) < 0)
                 command_must_as(STATUS_SYSTEM, errorf(-errno, "cannot make a pipe: %s", strerror(errno)));
         fflush(stdout);
-        daemon = fork(); /* before there are threads or an open LMDB, which do not survive a fork */
+        daemon = fork(); /* before threads and an open LMDB, which do not survive a fork */
         if (daemon < 0)
                 command_must_as(STATUS_SYSTEM, errorf(-errno, "cannot fork: %s", strerror(errno)));
         close(ends[daemon == 0 ? 0 : 1]);
@@ -262,7 +262,7 @@ void cmd_mount(int argc, char **argv)
         struct mounting m = {.ready = -1};
         int r = 0;
         const struct command_option options[] = {
-                {"foreground", 'f', NULL, "Stay in the foreground; tells systemd ($NOTIFY_SOCKET) when it answers", .on = &m.foreground},
+                {"foreground", 'f', NULL, "Stay in the foreground; notifies systemd ($NOTIFY_SOCKET) when the mount answers", .on = &m.foreground},
                 {"options", 'o', "OPT,...",
                  "Mount options: cached (only what is finished, to be read: for backups, indexers and plots), allow_other, allow_root, nonempty "
                  "(over a folder with files in it), max_threads=N, and the kernel's", .parse = add_options, .to = &m.options},
@@ -288,7 +288,7 @@ static void say_late(const char *mountpoint, pid_t daemon)
              mountpoint, (int)daemon, (int)daemon);
 }
 
-/* Nothing is mounted there, which was said. It may have been, and be in use still. */
+/* Nothing is mounted there, which was reported. A detached mount may still be in use. */
 static void refuse_detached(const char *mountpoint)
 {
         char given[PATH_SIZE], store[PATH_SIZE];
@@ -309,7 +309,7 @@ void cmd_unmount(int argc, char **argv)
         char mountpoint[PATH_SIZE], store[PATH_SIZE];
         int r;
         const struct command_option options[] = {
-                {"lazy", 'l', NULL, "Detach it even while it is in use; who is inside gets to the end", .on = &lazy},
+                {"lazy", 'l', NULL, "Detach it even while it is in use; open files stay readable", .on = &lazy},
                 {0}};
         const char *dir = command_parse(argc, argv, "DIR", doc, options).list[0];
 
@@ -328,6 +328,6 @@ void cmd_unmount(int argc, char **argv)
         if (lazy)
                 return;
         r = mounts_end(store, mountpoint, say_late);
-        if (r != -EACCES && r != -ENOENT && r != -EROFS) /* another's store, or a source that is no store: detached, and that is all we can know */
+        if (r != -EACCES && r != -ENOENT && r != -EROFS) /* another user's store, or none: it is detached, and we cannot know more */
                 command_must(r);
 }

@@ -1,7 +1,7 @@
 /* solverfs set: add, list, remove. */
 #include "tools/words.h"
 
-/* The ids of the cases that all but the first word name; free(). */
+/* The ids of the cases named by all words but the first; free(). */
 static uint32_t *choose_ids(const struct words *words, size_t *ret_n)
 {
         cleanup_case_selection struct case_selection s = {0};

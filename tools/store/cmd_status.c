@@ -1,4 +1,4 @@
-/* solverfs status: what runs and what waits, in every process on the store. */
+/* solverfs status: running and waiting jobs in every process on the store. */
 #include "tools/command.h"
 #include "core/query/disturbed.h"
 #include "core/run/slot.h"
@@ -6,12 +6,12 @@
 
 #include <poll.h>
 
-#define LINES_BESIDE 6 /* of a terminal: the heading, what is said below the rows, the prompt */
+#define LINES_BESIDE 6 /* of a terminal: the heading, the notes below the rows, the prompt */
 
 struct looking {
         bool is_campaign_running;
         size_t n_running, n_queued, n_disturbed;
-        size_t n_shown, n_hidden; /* rows; of waiting jobs that a terminal has no lines for */
+        size_t n_shown, n_hidden; /* rows; waiting jobs that do not fit on the terminal */
         json_t *answer; /* --json */
 };
 
@@ -137,7 +137,7 @@ static void look_campaign(struct looking *l, const struct solver *s, const char 
                      is_running ? "running" : "not finished (the same command goes on with it)", c.worked, finds, plural(finds));
 }
 
-/* Those that run, and those that can be taken up again. */
+/* Shows campaigns that run and those that can be resumed. */
 static void look_campaigns(struct looking *l)
 {
         cleanup_solver_list struct solver_list *solvers = NULL;
@@ -194,7 +194,7 @@ void cmd_status(int argc, char **argv)
         struct looking l;
         bool watch = false;
         const struct command_option options[] = {
-                {"watch", 'w', NULL, "Again every second, until interrupted", .on = &watch},
+                {"watch", 'w', NULL, "Repeat every second until interrupted", .on = &watch},
                 OPTION_JSON("Print a JSON object"),
                 {0}};
 

@@ -13,7 +13,7 @@ static void parse_keep(void *to, const char *text)
                 command_usage("--keep '%s' is no size, like 8g", text);
 }
 
-/* Standard output is packets alone: whatever else would be printed there goes to standard error. Nothing that is started gets either. */
+/* Standard output carries only packets: other output goes to standard error. Programs that we start get neither. */
 static int take_pipes(struct worker_options *o)
 {
         struct termios terminal;
@@ -23,7 +23,7 @@ static int take_pipes(struct worker_options *o)
         o->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (nothing < 0 || o->in < 0 || o->out < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
                 return errorf(-errno, "cannot take standard input and output: %s", strerror(errno));
-        if (tcgetattr(o->out, &terminal) == 0) { /* srun gives one to what it does not buffer: it may change no byte */
+        if (tcgetattr(o->out, &terminal) == 0) { /* unbuffered srun gives a terminal, which must not change bytes */
                 cfmakeraw(&terminal);
                 tcsetattr(o->out, TCSANOW, &terminal);
         }
@@ -42,13 +42,13 @@ void cmd_worker(int argc, char **argv)
         int r;
         const struct command_option options[] = {
                 {"folder", 'f', "DIR", "Keep files there (default: $TMPDIR/solverfs-worker-UID)", .text = &given},
-                {"keep", 'k', "SIZE", "Keep at most so many bytes of them (default: 8g)", .parse = parse_keep, .to = &o.bound},
-                {"slots", 'n', "N", "Run so many programs at a time (default: one on each core)", .number = &o.slots, .least = 1, .most = 1024},
-                {"for", 't', "TIME", "It will be ended after so long (default: the end of the Slurm job, else never)", .ns = &o.left_ns},
+                {"keep", 'k', "SIZE", "Keep at most SIZE of files (default: 8g)", .parse = parse_keep, .to = &o.bound},
+                {"slots", 'n', "N", "Run at most N programs at a time (default: one on each core)", .number = &o.slots, .least = 1, .most = 1024},
+                {"for", 't', "TIME", "The worker will be ended after TIME (default: the end of the Slurm job, else never)", .ns = &o.left_ns},
                 {0}};
 
         command_parse(argc, argv, NULL, doc, options);
-        lost_output(); /* what was read from the other machine would not come again */
+        lost_output(); /* do not restart: bytes already read would not come again */
         if (o.left_ns == UINT64_MAX)
                 o.left_ns = walltime_left(&unknown);
         if (unknown)

@@ -1,5 +1,5 @@
-/* The checks of `solverfs doctor`: each says what the product uses of the machine, what it found, and what to do. A check that reads files of the
- * kernel or looks for programs does so below `root`, so that a test can make up a machine. */
+/* The checks of `solverfs doctor`: each says what solverfs uses of the machine, what was found, and what to do. Checks read the kernel's files and
+ * look for programs below `root`, so that a test can make up a machine. */
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -92,7 +92,7 @@ static void check_request_timeout(struct looking *l)
 
 /* -- the sandbox --------------------------------------------------------------------------------------------------- */
 
-/* By doing it. */
+/* Tries it out. */
 static void check_bubblewrap(struct looking *l)
 {
         const char *tmp = getenv("TMPDIR");
@@ -157,7 +157,7 @@ struct group_limits {
         uint64_t memory; /* bytes; 0: no limit */
 };
 
-/* Takes the tighter limit of what one group's files say. */
+/* Takes the tighter of the limits so far and those of one group's files. */
 static void read_group(const struct looking *l, const char *folder, bool second, struct group_limits *ret)
 {
         unsigned long long n, period = 0;
@@ -180,11 +180,11 @@ static void read_group(const struct looking *l, const char *folder, bool second,
         if (cores > 0 && (ret->cores == 0 || cores < ret->cores))
                 ret->cores = cores;
         snprintf(path, sizeof(path), "%s/%s", folder, second ? "memory.max" : "memory.limit_in_bytes");
-        if (host_read_number(l->root, path, &n) && n < UINT64_C(1) << 60 && (ret->memory == 0 || n < ret->memory)) /* 1 has no word for none */
+        if (host_read_number(l->root, path, &n) && n < UINT64_C(1) << 60 && (ret->memory == 0 || n < ret->memory)) /* cgroup 1: huge means none */
                 ret->memory = n;
 }
 
-/* The group we are in and those above it: a limit of any of them holds. */
+/* Reads our group and those above it: the limits of all of them apply. */
 static void read_groups(const struct looking *l, const char *controller, const char *own, struct group_limits *ret)
 {
         char path[PATH_SIZE];
@@ -261,9 +261,9 @@ static void check_compilers(struct looking *l)
 
 /* -- cores and clocks ----------------------------------------------------------------------------------------------- */
 
-#define SPREAD 1.1 /* cores whose fastest clocks differ by more are of different kinds */
+#define SPREAD 1.1 /* cores are of different kinds if their fastest clocks differ by more */
 
-/* The least (0: no file has one) and the most of the numbers in a file of each of our cores; how many cores these are. */
+/* The least (0: no file has one) and greatest of the numbers in a file of each of our cores. Returns the number of cores. */
 static size_t look_at_cores(const struct looking *l, const char *file, unsigned long long *ret_least, unsigned long long *ret_most)
 {
         int cpus[CPU_SETSIZE];
@@ -446,8 +446,8 @@ static void check_limits(struct looking *l)
 static const struct row {
         const char *name;
         void (*check)(struct looking *l);
-        bool acts;                            /* finds out by doing: not on a machine that is made up */
-        const char *program, *there, *absent; /* where there is no `check`: is the program there? Else that is a warning */
+        bool acts;                            /* tries something out: not on a made-up machine */
+        const char *program, *there, *absent; /* without a `check`: looks for the program; its absence is a warning */
 } rows[] = {
         {"fuse", check_fuse},
         {"request-timeout", check_request_timeout},

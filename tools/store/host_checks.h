@@ -10,8 +10,8 @@ enum check_state {
 struct host_check {
         const char *name; /* "fuse", "bubblewrap", "cgroup", "cores", … */
         enum check_state state;
-        char text[512]; /* what was found and, when not OK, what to do */
+        char text[512]; /* what was found and, unless OK, what to do */
 };
-/* Looks at this machine. What is read from /proc, /sys, /etc, /dev and /usr is read below `root`: "", unless a test made a machine up; then what
- * is found out by doing is left out. */
+/* Checks this machine. Files of /proc, /sys, /etc, /dev and /usr are read below `root`, which is "" except in tests with a made-up machine; there
+ * checks that try something out are skipped. */
 void host_checks(const char *root, void (*fn)(void *user, const struct host_check *c), void *user);

@@ -27,7 +27,7 @@ static struct mount_lock lock_of(const char *store, const char *mountpoint)
         return ret;
 }
 
-/* The process that holds the lock, according to the file; 0 when it is free. */
+/* The process that holds the lock, according to the file; 0: free. */
 static pid_t lock_holder(const struct mount_lock *p)
 {
         cleanup_blob struct blob text = {0};
@@ -37,7 +37,7 @@ static pid_t lock_holder(const struct mount_lock *p)
         return (pid_t)MAX(strtol(text.data, NULL, 10), 0L);
 }
 
-/* True for a process that was killed and is about to go: its memory has gone, before its files and its locks; or it has not been scheduled since. */
+/* True if the process was killed and is about to end: its memory is gone, its files and locks not yet; or it has not been scheduled since. */
 static bool is_dying(pid_t pid)
 {
         char text[8192] = "";
@@ -70,12 +70,12 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 
         if (r == 0)
                 r = lock_try(p.dir, p.name, false, ret_fd);
-        /* A daemon that is detached may be about to end, as its last file was closed just now. */
+        /* A detached daemon may be about to end, if its last file was just closed. */
         for (unsigned i = 0; r == -EAGAIN && i < DEATH_SOON && (is_dying(lock_holder(&p)) || !is_mounted_at(mountpoint)); i++) {
                 usleep(LOCK_STEP * 1000);
                 r = lock_try(p.dir, p.name, false, ret_fd);
         }
-        if (r == -EAGAIN) /* it may have gone between our last look at the lock and that at its holder */
+        if (r == -EAGAIN) /* it may have ended between our last looks at the lock and at its holder */
                 r = lock_try(p.dir, p.name, false, ret_fd);
         holder = r == -EAGAIN ? (int)lock_holder(&p) : 0;
         if (r == -EAGAIN && is_mounted_at(mountpoint))
@@ -84,7 +84,7 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
                 return errorf(-EBUSY,
                               "%s was detached, and its daemon, process %d, still serves what is open there: close that, or "
                               "end the daemon by 'kill -KILL %d'", mountpoint, holder, holder);
-        if (r == 0 && ftruncate(*ret_fd, 0) == 0) /* for people: the lock is what counts */
+        if (r == 0 && ftruncate(*ret_fd, 0) == 0) /* the text is for people: only the lock counts */
                 dprintf(*ret_fd, "%d %s\n", (int)getpid(), mountpoint);
         return r;
 }
@@ -104,9 +104,9 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
         if (access(p.dir, F_OK) < 0)
                 return 0;
         daemon = lock_holder(&p);
-        /* a process number in a file may come from another PID namespace, and name another process here */
+        /* a process number from another PID namespace may name another process here */
         if (daemon > 0 && process_text(daemon, "comm", comm, sizeof(comm)) > 0 && strcmp(comm, "solverfs\n") == 0)
-                kill(daemon, SIGTERM); /* a last unmount ends it anyway; one where other mount namespaces have a copy does not */
+                kill(daemon, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
         for (unsigned i = 0; (r = lock_try(p.dir, p.name, false, &fd)) == -EAGAIN && i < END_SOON; i++)
                 usleep(LOCK_STEP * 1000);
         if (r == -EAGAIN) {
@@ -166,7 +166,7 @@ static int visit(void *user, const struct mount_entry *m)
         struct visiting *v = user;
         struct mount_lock p = lock_of(m->source, m->path);
 
-        /* One whose store we may not look into is another user's, and neither alive nor stale to us. */
+        /* A store that we may not enter is another user's: its mount counts neither as alive nor as stale. */
         if (strcmp(m->type, MOUNT_TYPE) == 0 && (access(p.dir, X_OK) == 0 || errno != EACCES))
                 v->fn(v->user, m->path, m->source, lock_is_held(p.dir, p.name) && !is_dying(lock_holder(&p)));
         return 0;
@@ -175,7 +175,7 @@ static int visit(void *user, const struct mount_entry *m)
 static void settle(void *user, const char *mountpoint, const char *store, bool alive)
 {
         if (alive && strcmp(store, user) == 0)
-                lgetxattr(mountpoint, SETTLED_XATTR, NULL, 0); /* one of an older version, or that does not let us in, has none */
+                lgetxattr(mountpoint, SETTLED_XATTR, NULL, 0); /* fails at a mount of an older version, or one that refuses us */
 }
 
 void mounts_settle(const char *store)

@@ -4,9 +4,9 @@
 #include "core/study/watch/alarm.h"
 #include "tools/words.h"
 
-/* A row; with --json an object on a line. */
+/* Prints the alarm as a row; with --json as an object on a line. */
 void alarm_show(const struct observation *a);
 
 /* Runs `command` by the shell, with the alarm as its standard input and in its environment (the help in cmd_watch.c has the names). 0: the command
- * succeeded. 1: it failed, and why was said. -EINTR: a signal came first, and the command was ended. -errno. */
+ * succeeded. 1: it failed, after a message. -EINTR: a signal came first; the command was killed. -errno. */
 int alarm_command(const struct observation *a, const char *command);

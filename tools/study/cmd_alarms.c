@@ -1,4 +1,4 @@
-/* solverfs alarms: lists the alarms of watches, and marks what became of them. The command of `watch --on-alarm`. */
+/* solverfs alarms: lists the alarms of watches, and marks them. The command of `watch --on-alarm`. */
 #include <fcntl.h>
 #include <math.h>
 #include <sys/wait.h>
@@ -7,9 +7,9 @@
 #include "cache/base/spawn.h"
 #include "core/study/steps/case_history.h"
 
-#define PATIENCE_NS (5 * 60 * NSEC_PER_SEC) /* that a command may take */
+#define PATIENCE_NS (5 * 60 * NSEC_PER_SEC) /* most time of a command */
 
-/* Its numbers as text, and its first case; "-" where it has none. */
+/* An alarm's numbers as text, and its first case; "-": none. */
 struct alarm_words {
         char number[16], id[16], n_cases[24];
         struct buffer before, after, factor;
@@ -82,7 +82,7 @@ void alarm_show(const struct observation *a)
 
 /* -- the command of --on-alarm ----------------------------------------------------------------------------------- */
 
-/* A line that exports the alarm's variables, and the command. */
+/* Writes a line that exports the alarm's variables, and the command. */
 static void make_script(const struct observation *a, const char *file, const char *command, struct buffer *ret)
 {
         cleanup(alarm_words_done) struct alarm_words numbers = {0};
@@ -103,7 +103,7 @@ static void make_script(const struct observation *a, const char *file, const cha
         buffer_addf(ret, "\n%s", command);
 }
 
-/* The alarm in a file of its own, as alarms/<n> of the mount has it. */
+/* Writes the alarm to a temporary file, as in alarms/<n> of the mount. */
 static int write_alarm(const struct observation *a, char path[PATH_SIZE])
 {
         const char *folder = getenv("TMPDIR");
@@ -125,7 +125,7 @@ static int write_alarm(const struct observation *a, char path[PATH_SIZE])
         return r < 0 ? errorf(r, "cannot write %s: %s", path, strerror(-r)) : 0;
 }
 
-/* 0, 1 or -EINTR, as alarm_command() has it. */
+/* 0, 1 or -EINTR, as in alarm_command(). */
 static int wait_for(pid_t pid, uint32_t number)
 {
         char why[64] = "it took longer than five minutes and was ended";
@@ -166,8 +166,8 @@ int alarm_command(const struct observation *a, const char *command)
 void cmd_alarms(int argc, char **argv)
 {
         static const char doc[] =
-                "List what 'solverfs watch' told of: number, kind, commit, worst case, cases, before, after, factor, when found, mark, subject. With "
-                "N print one alarm as alarms/<n> of the mount has it.\v"
+                "List the alarms of 'solverfs watch': number, kind, commit, worst case, cases, before, after, factor, when found, mark, subject. With "
+                "N print one alarm, as in alarms/<n> of the mount.\v"
                 "The kinds are slower, memory (more of it), lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is A..B where the "
                 "commits between cannot be built or told apart.\n\n"
                 "  solverfs alarms z3 3\n"
@@ -178,7 +178,7 @@ void cmd_alarms(int argc, char **argv)
         const char *solver;
         unsigned marked = 0, shown = 0;
         const struct command_option options[] = {
-                {"mark", 0, "N", "Keep what became of an alarm: reported, confirmed, fixed or rejected, and where",
+                {"mark", 0, "N", "Mark an alarm: reported, confirmed, fixed or rejected, and where",
                  .number = &marked, .least = 1, .most = UINT32_MAX},
                 OPTION_JSON("Print a JSON object for each, a line each, with all of its cases"),
                 {0}};

@@ -1,4 +1,4 @@
-/* solverfs fuzz, incompleteness: campaigns for performance regressions between versions, and for formulas that should be decided and come back unknown. */
+/* solverfs fuzz, incompleteness: campaigns for performance regressions between versions, and for formulas that should be decided but are unknown. */
 #include "core/query/programs.h"
 #include "core/study/campaign/campaign.h"
 #include "tools/words.h"
@@ -11,20 +11,20 @@ struct campaign_command {
 };
 
 /* The options that both have in the same words; `c` is a struct campaign_command. */
-#define CAMPAIGN_OPTIONS(c)                                                                                                                               \
-        {"clock", 0, "wall|cpu", "what all times count, --for too: with cpu the CPU time of the solvers, on a machine that has other work; default wall", \
-         .choice = &(c).clock},                                                                                                                           \
-        {"seed", 0, "N", "what all choices follow from; default 1", .big_number = &(c).settings.seed, .most = INT64_MAX},                                 \
-        {"name", 0, "NAME", "what the campaign is called; one of that name goes on", .parse = copy_text, .to = &(c).settings.name},                       \
-        {"max-finds", 0, "N", "stop after so many findings of this call, of any kind", .big_number = &(c).settings.most_finds, .least = 1,                \
-         .most = INT64_MAX},                                                                                                                              \
-        {"on", 0, "NAME", "run there: 'local', or a cluster of the store's config", .text = &(c).on},                                                     \
-        {"localize-for", 0, "TIME",                                                                                                                       \
-         "at the end, go on looking for the commits responsible for so long at most (wall time); default as long as --for",                               \
-         .seconds = &(c).settings.localize_seconds},                                                                                                      \
-        {"no-localize", 0, NULL, "do not look for the commits responsible", .off = &(c).settings.localize},                                               \
-        {"reduce-for", 0, "TIME", "make the findings smaller for so long in all, while it runs and at the end (wall time); default half of --for",        \
-         .seconds = &(c).settings.reduce_seconds},                                                                                                        \
+#define CAMPAIGN_OPTIONS(c)                                                                                                                            \
+        {"clock", 0, "wall|cpu", "the clock of all times, including --for: wall (default), or cpu, the solvers' CPU time, for a busy machine",         \
+         .choice = &(c).clock},                                                                                                                        \
+        {"seed", 0, "N", "seed of all random choices; default 1", .big_number = &(c).settings.seed, .most = INT64_MAX},                                \
+        {"name", 0, "NAME", "the campaign's name; an existing campaign of that name continues", .parse = copy_text, .to = &(c).settings.name},         \
+        {"max-finds", 0, "N", "stop after N new findings of any kind", .big_number = &(c).settings.most_finds, .least = 1,                             \
+         .most = INT64_MAX},                                                                                                                           \
+        {"on", 0, "NAME", "run there: 'local', or a cluster of the store's config", .text = &(c).on},                                                  \
+        {"localize-for", 0, "TIME",                                                                                                                    \
+         "at the end, go on looking for the commits responsible for so long at most (wall time); default as long as --for",                            \
+         .seconds = &(c).settings.localize_seconds},                                                                                                   \
+        {"no-localize", 0, NULL, "do not look for the commits responsible", .off = &(c).settings.localize},                                            \
+        {"reduce-for", 0, "TIME", "reduce findings for TIME in all (wall time), during the campaign and at its end; default half of --for",            \
+         .seconds = &(c).settings.reduce_seconds},                                                                                                     \
         {"json", 0, NULL, "print the end as JSON", .on = &common.json}
 
 static void add_word(void *to, const char *text)
@@ -40,7 +40,7 @@ static void copy_text(void *to, const char *text)
         *copy = copy_string(text);
 }
 
-/* Of --no-reduce; what is said last counts. */
+/* For --no-reduce; the last option counts. */
 static void reduce_nothing(void *to, const char *)
 {
         ((struct campaign_settings *)to)->reduce_seconds = 0;
@@ -95,7 +95,7 @@ static bool are_programs(char *const *texts)
         return true;
 }
 
-/* The solver's name as given; `programs` where it was left out and all versions are programs; else NULL. */
+/* The solver's name as given; `programs` if it is missing and all versions are programs; else NULL. */
 static const char *solver_of(const struct campaign_settings *s, const char *word)
 {
         bool is_left_out = !word && s->target && program_is_text(s->target) && are_programs(s->references) && are_programs(s->oracles);
@@ -114,7 +114,7 @@ static void name_programs(char **texts)
         }
 }
 
-/* Runs the campaign, or goes on with it, and frees the command. */
+/* Runs or resumes the campaign, and frees the command. */
 static void run(struct campaign_command *c)
 {
         const struct campaign_watch watch = {.status = show_status, .line = show_line, .user = c};
@@ -133,7 +133,7 @@ static void run(struct campaign_command *c)
         }
         command_open_solver(0, c->on, c->solver_name);
         command_engine();
-        if (!s->name) /* the name that campaign_run() would give, so that it can be shown */
+        if (!s->name) /* the name that campaign_run() would give, to be shown */
                 s->name = format_string("%s-%" PRIu64, s->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs", s->seed);
         r = campaign_run(common.workspace, common.engine, common.solver, s, &watch, common.signals);
         progress_clear();
@@ -149,7 +149,7 @@ static void run(struct campaign_command *c)
 
 /* -- fuzz -------------------------------------------------------------------------------------------------------- */
 
-/* A time, or how many times as much of another measure. */
+/* A time, or a factor of another measure. */
 static void read_threshold(struct campaign_settings *s, const char *text)
 {
         char *end;
@@ -168,10 +168,10 @@ void cmd_fuzz(int argc, char **argv)
         static const char doc[] =
                 "Looks for inputs on which the target is slower than a reference by the threshold, or takes more memory or effort, and keeps them as findings "
                 "(SOLVER/spr/ in the mount, 'solverfs findings'). Without SOLVER all versions are programs, and the findings are in programs/spr/.\v"
-                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). What two "
-                "versions contradict each other on, and what crashes one, is kept, too.\n\n"
+                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). Inputs "
+                "on which two versions contradict each other, or one crashes, are kept, too.\n\n"
                 "Inputs are SMT-LIB over strings and integers, or DIMACS where the solver (of programs: the target) takes that alone.\n\n"
-                "A campaign that is interrupted goes on when the same command is given again.\n\n"
+                "Repeat the command to continue an interrupted campaign.\n\n"
                 "Example:\n"
                 "  solverfs fuzz z3 --reference z3-4.8.7 --target z3-4.8.9 --for 12h -t 20s\n"
                 "  solverfs fuzz mine --measure memory --reference v1 --target HEAD --for 2h\n"
@@ -187,9 +187,9 @@ void cmd_fuzz(int argc, char **argv)
                  .parse = add_word, .to = &c.settings.references},
                 {"target", 0, "VERSION", "the version that may be slower", .parse = copy_text, .to = &s->target},
                 {"for", 0, "TIME", "how long to work in all: 10m, 12h", .seconds = &s->seconds},
-                {"measure", 0, "NAME", "what the target takes more of: time (default), memory, or effort, the solver's own count",
+                {"measure", 0, "NAME", "the measure to compare: time (default), memory, or effort, the solver's own count",
                  .parse = parse_measure, .to = &s->measure},
-                {"threshold", 0, "TIME|RATIO", "how much slower is a regression; default 10s. With --measure: how many times as much; default 2",
+                {"threshold", 0, "TIME|RATIO", "least slowdown that counts as a regression; default 10s. With --measure: least ratio; default 2",
                  .text = &threshold},
                 {"timeout", 't', "TIME", "of a run; default 20s", .seconds = &s->timeout},
                 {"corpus", 0, "DIR", "mutate the inputs (*.smt2, *.cnf) below DIR and generate none", .parse = copy_text, .to = &s->corpus},
@@ -197,9 +197,9 @@ void cmd_fuzz(int argc, char **argv)
                  .parse = copy_text, .to = &s->logic},
                 {"oracle", 0, "VERSION", "a version to ask where two contradict each other; may be repeated",
                  .parse = add_word, .to = &c.settings.oracles},
-                {"pairs", 0, "any|target", "whether a slowdown between two references counts, too; default target", .choice = &pairs},
+                {"pairs", 0, "any|target", "any: a slowdown between two references counts, too; default target", .choice = &pairs},
                 {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
-                {"no-reduce", 0, NULL, "do not: findings with the same cause are then not seen to be one", .parse = reduce_nothing, .to = s},
+                {"no-reduce", 0, NULL, "do not reduce findings; those with the same cause are then not merged", .parse = reduce_nothing, .to = s},
                 CAMPAIGN_OPTIONS(c),
                 {0}};
 
@@ -255,9 +255,9 @@ void cmd_incompleteness(int argc, char **argv)
                 "Makes formulas weaker or stronger, step by step, and looks for those that should be decided and come back unknown: by the target "
                 "where a reference decides them (a regression), or where the version decided what implies the answer (an implication). They are kept "
                 "as findings (SOLVER/incompleteness/ in the mount, 'solverfs findings').\v"
-                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). An answer "
-                "that contradicts the implied one, and what crashes a version, is kept, too.\n\n"
-                "A campaign that is interrupted goes on when the same command is given again.\n\n"
+                "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). Formulas "
+                "whose answer contradicts the implied one, or that crash a version, are kept, too.\n\n"
+                "Repeat the command to continue an interrupted campaign.\n\n"
                 "Example:\n"
                 "  solverfs incompleteness z3 --reference v1 --target v2 --seeds dir --for 12h";
         static const enum verdict labels[] = {VERDICT_SAT, VERDICT_UNSAT, VERDICT_UNKNOWN};
@@ -269,12 +269,12 @@ void cmd_incompleteness(int argc, char **argv)
         const struct command_option options[] = {
                 {"reference", 0, "VERSION", "a version that decides; may be repeated, the oldest first",
                  .parse = add_word, .to = &c.settings.references},
-                {"target", 0, "VERSION", "the version that may say unknown", .parse = parse_version, .to = &s->target},
-                {"at", 0, "VERSION", "instead of both: one version alone, compared with itself before each step",
+                {"target", 0, "VERSION", "the version that may answer unknown", .parse = parse_version, .to = &s->target},
+                {"at", 0, "VERSION", "instead of both: a single version, compared with itself before each step",
                  .parse = parse_version, .to = &s->target, .is_given = &has_at},
                 {"seeds", 0, "DIR", "the formulas to begin with: *.smt2 below DIR", .parse = copy_text, .to = &s->corpus},
                 {"oracle", 0, "sat|unsat|auto",
-                 "what the seeds are; auto (the default): as each says by :status or its name, else as the versions answer", .choice = &label},
+                 "status of the seeds; auto (default): from each seed's :status or name, else from the versions' answers", .choice = &label},
                 {"pairs", 0, "any|target",
                  "whether references run on every formula, so that crashes and wrong answers of theirs are kept, too; default target",
                  .choice = &pairs},
@@ -284,7 +284,7 @@ void cmd_incompleteness(int argc, char **argv)
                 {"timeout", 't', "TIME", "of a run; default 10s", .seconds = &s->timeout},
                 {"for", 0, "TIME", "how long to work in all: 10m, 12h; it ends earlier when all seeds are done", .seconds = &s->seconds},
                 {"jobs", 'j', "N", "chains at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
-                {"no-reduce", 0, NULL, "do not: findings with the same cause are then told apart less well",
+                {"no-reduce", 0, NULL, "do not reduce findings; those with the same cause are then harder to recognize",
                  .parse = reduce_nothing, .to = s},
                 CAMPAIGN_OPTIONS(c),
                 {0}};

@@ -1,4 +1,4 @@
-/* solverfs findings: what campaigns found, and what became of it. */
+/* solverfs findings: findings of campaigns, and their marks. */
 #include "core/study/base/stat.h"
 #include "core/study/base/version.h"
 #include "core/study/observation/campaign_store.h"
@@ -8,7 +8,7 @@
 struct listing {
         uint32_t number;
         bool all;
-        bool kinds[N_FINDING_KINDS], all_kinds; /* all_kinds: none was named */
+        bool kinds[N_FINDING_KINDS], all_kinds; /* all_kinds: no kind was named */
         const char *campaign;
 };
 
@@ -24,7 +24,7 @@ static void parse_kind(void *to, const char *text)
         command_usage("--kind is spr, soundness, crash, regression or implication, not '%s'", text);
 }
 
-/* A time in seconds; of another measure a count. */
+/* A time in seconds; for other measures a count. */
 static json_t *amount_json(const struct observation *f, const char *version)
 {
         cleanup_free char *text = format_string("%.*f", f->measure == JUDGE_TIME ? 6 : 0, observation_seconds(f, version));
@@ -78,7 +78,7 @@ static void show(const struct finding_choice *c)
 void cmd_findings(int argc, char **argv)
 {
         static const char doc[] =
-                "Lists what campaigns found, the most worth reporting first.\v"
+                "Lists the findings of campaigns, the most important first.\v"
                 "Findings of one signature, or with the same reduced shape and commit, are one; COUNT is how many inputs it stands for. "
                 "FAST and SLOW of spr:memory are bytes, of spr:effort the solver's count.\n\n"
                 "Example:\n"
@@ -89,12 +89,12 @@ void cmd_findings(int argc, char **argv)
         size_t n = 0;
         int r;
         const struct command_option options[] = {
-                {"mark", 0, "ID", "keep what became of a finding: reported, confirmed, fixed or rejected, and where",
+                {"mark", 0, "ID", "mark a finding: reported, confirmed, fixed or rejected, and where",
                  .number = &l.number, .least = 1, .most = UINT32_MAX},
-                {"kind", 0, "KIND", "only these: spr, soundness, crash, regression, implication; may be repeated",
+                {"kind", 0, "KIND", "only findings of this kind: spr, soundness, crash, regression, implication; may be repeated",
                  .parse = parse_kind, .to = l.kinds},
-                {"campaign", 0, "NAME", "only what this campaign found", .text = &l.campaign},
-                {"all", 0, NULL, "those, too, that another finding stands for", .on = &l.all},
+                {"campaign", 0, "NAME", "only findings of this campaign", .text = &l.campaign},
+                {"all", 0, NULL, "also findings that another one stands for", .on = &l.all},
                 {"json", 0, NULL, "an object a line", .on = &common.json},
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options);

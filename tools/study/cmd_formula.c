@@ -1,4 +1,4 @@
-/* solverfs generate, transform: formulas of one kind, and formulas changed in one way, without a store. */
+/* solverfs generate, transform: formulas of one kind, or changed in one way; without a store. */
 #include <sys/stat.h>
 
 #include "core/fuzz/cnf_generate.h"
@@ -8,14 +8,14 @@
 #include "tools/command.h"
 
 #define INPUT_MOST (1u << 30)
-#define TRIES      16 /* of a change that draws what it changes, before it says that there is nothing */
+#define TRIES      16 /* attempts of a random change before it reports that nothing can be changed */
 
 struct request {
         struct generate_options options;
         struct generator *generator;
         const enum dialect *dialect; /* to print in; NULL: as the input */
         uint64_t seed;
-        unsigned n;         /* formulas that are wanted */
+        unsigned n;         /* formulas wanted */
         unsigned done;
         const char *folder; /* for files; NULL: one formula, to standard output */
         bool list;
@@ -26,20 +26,20 @@ struct request {
 
         /* of `transform` */
         struct slice text;
-        struct script *script; /* owned; NULL: DIMACS, or the kind reads the text itself */
+        struct script *script; /* owned; NULL: DIMACS, or the kind parses the text itself */
         struct cnf *cnf;       /* owned; of DIMACS */
         enum op op;            /* of --operator; OP_NONE: any */
 };
 
-/* A kind of formulas or of changes. `make` appends the next one; `which` tells kinds that share it apart. -ENOENT: there is nothing to change. */
+/* A kind of formulas or of changes. `make` appends the next one; kinds that share it differ in `which`. -ENOENT: nothing to change. */
 struct kind {
         const char *name, *what;
         int (*make)(struct request *q, unsigned which, struct buffer *ret);
         unsigned which;
         bool is_cnf;    /* of DIMACS */
-        bool is_text;   /* a change that reads the text itself, of both */
+        bool is_text;   /* a change that parses the text itself, in both formats */
         bool has_logic; /* takes --logic */
-        unsigned most;  /* of --size, where less than others take: it grows fast */
+        unsigned most;  /* greatest --size, if less than usual: the formulas grow fast */
 };
 
 #define OUTPUT_OPTIONS(q)                                                                                                 \
@@ -80,7 +80,7 @@ static void put(struct request *q, const struct kind *k, const char *ending, con
         command_write_file(path, text);
 }
 
-/* Makes and puts as many as are wanted; frees the request. */
+/* Makes and writes as many as wanted; frees the request. */
 static void make_all(struct request *q, const struct kind *k, bool is_cnf)
 {
         int r = 0;
@@ -181,12 +181,12 @@ void cmd_generate(int argc, char **argv)
         const struct command_option options[] = {
                 {"list", 'l', NULL, "Print the kinds, a line each", .on = &q.list, .is_other_use = true},
                 {"logic", 0, "LOGIC", "Keep to this logic: QF_BV, QF_AUFLIA, QF_NRA, QF_FP, UF ...", .text = &q.options.logic},
-                {"seed", 0, "N", "Of all choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
-                {"size", 0, "N", "Of the kinds that scale one thing; default 5", .number = &q.size, .least = 1, .most = 1000},
+                {"seed", 0, "N", "Seed of all random choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
+                {"size", 0, "N", "Size, for kinds that scale one thing; default 5", .number = &q.size, .least = 1, .most = 1000},
                 {"assertions", 0, "N", "Default 6", .number = &q.options.assertions, .least = 1, .most = 100000},
-                {"variables", 0, "N", "Constants that are declared; default 6", .number = &q.options.variables, .least = 1, .most = 100000},
-                {"depth", 0, "N", "Levels of operators of an assertion; default 3", .number = &q.options.depth, .least = 1, .most = 12},
-                {"literal-length", 0, "N", "The most characters of a word; default 60", .number = &q.options.literal_length, .least = 1, .most = 1024},
+                {"variables", 0, "N", "Declared constants; default 6", .number = &q.options.variables, .least = 1, .most = 100000},
+                {"depth", 0, "N", "Levels of operators in an assertion; default 3", .number = &q.options.depth, .least = 1, .most = 12},
+                {"literal-length", 0, "N", "Most characters of a word; default 60", .number = &q.options.literal_length, .least = 1, .most = 1024},
                 {"alphabet", 0, "N", "Different characters in a formula, 0: all letters and digits; default 4", .number = &q.options.alphabet, .most = 62},
                 {"extensions", 0, NULL, "With --logic: also operators and formats that not every solver reads", .on = &q.options.extensions},
                 {"dialect", 0, "2.0|2.5|2.6", "Of strings; default 2.6", .choice = &dialect},
@@ -268,7 +268,7 @@ static const struct kind changes[] = {
         {"swap", "two subterms of one sort change places", make_transform, TRANSFORM_SWAP},
         {"operator", "an operator by another one of the same result", make_operator},
         {"scramble", "names, order and sides of operators; the answer stays", make_scrambled, .is_text = true},
-        {"nop", "nothing: the input is read and printed", make_same, .is_text = true},
+        {"nop", "no change: the input is read and printed", make_same, .is_text = true},
         CHANGE(CNF_FLIP, "flip", "DIMACS: literals negated"), CHANGE(CNF_DROP, "drop", "DIMACS: literals left out"),
         CHANGE(CNF_EXTEND, "extend", "DIMACS: literals added"), CHANGE(CNF_DROP_CLAUSE, "drop-clause", "DIMACS: clauses left out"),
         CHANGE(CNF_ADD_CLAUSE, "add-clause", "DIMACS: random clauses added"),
@@ -324,7 +324,7 @@ void cmd_transform(int argc, char **argv)
         const char *name, *path;
         const struct command_option options[] = {
                 {"list", 'l', NULL, "Print the kinds, a line each", .on = &q.list, .is_other_use = true},
-                {"seed", 0, "N", "Of all choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
+                {"seed", 0, "N", "Seed of all random choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
                 {"operator", 0, "OPERATOR", "With the kind 'operator': the one to bring in; default: any", .parse = parse_operator, .to = &q.op},
                 {"dialect", 0, "2.0|2.5|2.6", "To print in; default: as the input", .choice = &number, .is_given = &has_dialect},
                 OUTPUT_OPTIONS(q),

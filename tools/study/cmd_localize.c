@@ -1,4 +1,4 @@
-/* solverfs localize: which commits made cases slow. */
+/* solverfs localize: finds the commits that made cases slow. */
 #include "tools/ask.h"
 #include "core/study/localize/localization.h"
 #include "tools/words.h"
@@ -11,10 +11,10 @@ struct localizing {
 
         struct localization *search;
         struct localized **results; /* [cases]; owns refs; NULL: none */
-        size_t *place;    /* [cases of the search] their places among all cases */
+        size_t *place;    /* [cases of the search] place among all cases */
 };
 
-/* -- what is known already -------------------------------------------------------------------------------------- */
+/* -- stored results --------------------------------------------------------------------------------------------- */
 
 static struct localized *find_kept(const struct localizing *o, struct case_info *info)
 {
@@ -60,7 +60,7 @@ static int search(const struct localizing *o)
         return ask_end(r, "; what was built and run is kept, and the search goes on from there");
 }
 
-/* Why the search does not begin at the reference. */
+/* Explains why the search does not begin at the reference. */
 static const char *apart(const struct localizing *o)
 {
         bool descends = false;
@@ -109,7 +109,7 @@ static void tell_unbuildable(const struct localizing *o)
         }
 }
 
-/* Searches for all cases whose result is not kept, in one search. */
+/* One search for all cases without a stored result. */
 static int localize(struct localizing *o, const struct case_selection *cases)
 {
         cleanup_free struct case_info **open = allocate(cases->n + 1, sizeof(*open));
@@ -177,7 +177,7 @@ static int print(const struct localizing *o, size_t n)
         return status;
 }
 
-/* A case is there once. */
+/* Adds a case unless it is already there. */
 static void add_case(struct case_selection *to, struct case_info *info)
 {
         for (size_t i = 0; i < to->n; i++)
@@ -187,7 +187,7 @@ static void add_case(struct case_selection *to, struct case_info *info)
         to->list[to->n++] = case_info_ref(info);
 }
 
-/* A word names cases, or a finding, whose input is a case that is not listed. */
+/* A word names cases, or a finding, whose input is an unlisted case. */
 static void choose_cases(const struct localizing *o, struct case_selection *ret)
 {
         for (size_t i = 0; i < o->words.n; i++) {
@@ -215,7 +215,7 @@ void cmd_localize(int argc, char **argv)
                 "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
                 "used, and an interrupted search goes on where it was.\n"
                 "A FINDING is one such as spr/3: its input.\n"
-                "The exit status is 1 when a case has no culprit, got faster, cannot be decided, or an end cannot be built.\n\n"
+                "The exit status is 1 if a case has no culprit, became faster, or cannot be decided, or if an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
         static struct case_selection cases;
@@ -226,7 +226,7 @@ void cmd_localize(int argc, char **argv)
         const struct command_option options[] = {
                 {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
-                {"measure", 0, "NAME", "What became more: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
+                {"measure", 0, "NAME", "The measure that became worse: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
                  .to = &o.options.measure},
                 OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
                 OPTION_TIMEOUT(o.options.timeout_ns),
@@ -255,6 +255,6 @@ void cmd_localize(int argc, char **argv)
         o.results = allocate(cases.n + 1, sizeof(*o.results));
         o.place = allocate(cases.n + 1, sizeof(*o.place));
         r = localize(&o, &cases);
-        shown = print(&o, cases.n); /* also after an interruption: what is finished */
+        shown = print(&o, cases.n); /* after an interruption: the finished ones */
         command_worse(MAX(r, shown));
 }

@@ -1,4 +1,4 @@
-/* solverfs reduce: a smaller input that still shows the same. */
+/* solverfs reduce: finds a smaller input that still shows the same behaviour. */
 #include <sys/stat.h>
 
 #include "core/query/programs.h"
@@ -16,12 +16,12 @@ struct reducing {
         const char *reference, *target, *command, *output;
         const char *on; /* NULL: as the config says */
         bool again;
-        struct reduction_options options; /* as given; 0, or INTEREST_ANY: not given */
+        struct reduction_options options; /* as given; 0 or INTEREST_ANY: not given */
 
         struct blob input;
         char name[NAME_MAX + 1]; /* a name for the input as a file */
-        char file[PATH_SIZE];    /* the file of the mount that has the result; or "" */
-        char names[2][80];       /* the versions as shown to people */
+        char file[PATH_SIZE];    /* the result's file in the mount; or "" */
+        char names[2][80];       /* the versions, for people */
         uint64_t shown;
 };
 
@@ -69,7 +69,7 @@ static int read_input_file(struct reducing *o, const char *path)
         return r < 0 ? errorf(r, "cannot read %s: %s", path, strerror(-r)) : 0;
 }
 
-/* A query of a script is reduced as the script that asks it alone. */
+/* A query of a script is reduced as a script that asks only it. */
 static int read_query(struct reducing *o, const struct case_info *info)
 {
         cleanup_blob struct blob whole = {0};
@@ -84,7 +84,7 @@ static int read_query(struct reducing *o, const struct case_info *info)
         return r < 0 ? r : buffer_steal(&text, &o->input);
 }
 
-/* A case of the store, or NULL: a text, which was read. */
+/* A case of the store. NULL: a text, which was read. */
 static struct case_info *read_word(struct reducing *o, const char *word)
 {
         cleanup_case_selection struct case_selection cases = {0};
@@ -105,7 +105,7 @@ static struct case_info *read_word(struct reducing *o, const char *word)
         return case_info_ref(cases.list[0]);
 }
 
-/* -- what is asked ---------------------------------------------------------------------------------------------- */
+/* -- the query -------------------------------------------------------------------------------------------------- */
 
 /* A version's text in full, for people. */
 static void name_version(const char *text, char ret[80])
@@ -115,7 +115,7 @@ static void name_version(const char *text, char ret[80])
         snprintf(ret, 80, "%s", brief ? brief : "?");
 }
 
-/* The query that the options ask for; a finding, unless `f` is NULL, gives what they leave out. */
+/* The query of the options; the finding `f`, unless NULL, supplies what they leave out. */
 static struct query *query_of_options(struct reducing *o, const struct observation *f)
 {
         struct reduction_options *q = &o->options;
@@ -155,7 +155,7 @@ static struct query *query_of_finding(struct reducing *o, const struct observati
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         const bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
         const struct reduction_options *q = &o->options;
-        /* do the options ask for anything that the finding does not say itself? */
+        /* do the options ask for anything beyond the finding? */
         const bool has_wishes = o->reference || o->target || q->interest != INTEREST_ANY || q->floor > 0 || q->ratio > 0 || q->timeout > 0 || q->has_seed;
         struct query *query = NULL;
 
@@ -200,7 +200,7 @@ static void write_text(const struct reducing *o, const struct buffer *text)
                 output_write(text);
 }
 
-/* What both kinds of reduction say: an object, or NULL and a note. */
+/* The report of both kinds of reduction: an object, or NULL and a note. */
 static json_t *tell_size(const struct reducing *o, uint64_t before, const struct buffer *text, uint64_t tests, uint64_t taken, double seconds,
                          bool is_minimal)
 {
@@ -214,7 +214,7 @@ static json_t *tell_size(const struct reducing *o, uint64_t before, const struct
 
 /* -- between versions ------------------------------------------------------------------------------------------- */
 
-/* The result. Of an implication it is the text that the rule makes of the reduced formula. */
+/* The result. For an implication: the text that the rule makes of the reduced formula. */
 static const struct buffer *result_text(const struct reduction *r)
 {
         return r->interest == INTEREST_IMPLICATION ? &r->implied : &r->text;
@@ -303,14 +303,14 @@ static void answered(void *user, size_t, int r, struct value *v, const char *rea
 static int reduce_between(struct reducing *o)
 {
         cleanup(asked_done) struct asked asked = {0};
-        cleanup_reduction struct reduction rest = {0}; /* the smallest text that an interrupted one has kept */
+        cleanup_reduction struct reduction rest = {0}; /* the smallest text kept by an interrupted reduction */
         const struct reduction *reduction;
         int status;
 
         asked.query = make_query(o);
         status = command_ask_all(&(struct command_batch){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
                                                           .user = &asked});
-        common.engine = engine_close(common.engine); /* ends the reduction, which keeps what it has */
+        common.engine = engine_close(common.engine); /* ends the reduction, which stores its best text */
         if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {
                 note("interrupted; the same command goes on from here");
                 if (reduction_find(asked.query, &rest) == 0 && !rest.has_ended && rest.interest != INTEREST_IMPLICATION) /* the rule is applied at the end */
@@ -407,23 +407,23 @@ void cmd_reduce(int argc, char **argv)
                 {"reference", 0, "VERSION", "The version that is fast, or right", .text = &o.reference},
                 {"target", 0, "VERSION", "The version that is slow, wrong, or crashes", .text = &o.target},
                 {"command", 0, "COMMAND",
-                 "Keep what a shell command is interested in: it ends with status 0. The file's path stands for {} in it, or is its last argument",
+                 "Keep inputs for which a shell command ends with status 0. The file's path replaces {} in it, or is its last argument",
                  .text = &o.command},
                 {"keep", 0, "WHAT", "slow, crash, or answers (both versions' verdicts); default: what the finding is, or what the input shows",
                  .parse = parse_interest, .to = &o.options.interest},
-                {"floor", 0, "TIME", "Slow is at least so long; default 1s; of a finding half of its time where that is less",
+                {"floor", 0, "TIME", "Least time that counts as slow; default 1s; for a finding half of its time if that is less",
                  .seconds = &o.options.floor},
                 {"ratio", 0, "X",
-                 "Slow is at least X times the reference's time; default 3; of a finding the square root of its ratio where that is less",
+                 "Least ratio to the reference's time that counts as slow; default 3; for a finding the square root of its ratio if that is less",
                  .ratio = &o.options.ratio},
-                {"timeout", 't', "TIME", "Of a run on the whole input; default: the finding's, or the recipe's", .seconds = &o.options.timeout},
-                {"for", 0, "TIME", "Stop after so long with what there is; default: the store's setting 'reduce', 15m", .ns = &o.options.most_ns},
+                {"timeout", 't', "TIME", "Time limit of a run on the whole input; default: the finding's, or the recipe's", .seconds = &o.options.timeout},
+                {"for", 0, "TIME", "Stop after TIME with the smallest input so far; default: the store's setting 'reduce', 15m", .ns = &o.options.most_ns},
                 {"seed", 0, "N", "Fix the solver's random seed to N", .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
-                {"jobs", 'j', "N", "Candidates side by side; default: one for each core", .number = &o.options.jobs, .least = 1, .most = 4096},
+                {"jobs", 'j', "N", "Candidates at the same time; default: one for each core", .number = &o.options.jobs, .least = 1, .most = 4096},
                 {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .text = &o.output},
                 OPTION_ON(o.on),
-                {"again", 0, NULL, "Begin anew, though the result is known", .on = &o.again},
-                {"json", 0, NULL, "Print what came of it as JSON; the text too, without -o", .on = &common.json},
+                {"again", 0, NULL, "Begin again even if the result is stored", .on = &o.again},
+                {"json", 0, NULL, "Print the result as JSON, with the text unless -o is given", .on = &common.json},
                 {0}};
 
         o.words = command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nCASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options);

@@ -1,4 +1,4 @@
-/* solverfs triage: what kind of change made a solver slow. */
+/* solverfs triage: the kinds of changes that made a solver slow. */
 #include <math.h>
 
 #include "core/study/observation/culprits.h"
@@ -6,8 +6,8 @@
 
 struct triage {
         struct words solvers; /* names */
-        const char *commit; /* --set: of the first solver */
-        struct words words; /* what it is */
+        const char *commit; /* --set: a commit of the first solver */
+        struct words words; /* its kind */
         bool table;
 };
 
@@ -104,9 +104,9 @@ void cmd_triage(int argc, char **argv)
         cleanup_culprits struct culprits all = {0};
         struct triage t = {0};
         const struct command_option options[] = {
-                {"set", 0, "COMMIT", "Say what a culprit is: a class, and whether it is a compromise or a bug", .text = &t.commit},
+                {"set", 0, "COMMIT", "Classify a culprit: its class, and whether it is a compromise or a bug", .text = &t.commit},
                 {"table", 0, NULL, "Print how many commits of each class made each solver slow", .on = &t.table},
-                {"json", 0, NULL, "Print a JSON object a line", .on = &common.json},
+                {"json", 0, NULL, "Print a JSON object for each, a line each", .on = &common.json},
                 {0}};
 
         t.solvers = command_parse(argc, argv, "SOLVER...\nSOLVER --set COMMIT CLASS|compromise|bug...", doc, options);

@@ -1,4 +1,4 @@
-/* solverfs watch: new commits are fetched, built and measured as they arrive, and what got worse is told. */
+/* solverfs watch: fetches, builds and measures new commits as they arrive, and reports what got worse. */
 #include <poll.h>
 
 #include "alarms.h"
@@ -17,12 +17,12 @@ struct watch {
         uint64_t every;
         bool once;
 
-        unsigned told; /* alarms, by this call */
+        unsigned told; /* alarms reported by this process */
 };
 
-/* -- telling ------------------------------------------------------------------------------------------------------ */
+/* -- reporting alarms --------------------------------------------------------------------------------------------- */
 
-/* 0: told, or to be told again; -EINTR; -errno. */
+/* 0: reported, or to be reported again later. -EINTR; -errno. */
 static int tell(struct watch *o, const struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
@@ -36,7 +36,7 @@ static int tell(struct watch *o, const struct observation *a)
         return r == 0 ? observation_set_told(common.workspace, common.solver->number, a->number, now_seconds()) : r == 1 ? 0 : r;
 }
 
-/* Tells the alarms of this round, and those that a watch left untold when it was killed or its command failed. */
+/* Reports the alarms of this round, and those left unreported by a watch that was killed or whose command failed. */
 static int tell_untold(struct watch *o)
 {
         cleanup_observations struct observations all = {0};
@@ -79,7 +79,7 @@ static int watch_fresh(const struct watched_stretch *stretch, const struct case_
         return 0;
 }
 
-/* 0, or -errno that ends the call: what only this branch suffers from is said, and tried again at the next turn. */
+/* 0, or -errno that ends the watch. A problem of this branch alone is reported, and the branch is tried again in the next turn. */
 static int watch_branch(struct watch *o, const struct watched_stretch *stretch, bool is_first, const struct case_selection *cases)
 {
         cleanup_free char *branch = printable(stretch->branch);
@@ -108,7 +108,7 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
 
 /* -- a turn ------------------------------------------------------------------------------------------------------- */
 
-/* The commits at hand can be watched when nothing can be fetched. */
+/* If nothing can be fetched, the commits already present are watched. */
 static int fetch(void)
 {
         uint32_t n_new;
@@ -148,7 +148,7 @@ static int turn(struct watch *o)
 {
         int r;
 
-        common.solver = solver_unref(common.solver); /* it may have another recipe by now */
+        common.solver = solver_unref(common.solver); /* its recipe may have changed */
         r = workspace_solver(common.workspace, o->solver_name, &common.solver);
         if (r == 0)
                 r = tell_untold(o);
@@ -157,7 +157,7 @@ static int turn(struct watch *o)
         return r < 0 ? r : watch_branches(o);
 }
 
-/* False: a signal came. */
+/* False: a signal arrived. */
 static bool wait_until(uint64_t when)
 {
         for (uint64_t now; (now = now_ns()) < when;) {
@@ -189,7 +189,7 @@ static int watch(struct watch *o)
         }
 }
 
-/* One watch of a solver at a time: two would tell everything twice. */
+/* One watch of a solver at a time: two would report everything twice. */
 static int watch_alone(struct watch *o)
 {
         char name[48];
@@ -216,7 +216,7 @@ static const char help[] =
         "NUMBER, KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and SOLVERFS_STORE; '-' stands for "
         "what does not apply. When it ends with a status other than 0, or takes longer than five minutes, the alarm is told again at the next turn "
         "or start.\n\n"
-        "The exit status of --once is 6 when an alarm was told, 1 when the solver could not be fetched.\n\n"
+        "The exit status of --once is 6 after an alarm, 1 if the solver could not be fetched.\n\n"
         "  solverfs watch z3 --set smoke --on-alarm 'mail -s \"$KIND $COMMIT\" me'\n"
         "  solverfs watch z3 --once --branch master --branch 'release/*'";
 
@@ -226,7 +226,7 @@ void cmd_watch(int argc, char **argv)
         const struct command_option options[] = {
                 {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.set},
                 {"branch", 0, "PATTERN", "Watch the branches that match (* ? [); may be repeated; all unless given", .each = &o.branches},
-                {"every", 0, "T", "From the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
+                {"every", 0, "T", "Time from the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
                 {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once},
                 {"on-alarm", 0, "COMMAND", "Run this for each alarm", .text = &o.command},
                 OPTION_JSON("Print a JSON object for each alarm, a line each"),
