@@ -500,14 +500,6 @@ int store_set(struct store *s, size_t table, struct slice key, struct slice valu
         return u.r;
 }
 
-int store_visit(struct store *s, size_t table, struct slice prefix, bool values, store_each_fn fn, void *user)
-{
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(s, &t);
-
-        return r < 0 ? r : store_each(t, table, prefix, SLICE("", 0), values, fn, user);
-}
-
 /* A rebuilt index counts transactions from the start, so its inode is part of the number. */
 uint64_t store_generation(struct store *s)
 {

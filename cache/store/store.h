@@ -121,7 +121,6 @@ size_t store_waiting(struct store *s);
 /* One-shot forms: each is a transaction. */
 int store_fetch(struct store *s, size_t table, struct slice key, struct blob *ret);
 int store_set(struct store *s, size_t table, struct slice key, struct slice value);
-int store_visit(struct store *s, size_t table, struct slice prefix, bool values, store_each_fn fn, void *user); /* store_each() from its beginning */
 
 /* -- care ------------------------------------------------------------------------------------------------------- */
 

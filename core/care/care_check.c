@@ -64,9 +64,8 @@ static void unreadable(struct checking *c, const char *area, struct slice key)
                    hex);
 }
 
-static int look_at_build(void *user, struct slice key, struct slice value)
+static void look_at_build(struct checking *c, struct slice key, struct slice value)
 {
-        struct checking *c = user;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r = build_record_decode(value, true, &record);
 
@@ -75,12 +74,20 @@ static int look_at_build(void *user, struct slice key, struct slice value)
                 unreadable(c, "builds", key);
         for (size_t i = 0; record && record->ok && i < record->n_outputs; i++)
                 digest_list_add(&c->programs, record->outputs[i].id.bytes);
-        return 0;
 }
 
-static int look_at_fact(void *user, struct slice key, struct slice value)
+static int check_builds(struct checking *c)
 {
-        struct checking *c = user;
+        cleanup_walk struct store_walk w = {.store = workspace_store(c->workspace), .table = TABLE_BUILDS};
+        int r;
+
+        while ((r = store_walk(&w)) > 0)
+                look_at_build(c, w.key, w.value);
+        return r;
+}
+
+static int look_at_fact(struct checking *c, struct slice key, struct slice value)
+{
         cleanup(fact_unrefp) struct fact *f = NULL;
         int r = fact_decode(value, false, &f);
 
@@ -89,6 +96,19 @@ static int look_at_fact(void *user, struct slice key, struct slice value)
         if (r < 0)
                 unreadable(c, "facts", key);
         return ++c->report->facts % 1024 == 0 ? care_step(c, "measurements", c->report->facts, 0) : 0;
+}
+
+static int check_facts(struct checking *c)
+{
+        cleanup_walk struct store_walk w = {.store = workspace_store(c->workspace), .table = TABLE_FACTS};
+        int r;
+
+        while ((r = store_walk(&w)) > 0) {
+                r = look_at_fact(c, w.key, w.value);
+                if (r < 0)
+                        return r;
+        }
+        return r;
 }
 
 /* -- programs --------------------------------------------------------------------------------------------------- */
@@ -202,12 +222,10 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
         static const struct {
                 const char *what;
                 int (*check)(struct checking *c);
-                store_each_fn look; /* or: called for each value of the table */
-                enum table table;
         } areas[] = {
                 {"the store's values", check_store},
-                {"builds", NULL, look_at_build, TABLE_BUILDS},
-                {"measurements", NULL, look_at_fact, TABLE_FACTS},
+                {"builds", check_builds},
+                {"measurements", check_facts},
                 {"programs", check_programs},
                 {"cases", check_cases},
                 {"repositories", care_check_repositories},
@@ -221,8 +239,7 @@ int care_check(struct workspace *w, bool look_only, const struct care_watch *wat
         for (size_t i = 0; i < ARRAY_SIZE(areas) && r == 0; i++) {
                 r = care_step(&c, areas[i].what, 0, 0);
                 if (r == 0)
-                        r = areas[i].check ? areas[i].check(&c)
-                                           : store_visit(workspace_store(w), areas[i].table, SLICE("", 0), true, areas[i].look, &c);
+                        r = areas[i].check(&c);
         }
         digest_list_done(&c.programs);
         return r;

@@ -300,20 +300,18 @@ static int note_program(void *user, const char *, const struct digest *id, const
         return 0;
 }
 
-static int note_build(void *user, struct slice key, struct slice value)
+static void note_build(const struct collecting *c, struct slice value)
 {
-        const struct collecting *c = user;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
 
         if (build_record_decode(value, false, &record) < 0)
-                return 0; /* fsck reports records that cannot be read */
+                return; /* fsck reports records that cannot be read */
         for (size_t i = 0; record->ok && i < record->n_outputs; i++) {
                 struct kept_program *p = find_in_list(&record->outputs[i].id, c->programs, c->n_programs, sizeof(*p), digest_compare);
 
                 if (p)
                         p->built = MAX(p->built, record->started);
         }
-        return 0;
 }
 
 /* Programs of no build go first: their build failed or was killed after storing them, or was repeated. */
@@ -328,6 +326,7 @@ static int by_age(const void *a, const void *b)
 /* Lists all programs in the order of deletion. Reads programs before builds, so that every listed program's record is seen. */
 static int list_programs(struct collecting *c)
 {
+        cleanup_walk struct store_walk builds = {.store = workspace_store(c->workspace), .table = TABLE_BUILDS};
         int r;
 
         c->n_programs = 0;
@@ -336,7 +335,8 @@ static int list_programs(struct collecting *c)
         r = programs_each(workspace_programs(c->workspace), note_program, c);
         sort_list(c->programs, c->n_programs, sizeof(*c->programs), digest_compare);
         if (r == 0)
-                r = store_visit(workspace_store(c->workspace), TABLE_BUILDS, SLICE("", 0), true, note_build, c);
+                while ((r = store_walk(&builds)) > 0)
+                        note_build(c, builds.value);
         sort_list(c->programs, c->n_programs, sizeof(*c->programs), by_age);
         return r;
 }

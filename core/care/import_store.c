@@ -483,24 +483,6 @@ static int put_builds(void *user, struct store_txn *t)
         return r;
 }
 
-/* A result names one commit of its program. Other commits whose builds there made the same program share it. */
-struct alias {
-        const struct import *import;
-        struct digest source;
-        const struct digest *program;
-};
-
-static int note_alias(void *user, struct store_txn *t)
-{
-        const struct alias *a = user;
-        int r = 0;
-
-        for (size_t k = 0; k < a->import->n_seen && r == 0; k++)
-                if (digest_equal(&a->import->seen[k].program, a->program))
-                        r = machine_note(t, a->import->seen[k].machine, &a->source, a->program);
-        return r;
-}
-
 static bool is_seen(const struct import *i, const struct digest *program)
 {
         for (size_t k = 0; k < i->n_seen; k++)
@@ -509,17 +491,22 @@ static bool is_seen(const struct import *i, const struct digest *program)
         return false;
 }
 
+/* A result names one commit of its program. Other commits whose builds there made the same program share it. */
 static int note_builder(struct import *i, struct solver *s, const struct build_record *record)
 {
-        struct alias a = {.import = i, .program = build_record_program(record)};
+        const struct digest *program = build_record_program(record);
+        struct store_update u = {.store = workspace_store(i->source->here)};
+        struct digest source;
         uint32_t commit;
-        int r = history_number(s->history, &record->commit, &commit);
 
-        if (r == 0)
-                r = machine_source(s, commit, &a.source);
-        if (r == 0)
-                r = store_update(workspace_store(i->source->here), note_alias, &a);
-        return r == -ENOENT ? 0 : r;
+        u.r = history_number(s->history, &record->commit, &commit);
+        if (u.r == 0)
+                u.r = machine_source(s, commit, &source);
+        while (store_update_begins(&u))
+                for (size_t k = 0; k < i->n_seen && u.r == 0; k++)
+                        if (digest_equal(&i->seen[k].program, program))
+                                u.r = machine_note(u.txn, i->seen[k].machine, &source, program);
+        return u.r == -ENOENT ? 0 : u.r;
 }
 
 /* Builds are imported after results: their programs are noted for the machines of the results. */

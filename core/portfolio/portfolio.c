@@ -411,17 +411,14 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
         return 0;
 }
 
-static int reset_in(void *user, struct store_txn *t)
-{
-        return portfolio_count(t, *(const struct slice *)user);
-}
-
 int portfolio_reset(struct workspace *w, const char *name)
 {
         cleanup_buffer struct buffer b = {0};
         cleanup_portfolio struct portfolio *p = NULL;
         struct slice key = resets_key(name, &b);
-        int r = portfolio_open(w, name, &p);
+        struct store_update u = {.store = workspace_store(w), .r = portfolio_open(w, name, &p)};
 
-        return r < 0 ? r : store_update(workspace_store(w), reset_in, &key);
+        while (store_update_begins(&u))
+                u.r = portfolio_count(u.txn, key);
+        return u.r;
 }

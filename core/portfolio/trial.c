@@ -159,82 +159,69 @@ uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p)
         return portfolio_counter(w, trial_key(key, &p->epoch, 'b', 0));
 }
 
-struct putting {
-        const struct portfolio *portfolio;
-        struct trial *trial, *there;
-        const struct trial *instead; /* the trial taken back and replaced by this one; NULL: none */
-};
-
-static int last_number(void *user, struct slice key, struct slice value)
+/* Puts a trial of its case, unless there is one: *ret_there. `instead` is a trial that is taken back and replaced by this one; NULL: none. */
+static int put_in(struct store_txn *t, const struct digest *epoch, struct trial *trial, const struct trial *instead, struct trial **ret_there)
 {
-        uint32_t *next = user;
-
-        *next = key_get_u32((const uint8_t *)key.data + DIGEST_SIZE + 1) + 1;
-        return 0;
-}
-
-static int put_in(void *user, struct store_txn *t)
-{
-        struct putting *p = user;
-        const struct digest *epoch = &p->portfolio->epoch;
+        uint8_t key[TRIAL_KEY_SIZE], from[TRIAL_KEY_SIZE], first[TRIAL_KEY_SIZE], number[4];
+        cleanup_walk struct store_walk w = {.txn = t,
+                                            .table = TABLE_PORTFOLIOS,
+                                            .prefix = SLICE(trial_key(first, epoch, 't', 0).data, DIGEST_SIZE + 1),
+                                            .from = trial_key(from, epoch, 't', trial->number),
+                                            .keys_only = true};
         cleanup_buffer struct buffer b = {0};
-        uint8_t key[TRIAL_KEY_SIZE], from[TRIAL_KEY_SIZE], number[4];
-        uint32_t next = p->trial->number;
-        int r = find_in(t, epoch, p->trial->case_id, &p->there);
+        uint32_t next = trial->number;
+        int r = find_in(t, epoch, trial->case_id, ret_there);
 
-        if (r == 0 && p->instead && p->there->number == p->instead->number) {
-                p->there = trial_free(p->there);
-                r = store_delete(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', p->instead->number));
+        if (r == 0 && instead && (*ret_there)->number == instead->number) {
+                *ret_there = trial_free(*ret_there);
+                r = store_delete(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', instead->number));
                 if (r == 0)
                         r = portfolio_count(t, trial_key(key, epoch, 'b', 0)); /* so that learners that know it are made anew (learned.c) */
                 r = r < 0 ? r : -ENOENT;
         }
         if (r != -ENOENT)
                 return r;
-        r = store_each(t, TABLE_PORTFOLIOS, SLICE(trial_key(key, epoch, 't', 0).data, DIGEST_SIZE + 1),
-                       trial_key(from, epoch, 't', next), false, last_number, &next);
+        while ((r = store_walk(&w)) > 0)
+                next = key_get_u32((const uint8_t *)w.key.data + DIGEST_SIZE + 1) + 1;
         if (r < 0)
                 return r;
-        p->trial->number = next;
-        trial_encode(p->trial, &b);
+        trial->number = next;
+        trial_encode(trial, &b);
         r = store_put(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', next), SLICE(b.data, b.size));
         key_u32(number, next);
-        return r < 0 ? r
-                     : store_put(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'c', p->trial->case_id),
-                                 SLICE(number, sizeof(number)));
+        return r < 0 ? r : store_put(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 'c', trial->case_id), SLICE(number, sizeof(number)));
 }
 
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret)
 {
         cleanup_trial struct trial *old = NULL;
         bool is_bad = trial_find_any(w, p, t->case_id, &old) == 0 && !trial_stands(w, p, info, old);
-        struct putting put = {.portfolio = p, .trial = t, .instead = is_bad ? old : NULL};
-        int r = store_update(workspace_store(w), put_in, &put);
+        struct store_update u = {.store = workspace_store(w)};
 
-        if (r < 0)
-                put.there = trial_free(put.there);
-        *ret = put.there;
-        return r;
-}
-
-static int add_trial(void *user, struct slice key, struct slice value)
-{
-        struct trial_list *l = user;
-
-        list_grow(l->list, l->n);
-        l->n += trial_decode(value, &l->list[l->n]) == 0; /* a damaged one is left out; fsck reports it */
-        return 0;
+        *ret = NULL;
+        while (store_update_begins(&u)) {
+                *ret = trial_free(*ret);
+                u.r = put_in(u.txn, &p->epoch, t, is_bad ? old : NULL, ret);
+        }
+        if (u.r < 0)
+                *ret = trial_free(*ret);
+        return u.r;
 }
 
 int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret)
 {
-        cleanup_txn struct store_txn *t = NULL;
         uint8_t key[TRIAL_KEY_SIZE], first[TRIAL_KEY_SIZE];
-        int r = store_read(workspace_store(w), &t);
+        cleanup_walk struct store_walk walk = {.store = workspace_store(w),
+                                               .table = TABLE_PORTFOLIOS,
+                                               .prefix = SLICE(trial_key(key, &p->epoch, 't', 0).data, DIGEST_SIZE + 1),
+                                               .from = trial_key(first, &p->epoch, 't', from)};
+        int r;
 
-        return r < 0 ? r
-                     : store_each(t, TABLE_PORTFOLIOS, SLICE(trial_key(key, &p->epoch, 't', 0).data, DIGEST_SIZE + 1),
-                                  trial_key(first, &p->epoch, 't', from), true, add_trial, ret);
+        while ((r = store_walk(&walk)) > 0) {
+                list_grow(ret->list, ret->n);
+                ret->n += trial_decode(walk.value, &ret->list[ret->n]) == 0; /* a damaged one is left out; fsck reports it */
+        }
+        return r;
 }
 
 void trial_list_done(struct trial_list *l)

@@ -9,24 +9,16 @@
 #define PROGRAMS "programs/kept-in"
 #define IN_FILES 1
 
-static int note(void *, struct store_txn *t)
-{
-        int r = meta_number_put(t, FACTS, FACT_VERSION);
-
-        return r < 0 ? r : meta_number_put(t, PROGRAMS, IN_FILES);
-}
-
 int format_note(struct store *s)
 {
-        return store_update(s, note, NULL);
-}
+        struct store_update u = {.store = s};
 
-/* A record begins with its format. */
-static int find_older(void *user, struct slice, struct slice value)
-{
-        const uint8_t *today = user;
-
-        return value.size > 0 && *(const uint8_t *)value.data < *today;
+        while (store_update_begins(&u)) {
+                u.r = meta_number_put(u.txn, FACTS, FACT_VERSION);
+                if (u.r == 0)
+                        u.r = meta_number_put(u.txn, PROGRAMS, IN_FILES);
+        }
+        return u.r;
 }
 
 /* 1: there is an older record. */
@@ -37,14 +29,19 @@ static int find_older_records(struct workspace *w)
                 uint8_t format;
         } tables[] = {{TABLE_BUILDS, BUILD_RECORD_VERSION}, {TABLE_FACTS, FACT_VERSION}, {TABLE_SAMPLES, FACT_VERSION}};
         const bool is_in_files = meta_number(w, PROGRAMS) == IN_FILES; /* else every record counts as older */
-        int r = 0;
+        int r;
 
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(tables); i++) {
-                uint8_t today = is_in_files ? tables[i].format : UINT8_MAX;
+        for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+                cleanup_walk struct store_walk walk = {.store = workspace_store(w), .table = tables[i].table};
+                const uint8_t today = is_in_files ? tables[i].format : UINT8_MAX;
 
-                r = store_visit(workspace_store(w), tables[i].table, SLICE("", 0), true, find_older, &today);
+                while ((r = store_walk(&walk)) > 0)
+                        if (walk.value.size > 0 && *(const uint8_t *)walk.value.data < today) /* a record begins with its format */
+                                return 1;
+                if (r < 0)
+                        return r;
         }
-        return r;
+        return 0;
 }
 
 int format_check(struct workspace *w)

@@ -250,19 +250,17 @@ struct worker_pool *pool_close(struct worker_pool *p)
         return NULL;
 }
 
-struct machine_to_note {
-        const struct worker_pool *pool;
-        const char *machine;
-};
-
 /* If two processes learn the machine at the same time, the first one counts. */
-static int note_machine_in(void *user, struct store_txn *t)
+static int note_machine(const struct worker_pool *p, const char *machine)
 {
-        const struct machine_to_note *m = user;
+        struct store_update u = {.store = workspace_store(p->workspace)};
         char key[128];
 
-        pool_key(m->pool->name, key);
-        return store_has(t, TABLE_META, slice_string(key)) ? 0 : store_put(t, TABLE_META, slice_string(key), slice_string(m->machine));
+        pool_key(p->name, key);
+        while (store_update_begins(&u))
+                if (!store_has(u.txn, TABLE_META, slice_string(key)))
+                        u.r = store_put(u.txn, TABLE_META, slice_string(key), slice_string(machine));
+        return u.r;
 }
 
 /* -- the query -- */
@@ -296,7 +294,7 @@ static int machine_compute(struct query *query, struct job *j, struct value **re
         int r = cluster_machine(p->cluster, found);
 
         if (r == 0)
-                r = store_update(workspace_store(p->workspace), note_machine_in, &(struct machine_to_note){p, found});
+                r = note_machine(p, found);
         if (r < 0)
                 return r;
         if (!pool_machine(p, machine) || strcmp(machine, found) != 0)
