@@ -148,15 +148,6 @@ static int64_t file_clock(void)
         return (int64_t)t.tv_sec * (int64_t)NSEC_PER_SEC + t.tv_nsec;
 }
 
-static bool has_trail(const struct recipe *r)
-{
-        char *const *e = r->environment;
-
-        while (*e && strcmp(*e, BUILD_TRAIL) != 0)
-                e++;
-        return *e;
-}
-
 static int attempt_once(struct attempt *a)
 {
         const struct build_request *q = a->request;
@@ -167,7 +158,7 @@ static int attempt_once(struct attempt *a)
         a->is_watched = true;
         buffer_done(&a->watched);
         if (r == 0)
-                r = build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, has_trail(q->recipe), &a->ccache);
+                r = build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, strings_have(q->recipe->environment, BUILD_TRAIL), &a->ccache);
         if (r == 0)
                 r = fault_at("build.checkout");
         if (r == 0)

@@ -21,6 +21,20 @@ struct solver *solver_unref(struct solver *s)
         return NULL;
 }
 
+struct solver *solver_with(const struct solver *s, struct recipe *recipe)
+{
+        struct solver *with = allocate(1, sizeof(*with));
+
+        *with = (struct solver){.refs = 1,
+                                .number = s->number,
+                                .version = s->version,
+                                .recipe = recipe,
+                                .history = history_ref(s->history),
+                                .repository = recipe->base ?: recipe->name,
+                                .pool = s->pool};
+        return with;
+}
+
 struct solver_list *solver_list_unref(struct solver_list *l)
 {
         if (l && __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL) == 0) {

@@ -33,7 +33,6 @@ static struct solver *solver_at(struct solver *s, uint32_t commit, const struct 
 {
         const struct recipe *at = solver_recipe_at(s, commit);
         struct recipe *recipe;
-        struct solver *with;
 
         if (at == s->recipe && !like && !arguments)
                 return solver_ref(s);
@@ -50,11 +49,7 @@ static struct solver *solver_at(struct solver *s, uint32_t commit, const struct 
         recipe->builder = s->recipe->builder;
         recipe->is_programs = s->recipe->is_programs;
         recipe_share_eras(recipe, s->recipe); /* what it is built by */
-        with = allocate(1, sizeof(*with));
-        *with = (struct solver){
-                .refs = 1, .number = s->number, .version = s->version, .recipe = recipe, .history = history_ref(s->history), .pool = s->pool};
-        with->repository = recipe->base ?: recipe->name;
-        return with;
+        return solver_with(s, recipe);
 }
 
 /* -- the three kinds -- */

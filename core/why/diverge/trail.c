@@ -2,23 +2,23 @@
 
 #include <inttypes.h>
 
+#include "core/run/verdict.h"
+
 #define NUMBERS_MOST  (1u << 24) /* of functions */
 #define CANDIDATES    64
 #define KINDS_OF_LOOP 3 /* the least number of different chunks among TRAIL_ALIKE; fewer are a loop's and prove nothing */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
-/* Calls fn for each line without its newline; skips a last line that has none. */
-static void each_line(struct slice text, void (*fn)(void *user, const char *line), void *user)
+/* The next line, NUL-terminated; NULL at the end. A last line without a newline is truncated, and skipped. */
+static char *take_line(struct slice *text)
 {
-        const char *at = text.data, *const end = at + text.size, *newline;
+        struct slice line;
 
-        while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-                cleanup_free char *line = copy_prefix(at, (size_t)(newline - at));
-
-                fn(user, line);
-                at = newline + 1;
-        }
+        if (!memchr(text->data, '\n', text->size))
+                return NULL;
+        slice_next_line(text, &line);
+        return copy_prefix(line.data, line.size);
 }
 
 struct names {
@@ -26,14 +26,13 @@ struct names {
         size_t n;
 };
 
-static void read_name(void *user, const char *line)
+static void read_names(struct slice text, struct names *ret)
 {
-        struct names *names = user;
-
-        if (strncmp(line, "N ", 2) != 0)
-                return;
-        list_grow(names->list, names->n);
-        names->list[names->n++] = copy_string(line + 2);
+        for (char *line; (line = take_line(&text)); free(line))
+                if (strncmp(line, "N ", 2) == 0) {
+                        list_grow(ret->list, ret->n);
+                        ret->list[ret->n++] = copy_string(line + 2);
+                }
 }
 
 static int compare_names(const void *a, const void *b)
@@ -47,7 +46,7 @@ void trail_skip(const struct slice text[2], struct buffer *ret)
         size_t at[2] = {0};
 
         for (int side = 0; side < 2; side++) {
-                each_line(text[side], read_name, &names[side]);
+                read_names(text[side], &names[side]);
                 sort_list(names[side].list, names[side].n, sizeof(char *), compare_names);
         }
         while (at[0] < names[0].n || at[1] < names[1].n) {
@@ -68,9 +67,8 @@ void trail_skip(const struct slice text[2], struct buffer *ret)
         }
 }
 
-static void read_chunk(void *user, const char *line)
+static void read_chunk(struct trail *t, const char *line)
 {
-        struct trail *t = user;
         struct trail_chunk c;
 
         t->is_whole |= *line == 'X';
@@ -85,7 +83,8 @@ static void read_chunk(void *user, const char *line)
 void trail_read(struct slice text, struct trail *ret)
 {
         *ret = (struct trail){0};
-        each_line(text, read_chunk, ret);
+        for (char *line; (line = take_line(&text)); free(line))
+                read_chunk(ret, line);
 }
 
 void trail_done(struct trail *t)
@@ -245,9 +244,8 @@ static void read_function(struct trail_window *w, const char *line)
         w->functions[number] = f;
 }
 
-static void read_step(void *user, const char *line)
+static void read_step(struct trail_window *w, const char *line)
 {
-        struct trail_window *w = user;
         struct trail_step s = {.kind = *line};
         int path = 0;
 
@@ -271,7 +269,8 @@ static void read_step(void *user, const char *line)
 void trail_window_read(struct slice text, struct trail_window *ret)
 {
         *ret = (struct trail_window){0};
-        each_line(text, read_step, ret);
+        for (char *line; (line = take_line(&text)); free(line))
+                read_step(ret, line);
 }
 
 void trail_window_done(struct trail_window *w)

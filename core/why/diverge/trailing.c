@@ -57,19 +57,15 @@ static struct recipe *trail_recipe(const struct recipe *r)
         return copy;
 }
 
-/* A private solver. */
 static struct solver *trail_solver(const struct solver *s)
 {
-        struct solver *with = allocate(1, sizeof(*with));
+        struct solver *with = solver_with(s, trail_recipe(s->recipe));
 
-        *with = (struct solver){
-                .refs = 1, .number = s->number, .version = s->version, .recipe = trail_recipe(s->recipe), .history = history_ref(s->history)};
         for (size_t i = 0; i < s->recipe->n_eras; i++) {
                 struct recipe *era = s->recipe->eras[i];
 
                 recipe_add_era(with->recipe, era->file ? recipe_ref(era) : trail_recipe(era));
         }
-        with->repository = with->recipe->base ?: with->recipe->name;
         return with;
 }
 
