@@ -91,17 +91,22 @@ void finding_add_queries(struct workspace *w, struct solver *s, const struct obs
         cleanup(script_times_done) struct script_times t = {0};
         cleanup_blob struct blob bytes = {0};
         cleanup_free uint32_t *lines = NULL;
-        bool is_known = true;
+        size_t n_lines;
 
         if (!version_is_of_history(f->reference) || !version_is_of_history(f->target) || cases_get(workspace_cases(w), f->case_id, &info) < 0 ||
-            info->format != FORMAT_SMT2 || cases_read_bytes(workspace_cases(w), info, CASE_SIZE_MAX, &bytes) < 0)
+            info->n_expected < 2)
                 return;
-        case_question_lines(info->format, SLICE(bytes.data, bytes.size), &lines, &t.n);
-        t.list = allocate(MAX(t.n, 1), sizeof(*t.list));
+        t.n = info->n_expected;
+        t.list = allocate(t.n, sizeof(*t.list));
         for (size_t i = 0; i < t.n; i++)
-                t.list[i] = (struct query_times){.number = (uint32_t)i + 1, .line = lines[i]};
-        for (; t.n > 1 && is_known && t.which < 2; t.which++)
-                is_known = add_version(w, s, f, info, &t) == 0 && t.list[0].n[t.which] > 0;
-        if (t.n > 1 && is_known)
-                print(&t, info->name, ret);
+                t.list[i].number = (uint32_t)i + 1;
+        for (; t.which < 2; t.which++)
+                if (add_version(w, s, f, info, &t) < 0 || t.list[0].n[t.which] == 0)
+                        return;
+        if (cases_read_bytes(workspace_cases(w), info, CASE_SIZE_MAX, &bytes) < 0)
+                return;
+        case_question_lines(info->format, SLICE(bytes.data, bytes.size), &lines, &n_lines);
+        for (size_t i = 0; i < MIN(t.n, n_lines); i++)
+                t.list[i].line = lines[i];
+        print(&t, info->name, ret);
 }
