@@ -18,8 +18,8 @@ struct cases;
 struct case_info {
         unsigned refs;
         uint32_t id;
-        /* Of a question of a script: the whole script's id, and the question's number from 1; else 0. Bytes, sha256 and runs are the whole's; the
-         * question's facts are derived from them (core/run/fact_query.h). */
+        /* Set if the case is one question of a script: the id of the whole script, and the question's number from 1; else 0. Bytes, sha256 and runs
+         * are the whole's; the question's facts are derived from them (core/run/fact_query.h). */
         uint32_t whole, query;
         enum format format;
         bool removed; /* taken out of listings; facts stay */

@@ -58,8 +58,8 @@ struct recipe {
         char *options; /* arguments with which the program lists its options; NULL: not given */
         struct recipe_limits limits, build_limits;
         uint64_t samples;
-        /* Of a solver or variant, not of an era: [binary] before [era], each kind in the order of the text. Each is a whole recipe with the solver's
-         * keys for those it lacks. */
+        /* The eras of a solver or variant: [binary] before [era], each kind in the order of the text. Each is a whole recipe with the solver's keys
+         * for those it lacks; an era itself has none. */
         struct recipe **eras;
         size_t n_eras;
         char *range;                /* of an era: "A..B"; of a binary: its revision; else NULL */

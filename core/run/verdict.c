@@ -174,8 +174,8 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
         return false;
 }
 
-/* What solvers and C++'s runtime print when an allocation fails. Under a limit on address space running out of memory looks like this: the program is
- * told, prints this and gives up by itself. */
+/* True if the output has a text that solvers and C++'s runtime print when an allocation fails. Under a limit on address space, a program that runs out
+ * of memory is told so, prints such a text and ends by itself. */
 static bool says_out_of_memory(const struct execute_result *r)
 {
         static const char *const texts[] = {"out of memory", "Out of memory",    "out-of-memory",

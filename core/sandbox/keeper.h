@@ -15,7 +15,7 @@ int keeper_open(const struct execute_request *like, const char *runs, struct kee
 struct keeper *keeper_close(struct keeper *k);
 DEFINE_CLEANUP(struct keeper *, keeper_close)
 
-/* Whether it can be used for another run. Waits until the last one has gone. */
+/* The state of a keeper between runs. keeper_state() waits until the last run has gone. */
 enum keeper_state {
         KEEPER_CLEAN,
         KEEPER_DIRTY, /* a program has left something in it */

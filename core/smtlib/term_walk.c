@@ -213,7 +213,7 @@ static uint64_t bit_of(const struct free_sets *s, const struct term *variable, s
         return at > first && at <= first + 64 ? UINT64_C(1) << (at - 1 - first) : 0;
 }
 
-/* Which of the 64 are free in the whole term. */
+/* Returns the variables, a bit for each of the 64, that are free in the whole term. */
 static uint64_t find_free(struct free_sets *s, size_t first)
 {
         for (size_t i = 0; i < s->all.n; i++) {

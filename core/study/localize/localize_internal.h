@@ -92,7 +92,7 @@ struct verification {
         size_t n[2];
 };
 
-/* Whether the two ends of a case differ, over seeds. */
+/* How the two ends of a case compare, over seeds. */
 enum ends_state {
         ENDS_OPEN,
         ENDS_DIFFER,

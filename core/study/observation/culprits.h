@@ -36,7 +36,7 @@ struct culprit {
         uint32_t commit;
         uint32_t *findings; /* owned; numbers, ascending */
         size_t n;
-        /* Of the finding with the largest slowdown at this commit; if all its findings are by memory or effort, the one with the largest ratio. */
+        /* The finding with the largest slowdown at this commit; if all its findings are by memory or effort, the one with the largest ratio. */
         uint32_t worst; /* its number */
         enum judge_measure measure;
         double before, after; /* of the measure, seconds as a rule; infinite: an end without an answer */
