@@ -89,14 +89,14 @@ static _Noreturn void end(const char *why)
         _exit(lost.status);
 }
 
-void process_lost(const char *why)
+void process_end_damaged(const char *why)
 {
         be_the_only_one();
         make_marks();
         end(why);
 }
 
-void process_end(const char *why)
+void process_end_sound(const char *why)
 {
         be_the_only_one();
         if (!lost.begun)
@@ -124,11 +124,11 @@ static const struct {
 static void on_signal(int number, siginfo_t *info, void *context)
 {
         if (info->si_code == SI_TIMER && info->si_value.sival_ptr)
-                process_lost(info->si_value.sival_ptr);
+                process_end_damaged(info->si_value.sival_ptr);
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
                 if (signals[i].number == number)
-                        process_lost(signals[i].why);
-        process_lost("a signal");
+                        process_end_damaged(signals[i].why);
+        process_end_damaged("a signal");
 }
 
 static char **copy_list(char *const list[], size_t room, size_t *ret_n)

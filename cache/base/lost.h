@@ -27,9 +27,9 @@ void lost_unmark(int folder);
 /* A command that has printed nothing starts over and does not return; any other, and a daemon, returns. Not for a signal handler. */
 void lost_before_output(void);
 
-_Noreturn void process_lost(const char *why); /* async-signal-safe */
+_Noreturn void process_end_damaged(const char *why); /* async-signal-safe */
 /* The same for a process whose data is sound: nothing is marked. Without lost_begin() it aborts. */
-_Noreturn void process_end(const char *why);
+_Noreturn void process_end_sound(const char *why);
 
 /* The process is lost unless lost_watch_end() is called within some seconds. */
 struct lost_watch {

@@ -14,7 +14,7 @@
 static void *there(void *p)
 {
         if (!p)
-                process_end("no memory is left");
+                process_end_sound("no memory is left");
         return p;
 }
 
@@ -117,7 +117,7 @@ static bool buffer_reserve(struct buffer *b, size_t more)
                 char *data = realloc(b->data, capacity);
 
                 if (!data && capacity <= BUFFER_LARGE)
-                        process_end("no memory is left");
+                        process_end_sound("no memory is left");
                 if (!data) {
                         b->failed = true;
                         return false;

@@ -244,7 +244,7 @@ enum tree_kind {
 };
 
 /* A walk through one tree, in the order of its keys. */
-struct walk {
+struct tree_reader {
         struct pages *pages;
         enum tree_kind kind;
         const struct tree *tree;
@@ -264,7 +264,7 @@ struct node {
         uint16_t flags;
 };
 
-static int node_read(struct walk *w, const uint8_t *page, unsigned index, bool branch, struct node *ret)
+static int node_read(struct tree_reader *w, const uint8_t *page, unsigned index, bool branch, struct node *ret)
 {
         struct pages *c = w->pages;
         uint16_t lower = get16(page + 12), at = get16(page + HEADER + 2 * index);
@@ -310,7 +310,7 @@ static int node_takes_room(struct pages *c, const uint8_t *page, const struct no
         return 0;
 }
 
-static int nodes_fill_room(struct walk *w, const uint8_t *page, unsigned n, bool branch)
+static int nodes_fill_room(struct tree_reader *w, const uint8_t *page, unsigned n, bool branch)
 {
         struct pages *c = w->pages;
         uint16_t upper = get16(page + 14);
@@ -339,7 +339,7 @@ static int compare(enum tree_kind kind, const uint8_t *a, size_t a_size, const u
 }
 
 /* Keys ascend; a key of a branch is above all keys to its left and not above any to its right. */
-static int next_key(struct walk *w, uint64_t page, const struct node *n, bool separator)
+static int next_key(struct tree_reader *w, uint64_t page, const struct node *n, bool separator)
 {
         if (w->kind == TREE_FREE && n->key_size != sizeof(uint64_t))
                 return damaged(w->pages, page, "a transaction's number has another size");
@@ -403,7 +403,7 @@ static int subtree(struct pages *c, uint64_t page, const struct node *n)
         return c->deep ? walk_tree(c, TREE_TABLE, &t->tree) : 0;
 }
 
-static int leaf_node(struct walk *w, uint64_t page, const struct node *n)
+static int leaf_node(struct tree_reader *w, uint64_t page, const struct node *n)
 {
         struct pages *c = w->pages;
         uint64_t pages = 0, first = 0;
@@ -429,7 +429,7 @@ static int leaf_node(struct walk *w, uint64_t page, const struct node *n)
 }
 
 /* Checks a page's content for its place in the tree, except the pages it refers to and the order of its keys. */
-static int check_page(struct walk *w, const uint8_t *page, bool branch)
+static int check_page(struct tree_reader *w, const uint8_t *page, bool branch)
 {
         struct pages *c = w->pages;
         uint16_t lower = get16(page + 12), upper = get16(page + 14);
@@ -443,7 +443,7 @@ static int check_page(struct walk *w, const uint8_t *page, bool branch)
         return nodes_fill_room(w, page, nodes_of(page), branch);
 }
 
-static int walk_page(struct walk *w, uint64_t number, unsigned depth)
+static int walk_page(struct tree_reader *w, uint64_t number, unsigned depth)
 {
         struct pages *c = w->pages;
         uint8_t *page = w->levels + (size_t)depth * c->page_size;
@@ -471,7 +471,7 @@ static int walk_page(struct walk *w, uint64_t number, unsigned depth)
         return r;
 }
 
-static void walk_done(struct walk *w)
+static void walk_done(struct tree_reader *w)
 {
         free(w->levels);
 }
@@ -479,7 +479,7 @@ static void walk_done(struct walk *w)
 static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 {
         struct tree tree = *t; /* the list of tables may move */
-        cleanup(walk_done) struct walk w = {.pages = c, .kind = kind, .tree = &tree};
+        cleanup(walk_done) struct tree_reader w = {.pages = c, .kind = kind, .tree = &tree};
         int r;
 
         if (tree.root == NO_ROOT)
@@ -497,7 +497,7 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 /* -- paths ------------------------------------------------------------------------------------------------------ */
 
 /* Checks keys and flags of a page that is met for the first time. */
-static int check_nodes(struct walk *w, const uint8_t *page, bool branch)
+static int check_nodes(struct tree_reader *w, const uint8_t *page, bool branch)
 {
         int r = see(w->pages, get64(page));
 
@@ -514,7 +514,7 @@ static int check_nodes(struct walk *w, const uint8_t *page, bool branch)
 }
 
 /* *ret is valid until the next call. */
-static int path_page(struct walk *w, uint64_t number, bool branch, const uint8_t **ret)
+static int path_page(struct tree_reader *w, uint64_t number, bool branch, const uint8_t **ret)
 {
         struct pages *p = w->pages;
         struct kept *k = &p->kept[branch ? number % KEPT : KEPT];
@@ -540,7 +540,7 @@ static int path_page(struct walk *w, uint64_t number, bool branch, const uint8_t
 }
 
 /* The last node whose key is not above `key`; the first node of a branch has no key. False: all are above. */
-static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct slice key, struct node *ret)
+static bool find_node(struct tree_reader *w, const uint8_t *page, bool branch, struct slice key, struct node *ret)
 {
         unsigned low = branch, high = nodes_of(page);
 
@@ -560,7 +560,7 @@ static bool find_node(struct walk *w, const uint8_t *page, bool branch, struct s
 /* Checks the pages from the root to the leaf where the key is or would be. */
 static int look_on_path(struct pages *p, const struct tree *t, struct slice key)
 {
-        struct walk w = {.pages = p, .kind = TREE_TABLE};
+        struct tree_reader w = {.pages = p, .kind = TREE_TABLE};
         uint64_t number = t->root, pages;
         int r = 0;
 

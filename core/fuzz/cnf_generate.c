@@ -584,19 +584,283 @@ static void make_multipliers(struct making *m)
         add_miter(&u, x, y, 2 * n);
 }
 
+/* -- large formulas -- */
+
+/* The same for large formulas: by the square of the size, so that small ones are no larger than those of other families. */
+static size_t scale_square(const struct making *m, double least, double most)
+{
+        double share = (double)(m->size - 1) / (CNF_SIZE_MOST - 1);
+
+        return (size_t)(least + (most - least) * share * share + 0.5);
+}
+
+/* Rows, columns and cells of a square: in each of them exactly one. */
+static void add_exactly_one(struct making *m, enum encoding e, const int32_t *l, size_t n)
+{
+        cnf_add_clause(m->cnf, l, n);
+        if (n > 1)
+                add_at_most(m->cnf, e, l, n, 1);
+}
+
+/* Some cells of a square with permuted rows, columns and values are given. In one of three formulas one of these cells has another value. */
+static void make_latin(struct making *m)
+{
+        size_t n = scale(m, 2, 18), n_given = below(m, n * n), wrong = below(m, 3) == 0 ? below(m, n_given + 1) : SIZE_MAX;
+        cleanup_free uint32_t *rows = random_permutation(m->random, 0, n), *columns = random_permutation(m->random, 0, n);
+        cleanup_free uint32_t *values = random_permutation(m->random, 0, n), *cells = random_permutation(m->random, 0, n * n);
+        cleanup_free int32_t *list = allocate(n, sizeof(*list));
+
+        m->cnf->variables = (uint32_t)(n * n * n);
+        for (size_t kind = 0; kind < 3; kind++)
+                for (size_t i = 0; i < n; i++)
+                        for (size_t j = 0; j < n; j++) {
+                                for (size_t k = 0; k < n; k++) {
+                                        size_t at[3][3] = {{i, j, k}, {i, k, j}, {k, i, j}}; /* row, column, value */
+
+                                        list[k] = (int32_t)(1 + (at[kind][0] * n + at[kind][1]) * n + at[kind][2]);
+                                }
+                                add_exactly_one(m, ENCODING_COMBINATIONS, list, n);
+                        }
+        for (size_t i = 0; i < n_given; i++) {
+                size_t row = cells[i] / n, column = cells[i] % n, value = values[(rows[row] + columns[column]) % n];
+
+                if (i == wrong)
+                        value = (value + 1) % n;
+                cnf_add_clause(m->cnf, (int32_t[]){(int32_t)(1 + cells[i] * n + value)}, 1);
+        }
+        m->answer = wrong >= n_given ? VERDICT_SAT : VERDICT_UNKNOWN;
+}
+
+static void make_queens(struct making *m)
+{
+        size_t n = scale(m, 1, 40), k;
+        enum encoding e = toss(m) ? ENCODING_COUNTER : ENCODING_COMBINATIONS;
+        cleanup_free int32_t *list = allocate(n, sizeof(*list));
+
+        m->cnf->variables = (uint32_t)(n * n);
+        for (size_t is_column = 0; is_column < 2; is_column++)
+                for (size_t i = 0; i < n; i++) {
+                        for (k = 0; k < n; k++)
+                                list[k] = (int32_t)(1 + (is_column ? k * n + i : i * n + k));
+                        add_exactly_one(m, e, list, n);
+                }
+        for (size_t is_rising = 0; is_rising < 2; is_rising++)
+                for (size_t diagonal = 0; diagonal < 2 * n - 1; diagonal++) {
+                        k = 0;
+                        for (size_t row = 0; row < n; row++) {
+                                size_t column = diagonal - row; /* huge below 0 */
+
+                                if (column < n)
+                                        list[k++] = (int32_t)(1 + row * n + (is_rising ? column : n - 1 - column));
+                        }
+                        if (k > 1)
+                                add_at_most(m->cnf, e, list, k, 1);
+                }
+        m->answer = n == 2 || n == 3 ? VERDICT_UNSAT : VERDICT_SAT;
+}
+
+static void make_colors(struct making *m)
+{
+        static const double degrees[] = {[3] = 4.69, [4] = 8.90, [5] = 13.67}; /* thresholds, on average */
+        size_t k = 3 + below(m, 3);
+        bool is_large = toss(m);
+        size_t n = is_large ? scale_square(m, 3, 30000 / (double)k) : scale(m, 3, 240 / (double)k);
+        double degree = degrees[k] * (is_large ? 0.3 + 0.4 * random_uniform(m->random) : 0.9 + 0.2 * random_uniform(m->random));
+        cleanup_free int32_t *list = allocate(k, sizeof(*list));
+
+        m->cnf->variables = (uint32_t)(n * k);
+        for (size_t i = 0; i < n; i++) {
+                for (size_t c = 0; c < k; c++)
+                        list[c] = (int32_t)(1 + i * k + c);
+                cnf_add_clause(m->cnf, list, k);
+        }
+        for (size_t i = 0; i < (size_t)((double)n * degree / 2 + 0.5); i++) {
+                size_t a = below(m, n), b = (a + 1 + below(m, n - 1)) % n;
+
+                for (size_t c = 0; c < k; c++)
+                        cnf_add_clause(m->cnf, (int32_t[]){-(int32_t)(1 + a * k + c), -(int32_t)(1 + b * k + c)}, 2);
+        }
+}
+
+/* x[a][b]: a is before b. It is transitive, and something is before each element; of one of them that is not said if there is an answer. */
+static void make_ordering(struct making *m)
+{
+        size_t n = scale(m, 2, 40), k;
+        size_t least = below(m, 3) == 0 ? below(m, n) : n;
+        cleanup_free int32_t *before = allocate(n * n, sizeof(*before)), *list = allocate(n, sizeof(*list));
+
+        for (size_t a = 0; a < n; a++)
+                for (size_t b = a + 1; b < n; b++) {
+                        before[a * n + b] = fresh(m->cnf);
+                        before[b * n + a] = -before[a * n + b];
+                }
+        for (size_t a = 0; a < n; a++)
+                for (size_t b = 0; b < n; b++)
+                        for (size_t c = 0; c < n && a != b; c++)
+                                if (c != a && c != b)
+                                        cnf_add_clause(m->cnf, (int32_t[]){-before[a * n + b], -before[b * n + c], before[a * n + c]}, 3);
+        for (size_t b = 0; b < n; b++) {
+                k = 0;
+                for (size_t a = 0; a < n; a++)
+                        if (a != b)
+                                list[k++] = before[a * n + b];
+                if (b != least)
+                        cnf_add_clause(m->cnf, list, k);
+        }
+        m->answer = least < n ? VERDICT_SAT : VERDICT_UNSAT;
+}
+
+enum netlist {
+        NETLIST_AND,
+        NETLIST_XOR,
+        NETLIST_CHOICE,
+        NETLIST_MIXED,
+        N_NETLISTS
+};
+
+/* A new literal, equal to the gate of these literals. */
+static int32_t wide_gate(struct cnf *c, enum netlist kind, int32_t *l, size_t n)
+{
+        int32_t o = fresh(c);
+
+        if (kind == NETLIST_AND) {
+                cnf_add_and(c, o, l, n);
+        } else if (kind == NETLIST_XOR) {
+                l[n] = o;
+                cnf_add_xor(c, l, n + 1, false);
+        } else { /* l[0] ? l[1] : l[2] */
+                cnf_add_clause(c, (int32_t[]){-o, -l[0], l[1]}, 3);
+                cnf_add_clause(c, (int32_t[]){-o, l[0], l[2]}, 3);
+                cnf_add_clause(c, (int32_t[]){o, -l[0], -l[1]}, 3);
+                cnf_add_clause(c, (int32_t[]){o, l[0], -l[2]}, 3);
+        }
+        return o;
+}
+
+static bool gate_value(enum netlist kind, const bool *in, size_t n)
+{
+        bool all = true, odd = false;
+
+        for (size_t i = 0; i < n; i++) {
+                all &= in[i];
+                odd ^= in[i];
+        }
+        return kind == NETLIST_AND ? all : kind == NETLIST_XOR ? odd : in[0] ? in[1] : in[2];
+}
+
+/* Gates of earlier ones. Either the outputs have their values under some inputs, or a second circuit has the same gates, their inputs in another order, and
+ * one of its outputs differs. */
+static void make_netlists(struct making *m)
+{
+        bool is_twice = toss(m);
+        enum netlist kind = (enum netlist)below(m, N_NETLISTS);
+        double most = (is_twice ? 4000 : 8000) / (kind == NETLIST_XOR ? 8 : 1); /* parities are hard */
+        size_t n_inputs = 3 + scale_square(m, 0, 200), n_gates = scale_square(m, 2, most), n = n_inputs + n_gates, near = 3 + below(m, 3000);
+        size_t n_wanted = 1 + below(m, 30), n_outputs = MIN(n_gates, n_wanted);
+        cleanup_free int32_t *a = allocate(n, sizeof(*a)), *b = allocate(n, sizeof(*b));
+        cleanup_free bool *value = allocate(n, sizeof(*value));
+        struct circuit u = {.cnf = m->cnf};
+
+        for (size_t i = 0; i < n_inputs; i++) {
+                a[i] = b[i] = fresh(m->cnf);
+                value[i] = toss(m);
+        }
+        for (size_t i = n_inputs; i < n; i++) {
+                enum netlist of = kind == NETLIST_MIXED ? (enum netlist)below(m, NETLIST_MIXED) : kind;
+                size_t k = of == NETLIST_CHOICE ? 3 : 2 + below(m, of == NETLIST_XOR ? 3 : 6), first = i - MIN(i, near);
+                int32_t l[8], mirrored[8];
+                bool in[8];
+
+                for (size_t j = 0; j < k; j++) {
+                        size_t at = first + below(m, i - first), to = of == NETLIST_CHOICE ? j : k - 1 - j;
+                        bool is_negated = toss(m);
+
+                        in[j] = value[at] ^ is_negated;
+                        l[j] = is_negated ? -a[at] : a[at];
+                        mirrored[to] = is_negated ? -b[at] : b[at];
+                }
+                a[i] = wide_gate(m->cnf, of, l, k);
+                value[i] = gate_value(of, in, k);
+                if (is_twice)
+                        b[i] = wide_gate(m->cnf, of, mirrored, k);
+        }
+        if (is_twice)
+                add_miter(&u, a + n - n_outputs, b + n - n_outputs, n_outputs);
+        else
+                for (size_t i = n - n_outputs; i < n; i++)
+                        cnf_add_clause(m->cnf, (int32_t[]){value[i] ? a[i] : -a[i]}, 1);
+        m->answer = is_twice ? VERDICT_UNSAT : VERDICT_SAT;
+}
+
+static void make_mixed(struct making *m)
+{
+        size_t n = scale_square(m, 4, 25000);
+        double most = n < 100 ? 1.4 : 0.85, share = 0.5 + (most - 0.5) * random_uniform(m->random); /* of the threshold */
+        double twos = 0.9 * random_uniform(m->random), threes = thresholds[3] * (1 - twos) * share;
+
+        m->cnf->variables = (uint32_t)n;
+        for (size_t i = 0; i < (size_t)(twos * (double)n); i++)
+                add_random_clause(m, 2, draw_any, NULL);
+        for (size_t i = 0; i < (size_t)(threes * (double)n); i++)
+                add_random_clause(m, 3, draw_any, NULL);
+}
+
+static void make_family(struct making *m, enum cnf_family f);
+
+/* In two of three formulas no part is known to have no solution, in the others one. */
+static void make_components(struct making *m)
+{
+        enum cnf_family f = (enum cnf_family)below(m, CNF_COMPONENTS);
+        unsigned size = 1 + (unsigned)below(m, MIN(m->size, 10u));
+        size_t literals = scale_square(m, 1, 150000), unsat = below(m, 3) == 0 ? below(m, literals) : SIZE_MAX;
+
+        m->answer = VERDICT_SAT;
+        while (m->cnf->n_literals < literals) {
+                cleanup_cnf struct cnf *c = cnf_new();
+                struct making part = {.cnf = c, .random = m->random, .size = size, .answer = VERDICT_UNKNOWN};
+                uint32_t before = m->cnf->variables;
+
+                make_family(&part, f);
+                if (part.answer == VERDICT_UNSAT && m->cnf->n_literals < unsat) {
+                        size = 1 + (unsigned)below(m, MIN(m->size, 10u)); /* of some sizes all are */
+                        continue;
+                }
+                if (part.answer == VERDICT_UNSAT)
+                        unsat = SIZE_MAX;
+                if (part.answer == VERDICT_UNSAT || m->answer == VERDICT_SAT)
+                        m->answer = part.answer;
+                for (size_t i = 0; i < c->n_literals; i++)
+                        c->literals[i] += c->literals[i] > 0 ? (int32_t)before : -(int32_t)before;
+                for (size_t i = 0, n; i < c->n_clauses; i++) {
+                        const int32_t *clause = cnf_clause(c, i, &n);
+
+                        cnf_add_clause(m->cnf, clause, n);
+                }
+                m->cnf->variables = before + c->variables;
+        }
+}
+
 /* -- all of them -- */
 
-struct cnf *cnf_generate(struct random *r, enum cnf_family f, unsigned size, enum verdict *ret_answer)
+static void make_family(struct making *m, enum cnf_family f)
 {
         static void (*const families[N_CNF_FAMILIES])(struct making *m) = {
                 [CNF_RANDOM] = make_random,       [CNF_COMMUNITIES] = make_communities, [CNF_PIGEONS] = make_pigeons,
                 [CNF_TSEITIN] = make_tseitin,     [CNF_PARITY] = make_parity,           [CNF_XORS] = make_xors,
                 [CNF_CARDINALITY] = make_cardinality, [CNF_PEBBLING] = make_pebbling,   [CNF_ADDERS] = make_adders,
-                [CNF_MULTIPLIERS] = make_multipliers,
+                [CNF_MULTIPLIERS] = make_multipliers, [CNF_LATIN] = make_latin,         [CNF_QUEENS] = make_queens,
+                [CNF_COLORS] = make_colors,       [CNF_ORDERING] = make_ordering,       [CNF_NETLISTS] = make_netlists,
+                [CNF_MIXED] = make_mixed,         [CNF_COMPONENTS] = make_components,
         };
+
+        families[f](m);
+}
+
+struct cnf *cnf_generate(struct random *r, enum cnf_family f, unsigned size, enum verdict *ret_answer)
+{
         struct making m = {.cnf = cnf_new(), .random = r, .size = MIN(MAX(size, 1u), CNF_SIZE_MOST), .answer = VERDICT_UNKNOWN};
 
-        families[f](&m);
+        make_family(&m, f);
         if (ret_answer)
                 *ret_answer = m.answer;
         return m.cnf;

@@ -1,8 +1,8 @@
 /* Generates DIMACS of families that are hard for different reasons, with variations. Every family has satisfiable and unsatisfiable formulas.
  *
  * `size` is 1 to CNF_SIZE_MOST. At 1 every solver answers at once. At the largest, hard variations take CaDiCaL 1.5 seconds (xors, multipliers) or
- * more than ten (random, pigeons, parity, cardinality); communities, tseitin, pebbles and adders are large rather than hard. Equal random numbers
- * give equal formulas. */
+ * more than ten (random, pigeons, parity, cardinality). Communities, tseitin, pebbles, adders, and all from CNF_LATIN on are large rather than hard:
+ * solvers spend most of their time on preprocessing. Equal random numbers give equal formulas. */
 #pragma once
 
 #include "cache/base/random.h"
@@ -23,6 +23,14 @@ enum cnf_family {
         CNF_PEBBLING,    /* on pyramids and random graphs, pebbles are XORs or ORs of two (Ben-Sasson, Wigderson, "Short proofs are narrow", 2001) */
         CNF_ADDERS,      /* miters (Brand, "Verification of large synthesized designs", 1993): ripple carry against Kogge and Stone (1973) */
         CNF_MULTIPLIERS, /* by rows, with swapped factors, by columns (Dadda, 1965): two are equal (Beame, Liew, CAV 2017), or the product is given */
+        CNF_LATIN,       /* Latin squares with holes (Gomes, Selman, "Problem structure in the presence of perturbations", AAAI 1997) */
+        CNF_QUEENS,
+        CNF_COLORS,      /* of the vertices of random graphs; hard near the threshold (Achlioptas, Moore, "Almost all graphs with average degree 4 are
+                          * 3-colorable", 2003), or far from it and large */
+        CNF_ORDERING,    /* an order without a least element (Krishnamurthy, "Short proofs for tricky formulas", 1985) */
+        CNF_NETLISTS,       /* circuits of ANDs, XORs and multiplexers: two are equal, or some outputs are given */
+        CNF_MIXED,       /* many variables, clauses of two and three literals (Monasson et al., "2+p-SAT", 1999) */
+        CNF_COMPONENTS,  /* many small formulas of one of the families above, over variables of their own */
         N_CNF_FAMILIES
 };
 

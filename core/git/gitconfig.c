@@ -28,7 +28,7 @@ int mistakes_end(const struct mistakes *m)
 
 /* -- walking the text ------------------------------------------------------------------------------------------- */
 
-struct walk {
+struct config_reader {
         const char *label;
         const char *text;
         size_t size, at;
@@ -38,13 +38,13 @@ struct walk {
         struct mistakes mistakes;
 };
 
-static int peek(const struct walk *w)
+static int peek(const struct config_reader *w)
 {
         return w->at < w->size ? (unsigned char)w->text[w->at] : EOF;
 }
 
 /* The next character, without the '\r' of a line's end; counts lines. */
-static int next(struct walk *w)
+static int next(struct config_reader *w)
 {
         int c = peek(w);
 
@@ -58,19 +58,19 @@ static int next(struct walk *w)
         return c;
 }
 
-static void skip_blanks(struct walk *w)
+static void skip_blanks(struct config_reader *w)
 {
         while (peek(w) == ' ' || peek(w) == '\t')
                 w->at++;
 }
 
-static void skip_line(struct walk *w)
+static void skip_line(struct config_reader *w)
 {
         while (peek(w) != EOF && peek(w) != '\n')
                 w->at++;
 }
 
-static char *take_word(struct walk *w)
+static char *take_word(struct config_reader *w)
 {
         size_t from = w->at;
         char *word;
@@ -83,7 +83,7 @@ static char *take_word(struct walk *w)
         return word;
 }
 
-static int take_subsection(struct walk *w, struct gitconfig_section *s)
+static int take_subsection(struct config_reader *w, struct gitconfig_section *s)
 {
         cleanup_buffer struct buffer b = {0};
 
@@ -104,7 +104,7 @@ static int take_subsection(struct walk *w, struct gitconfig_section *s)
         return 0;
 }
 
-static int take_header(struct walk *w)
+static int take_header(struct config_reader *w)
 {
         struct gitconfig *g = w->g;
         struct gitconfig_section *s;
@@ -133,7 +133,7 @@ static int take_header(struct walk *w)
 /* A backslash and a character of the first mean the one in the same place of the second. */
 static const char escapes[] = "nt\"\\", escaped_as[] = "\n\t\"\\";
 
-static int take_escape(struct walk *w, const char *key, struct buffer *value)
+static int take_escape(struct config_reader *w, const char *key, struct buffer *value)
 {
         unsigned line = w->line;
         int c = next(w);
@@ -153,7 +153,7 @@ static int take_escape(struct walk *w, const char *key, struct buffer *value)
 
 /* libgit2 1.5 takes a quote behind an escaped backslash for escaped, and then sees comments where there are none, and vice versa. It also continues a
  * value behind an empty line. */
-static int fail_disputed(const struct walk *w, unsigned line, const char *key)
+static int fail_disputed(const struct config_reader *w, unsigned line, const char *key)
 {
         return errorf(-EINVAL,
                       "%s:%u: key '%s': programs that read git-config disagree on this value; write it in one pair of double quotes, and "
@@ -162,7 +162,7 @@ static int fail_disputed(const struct walk *w, unsigned line, const char *key)
 }
 
 /* Reads a value as git does: removes quotes, surrounding blanks and a comment, and replaces escapes. */
-static int take_value(struct walk *w, bool wanted, const char *key, char **ret, bool *ret_lost_quotes)
+static int take_value(struct config_reader *w, bool wanted, const char *key, char **ret, bool *ret_lost_quotes)
 {
         cleanup_buffer struct buffer b = {0};
         unsigned line = w->line;
@@ -220,7 +220,7 @@ static int take_value(struct walk *w, bool wanted, const char *key, char **ret, 
         return 0;
 }
 
-static int take_entry(struct walk *w)
+static int take_entry(struct config_reader *w)
 {
         struct gitconfig_section *s = w->g->n_sections > 0 ? &w->g->sections[w->g->n_sections - 1] : NULL;
         struct gitconfig_entry *e;
@@ -246,7 +246,7 @@ static int take_entry(struct walk *w)
 }
 
 /* After a mistake, continues at the next line, so that all are reported. */
-static int walk_text(struct walk *w)
+static int walk_text(struct config_reader *w)
 {
         if (w->size >= 3 && memcmp(w->text, "\xef\xbb\xbf", 3) == 0)
                 w->at = 3; /* git skips a byte order mark too */
@@ -290,7 +290,7 @@ static int check_characters(const char *label, struct slice text)
 int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const char *section), struct gitconfig *ret)
 {
         cleanup_gitconfig struct gitconfig g = {0};
-        struct walk w = {.label = label, .text = text.data, .size = text.size, .line = 1, .wanted = wanted, .g = &g};
+        struct config_reader w = {.label = label, .text = text.data, .size = text.size, .line = 1, .wanted = wanted, .g = &g};
         int r = check_characters(label, text);
 
         if (r == 0)

@@ -219,14 +219,14 @@ int history_patch(struct history *h, uint32_t number, struct buffer *ret)
         return r < 0 ? r : buffer_error(ret);
 }
 
-struct walk {
+struct file_call {
         history_file_fn fn;
         void *user;
 };
 
 static int walk_entry(const char *folder, const git_tree_entry *e, void *user)
 {
-        const struct walk *w = user;
+        const struct file_call *w = user;
         cleanup_free char *path = git_tree_entry_type(e) == GIT_OBJECT_BLOB ? format_string("%s%s", folder, git_tree_entry_name(e)) : NULL;
 
         if (path)
@@ -248,7 +248,7 @@ int history_files(struct history *h, uint32_t number, history_file_fn fn, void *
                 r = commit_tree(c, &tree);
         if (r == 0)
                 r = weigh_trees(handle.git, NULL, tree, 0, 0, &left);
-        if (r == 0 && git_tree_walk(tree, GIT_TREEWALK_PRE, walk_entry, &(struct walk){fn, user}) < 0)
+        if (r == 0 && git_tree_walk(tree, GIT_TREEWALK_PRE, walk_entry, &(struct file_call){fn, user}) < 0)
                 r = errorf(-EIO, "the files of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
         return r;
 }

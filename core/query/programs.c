@@ -188,7 +188,7 @@ static int look_at(struct program *p)
 static int run_version(struct workspace *w, const struct recipe *like, const struct run_program *list, size_t n, const cpu_set_t *cpus,
                        struct run_remote *remote, int cancel_fd, struct run_result *ret)
 {
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_question(like, "--version", VERSION_NS);
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_asking(like, "--version", VERSION_NS);
         cleanup(runner_closep) struct runner *runner = NULL;
         char scratch[PATH_SIZE];
         int r = path_join(scratch, w->dir, "scratch");

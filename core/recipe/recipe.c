@@ -210,7 +210,7 @@ void recipe_add_arguments(struct recipe *r, const char *more)
         r->arguments = format_string("%s%s%s", before ?: "", before ? " " : "", more);
 }
 
-struct recipe *recipe_for_question(const struct recipe *r, const char *arguments, uint64_t most_ns)
+struct recipe *recipe_asking(const struct recipe *r, const char *arguments, uint64_t most_ns)
 {
         struct recipe *c = recipe_copy(r);
 

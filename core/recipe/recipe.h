@@ -146,7 +146,7 @@ struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
 /* Appends further arguments. */
 void recipe_add_arguments(struct recipe *r, const char *more);
 /* A copy that runs the program with only these arguments, for at most `most_ns`, with an empty case on standard input. */
-struct recipe *recipe_for_question(const struct recipe *r, const char *arguments, uint64_t most_ns);
+struct recipe *recipe_asking(const struct recipe *r, const char *arguments, uint64_t most_ns);
 /* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);

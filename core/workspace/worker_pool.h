@@ -1,4 +1,4 @@
-/* Places: where a solver's runs are done if not on this machine. A place is a cluster of the store's config,
+/* A cluster as a workspace uses it: where runs of a solver are done if not on this machine. It is a cluster of the store's config,
  *
  *     [cluster "lab"]
  *             launch = srun --quiet --nodes=1 --exclusive --time=4:00:00 {worker}
@@ -10,7 +10,7 @@
  * `builds = lab` has a solver built there. The toolchain in the build keys is then the workers': the store keeps that of the worker that built last
  * (TABLE_META, "cluster/<name>/toolchain"). Until it has one, no build of such a solver is known.
  *
- * Threads: any. Places live as long as the workspace. */
+ * Threads: any. Pools live as long as the workspace. */
 #pragma once
 
 #include <pthread.h>
@@ -44,7 +44,7 @@ struct worker_pool *pool_close(struct worker_pool *p); /* NULL */
 
 /* The key in TABLE_META of the machine of a cluster's results; returns ret. */
 const char *pool_key(const char *name, char ret[128]);
-/* The machine under which the place's results are stored. False: not known yet, and *ret is a text that no result is stored under. */
+/* The machine under which the cluster's results are stored. False: not known yet, and *ret is a text that no result is stored under. */
 bool pool_machine(struct worker_pool *p, char ret[PATH_SIZE]);
 /* From now on builds are done there. */
 void pool_will_build(struct worker_pool *p);

@@ -96,7 +96,7 @@ struct route {
         int (*open)(struct tree *t, const struct node *n, int *ret_fd);
         /* Seconds; NULL: when the store was made. */
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
-        /* For files that take long to print: prints the file and its time. A stat prints nothing (tree_derived_look()); an open does, and the print is
+        /* For files that take long to print: prints the file and its time. A stat prints nothing (tree_derived_peek()); an open does, and the print is
          * kept for a moment. A stat also prints in cached/, which is made for copying, and in a mount of finished values, which sees no opens. The row's
          * `content` is tree_derived_content(). */
         derive_fn derive;

@@ -336,7 +336,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                              .st_gid = t->gid,
                              .st_blksize = 4096};
         if (n->route->derive && !t->finished && !n->view.cached) {
-                r = tree_derived_look(t, n, &size, &mtime);
+                r = tree_derived_peek(t, n, &size, &mtime);
                 *ready = r == 1;
         } else if (n->route->derive)
                 r = tree_derived_stat(t, n, &size, &mtime);

@@ -98,7 +98,7 @@ struct derived *derived_unref(struct derived *d);
 DEFINE_CLEANUP(struct derived *, derived_unref)
 /* Size and time without printing. 1: of a valid print. 0: the store was written to since. Then the size is the last print's, or
  * PLACEHOLDER_SIZE. The time is that of the first look at any such file since the write; it is never older than a new print's. */
-int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime);
+int tree_derived_peek(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime);
 int tree_derived_stat(struct tree *t, const struct node *n, uint64_t *ret_size,
                       int64_t *ret_mtime);                                          /* of a print, made if necessary */
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret); /* the `content` of a row with `derive` */

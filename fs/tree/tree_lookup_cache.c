@@ -217,7 +217,7 @@ static void derived_keep(struct lookup_cache *r, const struct node *n, uint64_t 
         r->derived_bytes += made->text.size;
 }
 
-int tree_derived_look(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime)
+int tree_derived_peek(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime)
 {
         struct lookup_cache *c = t->lookup_cache;
         const uint64_t now = generation_now(t);

@@ -162,6 +162,12 @@ static const struct kind formulas[] = {
         FAMILY(CNF_CARDINALITY, "cardinality", "DIMACS: bounds on groups of variables"),
         FAMILY(CNF_PEBBLING, "pebbling", "DIMACS: pebbles on pyramids and graphs"), FAMILY(CNF_ADDERS, "adders", "DIMACS: two adders are compared"),
         FAMILY(CNF_MULTIPLIERS, "multipliers", "DIMACS: two multipliers are compared, or a product is factored"),
+        FAMILY(CNF_LATIN, "latin", "DIMACS: Latin squares with holes"), FAMILY(CNF_QUEENS, "queens", "DIMACS: queens on a board"),
+        FAMILY(CNF_COLORS, "colors", "DIMACS: colours of the vertices of a graph"),
+        FAMILY(CNF_ORDERING, "ordering", "DIMACS: an order without a least element"),
+        FAMILY(CNF_NETLISTS, "netlists", "DIMACS: large circuits, two compared or one with given outputs"),
+        FAMILY(CNF_MIXED, "mixed", "DIMACS: many clauses of two and three literals"),
+        FAMILY(CNF_COMPONENTS, "components", "DIMACS: many small formulas, each over its own variables"),
         {0}};
 
 void cmd_generate(int argc, char **argv)

@@ -370,7 +370,7 @@ static void plan(const struct measured *m, struct judgement *j)
                 if (s->ret->change != JUDGE_UNDECIDED || (!m->is_asked && c->flips[0] + c->flips[1] == 0))
                         continue;
                 if (s->n < JUDGE_FIRST_PAIRS ? 2 * s->n >= s->known : !judge_is_hopeless(&p))
-                        c->wanted = MAX(c->wanted, judge_next_look(s->known, m->most_wanted));
+                        c->wanted = MAX(c->wanted, judge_next_pairs(s->known, m->most_wanted));
         }
 }
 

@@ -21,7 +21,7 @@ enum judge_part {
 /* This part's share of the false alarms at a look, for the measure that is asked for or one of the others. */
 double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms);
 /* The pairs of the next look after `pairs`, if they are at most `most`; else 0. The first look is cut to `most` pairs. */
-size_t judge_next_look(size_t pairs, size_t most);
+size_t judge_next_pairs(size_t pairs, size_t most);
 
 /* A shift measured over some pairs, and its outlook. Logarithms. */
 struct prospect {

@@ -31,7 +31,7 @@ size_t judge_usual_pairs(size_t n_cases)
         return n_cases <= 20 ? 24 : JUDGE_PAIRS;
 }
 
-size_t judge_next_look(size_t pairs, size_t most)
+size_t judge_next_pairs(size_t pairs, size_t most)
 {
         if (pairs < judge_looks[0])
                 return MIN(judge_looks[0], most) > pairs ? MIN(judge_looks[0], most) : 0;

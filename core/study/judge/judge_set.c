@@ -201,7 +201,7 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
         for (size_t i = 0; i < g->n; i++)
                 least = MIN(least, g->list[i]->known);
         p.fixed = g->spread.is_even ? 0 : sqrt(fmax(fixed, 0));
-        wanted = g->looked > 0 && judge_is_hopeless(&p) ? 0 : judge_next_look(g->looked, p.most);
+        wanted = g->looked > 0 && judge_is_hopeless(&p) ? 0 : judge_next_pairs(g->looked, p.most);
         return wanted > least ? wanted : 0;
 }
 

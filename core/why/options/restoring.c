@@ -94,7 +94,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
 
 static int print_options(struct restoring *s, int side, const char *arguments, struct buffer *ret)
 {
-        cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_question(s->question->version[side]->solver->recipe, arguments, LIST_NS);
+        cleanup(recipe_unrefp) struct recipe *recipe = recipe_asking(s->question->version[side]->solver->recipe, arguments, LIST_NS);
         struct run_result result = {0};
         int r;
 
