@@ -288,11 +288,31 @@ START_TEST(test_effort_comes_first)
         for (size_t i = 0; i < 200; i++)
                 by_hand.outcomes[i] = (struct localize_outcome){
                         .answer = LOCALIZE_SOLVED, .value = exp(2 * random_normal(&random)), .effort = i < 123 ? 1000 : 9000};
-        by_hand.outcomes[0].value = 1;
-        by_hand.outcomes[199].value = 5;
+        by_hand.outcomes[0].value = by_hand.outcomes[122].value = 1;
+        by_hand.outcomes[199].value = by_hand.outcomes[123].value = 5;
         l = start(0, 0, 199);
         search(l);
         ck_assert_uint_eq(only_culprit(l)->commits[0], 123);
+}
+END_TEST
+
+/* A count that changes where times do not: times decide then. */
+START_TEST(test_effort_misleads)
+{
+        for (size_t place = 1; place < 200; place += 22) {
+                cleanup_localize struct localize *l = NULL;
+                size_t counted = (place + 77) % 199 + 1;
+
+                one_line(200);
+                seconds_from(0, 0.3);
+                seconds_from(place, 4);
+                for (size_t i = 0; i < 200; i++)
+                        by_hand.outcomes[i].effort = i < counted ? 1000 : 9000;
+                l = start(0, 0, 199);
+                search(l);
+                ck_assert_uint_eq(only_culprit(l)->commits[0], place);
+                ck_assert(only_culprit(l)->verified);
+        }
 }
 END_TEST
 
@@ -791,7 +811,7 @@ END_TEST
 SUITE("localize", test_every_place_is_found, test_two_steps_are_two_culprits, test_no_difference_is_no_culprit,
       test_the_wrong_way_round, test_bad_ranges, test_an_end_that_cannot_be_built, test_a_stretch_that_cannot_be_built_is_a_set,
       test_beside_a_stretch_the_culprit_is_one, test_broken_is_a_level_of_its_own, test_a_timeout_is_slow,
-      test_effort_comes_first, test_commits_with_one_build_are_one, test_a_revert_is_a_commit_of_its_own, test_into_a_merge,
+      test_effort_comes_first, test_effort_misleads, test_commits_with_one_build_are_one, test_a_revert_is_a_commit_of_its_own, test_into_a_merge,
       test_the_merge_itself, test_a_side_whose_base_cannot_be_built, test_a_side_whose_tip_cannot_be_built,
       test_the_order_of_answers_changes_nothing, test_facts_are_all_there_is_to_remember, test_a_plan_waits_for_its_answers,
       test_noise_has_an_end, test_used_up_runs_leave_a_set, test_stopped_anywhere_it_tells_what_is_known, test_stopped_before_it_is_sure_it_is_not_finished,

@@ -56,7 +56,8 @@ enum localize_answer {
 struct localize_outcome {
         enum localize_answer answer;
         double value;  /* the compared value: seconds, as a rule; > 0 */
-        double effort; /* the solver's own count, preferred to the value if it tells the ends apart; NaN: none */
+        double effort; /* the solver's own count, preferred to the value if it tells the ends apart, unless a verification shows that the value does not
+                        * change with it; NaN: none */
         unsigned seed; /* runs under one seed are pairs; 0: the case as it is */
 };
 

@@ -96,6 +96,15 @@ static bool is_spent(struct search *s, const struct sighting *at)
         return at->n >= MOST_SAMPLES || !may_ask(s);
 }
 
+/* True if the level is one of effort, and the values before and after the change are surely closer than a quarter of the ends' ratio: effort changed there,
+ * time did not. */
+static bool is_misled(const struct test *t, const struct judge_shift *shown)
+{
+        double whole = t->thresholds.slow / t->thresholds.fast;
+
+        return !isnan(t->thresholds.effort_fast) && isfinite(whole) && fmax(shown->high, 1 / shown->low) < pow(whole, 0.25);
+}
+
 /* Runs both in turn under new seeds: the change must show again, in its direction. */
 static void verify(struct search *s, size_t before, size_t after, struct localize_culprit *culprit)
 {
@@ -122,6 +131,10 @@ static void verify(struct search *s, size_t before, size_t after, struct localiz
         is_shown = culprit->is_slowdown ? judge_is_regression(j.cases[0].change) : judge_is_improvement(j.cases[0].change);
         culprit->verified = is_shown && culprit->confidence >= SURE;
         wanted = MAX(n < VERIFY_PAIRS ? (size_t)VERIFY_PAIRS : 0, j.cases[0].wanted);
+        if (wanted <= n && !is_shown && is_misled(s->t, &j.cases[0].by[JUDGE_TIME])) {
+                s->t->effort_misleads = s->l->plans_anew = true;
+                s->t->ends_known = SIZE_MAX;
+        }
         if (wanted <= n || !may_ask(s))
                 return;
         s->open = true;
@@ -508,8 +521,9 @@ static void expect_builds(struct localize *l)
 }
 
 /* The first pass treats all places alike; the second one knows from it where the culprits of all cases are. */
-void plan_default(struct localize *l)
+static void plan_once(struct localize *l)
 {
+        l->plans_anew = false;
         for (size_t i = 0; i < l->n_tests; i++) {
                 ends_judge(l, &l->tests[i]);
                 l->tests[i].n_spreads = 0;
@@ -525,4 +539,11 @@ void plan_default(struct localize *l)
         }
         expect_builds(l);
         demands_serve(l);
+}
+
+void plan_default(struct localize *l)
+{
+        do
+                plan_once(l);
+        while (l->plans_anew);
 }

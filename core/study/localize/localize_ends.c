@@ -101,7 +101,7 @@ static void find_thresholds(const struct localize *l, struct test *t, const stru
                         timeouts += t->facts[i].program == t->ends_at[end] && t->facts[i].outcome.answer == LOCALIZE_TIMEOUT;
                 t->thresholds.timeouts[is_slower ? end : !end] = timeouts / (1 + facts_at(t, t->ends_at[end]));
         }
-        effort_goes_along = is_change(c->by[JUDGE_EFFORT].change) && is_slower == (at[1][1] > at[1][0]);
+        effort_goes_along = !t->effort_misleads && is_change(c->by[JUDGE_EFFORT].change) && is_slower == (at[1][1] > at[1][0]);
         if (effort_goes_along && fmax(at[1][0], at[1][1]) >= EFFORT_RATIO * fmin(at[1][0], at[1][1])) {
                 t->thresholds.effort_fast = fmin(at[1][0], at[1][1]);
                 t->thresholds.effort_slow = fmax(at[1][0], at[1][1]);

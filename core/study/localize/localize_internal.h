@@ -107,6 +107,7 @@ struct test {
         enum ends_state ends;
         size_t ends_wanted; /* pairs of runs at the ends; of ENDS_OPEN */
         size_t ends_known;  /* runs there at the last judgement */
+        bool effort_misleads; /* a change of effort turned out to be none of the value */
         struct thresholds thresholds;
         double noise_prior[N_NOISE], noise[N_NOISE]; /* without and with the case's own facts */
         struct spread *spreads, *new_spreads;        /* for the present prior, and for the next */
@@ -149,6 +150,7 @@ struct localize {
         size_t n_demands;
         double builds_left, build_seconds_left;
         bool is_stopped;
+        bool plans_anew; /* the plan being made relied on an effort that misleads */
 };
 
 /* -- lines (localize_line.c) -- */
