@@ -96,8 +96,8 @@ static bool is_spent(struct search *s, const struct sighting *at)
         return at->n >= MOST_SAMPLES || !may_ask(s);
 }
 
-/* True if the level is one of effort, and the values before and after the change are surely closer than a quarter of the ends' ratio: effort changed there,
- * time did not. */
+/* True if the level is one of effort, and the values before and after the change are surely closer than a quarter of the ends' ratio: effort changed
+ * there, time did not. */
 static bool is_misled(const struct test *t, const struct judge_shift *shown)
 {
         double whole = t->thresholds.slow / t->thresholds.fast;
