@@ -170,7 +170,7 @@ worked() { sed -n "s/^worked \([0-9]*\)s/\1/p" "$1"; }
 test_that "once more, there is nothing to do; reducing is no time of the search" '
 	alike 0 --for 1ms --reduce-for 180s && ! has err "^reduced" && has out "^to-report 1$" && [ "$(worked reduced)" -lt $(($(worked out) + 8)) ]'
 test_that "a group whose findings are not all localized is one all the same" '
-	both="--reference $(git -C slow rev-parse v1) --target $(git -C slow rev-parse v2)" && run 0 localize slow $both --timeout 700ms spr/1 && run 0 findings slow --all --json && has out "\"culprit\":\"[0-9a-f]" && rows 1'
+	both="--reference $(git -C slow rev-parse v1) --target $(git -C slow rev-parse v2)" && run 0 localize slow $both --timeout 700ms spr/1 && run 0 localize slow spr/1 && has out "slow for lengths" && run 0 findings slow --all --json && has out "\"culprit\":\"[0-9a-f]" && rows 1'
 
 # Two causes. Killed while it reduces beside the search; then ended once it has found something, reduced it, and found something more, however long that takes.
 make_script pair

@@ -1,11 +1,13 @@
 /* solverfs localize: finds the commits that made cases slow. */
 #include "tools/ask.h"
+#include "core/study/base/version.h"
 #include "core/study/localize/localization.h"
 #include "tools/words.h"
 
 struct localizing {
         /* options */
         const char *reference, *target, *log;
+        bool is_given[2]; /* the reference, the target */
         struct words words; /* CASE... */
         struct localization_options options;
 
@@ -187,8 +189,27 @@ static void add_case(struct case_selection *to, struct case_info *info)
         to->list[to->n++] = case_info_ref(info);
 }
 
+/* The versions and the time limit of a finding, for those that no option gives. */
+static void take_from_finding(struct localizing *o, const char *name, const struct observation *f)
+{
+        const char *const from[] = {f->reference, f->target};
+        const char **const to[] = {&o->reference, &o->target};
+
+        for (int i = 0; i < 2; i++) {
+                if (o->is_given[i])
+                        continue;
+                if (*to[i] && strcmp(*to[i], from[i]) != 0)
+                        command_usage("%s has other versions than the findings before it: give --reference and --target", name);
+                if (!version_is_commit(from[i]))
+                        command_usage("%s is not between two commits: give --reference and --target", name);
+                *to[i] = copy_string(from[i]);
+        }
+        if (o->options.timeout_ns == 0)
+                o->options.timeout_ns = (uint64_t)(f->timeout * 1e9);
+}
+
 /* A word names cases, or a finding, whose input is an unlisted case. */
-static void choose_cases(const struct localizing *o, struct case_selection *ret)
+static void choose_cases(struct localizing *o, struct case_selection *ret)
 {
         for (size_t i = 0; i < o->words.n; i++) {
                 cleanup_case_selection struct case_selection more = {0};
@@ -196,6 +217,7 @@ static void choose_cases(const struct localizing *o, struct case_selection *ret)
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
 
                 if (command_must(command_finding(o->words.list[i], false, &f)) == 1) {
+                        take_from_finding(o, o->words.list[i], f);
                         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &input));
                         add_case(ret, input);
                 } else
@@ -214,10 +236,11 @@ void cmd_localize(int argc, char **argv)
                 "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
                 "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
                 "used, and an interrupted search goes on where it was.\n"
-                "A FINDING is one such as spr/3: its input.\n"
+                "A FINDING is one such as spr/3: its input, its versions and its time limit.\n"
                 "The exit status is 1 if a case has no culprit, became faster, or cannot be decided, or if an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
-                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s";
+                "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s\n"
+                "  solverfs localize z3 spr/3 spr/4";
         static struct case_selection cases;
         static struct localizing o;
         const char *solver, *on = NULL;
@@ -241,17 +264,19 @@ void cmd_localize(int argc, char **argv)
         o.options.is_cpu_time = clock == 1;
         if (o.options.is_cpu_time && o.options.measure != JUDGE_TIME)
                 command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
-        if (!o.reference || !o.target)
-                command_usage("expected --reference REV and --target REV: a fast version and a later, slow one");
+        o.is_given[0] = o.reference;
+        o.is_given[1] = o.target;
         command_signals();
         command_open_solver(0, on, solver);
         command_need_history();
         o.options.workspace = common.workspace;
         o.options.solver = common.solver;
         command_seed(common.solver, COMMIT_NONE, o.options.has_seed);
+        choose_cases(&o, &cases);
+        if (!o.reference || !o.target)
+                command_usage("expected --reference REV and --target REV, a fast version and a later, slow one, or findings, which know theirs");
         o.options.reference = command_commit(common.solver, "--reference", o.reference);
         o.options.target = command_commit(common.solver, "--target", o.target);
-        choose_cases(&o, &cases);
         o.results = allocate(cases.n + 1, sizeof(*o.results));
         o.place = allocate(cases.n + 1, sizeof(*o.place));
         r = localize(&o, &cases);
