@@ -29,7 +29,7 @@ test_that "what it finds is localized and reduced" '
 	has err "^localized spr/1: .*$(git -C sat rev-parse v2) .* slow for long clauses" && run 0 reduce sat spr/1 && [ "$(head -n 2 out)" = "$(printf "p cnf 6 1\n1 2 3 4 5 6 0")" -o "$(head -n 1 out)" = "p cnf 6 1" ] && has err "sat/spr/1/reduced.cnf"'
 test_that "it is in the mount as DIMACS" '
 	mkdir -p mnt && run 0 mount mnt && [ "$(ls mnt/sat/spr/1 | grep -c cnf)" = 2 ] && head -n 1 mnt/sat/spr/1/case.cnf | grep -q "^p cnf" && [ "$(cat mnt/sat/spr/1/reduced.cnf)" = "$(run 0 reduce sat spr/1; cat out)" ] &&
-	! [ -e mnt/sat/spr/1/case.smt2 ] && grep -q "below as .case.cnf." mnt/sat/spr/1/report.md'
+	! [ -e mnt/sat/spr/1/case.smt2 ] && grep -q "below as .case.cnf." mnt/sat/spr/1/report.md && ! grep -q "^\`\`\`smt2" mnt/sat/spr/1/report.md'
 test_that "verify.sh knows the answers of SAT solvers" '
 	cp mnt/sat/spr/1/verify.sh verify.sh; run 0 unmount mnt; sh verify.sh there >out 2>err; has out "seed 0: before: sat in [0-9]+ ms, after: sat in [0-9]+ ms"'
 test_that "the same command goes on" 'campaign 0 first sat --reference v1 --target v3 --for 1ms --localize-for 100s --reduce-for 60s && has out "^state finished"'

@@ -83,7 +83,8 @@ test_that "--keep makes findings of what became slower" '
 	run 0 findings toy --json && python3 -c "
 import json
 f, = map(json.loads, open(\"out\"))
-assert f[\"kind\"] == \"spr\" and f[\"campaign\"] == \"compare\" and 1.3 < f[\"after\"] / f[\"before\"] < 1.7, f"'
+assert f[\"kind\"] == \"spr\" and f[\"campaign\"] == \"compare\" and 1.3 < f[\"after\"] / f[\"before\"] < 1.7, f
+assert 0.3 < f[\"threshold\"] / (f[\"after\"] - f[\"before\"]) < 0.7, f"'
 test_that "... or takes more effort, which is another finding" '
 	run 0 $c effort.smt2 --measure effort --keep && has err "1 regression kept" && run 0 findings toy --all && has out "	spr:effort	.*	[0-9]+	[0-9]+	"'
 test_that "what --keep does not take" '

@@ -67,7 +67,7 @@ static void show(const struct finding_choice *c)
         if (!is_time)
                 json_object_set_new(j, "measure", json_string(measure));
         if (pairs > 0)
-                json_object_update_new(j, json_pack("{si si}", "held", (int)held, "pairs", (int)pairs));
+                json_object_update_new(j, json_pack("{si si sf}", "held", (int)held, "pairs", (int)pairs, "threshold", f->threshold));
         if (c->reduced > 0)
                 json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
         if (common.json && campaign_is_elsewhere(common.workspace, common.solver->recipe->name, f->origin, machine))

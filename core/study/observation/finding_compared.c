@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/study/base/stat.h"
+
 static double amount_of(const struct judge_run *run, enum judge_measure m)
 {
         double amount = m == JUDGE_MEMORY ? run->memory : run->effort;
@@ -36,6 +38,16 @@ static void add_runs(struct observation *f, const struct comparing_table *t, siz
         observation_add_runs(f, t->sha[side], verdict, amounts, n);
 }
 
+/* Half of the way between the medians, as verify.sh takes it between a culprit and its parent. */
+static double threshold_of(const struct observation *f)
+{
+        double at[2];
+
+        for (int side = 0; side < 2; side++)
+                at[side] = stat_median(f->runs[side].seconds, f->runs[side].n);
+        return f->measure == JUDGE_TIME ? fmax((at[1] - at[0]) / 2, 0) : at[0] > 0 ? sqrt(fmax(at[1] / at[0], 1)) : 1;
+}
+
 static int keep(struct workspace *w, const struct comparing_table *t, size_t i, struct findings_compared *ret)
 {
         const struct comparing_options *o = t->options;
@@ -49,12 +61,12 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
         f->timeout = fmin(t->cases[i].pairs[0].run[0].limit, t->cases[i].pairs[0].run[1].limit);
         f->is_cpu_time = o->measure == JUDGE_CPU_TIME;
         f->measure = f->is_cpu_time ? JUDGE_TIME : o->measure;
-        f->threshold = f->measure == JUDGE_TIME ? 0 : 1;
         observation_set(&f->origin, COMPARED_ORIGIN);
         observation_set(&f->reference, t->sha[0]);
         observation_set(&f->target, t->sha[1]);
         for (int side = 0; side < 2; side++)
                 add_runs(f, t, i, side);
+        f->threshold = threshold_of(f);
         r = observation_add(w, f);
         ret->known += r == 1;
         ret->added += r == 0;

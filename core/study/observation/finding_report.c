@@ -7,7 +7,8 @@
 #include "core/study/observation/observation_internal.h"
 #include "core/study/steps/case_history.h"
 
-#define INLINE_MOST 4096 /* bytes of an input included in the report */
+#define INLINE_MOST 4096  /* bytes of an input included in the report */
+#define REDUCED_MOST 32768 /* of a reduced one: issue trackers take 65536 in all */
 
 /* Times are in seconds; bytes and counts are whole. */
 static void add_amount(const struct observation *f, const char *before, double amount, int digits, struct buffer *ret)
@@ -226,11 +227,18 @@ static int add_reproduction(struct workspace *w, struct solver *s, const struct 
         return r;
 }
 
-static void add_fenced(const void *text, size_t size, struct buffer *ret)
+/* A text, or a note that the file of this name is attached. */
+static void add_fenced(struct slice text, size_t most, enum format format, const char *name, struct buffer *ret)
 {
-        buffer_adds(ret, "```smt2\n");
-        buffer_add(ret, text, size);
-        buffer_addf(ret, "%s```\n", size > 0 && ((const char *)text)[size - 1] == '\n' ? "" : "\n");
+        const char *bytes = text.data;
+
+        if (text.size > most) {
+                buffer_addf(ret, "%s.%s, %zu bytes, is attached.\n", name, format_name(format), text.size);
+                return;
+        }
+        buffer_addf(ret, "```%s\n", format == FORMAT_CNF ? "" : "smt2");
+        buffer_add(ret, bytes, text.size);
+        buffer_addf(ret, "%s```\n", text.size > 0 && bytes[text.size - 1] == '\n' ? "" : "\n");
 }
 
 static void add_answer(const char *who, const struct version_answer *a, enum judge_measure m, struct buffer *ret)
@@ -245,6 +253,7 @@ static void add_answer(const char *who, const struct version_answer *a, enum jud
 static void add_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup_reduction struct reduction r = {0};
+        enum format format = observation_format(w, f);
         bool is_implied;
 
         if (finding_reduced(w, s, f, &r) < 0) {
@@ -264,15 +273,14 @@ static void add_reduced(struct workspace *w, struct solver *s, const struct obse
                                             : "Wall clock time");
         if (is_implied) {
                 buffer_adds(ret, "Before the step:\n\n");
-                add_fenced(r.text.data, r.text.size, ret);
+                add_fenced(SLICE(r.text.data, r.text.size), REDUCED_MOST, format, "reduced-decided", ret);
                 buffer_adds(ret, "\nBehind it:\n\n");
         }
-        add_fenced(is_implied ? r.implied.data : r.text.data, is_implied ? r.implied.size : r.text.size, ret);
+        add_fenced(is_implied ? SLICE(r.implied.data, r.implied.size) : SLICE(r.text.data, r.text.size), REDUCED_MOST, format, "reduced", ret);
         buffer_adds(ret, "\n");
 }
 
-/* A case's text, or a note that it is attached. */
-static int add_case(struct workspace *w, uint32_t id, const char *heading, const char *name, struct buffer *ret)
+static int add_case(struct workspace *w, uint32_t id, const char *heading, enum format format, const char *name, struct buffer *ret)
 {
         cleanup_blob struct blob text = {0};
         uint64_t size;
@@ -281,11 +289,7 @@ static int add_case(struct workspace *w, uint32_t id, const char *heading, const
         if (r < 0)
                 return r;
         buffer_addf(ret, "## %s\n\n", heading);
-        if (size > INLINE_MOST) {
-                buffer_addf(ret, "%s, %llu bytes, is attached.\n\n", name, (unsigned long long)size);
-                return 0;
-        }
-        add_fenced(text.data, text.size, ret);
+        add_fenced((struct slice){text.data, size}, INLINE_MOST, format, name, ret); /* a larger text was not read */
         buffer_adds(ret, "\n");
         return 0;
 }
@@ -445,8 +449,8 @@ int finding_report(struct workspace *w, struct solver *s, const struct observati
         if (r < 0)
                 return r;
         add_reduced(w, s, f, ret);
-        r = f->decided_id ? add_case(w, f->decided_id, "The formula before the last step", "decided.smt2", ret) : 0;
+        r = f->decided_id ? add_case(w, f->decided_id, "The formula before the last step", FORMAT_SMT2, "decided", ret) : 0;
         if (r == 0)
-                r = add_case(w, f->case_id, "Input", observation_format(w, f) == FORMAT_CNF ? "case.cnf" : "case.smt2", ret);
+                r = add_case(w, f->case_id, "Input", observation_format(w, f), "case", ret);
         return r < 0 ? r : buffer_error(ret);
 }
