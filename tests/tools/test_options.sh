@@ -68,6 +68,40 @@ test_that "... and its report says so from now on" 'grep -A 2 "^## Which options
 test_that "runs that are used up" 'run 1 $o v2 --runs 25 && has out "^no options restore it: 600 tried in [0-9]+ sets, by 25 runs" && has err "no runs are left"'
 test_that "the change of a culprit names options" 'run 0 $o v3 --culprit v3 --seeds 5 && has out "; 5 of 5 seeds"'
 
+# v2 of this one has 60 options that v1 has not. Two of them give the speed back together, and so does another one alone, which the change to v3 names.
+make_repository many
+cat >many/toy.c <<'END'
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	static int on[60];
+	int seed = 0;
+	for (int i = 1; i < argc; i++) {
+		char value[9], a, b;
+		if (!strcmp(argv[i], "--list")) {
+			puts("  --base=bool   what it does [false]");
+			for (int k = 0; k < (SLOW ? 60 : 0); k++)
+				printf("  --alpha%c%c=bool   what it does [false]\n", 'a' + k / 10, 'a' + k % 10);
+			return 0;
+		}
+		if (sscanf(argv[i], "--alpha%c%c=%8s", &a, &b, value) == 3)
+			on[(a - 'a') * 10 + b - 'a'] = !strcmp(value, "true");
+		sscanf(argv[i], "-s%d", &seed);
+	}
+	fprintf(stderr, "lasts %f\n", (SLOW > 1 && !(on[3] && on[8]) && !on[57] ? 8 : 0.25) * (1 + seed % 7 * 0.02));
+	puts("sat");
+	return 0;
+}
+END
+for slow in 0 1 2; do
+	printf 'cc -DSLOW=%d -o many toy.c # %s\n' $slow "$([ $slow = 2 ] && echo alphafh)" >many/build.sh
+	git -C many add -A && git -C many commit -q -m v$((slow + 1)) && git -C many tag v$((slow + 1))
+done
+toy_recipe many 'timeout = 10s' 'run = {bin} {seed} {case}' 'seed = -s{n}' 'options = --list'
+test_that "... and these come before the other new ones" '
+	run 0 solver add --recipe many.recipe many many && run 0 options many one.smt2 --reference v1 --target v3 --culprit v3 --seeds 8 && has out "^--alphafh=true restores it"'
+
 # -- what cannot be done --
 
 test_that "two versions that do not differ" 'run 1 $o v1-again && has err "is not slower than the reference" && empty out'

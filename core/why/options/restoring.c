@@ -17,6 +17,14 @@
 #define CAREFUL_ODDS  500.0               /* an error leaves a needless flip in the result */
 #define MIRRORED_MOST 3
 
+enum round {
+        ROUND_DIFFERS, /* another default */
+        ROUND_NAMED,   /* in the culprit's change */
+        ROUND_NEW,     /* the reference does not have it */
+        ROUND_OTHER,
+        N_ROUNDS
+};
+
 struct candidate {
         const struct option *option, *reference; /* reference: the other version's, or NULL */
         char **values;                           /* owned */
@@ -154,7 +162,7 @@ static void add_candidate(struct restoring *s, const struct option *o, const str
 {
         const bool differs = reference && option_differs(o, reference);
         const bool is_new = !reference && s->lists[0].n > 0;
-        const unsigned round = differs ? 0 : is_new || option_belongs(o, s->question->patch) ? 1 : 2;
+        const unsigned round = differs ? ROUND_DIFFERS : option_belongs(o, s->question->patch) ? ROUND_NAMED : is_new ? ROUND_NEW : ROUND_OTHER;
         char **values = option_values(o, reference);
         const size_t n = strings_count(values);
 
@@ -449,7 +457,7 @@ static int search(struct restoring *s)
 {
         struct restoring_answer *a = s->answer;
         cleanup_option_search_result struct option_search_result found = {0};
-        const struct option_search_options options = {.candidates = s->search, .n = s->n, .rounds = 3, .test = test, .confirm = confirm, .user = s};
+        const struct option_search_options options = {.candidates = s->search, .n = s->n, .rounds = N_ROUNDS, .test = test, .confirm = confirm, .user = s};
         int r = option_search(&options, &found);
 
         if (r == 0)

@@ -6,9 +6,9 @@
  * runs under one of these seeds after the other until Wald's sequential test (1945) tells the reference's share of fast runs from the target's: two fast
  * runs, or one slow one, if seeds change little. The final set runs under every seed with the whole limit, and is judged against both versions.
  *
- * Candidates, in rounds: options whose default differs between the versions (at first the reference's default); options that the reference does not have
- * or that the culprit's patch names; all others, except for limits, seeds and output. For comparison, the reference runs with the target's defaults of the
- * options found.
+ * Candidates, in rounds: options whose default differs between the versions (at first the reference's default); options that the culprit's patch names;
+ * options that the reference does not have; all others, except for limits, seeds and output. For comparison, the reference runs with the target's defaults
+ * of the options found.
  *
  * No run is kept. Threads: one, which has a core of its own meanwhile. */
 #pragma once
