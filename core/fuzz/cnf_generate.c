@@ -829,14 +829,8 @@ static void make_components(struct making *m)
                         unsat = SIZE_MAX;
                 if (part.answer == VERDICT_UNSAT || m->answer == VERDICT_SAT)
                         m->answer = part.answer;
-                for (size_t i = 0; i < c->n_literals; i++)
-                        c->literals[i] += c->literals[i] > 0 ? (int32_t)before : -(int32_t)before;
-                for (size_t i = 0, n; i < c->n_clauses; i++) {
-                        const int32_t *clause = cnf_clause(c, i, &n);
-
-                        cnf_add_clause(m->cnf, clause, n);
-                }
-                m->cnf->variables = before + c->variables;
+                cnf_append(m->cnf, c, before);
+                m->cnf->variables = before + c->variables; /* the highest may occur nowhere */
         }
 }
 

@@ -28,7 +28,7 @@ enum cnf_family {
         CNF_COLORS,      /* of the vertices of random graphs; hard near the threshold (Achlioptas, Moore, "Almost all graphs with average degree 4 are
                           * 3-colorable", 2003), or far from it and large */
         CNF_ORDERING,    /* an order without a least element (Krishnamurthy, "Short proofs for tricky formulas", 1985) */
-        CNF_NETLISTS,       /* circuits of ANDs, XORs and multiplexers: two are equal, or some outputs are given */
+        CNF_NETLISTS,    /* circuits of ANDs, XORs and multiplexers: two are equal, or some outputs are given */
         CNF_MIXED,       /* many variables, clauses of two and three literals (Monasson et al., "2+p-SAT", 1999) */
         CNF_COMPONENTS,  /* many small formulas of one of the families above, over variables of their own */
         N_CNF_FAMILIES

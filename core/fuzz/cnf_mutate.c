@@ -271,14 +271,7 @@ static bool graft(struct change *c)
                 return false;
         most = MIN(c->cnf->variables, c->other->variables);
         shared = toss(c) ? 0 : 1 + (uint32_t)below(c, most);
-        for (size_t i = 0, from = c->cnf->variables - shared; i < c->other->n_clauses; i++) {
-                size_t n;
-                const int32_t *clause = cnf_clause(c->other, i, &n);
-
-                for (size_t k = 0; k < n; k++)
-                        cnf_add(c->cnf, clause[k] > 0 ? clause[k] + (int32_t)from : clause[k] - (int32_t)from);
-                cnf_add(c->cnf, 0);
-        }
+        cnf_append(c->cnf, c->other, c->cnf->variables - shared);
         return true;
 }
 

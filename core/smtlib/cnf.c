@@ -187,16 +187,23 @@ int32_t *cnf_clause(const struct cnf *c, size_t at, size_t *ret_n)
         return c->literals + begin;
 }
 
+void cnf_append(struct cnf *c, const struct cnf *other, uint32_t shift)
+{
+        for (size_t i = 0; i < other->n_clauses; i++) {
+                size_t n;
+                const int32_t *clause = cnf_clause(other, i, &n);
+
+                for (size_t k = 0; k < n; k++)
+                        cnf_add(c, clause[k] > 0 ? clause[k] + (int32_t)shift : clause[k] - (int32_t)shift);
+                cnf_add(c, 0);
+        }
+}
+
 struct cnf *cnf_copy(const struct cnf *c)
 {
         struct cnf *ret = cnf_new();
 
-        for (size_t i = 0; i < c->n_clauses; i++) {
-                size_t n;
-                const int32_t *clause = cnf_clause(c, i, &n);
-
-                cnf_add_clause(ret, clause, n);
-        }
+        cnf_append(ret, c, 0);
         return ret;
 }
 

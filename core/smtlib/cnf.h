@@ -35,6 +35,8 @@ struct cnf *cnf_new(void);
 struct cnf *cnf_copy(const struct cnf *c);
 void cnf_add(struct cnf *c, int32_t literal); /* 0 ends the clause */
 void cnf_add_clause(struct cnf *c, const int32_t *literals, size_t n);
+/* Adds the clauses of another formula, its variable v as v + shift, which is at most INT32_MAX. */
+void cnf_append(struct cnf *c, const struct cnf *other, uint32_t shift);
 /* The literals of a clause, and their number. */
 int32_t *cnf_clause(const struct cnf *c, size_t at, size_t *ret_n);
 int cnf_print(const struct cnf *c, struct buffer *ret); /* a clause on each line */
