@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 
 /* Default signals and an empty mask. With valid arguments none of these calls fails. */
-static void set_attributes(posix_spawnattr_t *a, bool own_group)
+static void set_attributes(const struct spawn_request *q, posix_spawnattr_t *a)
 {
+        int flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (q->own_group ? POSIX_SPAWN_SETPGROUP : 0) |
+                    (q->own_session ? POSIX_SPAWN_SETSID : 0);
         sigset_t all, none;
 
         sigfillset(&all);
@@ -19,7 +21,7 @@ static void set_attributes(posix_spawnattr_t *a, bool own_group)
         posix_spawnattr_setsigdefault(a, &all);
         posix_spawnattr_setsigmask(a, &none);
         posix_spawnattr_setpgroup(a, 0);
-        posix_spawnattr_setflags(a, (short)(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0)));
+        posix_spawnattr_setflags(a, (short)flags);
 }
 
 static int set_actions(posix_spawn_file_actions_t *a, const int *fds, size_t n)
@@ -40,7 +42,7 @@ int spawn(const struct spawn_request *q, pid_t *ret)
         posix_spawnattr_t attributes;
         int r;
 
-        set_attributes(&attributes, q->own_group);
+        set_attributes(q, &attributes);
         posix_spawn_file_actions_init(&actions);
         r = set_actions(&actions, q->fds, q->n_fds);
         if (r == 0)

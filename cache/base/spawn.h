@@ -11,6 +11,7 @@ struct spawn_request {
         char *const *arguments;   /* the first one is the program's path */
         char *const *environment; /* NULL: empty */
         bool own_group;           /* it leads a process group, which can be killed as a whole */
+        bool own_session;         /* it leads a session: the terminal's signals do not reach it */
 };
 int spawn(const struct spawn_request *q, pid_t *ret);
 /* A command for /bin/sh, in a group of its own. */

@@ -174,7 +174,6 @@ static bool prepare(struct keeper *k)
                 return false;
         if (k->namespace) /* bubblewrap has asked for it, but an execve that changes capabilities (as root) forgets it */
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
-        setsid();
         k->signals = signals_block();
         if (k->namespace)
                 k->network = world_network();

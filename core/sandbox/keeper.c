@@ -64,7 +64,7 @@ static int start_helper(struct keeper *k, char *const *arguments)
         }
         closep(&nothing);
         if (r == 0)
-                r = spawn(&(struct spawn_request){.fds = fds, .n_fds = EXEC_FDS, .arguments = arguments}, &k->pid);
+                r = spawn(&(struct spawn_request){.fds = fds, .n_fds = EXEC_FDS, .arguments = arguments, .own_session = true}, &k->pid);
         for (size_t i = 0; i < EXEC_FDS; i++)
                 closep(&fds[i]);
         return r < 0 ? errorf(r, "cannot start %s: %s", arguments[0], strerror(-r)) : 0;

@@ -217,4 +217,25 @@ START_TEST(test_killed_at_its_beginning)
 }
 END_TEST
 
-SUITE("keeper", test_traces, test_sandbox_stays, test_network_costs_the_sandbox, test_killed_at_its_beginning, EXECUTE_TESTS)
+/* Ctrl-C goes to the caller, which ends the run: the helper may not be in reach of it, from its first moment on. */
+START_TEST(test_out_of_reach_of_the_terminal)
+{
+        static const enum sandbox_kind kinds[] = {SANDBOX_BWRAP, SANDBOX_NONE};
+
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+                cleanup(keeper_closep) struct keeper *k = NULL;
+                struct execute_request like = usual;
+                pid_t helper;
+
+                like.sandbox = kinds[i];
+                assert_ok(keeper_open(&like, NULL, &k));
+                helper = any_descendant();
+                ck_assert_int_gt(helper, 0);
+                ck_assert_int_ne(getsid(helper), getsid(0));
+                k = keeper_close(k);
+        }
+}
+END_TEST
+
+SUITE("keeper", test_traces, test_sandbox_stays, test_network_costs_the_sandbox, test_killed_at_its_beginning, test_out_of_reach_of_the_terminal, EXECUTE_TESTS)
