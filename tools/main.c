@@ -104,6 +104,35 @@ static void list_commands(const char *prefix, struct buffer *to)
         }
 }
 
+static bool ends_in_word(const char *name, const char *word)
+{
+        const char *last = strchr(name, ' ');
+
+        return last && strcmp(last + 1, word) == 0;
+}
+
+/* What may have been meant: the commands of groups that end in this word, or the one that is spelled most alike. */
+static _Noreturn void refuse_command(const char *name, const char *prefix)
+{
+        cleanup_buffer struct buffer meant = {0};
+        const char *nearest = NULL;
+        unsigned least = 3;
+
+        for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+                const unsigned n = word_distance(name, commands[i].name);
+
+                if (ends_in_word(commands[i].name, name))
+                        buffer_addf(&meant, "%s'%s'", meant.size > 0 ? ", " : "", commands[i].name);
+                if (n < least && strncmp(prefix, commands[i].name, strlen(prefix)) == 0)
+                        least = n, nearest = commands[i].name;
+        }
+        if (meant.size == 0 && nearest)
+                buffer_addf(&meant, "'%s'", nearest);
+        if (meant.size > 0)
+                command_refuse(STATUS_USAGE, "no command '%s'; did you mean %s?", name, meant.data);
+        command_refuse(STATUS_USAGE, "no command '%s'; 'solverfs %s--help' lists them", name, prefix);
+}
+
 static int dispatch(const char *prefix, int argc, char **argv)
 {
         cleanup_buffer struct buffer doc = {0};
@@ -141,7 +170,7 @@ static int dispatch(const char *prefix, int argc, char **argv)
                         strncat(name, " ", sizeof(name) - strlen(name) - 1);
                         return dispatch(name, argc - next, argv + next);
                 }
-        command_refuse(STATUS_USAGE, "no command '%s'; 'solverfs %s--help' lists them", name, prefix);
+        refuse_command(name, prefix);
 }
 
 /* A caller may have closed standard input, output or error. The next file opened, a lock or the database, would get that number, and our

@@ -45,6 +45,30 @@ char *format_string(const char *format, ...)
         return there(n < 0 ? NULL : text);
 }
 
+unsigned word_distance(const char *a, const char *b)
+{
+        unsigned row[40];
+        size_t n = strlen(b);
+
+        if (n >= ARRAY_SIZE(row))
+                return 9;
+        for (unsigned k = 0; k <= n; k++)
+                row[k] = k;
+        for (unsigned i = 0; a[i]; i++) {
+                unsigned diagonal = row[0];
+
+                row[0] = i + 1;
+                for (size_t k = 1; k <= n; k++) {
+                        unsigned above = row[k], best = diagonal + (a[i] != b[k - 1]);
+
+                        best = MIN(best, MIN(above, row[k - 1]) + 1);
+                        diagonal = above;
+                        row[k] = best;
+                }
+        }
+        return MIN(row[n], 9U);
+}
+
 /* -- lists -- */
 
 int compare_u32(const void *a, const void *b)

@@ -87,6 +87,7 @@ void *allocate(size_t n, size_t size); /* zeros; free() */
 char *copy_string(const char *s);
 char *copy_prefix(const char *s, size_t most); /* at most the first `most` bytes */
 char *format_string(const char *format, ...) printf_like(1, 2);
+unsigned word_distance(const char *a, const char *b); /* Levenshtein's, of short words; 9: as much or more */
 
 /* A number, a date or the like as text, by value: printf("%s", format_size(n).s). */
 struct short_text {

@@ -67,31 +67,6 @@ int recipe_check_name(const char *name)
         return 0;
 }
 
-/* Levenshtein distance of two short words, at most 9. */
-static unsigned distance(const char *a, const char *b)
-{
-        unsigned row[40];
-        size_t n = strlen(b);
-
-        if (n >= ARRAY_SIZE(row))
-                return 9;
-        for (unsigned k = 0; k <= n; k++)
-                row[k] = k;
-        for (unsigned i = 0; a[i]; i++) {
-                unsigned diagonal = row[0];
-
-                row[0] = i + 1;
-                for (size_t k = 1; k <= n; k++) {
-                        unsigned above = row[k], best = diagonal + (a[i] != b[k - 1]);
-
-                        best = MIN(best, MIN(above, row[k - 1]) + 1);
-                        diagonal = above;
-                        row[k] = best;
-                }
-        }
-        return MIN(row[n], 9U);
-}
-
 /* Reports an unknown key. The key probably meant counts as given, so that it is not reported as missing, too. */
 static int fail_unknown_key(const struct reader *rd, struct draft *d, const struct gitconfig_entry *e)
 {
@@ -99,7 +74,7 @@ static int fail_unknown_key(const struct reader *rd, struct draft *d, const stru
         unsigned least = 3;
 
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
-                unsigned n = distance(e->key, recipe_keys[i].name);
+                unsigned n = word_distance(e->key, recipe_keys[i].name);
 
                 if (n < least && (rd->is_config || !(recipe_keys[i].places & PLACE_CONFIG)))
                         least = n, best = i;
