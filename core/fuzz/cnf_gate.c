@@ -48,34 +48,42 @@ void gates_done(struct gates *g)
         *g = (struct gates){0};
 }
 
-/* A clause of two literals, seen from the first. */
+/* The clauses of two literals, by their first literal and then by their second: each clause is seen from both. */
 struct pair {
-        int32_t first, second;
+        uint32_t first, second; /* literals as numbers: twice the variable, and 1 more where it is negated */
         uint32_t clause;
 };
 
-static int compare_pairs(const void *a, const void *b)
-{
-        const struct pair *x = a, *y = b;
-
-        if (x->first != y->first)
-                return x->first < y->first ? -1 : 1;
-        return (x->second > y->second) - (x->second < y->second);
-}
-
 struct pairs {
-        struct pair *list; /* owned; sorted */
+        struct pair *list; /* owned; those of literal l from begin[l] to begin[l + 1] */
+        uint32_t *begin;   /* owned */
         size_t n;
 };
 
-static const struct pair *find_pair(const struct pairs *p, int32_t first, int32_t second)
+static uint32_t literal_number(int32_t l)
 {
-        return find_in_list(&(struct pair){.first = first, .second = second}, p->list, p->n, sizeof(*p->list), compare_pairs);
+        return 2 * (uint32_t)abs(l) + (l < 0);
+}
+
+/* Sorts by counting, stably, by `second` or by `first`. ret_begin: where each literal's begin in `to`. */
+static void sort_pairs(const struct pair *from, struct pair *to, size_t n, bool by_second, uint32_t *ret_begin, size_t n_literals)
+{
+        memset(ret_begin, 0, (n_literals + 1) * sizeof(*ret_begin));
+        for (size_t i = 0; i < n; i++)
+                ret_begin[(by_second ? from[i].second : from[i].first) + 1]++;
+        for (size_t l = 0; l < n_literals; l++)
+                ret_begin[l + 1] += ret_begin[l];
+        for (size_t i = 0; i < n; i++)
+                to[ret_begin[by_second ? from[i].second : from[i].first]++] = from[i];
+        memmove(ret_begin + 1, ret_begin, n_literals * sizeof(*ret_begin));
+        ret_begin[0] = 0;
 }
 
 static struct pairs pairs_of(const struct cnf *c)
 {
-        struct pairs p = {.list = allocate(2 * c->n_clauses + 1, sizeof(struct pair))};
+        const size_t n_literals = 2 * ((size_t)c->variables + 1);
+        struct pairs p = {.list = allocate(2 * c->n_clauses + 1, sizeof(struct pair)), .begin = allocate(n_literals + 1, sizeof(uint32_t))};
+        cleanup_free struct pair *other = allocate(2 * c->n_clauses + 1, sizeof(*other));
 
         for (size_t i = 0; i < c->n_clauses; i++) {
                 size_t n;
@@ -83,16 +91,42 @@ static struct pairs pairs_of(const struct cnf *c)
 
                 if (n != 2)
                         continue;
-                p.list[p.n++] = (struct pair){l[0], l[1], (uint32_t)i};
-                p.list[p.n++] = (struct pair){l[1], l[0], (uint32_t)i};
+                p.list[p.n++] = (struct pair){literal_number(l[0]), literal_number(l[1]), (uint32_t)i};
+                p.list[p.n++] = (struct pair){literal_number(l[1]), literal_number(l[0]), (uint32_t)i};
         }
-        qsort(p.list, p.n, sizeof(*p.list), compare_pairs);
+        sort_pairs(p.list, other, p.n, true, p.begin, n_literals);
+        sort_pairs(other, p.list, p.n, false, p.begin, n_literals);
         return p;
+}
+
+static uint32_t n_pairs(const struct pairs *p, int32_t first)
+{
+        const uint32_t *begin = p->begin + literal_number(first);
+
+        return begin[1] - begin[0];
+}
+
+static const struct pair *find_pair(const struct pairs *p, int32_t first, int32_t second)
+{
+        const uint32_t sought = literal_number(second);
+        uint32_t low = p->begin[literal_number(first)], high = p->begin[literal_number(first) + 1], end = high;
+
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+
+                if (p->list[middle].second < sought)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low < end && p->list[low].second == sought ? &p->list[low] : NULL;
 }
 
 /* True if the literal at `output` of this clause is the conjunction of the others' complements. */
 static bool is_and(const struct pairs *p, const int32_t *l, size_t n, size_t output, struct gate *ret)
 {
+        if (n_pairs(p, -l[output]) < n - 1)
+                return false;
         ret->output = l[output];
         ret->n_inputs = 0;
         for (size_t i = 0; i < n; i++) {
@@ -132,6 +166,7 @@ static void find_ands(const struct cnf *c, struct gates *ret)
                 add_gate(ret, &gate);
         }
         free(p.list);
+        free(p.begin);
 }
 
 /* A clause that may belong to a XOR: its variables, sorted, and their signs. */
@@ -171,13 +206,20 @@ static bool parity_of(const int32_t *l, size_t n, struct parity *ret)
         return true;
 }
 
+static size_t parity_length(const struct parity *p)
+{
+        size_t n = 0;
+
+        while (n < PARITY_MOST && p->variables[n] > 0)
+                n++;
+        return n;
+}
+
 /* The gate of the first clauses of a sorted list, if all their 2ⁿ⁻¹ sign patterns occur. */
 static bool is_xor(const struct parity *list, size_t n_list, struct gate *ret)
 {
-        uint32_t n = 0;
+        const uint32_t n = (uint32_t)parity_length(list);
 
-        while (n < PARITY_MOST && list->variables[n] > 0)
-                n++;
         if (n_list < (size_t)1 << (n - 1))
                 return false;
         *ret = (struct gate){.kind = GATE_XOR, .n_inputs = n - 1, .n_clauses = UINT32_C(1) << (n - 1)};
@@ -194,6 +236,30 @@ static bool is_xor(const struct parity *list, size_t n_list, struct gate *ret)
         return true;
 }
 
+static size_t parity_slot(const struct parity *p, size_t slots)
+{
+        uint64_t h = p->is_odd;
+
+        for (size_t i = 0; i < PARITY_MOST; i++)
+                h = (h ^ p->variables[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        return (h >> 32) % slots;
+}
+
+/* Leaves out clauses that have not enough others over the same variables: most of them, where a formula has few XORs. */
+static size_t leave_out_single(struct parity *list, size_t n)
+{
+        const size_t slots = 2 * n + 1;
+        cleanup_free uint32_t *seen = allocate(slots, sizeof(*seen));
+        size_t left = 0;
+
+        for (size_t i = 0; i < n; i++)
+                seen[parity_slot(&list[i], slots)]++;
+        for (size_t i = 0; i < n; i++)
+                if (seen[parity_slot(&list[i], slots)] >= UINT32_C(1) << (parity_length(&list[i]) - 1))
+                        list[left++] = list[i];
+        return left;
+}
+
 static void find_xors(const struct cnf *c, struct gates *ret)
 {
         cleanup_free struct parity *list = allocate(c->n_clauses + 1, sizeof(*list));
@@ -206,6 +272,7 @@ static void find_xors(const struct cnf *c, struct gates *ret)
                 list[n] = (struct parity){.clause = (uint32_t)i};
                 n += length >= 2 && length <= PARITY_MOST && parity_of(l, length, &list[n]);
         }
+        n = leave_out_single(list, n);
         qsort(list, n, sizeof(*list), compare_parities);
         for (size_t i = 0; i < n;) {
                 struct gate gate;

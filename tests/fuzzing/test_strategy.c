@@ -122,7 +122,7 @@ static void play_others(const struct strategy_options *o, bool is_reloaded, stru
         cleanup_strategy struct strategy *s = NULL;
 
         assert_ok(strategy_new(o, &s));
-        for (unsigned i = 0; i < 120; i++) {
+        for (unsigned i = 0; i < 70; i++) {
                 struct strategy_input input;
                 double score;
 
