@@ -545,6 +545,10 @@ void eval_terms(struct bank *b, const uint32_t *order, size_t n, struct value *v
                         o->set = true; /* evaluated at its membership */
                         continue;
                 }
+                if (t->op == OP_FROM_INT && !ready && val[t->args[0]].s) {
+                        *o = (struct value){.sort = SORT_STR, .set = true, .s = val[t->args[0]].s};
+                        continue;
+                }
                 if (!ready)
                         continue;
                 switch ((enum op)t->op) {

@@ -10,7 +10,7 @@ struct value {
         bool set; /* false: not known, or too large to compute */
         bool b;
         int64_t i;
-        const struct ustr *s;
+        const struct ustr *s; /* of an integer that is too large for i, so not set: its digits */
 };
 
 /* Computes val[t] for all ids in `order` (ascending, closed under arguments). Variables keep what val holds;

@@ -5,7 +5,10 @@ volatile sig_atomic_t script_answering;
 
 static void print_value(FILE *out, const struct value *v)
 {
-        if (v->sort == SORT_BOOL)
+        if (v->sort == SORT_INT && !v->set && v->s)
+                for (uint32_t i = 0; i < v->s->len; i++) /* digits */
+                        putc((int)v->s->c[i], out);
+        else if (v->sort == SORT_BOOL)
                 fputs(v->b ? "true" : "false", out);
         else if (v->sort == SORT_INT && v->i < 0)
                 fprintf(out, "(- %llu)", -(unsigned long long)v->i);
@@ -15,6 +18,11 @@ static void print_value(FILE *out, const struct value *v)
                 ustr_print(out, v->s);
         else
                 fputs("\"\"", out);
+}
+
+static bool is_known(const struct value *v)
+{
+        return v->set || v->s;
 }
 
 static bool is_simple(const char *name)
@@ -31,9 +39,9 @@ static void print_model(FILE *out, const struct parser *p, const struct value *v
         for (size_t i = 0; i < p->declared.n; i++) {
                 tid t = p->declared.d[i];
                 const struct term *x = term_get(p->bank, t);
-                struct value v = {.sort = (enum sort)x->sort, .s = empty};
+                struct value v = {.sort = (enum sort)x->sort, .set = true, .s = empty};
 
-                if (t < nval && val[t].set)
+                if (t < nval && is_known(&val[t]))
                         v = val[t];
                 fprintf(out, is_simple(x->name) ? "  (define-fun %s () %s " : "  (define-fun |%s| () %s ", x->name,
                         term_sort_name(v.sort));
@@ -56,7 +64,7 @@ static void print_values(FILE *out, struct parser *p, const struct value *model,
                 if (x->op != OP_VAR)
                         continue;
                 val[order.d[i]] = (struct value){.sort = (enum sort)x->sort, .set = true, .s = empty};
-                if (order.d[i] < nval && model[order.d[i]].set)
+                if (order.d[i] < nval && is_known(&model[order.d[i]]))
                         val[order.d[i]] = model[order.d[i]];
         }
         eval_terms(p->bank, order.d, order.n, val);
@@ -64,7 +72,7 @@ static void print_values(FILE *out, struct parser *p, const struct value *model,
         for (size_t i = 0; i < p->terms.n; i++) {
                 fprintf(out, "%s(%.*s ", i ? "\n " : "", (int)(p->texts.d[2 * i + 1] - p->texts.d[2 * i]),
                         p->source + p->texts.d[2 * i]);
-                if (val[p->terms.d[i]].set)
+                if (is_known(&val[p->terms.d[i]]))
                         print_value(out, &val[p->terms.d[i]]);
                 else
                         fputs("unknown", out);

@@ -1,4 +1,5 @@
 /* The way from assertions to a verdict: lower, tell Z3 the Boolean skeleton, run a front end. */
+#include "numeral.h"
 #include "solver.h"
 #include <time.h>
 
@@ -94,27 +95,66 @@ static enum verdict search(struct solver *v)
         return r;
 }
 
+/* The verdict on assertions in which nothing is left to replace; v has the caller's part of the state. */
+static enum verdict solve(struct solver *v)
+{
+        enum verdict verdict;
+
+        term_reach(v->b, v->asserts, v->nasserts, &v->order);
+        aut_store_init(&v->auts, v->opt->deadline);
+        guess_init(&v->guess, v->b, &v->auts, v->asserts, v->nasserts, v->opt->seed);
+        verdict = search(v);
+        guess_free(&v->guess);
+        aut_store_free(&v->auts);
+        lower_free(&v->lower);
+        vec_free(&v->roots);
+        vec_free(&v->pool);
+        vec_free(&v->lits);
+        vec_free(&v->lit_index);
+        vec_free(&v->truth);
+        vec_free(&v->truth_round);
+        vec_free(&v->order);
+        return verdict;
+}
+
+/* Are the assertions true, as they were given, under the variables' values? */
+static bool is_model(struct bank *b, const tid *asserts, size_t n, struct value *val)
+{
+        vec_u32 order = {};
+        bool r = true;
+
+        term_reach(b, asserts, n, &order);
+        eval_terms(b, order.d, order.n, val);
+        for (size_t i = 0; i < n; i++)
+                r &= val[asserts[i]].set && val[asserts[i]].b;
+        vec_free(&order);
+        return r;
+}
+
 enum verdict strand_solve(struct bank *b, const tid *asserts, size_t n, const struct strand_options *opt,
                           struct strand_stats *stats, struct value *val)
 {
-        struct solver v = {.b = b, .opt = opt, .stats = stats, .asserts = asserts, .nasserts = n, .val = val};
-        enum verdict verdict = VERDICT_UNKNOWN;
+        struct solver v = {.b = b, .opt = opt, .stats = stats, .asserts = asserts, .nasserts = n, .val = val, .nval = b->terms.n};
+        const size_t nval = b->terms.n;
+        struct numerals numerals = {};
+        enum verdict verdict;
 
-        term_reach(b, asserts, n, &v.order);
+        numeral_find(b, asserts, n, &numerals);
+        if (numerals.numbers.n == 0)
+                return solve(&v);
+        v.asserts = numerals.asserts.d;
+        v.nasserts = numerals.asserts.n;
         v.nval = b->terms.n;
-        aut_store_init(&v.auts, opt->deadline);
-        guess_init(&v.guess, b, &v.auts, asserts, n, opt->seed);
-        verdict = search(&v);
-        guess_free(&v.guess);
-        aut_store_free(&v.auts);
-        lower_free(&v.lower);
-        vec_free(&v.roots);
-        vec_free(&v.pool);
-        vec_free(&v.lits);
-        vec_free(&v.lit_index);
-        vec_free(&v.truth);
-        vec_free(&v.truth_round);
-        vec_free(&v.order);
+        v.val = util_alloc(v.nval * sizeof(*v.val));
+        verdict = solve(&v);
+        if (verdict == VERDICT_SAT) {
+                numeral_values(&numerals, v.val);
+                if (!is_model(b, asserts, n, v.val))
+                        verdict = VERDICT_UNKNOWN;
+                memcpy(val, v.val, nval * sizeof(*val));
+        }
+        free(v.val);
+        numeral_free(&numerals);
         return verdict;
 }
 
