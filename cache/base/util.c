@@ -120,9 +120,10 @@ struct slice slice_last_lines(struct slice text, unsigned lines, size_t most)
 {
         const char *end = (const char *)text.data + text.size, *begin = end - MIN(text.size, most), *at = end;
 
-        for (; at > begin; at--)
-                if (at[-1] == '\n' && lines-- == 0)
-                        break;
+        if (at > begin)
+                at--; /* the end of the last line, or a part of it */
+        while (at > begin && (at[-1] != '\n' || --lines > 0))
+                at--;
         return SLICE(at, (size_t)(end - at));
 }
 
@@ -489,10 +490,10 @@ int folder_each(const char *folder, int (*fn)(void *user, const char *folder, co
 
         if (!d)
                 return errno == ENOENT ? 0 : errorf(-errno, "cannot list %s: %s", folder, strerror(errno));
-        while (r == 0 && (e = readdir(d)))
+        while (r == 0 && (errno = 0, e = readdir(d)))
                 if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
                         r = fn(user, folder, e->d_name);
-        return r;
+        return r == 0 && errno != 0 ? errorf(-errno, "cannot list %s: %s", folder, strerror(errno)) : r;
 }
 
 int sync_folder(const char *path)

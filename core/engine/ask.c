@@ -248,7 +248,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
                 if (f->cost.n < LEAST_SAMPLES)
                         return false;
                 variance = f->cost.m2 / (f->cost.n - 1);
-                least += n * f->cost.mean * f->cost.n / (double)f->n_answered;
+                least += n * f->cost.mean * f->cost.n / fmax((double)f->n_answered, f->cost.n); /* taken one by one */
                 most += n * f->cost.mean;
                 l.variance += n * variance + n * n * variance / f->cost.n;
         }

@@ -58,10 +58,10 @@ static int copy_folder(int from, int to, const char *folder, const char *suffix)
         to_dir = openat(to, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (to_dir < 0)
                 return -errno;
-        while (r == 0 && (e = readdir(from_dir)))
+        while (r == 0 && (errno = 0, e = readdir(from_dir)))
                 if (is_wanted(e->d_name, suffix))
                         r = copy_file(dirfd(from_dir), to_dir, e->d_name);
-        return r;
+        return r < 0 ? r : -errno;
 }
 
 static bool is_partial(int objects)

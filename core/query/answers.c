@@ -313,7 +313,7 @@ static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
                 if (r == 0 && n.fact->wrong) {
                         wrong_line(&n.cell, n.fact, &line);
                         r = fn(user, ANSWER_WRONG, line.data);
-                } else if (r == -ENOENT || r == -ESTALE) {
+                } else if (r == -ENOENT) {
                         r = 0;
                 }
         }
@@ -352,7 +352,7 @@ static int renote(struct workspace *w, const struct note *note)
         if (r == 0)
                 r = history_commit(n.cell.solver->history, n.cell.commit, &commit);
         if (r < 0)
-                return r == -ENOENT || r == -ESTALE ? 0 : r;
+                return r == -ENOENT ? 0 : r;
         fact_key(run, &n.fact->limits, key);
         while (store_update_begins(&u))
                 u.r = answers_note(u.txn, &(struct noted_fact){.cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});

@@ -138,5 +138,7 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
                 r = cases_get(workspace_cases(w), c.info, &ret->cell.info);
         if (r == 0 && ret->cell.info->removed)
                 r = -ENOENT;
-        return r == 0 ? run_find(w, &ret->cell, true, &ret->fact) : r;
+        if (r == 0)
+                r = run_find(w, &ret->cell, true, &ret->fact);
+        return r == -ESTALE ? -ENOENT : r;
 }

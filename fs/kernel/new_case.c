@@ -108,7 +108,7 @@ static int new_case_commit(struct new_case *n)
         r = lseek(n->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(n->fd, fd);
         if (r == 0 && n->made) { /* an earlier flush made a case of a part of these bytes: remove it, which frees the name */
                 r = cases_remove(n->cases, n->id);
-                n->made = false;
+                n->made = r < 0;
         }
         if (r == 0)
                 r = cases_commit_given(n->cases, n->name, fd, path, &n->id, &shown);

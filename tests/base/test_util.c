@@ -69,6 +69,9 @@ START_TEST(test_last_lines)
         check_last_lines("a\nb\nc\n", 9, 100, "a\nb\nc\n");
         check_last_lines("a\nlong\n", 9, 3, "ng\n");
         check_last_lines("", 2, 100, "");
+        check_last_lines("a\nb", 1, 100, "b"); /* the last line may lack its end */
+        check_last_lines("a\nb\nc", 2, 100, "b\nc");
+        check_last_lines("a\n\n", 1, 100, "\n");
 }
 END_TEST
 

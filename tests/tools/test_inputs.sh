@@ -445,6 +445,9 @@ released() {
 	run 0 solver add --replace epochs --recipe epochs.recipe
 }
 test_that "a released program in place of a build" 'released release/prog "" && answer_of v1 unknown && answer_of side-1 sat && run 0 build epochs v1 && [ "$(field 5)" = "released binary" ] && run 0 build epochs v1 --json && has out "$(sum_of release/prog)" && has out "released_binary"'
+printf '#!/bin/sh\n[ "$1" = --released ] && echo sat\n' >release/other && chmod +x release/other
+test_that "solver try runs it by its own command line" '
+	released release/other "" && printf "  run = {bin} --released {case}\n" >>epochs.recipe && run 0 solver add --replace epochs --recipe epochs.recipe && run 1 solver try epochs v1 && has out "a formula that is unsat: it says sat"'
 for file in epochs-1.zip:e-1/bin/prog epochs-1.tar.gz:release/prog; do
 	test_that "and out of an archive: ${file%%:*}" 'released ${file%%:*} ${file#*:} && answer_of v1 unknown && run 0 build epochs v1 --json && has out "$(sum_of release/prog)" && [ -f "$SOLVERFS_STORE/downloads/$(sum_of ${file%%:*})" ]'
 done

@@ -235,7 +235,18 @@ struct model {
         size_t fails_after;         /* tests; 0: never */
         struct random random;
         size_t tests, confirmations;
+        bool refuses; /* no set is confirmed */
+        uint64_t refused[64];
 };
+
+static uint64_t number_of(const struct option_flip *flips, size_t n)
+{
+        uint64_t number = n; /* independent of the order */
+
+        for (size_t i = 0; i < n; i++)
+                number += hash_quick(&flips[i], sizeof(flips[i]));
+        return number;
+}
 
 static enum option_outcome truth(const struct model *m, const struct option_flip *flips, size_t n)
 {
@@ -262,6 +273,8 @@ static int test_model(void *user, const struct option_flip *flips, size_t n, enu
                 seen[flips[i].candidate] = true;
         }
         ck_assert(!twice);
+        for (size_t i = 0; m->refuses && i < m->confirmations; i++)
+                ck_assert_uint_ne(m->refused[i], number_of(flips, n));
         if (m->fails_after > 0 && m->tests >= m->fails_after)
                 return -EXFULL;
         m->tests++;
@@ -278,8 +291,9 @@ static int confirm_model(void *user, const struct option_flip *flips, size_t n, 
 {
         struct model *m = user;
 
-        m->confirmations++;
-        *ret = truth(m, flips, n);
+        ck_assert_uint_lt(m->confirmations, ARRAY_SIZE(m->refused));
+        m->refused[m->confirmations++] = number_of(flips, n);
+        *ret = m->refuses ? OPTIONS_SLOW : truth(m, flips, n);
         return 0;
 }
 
@@ -416,6 +430,22 @@ START_TEST(test_nothing_to_find)
 }
 END_TEST
 
+/* What was not confirmed is not tested again. */
+START_TEST(test_unconfirmed)
+{
+        for (uint64_t seed = 0; seed < 20; seed++) {
+                struct model m = {.refuses = true};
+                cleanup_option_search_result struct option_search_result r = {0};
+
+                random_seed(&m.random, test_seed(seed));
+                plant(&m, 1 + seed % 4, 0, 0);
+                search(&m, 1, &r);
+                ck_assert_uint_eq(r.n, 0);
+                ck_assert_uint_gt(m.confirmations, 0);
+        }
+}
+END_TEST
+
 START_TEST(test_all_break)
 {
         struct model m = {.n_needed = 1, .needed = {{77, 0}}};
@@ -429,4 +459,4 @@ START_TEST(test_all_break)
 END_TEST
 
 SUITE("options", test_list_of_z3, test_list_of_cadical_and_kissat, test_list_of_cvc5_and_others, test_damaged_lists, test_values,
-      test_what_a_change_has_to_do_with_it, test_planted_flips, test_planted_values, test_spoilers, test_noise, test_nothing_to_find, test_all_break)
+      test_what_a_change_has_to_do_with_it, test_planted_flips, test_planted_values, test_spoilers, test_noise, test_nothing_to_find, test_unconfirmed, test_all_break)

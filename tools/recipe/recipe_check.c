@@ -355,7 +355,7 @@ static void check_skip(struct recipe_check *t, const struct recipe *recipe, cons
 {
         if (recipe->effort[0])
                 check_say(t, "effort", CHECK_SKIPPED, "%s", why);
-        if (common.solver->recipe->seed)
+        if (recipe->seed)
                 check_say(t, "seed", CHECK_SKIPPED, "%s", why);
 }
 
@@ -373,7 +373,7 @@ static int run_all(struct running *r)
 
 static int check_runs(struct recipe_check *t, const struct build_record *record)
 {
-        const struct recipe *recipe = common.solver->recipe;
+        const struct recipe *recipe = solver_recipe_at(common.solver, t->commit);
         cleanup_free bool *found = allocate(strings_count(recipe->effort) + 1, sizeof(*found));
         cleanup_held struct held held = {0};
         struct worker_pool *pool = common.solver->pool;

@@ -317,10 +317,11 @@ void cmd_unmount(int argc, char **argv)
         if (r < 0)
                 command_must_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", dir, strerror(-r)));
         r = mounts_store(mountpoint, store);
-        if (r == -ENOENT)
+        if (r == -ENOENT) {
                 refuse_detached(mountpoint);
-        if (r < 0)
-                command_must(errorf(r, "nothing of solverfs is mounted at %s", mountpoint));
+                r = errorf(r, "nothing of solverfs is mounted at %s", mountpoint);
+        }
+        command_must(r);
         r = session_unmount(mountpoint, lazy);
         if (r == -EBUSY)
                 command_refuse(STATUS_FAILED, "%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", dir, dir);

@@ -11,7 +11,7 @@ struct flips {
 
 struct known {
         uint64_t set;
-        bool is_there;
+        bool is_there, is_refused; /* tested; not confirmed */
         enum option_outcome outcome;
 };
 
@@ -72,6 +72,19 @@ static int ask(struct search *s, const struct option_flip *list, size_t n, enum 
         return r;
 }
 
+/* Only what confirmation says is surer. */
+static int ask_carefully(struct search *s, const struct option_flip *list, size_t n, enum option_outcome *ret)
+{
+        int r = 0;
+
+        *ret = OPTIONS_SLOW;
+        if (!know(s, list, n)->is_refused) {
+                r = s->options->test(s->options->user, list, n, OPTIONS_CAREFUL, ret);
+                s->ret->tests += r == 0;
+        }
+        return r;
+}
+
 /* The shortest prefix with this outcome. The prefix of `high` is known to have it, that of `low` not to. */
 static int shortest(struct search *s, const struct option_flip *list, size_t low, size_t high, enum option_outcome wanted, size_t *ret)
 {
@@ -120,8 +133,7 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
         n = r == 0 ? needed : n;
         for (size_t i = 0; r == 0 && n > 1 && i < n;) { /* without each */
                 swap(&set[i], &set[n - 1]);
-                r = s->options->test(s->options->user, set, n - 1, OPTIONS_CAREFUL, &outcome);
-                s->ret->tests += r == 0;
+                r = ask_carefully(s, set, n - 1, &outcome);
                 if (r == 0 && outcome == OPTIONS_RESTORED)
                         n--;
                 else
@@ -131,7 +143,10 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
         if (r == 0 || r == -EXFULL)
                 r = s->options->confirm(s->options->user, set, n, &outcome);
         if (r < 0 || outcome != OPTIONS_RESTORED) {
-                know(s, set, n)->outcome = OPTIONS_SLOW;
+                struct known *known = know(s, set, n);
+
+                known->outcome = OPTIONS_SLOW;
+                known->is_there = known->is_refused = true;
                 free(set);
                 return r;
         }

@@ -248,6 +248,8 @@ static int find_cut(struct restoring *s)
 
         for (size_t i = 0; i < s->n_pairs; i++)
                 votes[s->pairs[i].run[0].verdict]++;
+        if (votes[VERDICT_SAT] + votes[VERDICT_UNSAT] == 0)
+                return errorf(-ENODATA, "the reference does not solve it in any of %zu pairs of runs", s->n_pairs);
         s->expected = votes[VERDICT_SAT] >= votes[VERDICT_UNSAT] ? VERDICT_SAT : VERDICT_UNSAT;
         for (unsigned i = 0; i < s->n_pairs; i++) {
                 const double before = amount(s, &s->pairs[i].run[0]), after = amount(s, &s->pairs[i].run[1]);
