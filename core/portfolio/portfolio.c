@@ -1,6 +1,8 @@
 /* Definitions of portfolios: read from the config, and written into it. */
 #include "core/portfolio/portfolio.h"
 
+#include <ctype.h>
+
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
 #include "core/workspace/config_text.h"
@@ -103,8 +105,9 @@ static int parse_seed(const char *text, uint64_t *ret)
 {
         char *end;
 
+        errno = 0;
         *ret = strtoull(text, &end, 10);
-        return end == text || *end ? -EINVAL : 0;
+        return !isdigit((unsigned char)*text) || *end || errno != 0 ? -EINVAL : 0;
 }
 
 static int open_solver(struct workspace *w, struct arm *a)

@@ -153,6 +153,7 @@ test_that "a campaign by CPU time is localized by CPU time, and its report says 
 	run 0 solver add loaded loaded --recipe loaded.recipe && timeout -k 5 300 "$solverfs" fuzz loaded --clock cpu --name cpu --for 100s --max-finds 1 --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v4 >out 2>err </dev/null &&
 	has err "^localized spr/1: [0-9]+ $(git -C loaded rev-parse v3) 0.010000 1.000000 burns for lengths" && run 0 mount mnt && cat mnt/loaded/spr/1/localized.tsv mnt/loaded/spr/1/report.md >out &&
 	has out "$(git -C loaded rev-parse v3)	0.010000	1.000000" && has out "^Each run had 1s of CPU time"; r=$?; run 0 unmount mnt; (exit $r)'
+test_that "localize takes the clock of a finding" 'run 0 localize loaded spr/1 --json && has out "\"clock\": ?\"cpu\""'
 
 # -- reducing, beside the search and at the end --
 
@@ -292,6 +293,8 @@ test_that "no time" 'run 2 fuzz slow --reference v1 --target v2 && has err "how 
 test_that "no target" 'run 2 fuzz slow --reference v1 --for 1s && has err "target"'
 test_that "an empty corpus" 'mkdir corpus && campaign 1 x 10s --reference v1 --target v2 --corpus corpus && has err "no input"'
 test_that "a corpus that is not there" 'campaign 3 x 10s --reference v1 --target v2 --corpus nowhere && has err "nowhere"'
+test_that "a corpus whose path is no UTF-8 is refused" '
+	bad=$(printf "corp\351s") && mkdir "$bad" && echo "(declare-fun s () String)(assert (= s \"a\"))(check-sat)" >"$bad/good.smt2" && campaign 2 x 10s --reference v1 --target v2 --corpus "$bad" && has err "no UTF-8"'
 test_that "a file of the corpus that does not parse is left out, named and counted" '
 	echo "(assert (= 1" >corpus/bad.smt2
 	echo "(declare-fun s () String)(assert (= s (str.++ s \"a\")))(check-sat)" >corpus/good.smt2

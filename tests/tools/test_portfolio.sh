@@ -41,6 +41,9 @@ cp store/config config.before
 test_that "there is one of each name" 'run 2 portfolio add p "$(arm a)" && has err "there is a portfolio .p. already"'
 test_that "a name is a name" 'run 2 portfolio add a/b "$(arm a)" && has err "no name for a portfolio"'
 test_that "an arm twice is refused" 'run 2 portfolio add q "$(arm a)" "$(arm a)" && has err "config:[0-9]+: the arm .a. is there twice"'
+printf '[portfolio "negative"]\n  arm = %s\n  seed = -1\n' "$(arm a)" >>store/config
+test_that "a negative seed is refused" 'run 2 portfolio show negative && has err "config:[0-9]+: .-1. is no value for .seed."'
+cp config.before store/config
 test_that "a limit that is none is refused" 'run 2 portfolio add q "$(arm a)" --timeout soon && has err "config:[0-9]+: .soon. is no value for .timeout."'
 test_that "words that are no seed are refused" 'run 2 portfolio add q "z3 quickly" && has err "only seed=N is known"'
 test_that "a command without end is refused" "run 2 portfolio add q \"x: /bin/sh -c 'a\" && has err 'config:[0-9]+: the arm'"

@@ -128,7 +128,7 @@ static int write_alarm(const struct observation *a, char path[PATH_SIZE])
 /* 0, 1 or -EINTR, as in alarm_command(). */
 static int wait_for(pid_t pid, uint32_t number)
 {
-        char why[64] = "it took longer than five minutes and was ended";
+        char why[256] = "it took longer than five minutes and was ended";
         int status = 0, r = spawn_wait(pid, PATIENCE_NS, false, common.signals, &status);
 
         if (r == -ECANCELED)
@@ -137,8 +137,10 @@ static int wait_for(pid_t pid, uint32_t number)
                 return 0;
         if (r == 0 && WIFEXITED(status))
                 snprintf(why, sizeof(why), "it ended with status %d", WEXITSTATUS(status));
-        else if (r != -ETIME)
+        else if (r == 0)
                 snprintf(why, sizeof(why), "it was ended by signal %d", WTERMSIG(status));
+        else if (r != -ETIME)
+                snprintf(why, sizeof(why), "%s", error_message(r));
         complain("the command of --on-alarm did not take alarm %" PRIu32 ": %s; the alarm is kept, and told again", number, why);
         return 1;
 }

@@ -133,7 +133,7 @@ static void run(struct campaign_command *c)
         }
         command_open_solver(0, c->on, c->solver_name);
         command_engine();
-        if (!s->name) /* the name that campaign_run() would give, to be shown */
+        if (!s->name)
                 s->name = format_string("%s-%" PRIu64, s->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs", s->seed);
         r = campaign_run(common.workspace, common.engine, common.solver, s, &watch, common.signals);
         progress_clear();

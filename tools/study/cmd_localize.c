@@ -8,6 +8,7 @@ struct localizing {
         /* options */
         const char *reference, *target, *log;
         bool is_given[2]; /* the reference, the target */
+        bool is_measure_given, has_finding;
         struct words words; /* CASE... */
         struct localization_options options;
 
@@ -189,11 +190,20 @@ static void add_case(struct case_selection *to, struct case_info *info)
         to->list[to->n++] = case_info_ref(info);
 }
 
-/* The versions and the time limit of a finding, for those that no option gives. */
+/* The versions, the time limit, the measure and the clock of a finding, for those that no option gives. */
 static void take_from_finding(struct localizing *o, const char *name, const struct observation *f)
 {
+        const enum judge_measure measure = f->kind == ALARM_MEMORY ? JUDGE_MEMORY : f->measure;
         const char *const from[] = {f->reference, f->target};
         const char **const to[] = {&o->reference, &o->target};
+
+        if (o->has_finding && !o->is_measure_given && (o->options.measure != measure || o->options.is_cpu_time != f->is_cpu_time))
+                command_usage("%s has another measure or clock than the findings before it: localize it by itself", name);
+        if (!o->is_measure_given) {
+                o->options.measure = measure;
+                o->options.is_cpu_time = f->is_cpu_time;
+        }
+        o->has_finding = true;
 
         for (int i = 0; i < 2; i++) {
                 if (o->is_given[i])
@@ -236,7 +246,7 @@ void cmd_localize(int argc, char **argv)
                 "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
                 "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
                 "used, and an interrupted search goes on where it was.\n"
-                "A FINDING is one such as spr/3: its input, its versions and its time limit.\n"
+                "A FINDING is one such as spr/3: its input, its versions, its time limit, its measure and its clock.\n"
                 "The exit status is 1 if a case has no culprit, became faster, or cannot be decided, or if an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s\n"
@@ -264,6 +274,7 @@ void cmd_localize(int argc, char **argv)
         o.options.is_cpu_time = clock == 1;
         if (o.options.is_cpu_time && o.options.measure != JUDGE_TIME)
                 command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
+        o.is_measure_given = o.options.measure != JUDGE_TIME || o.options.is_cpu_time;
         o.is_given[0] = o.reference;
         o.is_given[1] = o.target;
         command_signals();

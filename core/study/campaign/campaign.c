@@ -120,9 +120,7 @@ static struct campaign_settings spell_out(const struct campaign *c)
         full.corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
         if (given->corpus && !full.corpus)
                 full.corpus = copy_string(given->corpus); /* reading the corpus reports a wrong path */
-        full.name = given->name ? copy_string(given->name)
-                                : format_string("%s-%.12s-%" PRIu64, given->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs",
-                                                full.target, given->seed);
+        full.name = copy_string(given->name);
         return full;
 }
 

@@ -15,10 +15,9 @@
 #include "core/engine/engine.h"
 #include "core/study/observation/campaign_store.h"
 
-/* Called by the campaign's threads, one at a time. */
 struct campaign_watch {
-        void (*status)(void *user, const struct campaign_status *s); /* about once a second */
-        void (*line)(void *user, const char *line);                  /* for each line of the log */
+        void (*status)(void *user, const struct campaign_status *s); /* about once a second, by one thread */
+        void (*line)(void *user, const char *line);                  /* for each line of the log, by any of the campaign's threads */
         void *user;
 };
 

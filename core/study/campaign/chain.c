@@ -101,24 +101,28 @@ static int begin_at_seed(struct chain *ch)
         struct campaign *c = ch->campaign;
         struct seed *seed = ch->place.seed;
         enum logic_mode mode = ch->place.mode;
-        bool is_known;
-        int r = 0;
+        /* This chain ran the seed, and was interrupted: perhaps before it filed what it had found. */
+        const bool is_again = campaign_recall(c, &(struct campaign_record){.event = EVENT_STEP, .id = ch->id});
+        bool is_known, is_out;
+        int r;
 
         pthread_mutex_lock(&c->lock);
-        is_known = seed->n_base[mode] == c->n_compared;
+        is_known = seed->is_judged[mode];
+        is_out = seed->is_out[mode];
         ch->implied = seed->implied;
         pthread_mutex_unlock(&c->lock);
-        if (is_known)
-                return seed->is_out[mode];
+        if (is_known && !is_again)
+                return is_out;
         r = chain_run_all(ch);
         if (r < 0)
                 return r;
         pthread_mutex_lock(&c->lock);
         seed_judge(c, ch->place);
         ch->implied = seed->implied;
+        is_out = seed->is_out[mode];
         pthread_mutex_unlock(&c->lock);
         r = chain_judge(ch);
-        return r < 0 ? r : seed->is_out[mode] || r;
+        return r < 0 ? r : is_out || r;
 }
 
 /* 1: the chain ends here. */

@@ -36,6 +36,8 @@ static int put_json(struct workspace *w, char kind, uint32_t solver, const char 
         uint8_t key[KEY_MOST];
 
         json_decref(j);
+        if (!text)
+                return errorf(-EINVAL, "a path of the campaign %s has bytes that are no UTF-8, which its record cannot keep: give the folder another name", name);
         return store_set(workspace_store(w), TABLE_CAMPAIGNS, key_of(key, kind, solver, name), slice_string(text));
 }
 

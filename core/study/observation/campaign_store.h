@@ -17,7 +17,7 @@ enum campaign_kind {
 
 struct campaign_settings {
         enum campaign_kind kind;
-        char *name;        /* default: "solverfs", the target and the seed */
+        char *name;
         char **references; /* versions in full; NULL-terminated */
         char *target;
         char **oracles; /* further versions that settle contradictions between two; NULL-terminated */

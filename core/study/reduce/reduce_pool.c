@@ -60,6 +60,7 @@ static void note_error(struct reduce_pool *p, int r)
 {
         if (p->error == 0) {
                 p->error = r;
+                free(p->why);
                 p->why = copy_string(error_message(r));
         }
         stop_others(p);
@@ -155,8 +156,7 @@ int reduce_pool_try(void *user, const struct slice *texts, size_t n, enum reduce
                 hush(p->done);
                 pthread_mutex_lock(&p->lock);
                 if (p->error == 0 && p->cancel_fd >= 0 && fds[1].revents != 0) {
-                        p->error = -ECANCELED;
-                        stop_others(p);
+                        note_error(p, -ECANCELED);
                 }
                 is_over = p->n_busy == 0 && !has_work(p);
         }
