@@ -14,6 +14,16 @@ static inline json_t *json_printable(const char *text)
         return shown ? json_string(shown) : json_null();
 }
 
+/* The texts of a NULL-terminated list; none for NULL. */
+static inline json_t *json_strings(char *const *list)
+{
+        json_t *array = json_array();
+
+        for (; list && *list; list++)
+                json_array_append_new(array, json_string(*list));
+        return array;
+}
+
 /* A member's text, owned by the object; `otherwise` if the member is missing or not a text. */
 static inline const char *json_text(const json_t *object, const char *key, const char *otherwise)
 {

@@ -28,6 +28,14 @@ char *copy_string(const char *s)
         return there(strdup(s));
 }
 
+void set_string(char **at, const char *s)
+{
+        char *old = *at;
+
+        *at = s ? copy_string(s) : NULL;
+        free(old);
+}
+
 char *copy_prefix(const char *s, size_t most)
 {
         return there(strndup(s, most));
@@ -83,6 +91,26 @@ int compare_u64(const void *a, const void *b)
         uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
         return (x > y) - (x < y);
+}
+
+int compare_strings(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+size_t lower_bound(const void *key, const void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b))
+{
+        size_t low = 0, high = n;
+
+        while (low < high) {
+                const size_t middle = low + (high - low) / 2;
+
+                if (compare((const char *)list + middle * size, key) < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
 }
 
 size_t sort_numbers(uint32_t *list, size_t n)
@@ -697,12 +725,17 @@ int remove_tree(const char *path)
         return r < 0 ? errorf(r, "cannot remove %s: %s", path, strerror(-r)) : 0;
 }
 
+uint64_t clock_ns(clockid_t clock)
+{
+        struct timespec t = {0};
+
+        clock_gettime(clock, &t);
+        return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
 uint64_t now_ns(void)
 {
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+        return clock_ns(CLOCK_MONOTONIC);
 }
 
 struct timespec time_in(uint64_t ns)

@@ -85,6 +85,7 @@ static inline int steal_fd(int *fd)
 
 void *allocate(size_t n, size_t size); /* zeros; free() */
 char *copy_string(const char *s);
+void set_string(char **at, const char *s); /* *at becomes a copy; NULL: nothing */
 char *copy_prefix(const char *s, size_t most); /* at most the first `most` bytes */
 char *format_string(const char *format, ...) printf_like(1, 2);
 unsigned word_distance(const char *a, const char *b); /* Levenshtein's, of short words; 9: as much or more */
@@ -98,6 +99,7 @@ struct short_text {
 
 int compare_u32(const void *a, const void *b);
 int compare_u64(const void *a, const void *b);
+int compare_strings(const void *a, const void *b); /* of strings, or structures that begin with one */
 size_t sort_numbers(uint32_t *list, size_t n); /* and removes duplicates. Returns how many are left */
 int compare_doubles(const void *a, const void *b);
 /* qsort() and bsearch() for lists that may be NULL while empty. */
@@ -111,6 +113,8 @@ static inline void *find_in_list(const void *key, const void *list, size_t n, si
 {
         return n > 0 ? bsearch(key, list, n, size, compare) : NULL;
 }
+/* The index of the first element that is not before the key; n: all are. */
+size_t lower_bound(const void *key, const void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b));
 
 /* Room for one more element behind the `n` of a list (NULL while empty) that nothing else lengthens. It doubles at 0, 1, 3, 7, …, so no
  * capacity need be kept. */
@@ -222,6 +226,7 @@ bool fd_is_readable(int fd);
 
 /* -- time ------------------------------------------------------------------------------------------------------- */
 
+uint64_t clock_ns(clockid_t clock);
 uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
 int64_t now_seconds(void);            /* CLOCK_REALTIME */
 struct timespec time_in(uint64_t ns); /* `ns` from now, on CLOCK_REALTIME, for pthread_cond_timedwait() */

@@ -139,22 +139,13 @@ static int check_disk(const struct attempt *a)
         return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
 }
 
-/* The clock of the kernel's file times. */
-static int64_t file_clock(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_REALTIME_COARSE, &t);
-        return (int64_t)t.tv_sec * (int64_t)NSEC_PER_SEC + t.tv_nsec;
-}
-
 static int attempt_once(struct attempt *a)
 {
         const struct build_request *q = a->request;
         int r = worktree_begin(a->worktree);
 
         a->started = now_seconds();
-        a->began_ns = file_clock();
+        a->began_ns = (int64_t)clock_ns(CLOCK_REALTIME_COARSE); /* as the kernel stamps files */
         a->is_watched = true;
         buffer_done(&a->watched);
         if (r == 0)

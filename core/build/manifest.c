@@ -23,18 +23,13 @@ bool manifest_name_is_bad(const char *name)
                strcasecmp(name, ".git") == 0 || strlen(name) > NAME_MAX;
 }
 
-static int compare_tracked(const void *a, const void *b)
-{
-        return strcmp(((const struct tracked *)a)->path, ((const struct tracked *)b)->path);
-}
-
 void manifest_sort(struct manifest *m)
 {
         size_t n = 0;
 
         if (m->n == 0)
                 return;
-        sort_list(m->list, m->n, sizeof(*m->list), compare_tracked);
+        sort_list(m->list, m->n, sizeof(*m->list), compare_strings);
         for (size_t i = 1; i < m->n; i++) {
                 if (strcmp(m->list[i].path, m->list[n].path) == 0)
                         free(m->list[i].path);

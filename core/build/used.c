@@ -123,11 +123,6 @@ static void add_implied(struct used *u)
         }
 }
 
-static int by_text(const void *a, const void *b)
-{
-        return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void put_entry(struct buffer *b, uint8_t kind, const struct digest *d, const char *path)
 {
         record_put_u8(b, kind);
@@ -160,7 +155,7 @@ bool attempt_list_used(struct attempt *a)
         if (!is_watched)
                 host_tools_each(add, &u);
         add_implied(&u);
-        sort_list(u.list, u.n, sizeof(*u.list), by_text);
+        sort_list(u.list, u.n, sizeof(*u.list), compare_strings);
         record_put_u8(&b, FORMAT);
         for (size_t i = 0; i < u.n; i++) {
                 struct file_look look;

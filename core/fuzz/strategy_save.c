@@ -12,10 +12,7 @@ static void transfer_random(struct transfer *t, struct random *r)
 
 static int read_formula(struct slice text, bool is_cnf, struct formula *ret)
 {
-        struct cnf_reader reader;
-
-        cnf_reader_init(&reader, text);
-        return is_cnf ? cnf_read(&reader, &ret->cnf)
+        return is_cnf ? cnf_parse(text, &ret->cnf)
                       : script_read(text, &(struct script_options){.dialect = DIALECT_2_6, .is_dialect_fixed = true}, &ret->script);
 }
 

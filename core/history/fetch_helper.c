@@ -77,9 +77,7 @@ static void report_end(int r)
 
 static uint64_t worked_ns(void)
 {
-        struct timespec t;
-
-        return clock_gettime(fetching.clock, &t) < 0 ? 0 : (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+        return clock_ns(fetching.clock);
 }
 
 /* Waits for the next check, or until the caller asks to stop. */

@@ -49,18 +49,7 @@ void ref_list_sort(struct ref_list *l)
 
 size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name)
 {
-        const struct ref like = {.kind = kind, .name = (char *)name};
-        size_t low = 0, high = l->n;
-
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-
-                if (compare_refs(&l->list[middle], &like) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return lower_bound(&(struct ref){.kind = kind, .name = (char *)name}, l->list, l->n, sizeof(*l->list), compare_refs);
 }
 
 const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, const char *name)

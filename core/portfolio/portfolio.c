@@ -321,18 +321,6 @@ struct portfolio *portfolio_unref(struct portfolio *p)
         return NULL;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool is_listed(const char *name, char *const *list)
-{
-        while (*list && strcmp(*list, name) != 0)
-                list++;
-        return *list;
-}
-
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 {
         cleanup_gitconfig struct gitconfig config = {0};
@@ -347,10 +335,10 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
                 const char *name = config.sections[i].subsection;
 
                 if (is_portfolio(config.sections[i].name) && name && portfolio_name_check(name) == 0 &&
-                    !is_listed(name, names)) /* a section may occur twice */
+                    !strings_have(names, name)) /* a section may occur twice */
                         names[n++] = copy_string(name);
         }
-        sort_list(names, n, sizeof(*names), compare_names);
+        sort_list(names, n, sizeof(*names), compare_strings);
         *ret = names;
         *ret_n = n;
         return 0;

@@ -192,11 +192,6 @@ struct made { /* a row */
         struct digest build, program;
 };
 
-static int by_build(const void *a, const void *b)
-{
-        return memcmp(a, b, DIGEST_SIZE);
-}
-
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n)
 {
         cleanup_free struct digest *keys = NULL;
@@ -216,7 +211,7 @@ int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, 
         if (r == 0)
                 r = build_keys(s->history, s->recipe, &keys, &n);
         for (uint32_t i = 0; r == 0 && i < n; i++) {
-                const struct made *m = find_in_list(&keys[i], rows, n_rows, sizeof(*rows), by_build);
+                const struct made *m = find_in_list(&keys[i], rows, n_rows, sizeof(*rows), digest_compare);
 
                 keys[i] = m ? m->program : (struct digest){0};
         }

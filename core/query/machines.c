@@ -43,11 +43,6 @@ static bool is_machine_of_cluster(struct slice key)
         return !memchr((const char *)key.data + prefix, '/', key.size - prefix);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The names of all known machines, this one included, sorted: strings_free(). */
 static int machines_list(struct workspace *w, char ***ret)
 {
@@ -61,7 +56,7 @@ static int machines_list(struct workspace *w, char ***ret)
                 add_name(ret, (const char *)imported.key.data + imported.prefix.size, imported.key.size - imported.prefix.size);
         while (r == 0 && (r = store_walk(&clusters)) > 0)
                 r = is_machine_of_cluster(clusters.key) ? add_name(ret, clusters.value.data, clusters.value.size) : 0;
-        sort_list(*ret, strings_count(*ret), sizeof(**ret), compare_names);
+        sort_list(*ret, strings_count(*ret), sizeof(**ret), compare_strings);
         return r;
 }
 

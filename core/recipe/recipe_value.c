@@ -230,10 +230,8 @@ static int set_value(const struct recipe_key *k, const char *value, void *field)
         r = checks[k->kind] ? checks[k->kind](value, *list) : 0;
         if (r == 0 && recipe_key_repeats(k))
                 return strings_add(list, value);
-        if (r == 0) {
-                free(*text);
-                *text = copy_string(value);
-        }
+        if (r == 0)
+                set_string(text, value);
         return r;
 }
 

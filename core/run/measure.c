@@ -238,15 +238,6 @@ static int take_samples(struct measurement *m)
 
 /* -- run.json -- */
 
-static json_t *strings(char *const *list)
-{
-        json_t *array = json_array();
-
-        for (; list && *list; list++)
-                json_array_append_new(array, json_string(*list));
-        return array;
-}
-
 static json_t *verdict_list(const enum verdict *list, size_t n)
 {
         json_t *array = json_array();
@@ -339,7 +330,7 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
                                             (json_int_t)m->chosen, "rusage", rusage_json(&t->run), "method", t->run.method, "memory-means", MEMORY_MEANS,
                                             "stdout", stream_json(t->run.out_size, &t->run.out, t->run.out_cut), "stderr",
                                             stream_json(t->run.err_size, &t->run.err, t->run.err_cut)));
-        json_object_update_new(j, json_pack("{so so ss so so so* so}", "command", strings(x->argv), "seed",
+        json_object_update_new(j, json_pack("{so so ss so so so* so}", "command", json_strings(x->argv), "seed",
                                             o->has_seed ? json_integer((json_int_t)o->seed) : json_null(), "sandbox",
                                             o->sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none", "measured", date(f->measured), "remeasured",
                                             date(f->remeasured), "machine", json_string(o->remote ? o->remote->machine : host_machine()), "host",

@@ -226,6 +226,14 @@ int cnf_read(struct cnf_reader *r, struct cnf **ret)
         return 0;
 }
 
+int cnf_parse(struct slice text, struct cnf **ret)
+{
+        struct cnf_reader reader;
+
+        cnf_reader_init(&reader, text);
+        return cnf_read(&reader, ret);
+}
+
 /* printf() would take most of the time of a campaign's larger inputs. */
 static void print_literal(int32_t literal, struct buffer *ret)
 {

@@ -31,6 +31,7 @@ DEFINE_CLEANUP(struct cnf *, cnf_free)
 
 /* Reads all clauses of a reader's input. -EINVAL with a sentence, also for a variable above the header's. -EFBIG for more than UINT32_MAX clauses. */
 int cnf_read(struct cnf_reader *r, struct cnf **ret);
+int cnf_parse(struct slice text, struct cnf **ret); /* the same, of a whole text */
 struct cnf *cnf_new(void);
 struct cnf *cnf_copy(const struct cnf *c);
 void cnf_add(struct cnf *c, int32_t literal); /* 0 ends the clause */

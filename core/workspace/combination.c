@@ -111,12 +111,6 @@ static char *name_of(const struct combination *c, enum combination_part held)
         return name;
 }
 
-static void set_text(char **at, const char *text)
-{
-        free(*at);
-        *at = text ? copy_string(text) : NULL;
-}
-
 /* The variant's recipe, and the line in it that names the held part. */
 static int make_recipe(const struct combination *c, enum combination_part held, const char *name, struct recipe **ret, char **ret_line)
 {
@@ -134,11 +128,11 @@ static int make_recipe(const struct combination *c, enum combination_part held, 
                 return r;
         *ret_line = format_string("%s=%s %s", path, holds->recipe->repository ?: "", full_sha(holds, c->part[held].commit).s);
         *ret = recipe_copy(era);
-        set_text(&(*ret)->name, name);
-        set_text(&(*ret)->base, c->part[!held].solver->recipe->name);
-        set_text(&(*ret)->repository, NULL);
+        set_string(&(*ret)->name, name);
+        set_string(&(*ret)->base, c->part[!held].solver->recipe->name);
+        set_string(&(*ret)->repository, NULL);
         if (held == HOST) {
-                set_text(&(*ret)->within, *ret_line);
+                set_string(&(*ret)->within, *ret_line);
         } else {
                 strings_free(steal_pointer((*ret)->submodules));
                 strings_add(&(*ret)->submodules, *ret_line);
@@ -179,7 +173,7 @@ static bool is_alike(const struct recipe *there, struct recipe *made)
 {
         cleanup_buffer struct buffer a = {0}, b = {0};
 
-        set_text(&made->repository, there->repository);
+        set_string(&made->repository, there->repository);
         return !made->within ||
                (recipe_print(there, &a) == 0 && recipe_print(made, &b) == 0 && a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
 }

@@ -100,13 +100,6 @@ bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token)
         return same;
 }
 
-static int compare_inodes(const void *a, const void *b)
-{
-        const uint64_t *x = a, *y = b;
-
-        return *x < *y ? -1 : *x > *y;
-}
-
 static void tell(struct fuse_session *fuse, fuse_ino_t ino, off_t pages, off_t offset, void *page, size_t n)
 {
         struct fuse_bufvec b = FUSE_BUFVEC_INIT(n);
@@ -123,7 +116,7 @@ void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, f
         uint64_t *made = allocate(1, sizeof(*made));
 
         *made = ino;
-        if (*(uint64_t **)tsearch(made, &k->told, compare_inodes) == made)
+        if (*(uint64_t **)tsearch(made, &k->told, compare_u64) == made)
                 tell(fuse, ino, -1, offset, page, n);
         else /* the kernel already knows it */
                 free(made);

@@ -31,7 +31,7 @@ static int case_names_read(struct tree *t, struct case_names **ret)
                 if (cases_get(cases, ids[i], &info) == 0 && !info->removed)
                         c->list[c->n++] = (struct path_item){copy_string(info->name), info->id};
         }
-        sort_list(c->list, c->n, sizeof(*c->list), path_compare);
+        sort_list(c->list, c->n, sizeof(*c->list), compare_strings);
         *ret = c;
         return 0;
 }

@@ -29,17 +29,10 @@ void held_nodes_free(struct held_nodes *h)
         free(h);
 }
 
-static int compare_held(const void *a, const void *b)
-{
-        const struct held *x = a, *y = b;
-
-        return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
 /* Lock held. NULL: there is none. */
 static struct held *held_find(struct held_nodes *h, uint64_t ino)
 {
-        struct held **found = tfind(&(struct held){.ino = ino}, &h->held, compare_held);
+        struct held **found = tfind(&(struct held){.ino = ino}, &h->held, compare_u64);
 
         return found ? *found : NULL;
 }
@@ -59,7 +52,7 @@ int tree_hold(struct tree *t, const struct inode *i)
         if (!held) {
                 held = allocate(1, sizeof(*held));
                 *held = (struct held){.ino = ino, .inode = *i};
-                tsearch(held, &t->held->held, compare_held);
+                tsearch(held, &t->held->held, compare_u64);
         }
         held->times++;
         return 0;
@@ -77,7 +70,7 @@ void tree_forget(struct tree *t, uint64_t ino, uint64_t times)
         if (held && held->times > times) {
                 held->times -= times;
         } else if (held) {
-                tdelete(held, &t->held->held, compare_held);
+                tdelete(held, &t->held->held, compare_u64);
                 free(held);
         }
 }

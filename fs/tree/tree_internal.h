@@ -28,7 +28,6 @@ struct tree {
 };
 
 void tree_names_done(struct tree *t);
-int path_compare(const void *a, const void *b); /* of path_items, by name */
 /* The view of an inode, or -ENOENT. */
 int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret);
 

@@ -293,17 +293,7 @@ int tree_numbers(struct tree *t, const struct node *dir, uint64_t from, numbers_
 
 size_t numbers_from(const struct numbers *n, uint64_t from)
 {
-        size_t low = 0, high = n->n;
-
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-
-                if (n->list[middle] < from)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return lower_bound(&(uint32_t){(uint32_t)MIN(from, UINT32_MAX)}, n->list, n->n, sizeof(*n->list), compare_u32);
 }
 
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret)

@@ -31,32 +31,11 @@ int path_of(struct tree *t, const struct path_list *p, const struct node *n, cha
         return 0;
 }
 
-int path_compare(const void *a, const void *b)
-{
-        return strcmp(((const struct path_item *)a)->name, ((const struct path_item *)b)->name);
-}
-
-/* Index of the first name that is not before `path`. */
-static size_t first_from(const struct path_list *p, const char *path)
-{
-        size_t low = 0, high = p->n;
-
-        while (low < high) {
-                size_t middle = (low + high) / 2;
-
-                if (strcmp(p->list[middle].name, path) < 0)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 const struct path_item *path_find(const struct path_list *p, const char *name)
 {
         const struct path_item wanted = {.name = (char *)name};
 
-        return find_in_list(&wanted, p->list, p->n, sizeof(wanted), path_compare);
+        return find_in_list(&wanted, p->list, p->n, sizeof(wanted), compare_strings);
 }
 
 static bool is_below(const struct path_list *p, size_t i, const char *above)
@@ -80,7 +59,9 @@ int path_match(struct tree *t, const struct path_list *p, const struct node *dir
                 return r;
         path = format_string("%s%s%s", above, name, folder ? "/" : "");
         if (folder)
-                return is_below(p, first_from(p, path), path) ? path_number(t, p, path, strlen(path) - 1, &ret->inode) : -ENOENT;
+                return is_below(p, lower_bound(&path, p->list, p->n, sizeof(*p->list), compare_strings), path)
+                               ? path_number(t, p, path, strlen(path) - 1, &ret->inode)
+                               : -ENOENT;
         found = path_find(p, path);
         if (!found || (p->hides && p->hides(t, dir, found->number)))
                 return -ENOENT;
@@ -134,7 +115,7 @@ int path_entries(struct tree *t, const struct path_list *p, const struct node *d
         if (r < 0)
                 return r;
         n = strlen(above);
-        first = first_from(p, above);
+        first = lower_bound(&above, p->list, p->n, sizeof(*p->list), compare_strings);
         if (has_number && from == 0)
                 r = number_entries(t, p, above, first, folders);
         for (size_t i = MAX(first, from); r == 0 && is_below(p, i, above); i++) {

@@ -88,9 +88,9 @@ static int add(enum observation_kind kind, const char *commit, const char *befor
         a->solver = 3;
         a->kind = kind;
         a->found = a->changed = 1700000000;
-        observation_set(&a->target, commit);
-        observation_set(&a->reference, before);
-        observation_set(&a->subject, "what was done");
+        set_string(&a->target, commit);
+        set_string(&a->reference, before);
+        set_string(&a->subject, "what was done");
         for (uint32_t i = 0; i < 2 && id != 0; i++) {
                 observation_add_case_runs(a, id + i, before, VERDICT_SAT, (const double[]){0.25}, 1);
                 observation_add_case_runs(a, id + i, commit, VERDICT_SAT, (const double[]){0.25 * factor * (i + 1)}, 1);

@@ -141,8 +141,8 @@ START_TEST(test_a_finding_by_another_measure)
         f->solver = 3;
         f->measure = JUDGE_MEMORY;
         f->threshold = 2;
-        observation_set(&f->reference, "a");
-        observation_set(&f->target, "b");
+        set_string(&f->reference, "a");
+        set_string(&f->target, "b");
         observation_add_runs(f, "a", VERDICT_SAT, (const double[]){1e6, 20e6, 100e6}, 3);
         observation_add_runs(f, "b", VERDICT_SAT, (const double[]){30e6, 50e6, 250e6}, 3);
         ck_assert_int_eq(observation_add(w, f), 0);

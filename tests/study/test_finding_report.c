@@ -27,9 +27,9 @@ static void world(enum observation_kind kind)
         f->timeout = 1.5;
         f->is_cpu_time = true;
         assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string("(check-sat)\n"), &f->case_id));
-        observation_set(&f->origin, "nightly");
-        observation_set(&f->reference, commits[0]);
-        observation_set(&f->target, commits[3]);
+        set_string(&f->origin, "nightly");
+        set_string(&f->reference, commits[0]);
+        set_string(&f->target, commits[3]);
         observation_add_runs(f, f->reference, VERDICT_SAT, (const double[]){0.25}, 1);
         observation_add_runs(f, f->target, kind == FINDING_SPR ? VERDICT_TIMEOUT : VERDICT_UNKNOWN, (const double[]){1.5}, 1);
         assert_ok(observation_add(w, f));

@@ -74,12 +74,6 @@ static char *with_word(const char *run, const char *word)
         return *word ? format_string("%.*s %s%s", (int)(at - run), run, word, at) : copy_string(run);
 }
 
-static void replace(char **text, const char *with)
-{
-        free(*text);
-        *text = copy_string(with);
-}
-
 /* -- the seed --------------------------------------------------------------------------------------------------- */
 
 struct seeking {
@@ -108,8 +102,8 @@ static bool try_seed(struct seeking *s, const char *option, const char *between)
         k.run = run;
         if (!draft_answers(s->program, &k, true, 1) || !draft_answers(s->program, &k, true, 30))
                 return false;
-        replace(&s->keys->seed, seed);
-        replace(&s->keys->run, run);
+        set_string(&s->keys->seed, seed);
+        set_string(&s->keys->run, run);
         buffer_addf(&s->keys->about_seed, "%s; with 1 and 30 for {n} sat and unsat are answered as without.\n",
                     s->turn < 3 ? "The program's help has it" : "The program's help does not have it, and options that it does not know are refused");
         return true;
@@ -213,8 +207,8 @@ static bool try_counting(struct counting *c, const char *option)
         if (!counter_find(SLICE(a.run.err.data, a.run.err.size), SLICE(b.run.err.data, b.run.err.size), &pattern, &number) &&
             !counter_find(SLICE(a.run.out.data, a.run.out.size), SLICE(b.run.out.data, b.run.out.size), &pattern, &number))
                 return false;
-        replace(&c->keys->effort, pattern.data);
-        replace(&c->keys->run, run);
+        set_string(&c->keys->effort, pattern.data);
+        set_string(&c->keys->run, run);
         buffer_addf(&c->keys->about_effort, "%.*s in two runs on a formula that takes some work.\n", (int)number.size, (const char *)number.data);
         if (*option)
                 buffer_addf(&c->keys->about_run, "%s makes it print what 'effort' reads.\n", option);
@@ -262,7 +256,7 @@ static void find_buffering(struct draft_program *p, struct draft_keys *keys, con
         k.run = run;
         if (answers_arrive(p, keys, script) || !answers_arrive(p, &k, script))
                 return;
-        replace(&keys->run, run);
+        set_string(&keys->run, run);
         buffer_adds(&keys->about_run, "It keeps its answers back until its end; behind stdbuf each arrives when it is given.\n");
 }
 

@@ -34,10 +34,7 @@ static void add_word(void *to, const char *text)
 
 static void copy_text(void *to, const char *text)
 {
-        char **copy = to;
-
-        free(*copy);
-        *copy = copy_string(text);
+        set_string(to, text);
 }
 
 /* For --no-reduce; the last option counts. */

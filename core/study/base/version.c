@@ -21,12 +21,6 @@ bool version_is_same(const struct version *a, const struct version *b)
 
 /* -- recipes with a change -- */
 
-static void replace(char **at, const char *with)
-{
-        free(*at);
-        *at = with ? copy_string(with) : NULL;
-}
-
 /* The solver as it is at a commit: a released program may have a `run` and a `seed` of its own. All else is as in `like`; NULL: the solver's recipe.
  * `arguments`: further ones, or NULL. With another recipe it is a solver that only this version knows of. */
 static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like, const char *arguments)
@@ -38,11 +32,11 @@ static struct solver *solver_at(struct solver *s, uint32_t commit, const struct 
                 return solver_ref(s);
         recipe = recipe_copy(like ?: s->recipe);
         if (at != s->recipe || like) {
-                replace(&recipe->name, s->recipe->name);
-                replace(&recipe->run, at->run);
-                replace(&recipe->seed, at->seed);
-                replace(&recipe->base, NULL);
-                replace(&recipe->arguments, NULL);
+                set_string(&recipe->name, s->recipe->name);
+                set_string(&recipe->run, at->run);
+                set_string(&recipe->seed, at->seed);
+                set_string(&recipe->base, NULL);
+                set_string(&recipe->arguments, NULL);
         }
         if (arguments)
                 recipe_add_arguments(recipe, arguments);

@@ -89,9 +89,7 @@ static void campaign_done(struct campaign *c)
         free(c->why);
         free(c->left);
         free(c->found);
-        for (size_t i = 0; i < c->n_signatures; i++)
-                free(c->signatures[i]);
-        free(c->signatures);
+        strings_free(c->signatures);
         free(c->fingerprint);
         free(c->fingerprint_before);
         if (c->log)

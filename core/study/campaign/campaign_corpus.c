@@ -20,15 +20,13 @@ static bool format_of(const char *name, enum format *ret)
 
 static int read_formula(const struct campaign *c, const char *path, enum format format, struct slice bytes, struct formula *ret)
 {
-        struct cnf_reader reader;
         int r;
 
         if (c->format != FORMAT_ANY && c->format != format)
                 return errorf(-EINVAL, "%s: this campaign is of %s", path, format_notation(c->format));
         if (format == FORMAT_SMT2)
                 return script_read(bytes, &(struct script_options){.name = path, .dialect = DIALECT_2_6}, &ret->script);
-        cnf_reader_init(&reader, bytes);
-        r = cnf_read(&reader, &ret->cnf);
+        r = cnf_parse(bytes, &ret->cnf);
         if (r == 0 && ret->cnf->n_literals == 0)
                 r = errorf(-EINVAL, "it has no literal");
         return r < 0 ? errorf(r, "%s: %s", path, error_message(r)) : 0;

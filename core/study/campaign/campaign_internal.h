@@ -126,8 +126,7 @@ struct campaign {
         uint64_t n_tried; /* inputs of the first worker */
         struct campaign_found *found; /* owned */
         size_t n_found;
-        char **signatures; /* owned: of the kept crashes */
-        size_t n_signatures;
+        char **signatures; /* owned: of the kept crashes; NULL: none */
         struct strategy_input *left; /* owned; inputs under way in an interrupted session */
         size_t n_left;
         bool is_resumed; /* the journal was replayed */

@@ -105,7 +105,7 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
         f->threshold = c->settings->threshold;
         f->is_cpu_time = c->settings->cpu_time;
         f->measure = f->kind == FINDING_SPR ? c->settings->measure : JUDGE_TIME;
-        observation_set(&f->origin, c->settings->name);
+        set_string(&f->origin, c->settings->name);
         r = observation_add(c->workspace, f);
         if (r != 0)
                 return r;
@@ -118,8 +118,8 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
 
 void trial_set_versions(struct observation *f, const struct version *reference, const struct version *target)
 {
-        observation_set(&f->reference, reference ? reference->text : "");
-        observation_set(&f->target, target->text);
+        set_string(&f->reference, reference ? reference->text : "");
+        set_string(&f->target, target->text);
 }
 
 void trial_add_answers(struct trial *t, struct observation *f)
@@ -165,20 +165,11 @@ static void crash_signature(const struct trial *t, unsigned version, const char 
         buffer_add_printable(ret, ending);
 }
 
-static bool is_signed(const struct campaign *c, const char *signature)
-{
-        for (size_t i = 0; i < c->n_signatures; i++)
-                if (strcmp(c->signatures[i], signature) == 0)
-                        return true;
-        return false;
-}
-
 bool campaign_sign(struct campaign *c, const char *signature)
 {
-        if (is_signed(c, signature))
+        if (c->signatures && strings_have(c->signatures, signature))
                 return false;
-        list_grow(c->signatures, c->n_signatures);
-        c->signatures[c->n_signatures++] = copy_string(signature);
+        strings_add(&c->signatures, signature);
         return true;
 }
 
@@ -189,7 +180,7 @@ static int keep_crash(struct trial *t, unsigned version, const struct answer *ag
         char what[400];
 
         f->kind = FINDING_CRASH;
-        observation_set(&f->signature, signature);
+        set_string(&f->signature, signature);
         trial_set_versions(f, NULL, c->versions[version]);
         trial_add_answers(t, f);
         snprintf(what, sizeof(what), "%s crashed (%s)", c->versions[version]->name, again->ending);
@@ -208,7 +199,7 @@ static int note_crash(struct trial *t, unsigned version)
 
         crash_signature(t, version, a->ending, &seen);
         pthread_mutex_lock(&c->lock);
-        is_known = *a->ending && is_signed(c, seen.data); /* a run recalled from the journal has no ending */
+        is_known = *a->ending && c->signatures && strings_have(c->signatures, seen.data); /* a run recalled from the journal has no ending */
         pthread_mutex_unlock(&c->lock);
         if (is_known)
                 return 0;

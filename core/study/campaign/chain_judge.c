@@ -90,9 +90,9 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
         buffer_add(&chain, ch->lines.data, ch->lines.size);
         if (ch->next)
                 weaken_step_print(ch->unknowns->weaken, &ch->applied, &chain);
-        observation_set(&f->chain, chain.data);
-        observation_set(&f->reason, find->reason);
-        observation_set(&f->signature, signature);
+        set_string(&f->chain, chain.data);
+        set_string(&f->reason, find->reason);
+        set_string(&f->signature, signature);
         trial_set_versions(f, find->reference < 0 ? NULL : c->versions[find->reference], c->versions[find->version]);
         trial_add_answers(&ch->trial, f);
         r = add_case(ch, seed->name, &seed->text[ch->place.mode], &f->seed_id);

@@ -68,7 +68,7 @@ static int take_localized(struct taking *t, const struct observation *theirs, co
                 return r;
         value->case_id = ours->case_id;
         if (*machine && strcmp(machine, host_machine()) != 0)
-                observation_set(&value->machine, machine);
+                set_string(&value->machine, machine);
         return localized_put(t->source->here, t->here, &there->key, value);
 }
 
@@ -161,7 +161,7 @@ static int translate(const struct taking *t, enum observation_series series, con
         if (r < 0)
                 return r;
         if (campaign)
-                observation_set(&o->origin, campaign->here);
+                set_string(&o->origin, campaign->here);
         o->solver = t->here->number;
         o->number = 0;
         if (series == OF_WATCHES && o->told == 0)

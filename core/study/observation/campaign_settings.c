@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "cache/base/json.h"
+
 void campaign_settings_new(struct campaign_settings *s)
 {
         *s = (struct campaign_settings){.seed = 1,
@@ -28,15 +30,6 @@ void campaign_settings_done(struct campaign_settings *s)
         *s = (struct campaign_settings){0};
 }
 
-static json_t *strings_json(char *const *list)
-{
-        json_t *a = json_array();
-
-        for (; list && *list; list++)
-                json_array_append_new(a, json_string(*list));
-        return a;
-}
-
 static char **strings_from_json(json_t *a)
 {
         char **list = allocate(1, sizeof(*list));
@@ -49,7 +42,7 @@ static char **strings_from_json(json_t *a)
 json_t *campaign_settings_json(const struct campaign_settings *s)
 {
         return json_pack("{si so ss so sI sf sf sf si ss* sb sb sf sb sf sb ss si si ss* ss* ss*}", "version", 1, "references",
-                         strings_json(s->references), "target", s->target, "oracles", strings_json(s->oracles), "seed", (json_int_t)s->seed,
+                         json_strings(s->references), "target", s->target, "oracles", json_strings(s->oracles), "seed", (json_int_t)s->seed,
                          "timeout", s->timeout, "threshold", s->threshold, "seconds", s->seconds, "jobs", (int)s->jobs, "corpus", s->corpus,
                          "any-pair", s->any_pair, "localize", s->localize, "localize-seconds", s->localize_seconds, "cpu-time",
                          s->cpu_time, "reduce-seconds", s->reduce_seconds, "unknowns", s->kind == CAMPAIGN_UNKNOWNS, "label",

@@ -61,9 +61,9 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
         f->timeout = fmin(t->cases[i].pairs[0].run[0].limit, t->cases[i].pairs[0].run[1].limit);
         f->is_cpu_time = o->measure == JUDGE_CPU_TIME;
         f->measure = f->is_cpu_time ? JUDGE_TIME : o->measure;
-        observation_set(&f->origin, COMPARED_ORIGIN);
-        observation_set(&f->reference, t->sha[0]);
-        observation_set(&f->target, t->sha[1]);
+        set_string(&f->origin, COMPARED_ORIGIN);
+        set_string(&f->reference, t->sha[0]);
+        set_string(&f->target, t->sha[1]);
         for (int side = 0; side < 2; side++)
                 add_runs(f, t, i, side);
         f->threshold = threshold_of(f);

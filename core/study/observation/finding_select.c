@@ -167,13 +167,8 @@ static int print_shapes(struct slice text, bool all, char **ret)
 static int read_cnf_shape(struct slice text, struct shape *ret)
 {
         cleanup_cnf struct cnf *c = NULL;
-        struct cnf_reader reader;
-        int r;
+        int r = case_format("", text) == FORMAT_CNF ? cnf_parse(text, &c) : -ENOENT;
 
-        if (case_format("", text) != FORMAT_CNF)
-                return -ENOENT;
-        cnf_reader_init(&reader, text);
-        r = cnf_read(&reader, &c);
         if (r == 0)
                 *ret = shape_of_cnf(c);
         return r;

@@ -65,14 +65,6 @@ char **observation_text(struct observation *o, size_t i)
         return texts[i];
 }
 
-void observation_set(char **at, const char *text)
-{
-        char *old = *at;
-
-        *at = copy_string(text);
-        free(old);
-}
-
 struct observation *observation_new(void)
 {
         struct observation *o = allocate(1, sizeof(*o));

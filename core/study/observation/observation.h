@@ -97,8 +97,6 @@ struct observation *observation_unref(struct observation *o); /* NULL */
 DEFINE_CLEANUP(struct observation *, observation_unref)
 #define cleanup_observation cleanup(observation_unrefp)
 enum observation_series observation_series(const struct observation *o);
-/* Sets a text of an observation to a copy. */
-void observation_set(char **at, const char *text);
 /* Adds the n runs of a version, on the observation's case or on a further one. */
 void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
 void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n);

@@ -377,7 +377,7 @@ static int change(struct workspace *w, enum observation_series series, uint32_t 
                 } else {
                         o->mark = mark;
                         o->changed = now_seconds();
-                        observation_set(&o->url, url);
+                        set_string(&o->url, url);
                 }
                 u.r = put_record(u.txn, o);
         }

@@ -47,17 +47,12 @@ void reduce_result_done(struct reduce_result *r)
 
 /* -- tried texts -- */
 
-static int compare_digests(const void *a, const void *b)
-{
-        return memcmp(a, b, sizeof(struct digest));
-}
-
 static bool was_seen(const struct reducer *r, struct slice text)
 {
         struct digest d;
 
         digest_of(text.data, text.size, &d);
-        return tfind(&d, &r->seen, compare_digests);
+        return tfind(&d, &r->seen, digest_compare);
 }
 
 static void add_seen(struct reducer *r, struct slice text)
@@ -65,7 +60,7 @@ static void add_seen(struct reducer *r, struct slice text)
         struct digest *d = allocate(1, sizeof(*d)), **there;
 
         digest_of(text.data, text.size, d);
-        there = tsearch(d, &r->seen, compare_digests);
+        there = tsearch(d, &r->seen, digest_compare);
         if (!there || *there != d)
                 free(d);
 }

@@ -18,14 +18,6 @@ struct state {
         enum part part;
 };
 
-static int load(const struct reducer *r, struct cnf **ret)
-{
-        struct cnf_reader reader;
-
-        cnf_reader_init(&reader, reduce_text(r));
-        return cnf_read(&reader, ret);
-}
-
 static size_t count_items(const struct state *s)
 {
         return s->part == PART_CLAUSES ? s->cnf->n_clauses : s->part == PART_LITERALS ? s->cnf->n_literals : s->cnf->variables;
@@ -73,7 +65,7 @@ static int offer_dense(struct reducer *r)
         cleanup_free int32_t *numbers = NULL;
         cleanup_buffer struct buffer text = {0};
         int32_t last = 0;
-        int k = load(r, &c);
+        int k = cnf_parse(reduce_text(r), &c);
 
         if (k < 0)
                 return k;
@@ -97,7 +89,7 @@ static int offer_dense(struct reducer *r)
 static int sweep(struct reducer *r, enum part part)
 {
         struct state s = {.part = part};
-        int k = load(r, &s.cnf);
+        int k = cnf_parse(reduce_text(r), &s.cnf);
 
         reduce_stage(r, stages[part]);
         if (k == 0)
@@ -112,7 +104,7 @@ int reduce_cnf(struct reducer *r, bool *ret_is_cnf)
         bool any = false, more;
         int k;
 
-        *ret_is_cnf = load(r, &c) == 0;
+        *ret_is_cnf = cnf_parse(reduce_text(r), &c) == 0;
         if (!*ret_is_cnf)
                 return 0;
         do {

@@ -67,10 +67,10 @@ struct observation *watching_alarm(struct watching *w, enum observation_kind kin
         list_grow(w->result.alarms, w->result.n_alarms);
         a = w->result.alarms[w->result.n_alarms++] = observation_new();
         history_subject(w->solver->history, subject_of, &subject);
-        observation_set(&a->target, commit);
-        observation_set(&a->reference, before);
-        observation_set(&a->origin, w->branch);
-        observation_set(&a->subject, subject.data ? subject.data : "");
+        set_string(&a->target, commit);
+        set_string(&a->reference, before);
+        set_string(&a->origin, w->branch);
+        set_string(&a->subject, subject.data ? subject.data : "");
         a->solver = w->solver->number;
         a->kind = kind;
         a->found = a->changed = now_seconds();
@@ -233,7 +233,7 @@ static void alarm_unbuildable(struct watching *w, const struct boundary *b)
         }
         a = watching_alarm(w, ALARM_UNBUILDABLE, commit.s, full_sha(w->solver, b->parent).s, p->commit);
         buffer_add_printable(&reason, p->reason ? p->reason : "no reason is known");
-        observation_set(&a->reason, reason.data);
+        set_string(&a->reason, reason.data);
 }
 
 static int find_unbuildable(struct watching *w, struct batch *ret)

@@ -72,7 +72,7 @@ static void alarm_first(struct watching *w, enum observation_kind kind, size_t p
         uint32_t commit = w->places[place].commit;
         struct observation *a = watching_alarm(w, kind, full_sha(w->solver, commit).s, "", commit);
 
-        observation_set(&a->reason, detail);
+        set_string(&a->reason, detail);
         add_case(w, a, test, NO_PLACE, place, NULL);
 }
 
@@ -252,7 +252,7 @@ static void set_detail(struct watching *w, const struct suspect *s, const char *
         if (why)
                 buffer_addf(&line, "%sno single commit was found responsible: %s", line.size > 0 ? "; " : "", why);
         if (line.size > 0 && !*a->reason)
-                observation_set(&a->reason, line.data);
+                set_string(&a->reason, line.data);
 }
 
 /* A wrong answer is an alarm in any case: of one commit, if only one is between, else of a range. A slowdown becomes a note. */
@@ -296,7 +296,7 @@ static int take_results(struct watching *w)
                                 continue;
                         is_localized = true;
                         a = watching_alarm(w, s->kind, c->commit, c->before, w->places[s->after].commit);
-                        observation_set(&a->subject, c->subject);
+                        set_string(&a->subject, c->subject);
                         set_detail(w, s, NULL, a);
                         add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
                 }

@@ -62,28 +62,14 @@ static bool parse_line(char *p, struct statistic *ret)
         return isfinite(ret->value);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(((const struct statistic *)a)->name, ((const struct statistic *)b)->name);
-}
-
 static void put(struct statistics *to, const struct statistic *s)
 {
-        size_t from = 0, behind = to->n;
+        const size_t from = lower_bound(s, to->list, to->n, sizeof(*s), compare_strings);
 
-        while (from < behind) {
-                size_t middle = (from + behind) / 2;
-                int order = compare_names(&to->list[middle], s);
-
-                if (order == 0) {
-                        to->list[middle].value = s->value;
-                        free(s->name);
-                        return;
-                }
-                if (order < 0)
-                        from = middle + 1;
-                else
-                        behind = middle;
+        if (from < to->n && strcmp(to->list[from].name, s->name) == 0) {
+                to->list[from].value = s->value;
+                free(s->name);
+                return;
         }
         if (to->n >= LIST_MOST) {
                 free(s->name);
@@ -127,7 +113,7 @@ void statistics_done(struct statistics *s)
 
 static const struct statistic *find(const struct statistics *s, const char *name)
 {
-        return find_in_list(&(struct statistic){.name = (char *)name}, s->list, s->n, sizeof(*s->list), compare_names);
+        return find_in_list(&(struct statistic){.name = (char *)name}, s->list, s->n, sizeof(*s->list), compare_strings);
 }
 
 /* The logarithm of the ratio of b's amount to a's, one added to both. */

@@ -35,11 +35,6 @@ static void read_names(struct slice text, struct names *ret)
                 }
 }
 
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void trail_skip(const struct slice text[2], struct buffer *ret)
 {
         struct names names[2] = {0};
@@ -47,7 +42,7 @@ void trail_skip(const struct slice text[2], struct buffer *ret)
 
         for (int side = 0; side < 2; side++) {
                 read_names(text[side], &names[side]);
-                sort_list(names[side].list, names[side].n, sizeof(char *), compare_names);
+                sort_list(names[side].list, names[side].n, sizeof(char *), compare_strings);
         }
         while (at[0] < names[0].n || at[1] < names[1].n) {
                 const char *a = at[0] < names[0].n ? names[0].list[at[0]] : NULL, *b = at[1] < names[1].n ? names[1].list[at[1]] : NULL;
@@ -135,16 +130,8 @@ static bool lay_anew(const struct trail t[2], const struct position *index, size
 
         for (size_t x = 0; x <= MIN(best, TRAIL_AHEAD) && a + x < t[0].n; x++) {
                 const uint64_t hash = t[0].chunks[a + x].hash;
-                size_t low = 0, high = t[1].n;
+                const size_t low = lower_bound(&(struct position){hash, b}, index, t[1].n, sizeof(*index), compare_positions);
 
-                while (low < high) {
-                        const size_t middle = low + (high - low) / 2;
-
-                        if (compare_positions(&index[middle], &(struct position){hash, b}) < 0)
-                                low = middle + 1;
-                        else
-                                high = middle;
-                }
                 for (size_t k = low; k < MIN(t[1].n, low + CANDIDATES) && index[k].hash == hash && index[k].at - b <= TRAIL_AHEAD; k++)
                         if (x + index[k].at - b < best && are_alike(t, a + x, index[k].at)) {
                                 best = x + index[k].at - b;
