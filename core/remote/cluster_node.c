@@ -475,7 +475,8 @@ static int take_packet(struct node *n, const struct packet *p)
         if (p->type < PACKET_WANT)
                 return errorf(-EBADMSG, "a packet that a worker does not send");
         for (unsigned i = 0; i < n->n_slots; i++)
-                if (p->id != 0 && n->slots[i].id == p->id && !n->slots[i].answer)
+                if (p->id != 0 && n->slots[i].id == p->id &&
+                    (!n->slots[i].answer || (n->slots[i].answer == PACKET_WANT && p->type == PACKET_FAILED))) /* it cannot keep what it wanted */
                         return take_answer(&n->slots[i], p);
         return 0; /* of an abandoned request */
 }

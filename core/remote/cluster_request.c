@@ -170,13 +170,15 @@ static int send_request(struct call *c, enum packet_type type, struct slice body
         struct cluster_slot *s = c->slot;
         struct node *n = lock(c);
         eventfd_t old;
-        int r;
+        int r = 0;
 
-        eventfd_read(s->event, &old); /* of the last round; does not block */
-        s->answer = 0;
-        s->out.size = s->err.size = 0;
         *ret_sent = n->sent.n;
-        r = n->state != NODE_PRESENT ? fail_lost(n) : node_send(n, type, s->id, body);
+        if (s->answer != PACKET_FAILED) { /* or it could not keep a file that it was sent, which is the answer */
+                eventfd_read(s->event, &old); /* of the last round; does not block */
+                s->answer = 0;
+                s->out.size = s->err.size = 0;
+                r = n->state != NODE_PRESENT ? fail_lost(n) : node_send(n, type, s->id, body);
+        }
         unlock(n);
         return r;
 }

@@ -146,7 +146,9 @@ int ask_addr2line(const struct diverging *d, const char *path, struct slice addr
 
         buffer_adds(&command, "exec addr2line -a -f -i -C -e ");
         buffer_add_shell_word(&command, path);
-        if (r == 0 && lseek(in, 0, SEEK_SET) == 0)
+        if (r == 0 && lseek(in, 0, SEEK_SET) < 0)
+                r = -errno;
+        if (r == 0)
                 r = spawn_shell(command.data, (int[]){in, out, null}, (char *[]){variable, NULL}, &pid);
         if (r < 0)
                 return errorf(r, "cannot ask addr2line: %s", strerror(-r));
