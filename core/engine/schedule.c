@@ -196,20 +196,13 @@ int job_give_way(struct job *j)
 /* -EAGAIN if it is taken. */
 static int claim_take(struct job *j)
 {
-        char name[DIGEST_HEX_SIZE];
-
-        digest_hex(&j->query->key, name);
-        return lock_try(j->engine->claims_dir, name, false, &j->claim);
+        return lock_try(j->engine->claims_dir, digest_text(&j->query->key).s, false, &j->claim);
 }
 
 static void claim_release(struct job *j)
 {
-        char name[DIGEST_HEX_SIZE];
-
-        if (j->claim < 0)
-                return;
-        digest_hex(&j->query->key, name);
-        lock_release_unlink(j->engine->claims_dir, name, steal_fd(&j->claim));
+        if (j->claim >= 0)
+                lock_release_unlink(j->engine->claims_dir, digest_text(&j->query->key).s, steal_fd(&j->claim));
 }
 
 /* -- running -- */

@@ -12,12 +12,10 @@ struct refs_prefix {
 static struct refs_prefix refs_of(const char *path)
 {
         struct refs_prefix ret;
-        char hex[DIGEST_HEX_SIZE];
         struct digest d;
 
         digest_of(path, strlen(path), &d);
-        digest_hex(&d, hex);
-        snprintf(ret.s, sizeof(ret.s), "refs/submodules/%.16s/", hex);
+        snprintf(ret.s, sizeof(ret.s), "refs/submodules/%.16s/", digest_text(&d).s);
         return ret;
 }
 

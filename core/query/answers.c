@@ -19,15 +19,10 @@ static bool contradict(char a, char b)
 /* A letter for each line of `result`: s, u, or ? for anything else. */
 static void letters_of(const struct fact *f, struct buffer *ret)
 {
-        const char *at = f->results.data, *end = at ? at + f->results.size : NULL;
+        struct slice rest = SLICE(f->results.data, f->results.size), line;
 
-        while (at < end) {
-                const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ?: end;
-                const struct slice line = SLICE(at, (size_t)(stop - at));
-
+        while (slice_next_line(&rest, &line))
                 buffer_adds(ret, text_is(line, verdict_name(VERDICT_SAT)) ? "s" : text_is(line, verdict_name(VERDICT_UNSAT)) ? "u" : "?");
-                at = stop + 1;
-        }
 }
 
 bool answers_contradict(const struct fact *f, const struct case_info *info)
@@ -75,12 +70,10 @@ static size_t first_difference(struct slice a, struct slice b)
 /* The prefix of a case's rows, or of one group of them if letters are given. */
 static void said_prefix(uint32_t info, struct slice letters, char ret[NOTE_KEY_SIZE])
 {
-        char hex[DIGEST_HEX_SIZE];
         struct digest d;
 
         digest_of(letters.data, letters.size, &d);
-        digest_hex(&d, hex);
-        snprintf(ret, NOTE_KEY_SIZE, "said/%08" PRIx32 "/%.*s%s", info, letters.size > 0 ? 16 : 0, hex, letters.size > 0 ? "/" : "");
+        snprintf(ret, NOTE_KEY_SIZE, "said/%08" PRIx32 "/%.*s%s", info, letters.size > 0 ? 16 : 0, digest_text(&d).s, letters.size > 0 ? "/" : "");
 }
 
 static void disputed_row(uint32_t info, char ret[NOTE_KEY_SIZE])

@@ -8,10 +8,7 @@
 
 static void used_key(const struct digest *d, char ret[16 + DIGEST_HEX_SIZE])
 {
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(d, hex);
-        snprintf(ret, 16 + DIGEST_HEX_SIZE, BUILD_USED_KEY "%s", hex);
+        snprintf(ret, 16 + DIGEST_HEX_SIZE, BUILD_USED_KEY "%s", digest_text(d).s);
 }
 
 int build_used_put(struct store_txn *t, struct slice list, struct digest *ret)

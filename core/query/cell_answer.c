@@ -1,5 +1,6 @@
 #include "core/query/cell_answer.h"
 
+#include "cache/base/json.h"
 #include "core/run/fact_query.h"
 
 bool fact_has_answer(const struct fact *f)
@@ -49,14 +50,10 @@ void cell_effort(const struct fact *f, struct buffer *ret)
 
 json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build)
 {
-        cleanup_buffer struct buffer name = {0};
-        char sha[DIGEST_HEX_SIZE];
         json_t *j, *run;
 
-        buffer_add_printable(&name, cell->info->name);
-        digest_hex(&cell->info->sha256, sha);
-        j = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s}", "solver", cell->solver->recipe->name, "commit", commit, "case",
-                      (int)cell->info->id, "name", name.data ? name.data : "", "sha256", sha, "result",
+        j = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s}", "solver", cell->solver->recipe->name, "commit", commit, "case",
+                      (int)cell->info->id, "name", json_printable(cell->info->name), "sha256", digest_text(&cell->info->sha256).s, "result",
                       verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE), "status", verdict_name(cell->info->status));
         if (!j)
                 return NULL;

@@ -11,16 +11,12 @@
 /* `source` NULL: the prefix of all keys of the machine. */
 static void programs_key(const char *machine, const struct digest *source, char ret[KEY_SIZE])
 {
-        char name[DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE] = "";
         struct hasher *h = hasher_new();
         struct digest d;
 
         hasher_string(h, machine);
         hasher_finish(h, &d);
-        digest_hex(&d, name);
-        if (source)
-                digest_hex(source, hex);
-        snprintf(ret, KEY_SIZE, PROGRAMS_KEY "%s/%s", name, hex);
+        snprintf(ret, KEY_SIZE, PROGRAMS_KEY "%s/%s", digest_text(&d).s, source ? digest_text(source).s : "");
 }
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
@@ -29,10 +25,7 @@ static int add_name(char ***names, const void *name, size_t size)
 {
         cleanup_free char *copy = copy_prefix(name, size);
 
-        for (char **n = *names; *n; n++)
-                if (strcmp(*n, copy) == 0)
-                        return 0;
-        return strings_add(names, copy);
+        return strings_have(*names, copy) ? 0 : strings_add(names, copy);
 }
 
 /* A cluster has two rows: its machine, and its toolchain, whose key continues with a '/'. */

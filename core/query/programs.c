@@ -300,15 +300,13 @@ static void make_name(const struct program *p, const struct recipe *recipe, char
                 ret->data[--ret->size] = '\0';
         if (ret->size == 0 || is_taken(recipe, ret->data) || (ret->size > 5 && strcmp(ret->data + ret->size - 5, ".lock") == 0)) {
                 struct hasher *h = hasher_new();
-                char hex[DIGEST_HEX_SIZE];
                 struct digest d;
 
                 hasher_string(h, p->hex);
                 hasher_string(h, p->run.data);
                 hasher_string(h, p->seed.data);
                 hasher_finish(h, &d);
-                digest_hex(&d, hex);
-                buffer_addf(ret, "%s%.*s", ret->size > 0 ? "@" : "", BRIEF_HEX, hex);
+                buffer_addf(ret, "%s%.*s", ret->size > 0 ? "@" : "", BRIEF_HEX, digest_text(&d).s);
         }
 }
 

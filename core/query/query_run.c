@@ -1,4 +1,5 @@
 /* Query run: one commit on one case, and further samples of it. */
+#include "cache/base/json.h"
 #include "core/build/era.h"
 #include "core/run/measure.h"
 #include "core/sandbox/surroundings.h"
@@ -160,22 +161,17 @@ static int run_query_need(struct query *query, struct query_list *ret)
 /* For run.json. */
 static json_t *run_about(const struct run_query *q, const struct build_record *record, const struct digest *program_id)
 {
-        cleanup_buffer struct buffer name = {0}, logic = {0};
         const struct case_info *info = q->cell.info;
-        char sha[DIGEST_HEX_SIZE], build[DIGEST_HEX_SIZE], program[DIGEST_HEX_SIZE], built[GIT_OID_HEXSZ + 1];
+        char built[GIT_OID_HEXSZ + 1];
         struct commit c = {0};
 
-        buffer_add_printable(&name, info->name); /* any bytes but NUL, and JSON is UTF-8 */
-        buffer_add_printable(&logic, info->logic);
-        digest_hex(&info->sha256, sha);
-        digest_hex(&q->resolved.build, build);
-        digest_hex(program_id, program);
         git_oid_tostr(built, sizeof(built), &record->commit);
         history_commit(q->cell.solver->history, q->cell.commit, &c);
-        return json_pack("{ss ss ss* ss s{si ss ss ss} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
+        return json_pack("{ss ss ss* ss s{si so ss so} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
                          q->cell.solver->repository, "within", q->cell.solver->recipe->within, "commit", git_oid_tostr_s(&c.oid), "case", "id",
-                         (int)info->id, "name", name.data, "sha256", sha, "logic", logic.data, "build", "key", build, "program", program, "commit",
-                         built, "clean", 1);
+                         (int)info->id, "name", json_printable(info->name), "sha256", digest_text(&info->sha256).s, "logic",
+                         json_printable(info->logic), "build", "key", digest_text(&q->resolved.build).s, "program",
+                         digest_text(program_id).s, "commit", built, "clean", 1);
 }
 
 void duration_key(const struct run_query *q, char ret[128])

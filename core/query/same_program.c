@@ -7,10 +7,7 @@
 
 static void make_key(const char *kind, const struct digest *program, char ret[KEY_SIZE])
 {
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(program, hex);
-        snprintf(ret, KEY_SIZE, "%s%s", kind, hex);
+        snprintf(ret, KEY_SIZE, "%s%s", kind, digest_text(program).s);
 }
 
 void program_first(struct store_txn *t, const struct digest *program, struct digest *ret)

@@ -253,10 +253,7 @@ static bool match_folder(const struct case_info *info, const void *with)
 
 static bool match_digest(const struct case_info *info, const void *with)
 {
-        char hex[DIGEST_HEX_SIZE];
-
-        digest_hex(&info->sha256, hex);
-        return strncasecmp(hex, with, strlen(with)) == 0;
+        return strncasecmp(digest_text(&info->sha256).s, with, strlen(with)) == 0;
 }
 
 /* Two 32-bit numbers A-B, of digits alone. */

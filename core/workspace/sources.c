@@ -41,17 +41,14 @@ static int copy_local(const char *path, int to)
 
 static int check_download(int fd, const struct recipe_file *f)
 {
-        char hex[DIGEST_HEX_SIZE];
         struct digest d;
         uint64_t size;
         int r = digest_of_fd(fd, &d, &size);
 
         if (r < 0)
                 return errorf(r, "cannot read what was downloaded from %.*s: %s", (int)f->n_url, f->url, strerror(-r));
-        if (!digest_equal(&d, &f->digest)) {
-                digest_hex(&d, hex);
-                return errorf(-EINVAL, "%.*s is another file than the recipe says: its sha256 is %s", (int)f->n_url, f->url, hex);
-        }
+        if (!digest_equal(&d, &f->digest))
+                return errorf(-EINVAL, "%.*s is another file than the recipe says: its sha256 is %s", (int)f->n_url, f->url, digest_text(&d).s);
         return fsync(fd) < 0 ? errorf(-errno, "cannot sync %.*s: %s", (int)f->name.size, (const char *)f->name.data, strerror(errno)) : 0;
 }
 
