@@ -989,13 +989,21 @@ static void declare_of_logic(struct generator *g, struct script *s)
                 declare_functions(g, s, &sorts);
 }
 
-struct script *generate_formula(struct generator *g)
+/* An empty formula with its constants and functions. */
+static struct script *begin_formula(struct generator *g)
 {
-        cleanup_vocabulary struct vocabulary v = {0};
         struct script *s = new_formula(g->options.dialect, g->logic_name);
 
         choose_alphabet(g);
         (g->logic_name ? declare_of_logic : declare_strings)(g, s);
+        return s;
+}
+
+struct script *generate_formula(struct generator *g)
+{
+        cleanup_vocabulary struct vocabulary v = {0};
+        struct script *s = begin_formula(g);
+
         v = vocabulary_of(s);
         g->is_generating = true;
         g->quantifiers = g->logic_name && g->logic.has_quantifiers ? QUANTIFIERS_MOST : 0;
@@ -1005,4 +1013,77 @@ struct script *generate_formula(struct generator *g)
         g->quantifiers = 0;
         script_add_check(s);
         return s;
+}
+
+/* -- chains -- */
+
+#define PATTERNS_MOST 4
+#define REACH_MOST    16 /* how far back a definition looks */
+
+struct chain {
+        const struct sort *sort;
+        const struct term *links[2]; /* what a pattern has in place of the constant before and an earlier one */
+        const struct term *patterns[PATTERNS_MOST];
+        unsigned reach[PATTERNS_MOST];
+        size_t n;
+};
+
+static const struct term *link_of(struct bank *b, unsigned number, const struct sort *sort)
+{
+        return term_constant(b, numbered_constant(b, 'c', number, sort));
+}
+
+/* A term over the links. One of a sort that no operator makes is a link, or the call of a function. */
+static const struct term *pattern(struct generator *g, const struct vocabulary *v, const struct chain *c)
+{
+        enum op ops[N_OPS];
+        size_t n = generator_operators(g, v, c->sort, ops);
+        const struct term *t = NULL;
+
+        for (int tries = 0; !t && n > 0 && tries < 20; tries++)
+                t = generate_application(g, v, ops[below(g, n)], c->sort, c->links, 1 + below(g, 2), 1 + (unsigned)below(g, 2));
+        return t ?: generate_term(g, v, c->sort, 2) ?: c->links[0];
+}
+
+static void choose_patterns(struct generator *g, struct vocabulary *v, struct chain *c)
+{
+        c->sort = v->constants.list[below(g, v->constants.n)]->sort;
+        for (unsigned i = 0; i < 2; i++) {
+                c->links[i] = link_of(v->bank, i, c->sort);
+                vocabulary_add(v, c->links[i]);
+        }
+        c->n = 1 + below(g, PATTERNS_MOST);
+        for (size_t i = 0; i < c->n; i++) {
+                c->patterns[i] = pattern(g, v, c);
+                c->reach[i] = 1 + (unsigned)below(g, REACH_MOST);
+        }
+}
+
+int generate_chain(struct generator *g, unsigned size, struct script **ret)
+{
+        cleanup_vocabulary struct vocabulary v = {0}, last = {0};
+        struct chain c = {0};
+        struct script *s;
+
+        if (size == 0)
+                return errorf(-EINVAL, "a formula of size 0 says nothing");
+        *ret = s = begin_formula(g);
+        v = vocabulary_of(s);
+        g->is_generating = true;
+        choose_patterns(g, &v, &c);
+        for (unsigned i = 0; i < size + 2; i++)
+                script_add_function(s, numbered_constant(s->bank, 'c', i, c.sort));
+        for (unsigned i = 2; i < size + 2; i++) {
+                const size_t k = below(g, c.n);
+                const struct term *to[] = {link_of(s->bank, i - 1, c.sort), link_of(s->bank, i > c.reach[k] ? i - c.reach[k] : 0, c.sort)};
+
+                script_add_assert(s, term_op2(s->bank, OP_EQUAL, link_of(s->bank, i, c.sort), term_substitute(s->bank, c.patterns[k], c.links, to, 2)));
+        }
+        last = (struct vocabulary){.bank = s->bank, .sorts = v.sorts, .is_nonlinear = v.is_nonlinear};
+        vocabulary_add(&last, link_of(s->bank, size + 1, c.sort));
+        vocabulary_add(&last, link_of(s->bank, 0, c.sort));
+        script_add_assert(s, generate_term(g, &last, sort_simple(s->bank, SORT_BOOL), 2));
+        g->is_generating = false;
+        script_add_check(s);
+        return 0;
 }

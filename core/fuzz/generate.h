@@ -55,6 +55,11 @@ int generator_configure(struct generator *g, const struct generate_options *opti
 /* A whole formula in a bank of its own, with its logic and a check-sat. */
 struct script *generate_formula(struct generator *g);
 
+/* A chain of definitions: `size` constants of one sort, each equal to a term over the one before it and an earlier one. A chain has up to four
+ * patterns of such terms, and a condition on its last constant. Large and mostly easy: it shows what a solver's preprocessing costs. -EINVAL for a
+ * `size` of 0. */
+int generate_chain(struct generator *g, unsigned size, struct script **ret);
+
 /* Shared by all generators. new_formula(): an empty formula of a logic, NULL: that of strings. numbered_constant(): "x0", "x1" … */
 static inline const char *logic_of_strings(enum dialect d)
 {

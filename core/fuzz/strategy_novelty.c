@@ -42,6 +42,7 @@ static const struct size {
         [SOURCE_HUGE] = {{10, 30}, {4, 6}, {6, 20}, 500},
 };
 
+#define CHAIN_MOST      3000 /* links */
 #define ELITES_MOST     64
 #define GROWN_BYTES     (64u << 10) /* of a generated member; the next: of others */
 #define LARGE_BYTES     (4u << 20)
@@ -233,7 +234,7 @@ static struct script *mutated(struct strategy *s, const struct formula *from)
         return done > 0 ? steal_pointer(script) : NULL;
 }
 
-/* The generators other than that of terms make only strings. */
+/* The templates and the enumeration make only strings. Other logics have chains in place of templates. */
 static bool has_strings(const struct strategy *s)
 {
         for (size_t i = 0; i < s->options.n_logics; i++)
@@ -260,6 +261,9 @@ static struct formula make_formula(struct strategy *s, enum source source)
                 script = generate_formula(s->generator);
         } else if (source == SOURCE_TEMPLATE && has_strings(s)) {
                 template_formula(s->generator, (enum template)random_below(&s->random, N_TEMPLATES), scale(s, 8), &script);
+        } else if (source == SOURCE_TEMPLATE) {
+                swarm(s, &sizes[SOURCE_SMALL]);
+                generate_chain(s->generator, scale(s, CHAIN_MOST), &script);
         } else if (source == SOURCE_ENUMERATE && n->enumeration && has_strings(s)) {
                 script = enumerated(s);
         }

@@ -260,6 +260,33 @@ START_TEST(test_formulas_keep_to_their_logic)
 }
 END_TEST
 
+/* Chains are of their logic, have as many definitions as was asked for, and grow with that alone. */
+START_TEST(test_chains)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(logics); i++) {
+                cleanup_generator struct generator *g = generator_of(logics[i], i % 2, test_seed(5)), *same = generator_of(logics[i], i % 2, test_seed(5));
+
+                for (unsigned size = 1; size <= 400; size += 57) {
+                        cleanup_script struct script *s = NULL, *again = NULL, *twin = NULL;
+                        size_t asserts = 0;
+
+                        assert_ok(generate_chain(g, size, &s));
+                        assert_ok(generate_chain(same, size, &twin));
+                        check_logic(s, logics[i]);
+                        again = read_back(s);
+                        ck_assert(is_same(s, again) && is_same(s, twin));
+                        for (size_t k = 0; k < s->n_commands; k++)
+                                if (s->commands[k].kind == COMMAND_ASSERT) {
+                                        asserts++;
+                                        ck_assert_uint_lt(s->commands[k].term->tree_size, 1000);
+                                }
+                        ck_assert_uint_eq(asserts, size + 1);
+                }
+                assert_error(generate_chain(g, 0, &(struct script *){0}), EINVAL);
+        }
+}
+END_TEST
+
 START_TEST(test_every_operator_comes_in_a_logic)
 {
         bool seen[N_OPS] = {false};
@@ -780,7 +807,7 @@ START_TEST(test_ranges_are_translated)
 }
 END_TEST
 
-SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_every_operator_comes_in_a_logic, test_not_generated, test_mutants_of_logics,
+SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_every_operator_comes_in_a_logic, test_not_generated, test_mutants_of_logics,
               test_operators_are_replaced_in_kind, test_ranges_are_translated, test_formulas_are_well_sorted,
               test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,

@@ -124,6 +124,14 @@ static int make_template(struct request *q, unsigned which, struct buffer *ret)
         return print(q, r, s, ret);
 }
 
+static int make_chain(struct request *q, unsigned which, struct buffer *ret)
+{
+        cleanup_script struct script *s = NULL;
+        int r = generate_chain(q->generator, q->size, &s);
+
+        return print(q, r, s, ret);
+}
+
 static int make_enumerated(struct request *q, unsigned which, struct buffer *ret)
 {
         cleanup_script struct script *s = NULL;
@@ -144,6 +152,8 @@ static int make_clauses(struct request *q, unsigned which, struct buffer *ret)
 
 #define FAMILY(family, name, what) {"cnf-" name, what, make_clauses, family, .most = CNF_SIZE_MOST, .is_cnf = true}
 
+#define SIZE_MOST 1000u /* of kinds without a limit of their own */
+
 static const struct kind formulas[] = {
         {"formula", "random terms, of strings or of --logic", make_formula, 0, .has_logic = true},
         {"concats", "a tree of concatenations is equal to a word; --size levels", make_template, TEMPLATE_CONCATS},
@@ -152,6 +162,7 @@ static const struct kind formulas[] = {
         {"equality", "--size concatenations with shared parts are equal", make_template, TEMPLATE_EQUALITY},
         {"regex", "memberships in expressions of --size operators", make_template, TEMPLATE_REGEX},
         {"words", "--size equalities with long words of printable text", make_template, TEMPLATE_WORDS},
+        {"chain", "--size constants, each defined by those before it; of strings or of --logic", make_chain, 0, .most = 100000, .has_logic = true},
         {"tree", "random terms of strings, --size levels deep", make_template, TEMPLATE_TREE, .most = 40},
         {"enumerated", "every small formula of strings, smallest first", make_enumerated, 0},
         FAMILY(CNF_RANDOM, "random", "DIMACS: k-SAT near the threshold"),
@@ -175,8 +186,8 @@ void cmd_generate(int argc, char **argv)
         static const char doc[] =
                 "Print generated formulas of a KIND; without one, random terms. No store is needed.\v"
                 "A formula is of strings, integers and Booleans, or keeps to a --logic: bit-vectors, arrays, integers, reals, floating point, "
-                "uninterpreted functions, quantifiers and their combinations. The other kinds are the generators of StringFuzz, each of which scales "
-                "one thing, the enumeration of small formulas, and families of DIMACS for SAT solvers. Equal seeds and options print equal formulas.\n\n"
+                "uninterpreted functions, quantifiers and their combinations. The other kinds are chains of definitions, the generators of StringFuzz, each of "
+                "which scales one thing, the enumeration of small formulas, and families of DIMACS for SAT solvers. Equal seeds and options print equal formulas.\n\n"
                 "Example:\n"
                 "  solverfs generate --logic QF_AUFBV --seed 7\n"
                 "  solverfs generate regex --size 20 | z3 -in\n"
@@ -188,7 +199,7 @@ void cmd_generate(int argc, char **argv)
                 {"list", 'l', NULL, "Print the kinds, a line each", .on = &q.list, .is_other_use = true},
                 {"logic", 0, "LOGIC", "Keep to this logic: QF_BV, QF_AUFLIA, QF_NRA, QF_FP, UF ...", .text = &q.options.logic},
                 {"seed", 0, "N", "Seed of all random choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
-                {"size", 0, "N", "Size, for kinds that scale one thing; default 5", .number = &q.size, .least = 1, .most = 1000},
+                {"size", 0, "N", "Size, for kinds that scale one thing; default 5", .number = &q.size, .least = 1, .most = 100000},
                 {"assertions", 0, "N", "Default 6", .number = &q.options.assertions, .least = 1, .most = 100000},
                 {"variables", 0, "N", "Declared constants; default 6", .number = &q.options.variables, .least = 1, .most = 100000},
                 {"depth", 0, "N", "Levels of operators in an assertion; default 3", .number = &q.options.depth, .least = 1, .most = 12},
@@ -207,9 +218,9 @@ void cmd_generate(int argc, char **argv)
         }
         k = kind_named(formulas, "generate", words.n > 0 ? words.list[0] : "formula");
         if (q.options.logic && !k->has_logic)
-                command_usage("'%s' has no logics: --logic takes the kind 'formula'", k->name);
-        if (k->most > 0 && q.size > k->most)
-                command_usage("'%s' takes a --size up to %u", k->name, k->most);
+                command_usage("'%s' has no logics: --logic takes the kinds 'formula' and 'chain'", k->name);
+        if (q.size > (k->most > 0 ? k->most : SIZE_MOST))
+                command_usage("'%s' takes a --size up to %u", k->name, k->most > 0 ? k->most : SIZE_MOST);
         if (q.options.extensions && !q.options.logic)
                 command_usage("--extensions needs --logic");
         q.options.dialect = (enum dialect)dialect;
