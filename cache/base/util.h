@@ -134,6 +134,21 @@ static inline struct slice slice_string(const char *s)
 {
         return SLICE(s, strlen(s));
 }
+/* Numbers as this machine has them, from any address. */
+static inline uint32_t load_4(const void *p)
+{
+        uint32_t n;
+
+        memcpy(&n, p, sizeof(n));
+        return n;
+}
+static inline uint64_t load_8(const void *p)
+{
+        uint64_t n;
+
+        memcpy(&n, p, sizeof(n));
+        return n;
+}
 /* The last `lines` lines of a text, at most `most` bytes. */
 struct slice slice_last_lines(struct slice text, unsigned lines, size_t most);
 

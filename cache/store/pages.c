@@ -33,22 +33,6 @@ static uint16_t get16(const uint8_t *p)
         return n;
 }
 
-static uint32_t get32(const uint8_t *p)
-{
-        uint32_t n;
-
-        memcpy(&n, p, sizeof(n));
-        return n;
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-        uint64_t n;
-
-        memcpy(&n, p, sizeof(n));
-        return n;
-}
-
 /* As they stand in the file: a tree, and a meta page. */
 struct tree {
         uint32_t page_size; /* set in the free list's tree only */
@@ -125,9 +109,9 @@ static int check_format(int fd, const char *name)
                 uint8_t p[8];
 
                 if (pread(fd, p, sizeof(p), (off_t)(i * (unsigned long)sysconf(_SC_PAGESIZE) + HEADER)) != sizeof(p) ||
-                    get32(p) != META_MAGIC)
+                    load_4(p) != META_MAGIC)
                         return 0;
-                versions[i] = get32(p + 4);
+                versions[i] = load_4(p + 4);
         }
         if (versions[0] == META_VERSION || versions[0] != versions[1])
                 return 0;
@@ -206,7 +190,7 @@ static int read_page(struct pages *c, uint64_t page, uint8_t *to)
 {
         int r = read_at(c, page, 0, to, c->page_size);
 
-        return r == 0 && get64(to) != page ? damaged(c, page, "it has another number") : r;
+        return r == 0 && load_8(to) != page ? damaged(c, page, "it has another number") : r;
 }
 
 /* Checks the run of overflow pages that holds `size` bytes. *ret_pages: its length, which is more than needed if the value was larger earlier in
@@ -220,10 +204,10 @@ static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool agai
         if (page < 2 || page > c->meta.last || n > c->meta.last - page + 1)
                 return damaged(c, page, "a value's pages reach out of the file");
         r = read_at(c, page, 0, header, sizeof(header));
-        if (r == 0 && (get64(header) != page || get16(header + 10) != PAGE_OVERFLOW || get32(header + 12) < n ||
-                       get32(header + 12) > c->meta.last - page + 1))
+        if (r == 0 && (load_8(header) != page || get16(header + 10) != PAGE_OVERFLOW || load_4(header + 12) < n ||
+                       load_4(header + 12) > c->meta.last - page + 1))
                 r = damaged(c, page, "it is not the value's that points to it");
-        n = get32(header + 12);
+        n = load_4(header + 12);
         if (r == 0 && again && bit(c->checked, page))
                 return 0;
         for (uint64_t i = 0; r == 0 && i < n; i++) {
@@ -272,7 +256,7 @@ static int node_read(struct tree_reader *w, const uint8_t *page, unsigned index,
         uint64_t size;
 
         if (at < lower || at + NODE_HEADER > c->page_size)
-                return damaged(c, get64(page), "a node lies outside of it");
+                return damaged(c, load_8(page), "a node lies outside of it");
         *ret = (struct node){
                 .key = p + NODE_HEADER,
                 .key_size = get16(p + 6),
@@ -287,10 +271,10 @@ static int node_read(struct tree_reader *w, const uint8_t *page, unsigned index,
                 ret->value = ret->key + ret->key_size;
         }
         if (at + size > c->page_size)
-                return damaged(c, get64(page), "a node reaches out of it");
+                return damaged(c, load_8(page), "a node reaches out of it");
         ret->size = size;
         if (ret->key_size > KEY_MOST || (ret->key_size == 0 && !(branch && index == 0)))
-                return damaged(c, get64(page), "a key has no possible size");
+                return damaged(c, load_8(page), "a key has no possible size");
         return 0;
 }
 
@@ -305,7 +289,7 @@ static int node_takes_room(struct pages *c, const uint8_t *page, const struct no
         size_t at = (size_t)(n->key - NODE_HEADER - page), size = (n->size + 1) & ~(size_t)1;
 
         if (at < get16(page + 14) || at + size > c->page_size || memchr(c->room + at, 1, size))
-                return damaged(c, get64(page), "its nodes lie over each other");
+                return damaged(c, load_8(page), "its nodes lie over each other");
         memset(c->room + at, 1, size);
         return 0;
 }
@@ -324,7 +308,7 @@ static int nodes_fill_room(struct tree_reader *w, const uint8_t *page, unsigned 
                         r = node_takes_room(c, page, &node);
         }
         if (r == 0 && memchr(c->room + upper, 0, c->page_size - upper))
-                r = damaged(c, get64(page), "there are gaps between its nodes");
+                r = damaged(c, load_8(page), "there are gaps between its nodes");
         return r;
 }
 
@@ -333,7 +317,7 @@ static int compare(enum tree_kind kind, const uint8_t *a, size_t a_size, const u
         int c;
 
         if (kind == TREE_FREE && a_size == sizeof(uint64_t) && b_size == sizeof(uint64_t))
-                return (get64(a) > get64(b)) - (get64(a) < get64(b));
+                return (load_8(a) > load_8(b)) - (load_8(a) < load_8(b));
         c = memcmp(a, b, MIN(a_size, b_size));
         return c != 0 ? c : (a_size > b_size) - (a_size < b_size);
 }
@@ -361,12 +345,12 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 /* A list of pages that a transaction freed: a count, then their numbers, descending. */
 static int free_list(struct pages *c, uint64_t page, const uint8_t *list, uint64_t size)
 {
-        uint64_t n = size >= sizeof(uint64_t) ? get64(list) : UINT64_MAX, before = UINT64_MAX;
+        uint64_t n = size >= sizeof(uint64_t) ? load_8(list) : UINT64_MAX, before = UINT64_MAX;
 
         if (n > size / sizeof(uint64_t) - 1 || size < sizeof(uint64_t))
                 return damaged(c, page, "a list of free pages is longer than its room");
         for (uint64_t i = 1; i <= n; i++) {
-                uint64_t number = get64(list + i * sizeof(uint64_t));
+                uint64_t number = load_8(list + i * sizeof(uint64_t));
                 int r;
 
                 if (number >= before)
@@ -415,13 +399,13 @@ static int leaf_node(struct tree_reader *w, uint64_t page, const struct node *n)
         if (n->flags & ~(w->kind == TREE_MAIN ? NODE_BIG | NODE_SUB : NODE_BIG))
                 return damaged(c, page, "a node has flags that no node has");
         if (n->flags & NODE_BIG) {
-                first = get64(n->value);
+                first = load_8(n->value);
                 r = see_overflow(c, first, n->value_size, false, &pages);
                 w->counted.overflows += pages;
         }
         if (r < 0 || w->kind == TREE_TABLE)
                 return r;
-        if (w->kind == TREE_FREE && (get64(n->key) == 0 || get64(n->key) > c->meta.txn))
+        if (w->kind == TREE_FREE && (load_8(n->key) == 0 || load_8(n->key) > c->meta.txn))
                 return damaged(c, page, "it is of a transaction that has not been");
         if (w->kind == TREE_MAIN)
                 return subtree(c, page, n);
@@ -435,11 +419,11 @@ static int check_page(struct tree_reader *w, const uint8_t *page, bool branch)
         uint16_t lower = get16(page + 12), upper = get16(page + 14);
 
         if (get16(page + 10) != (branch ? PAGE_BRANCH : PAGE_LEAF))
-                return damaged(c, get64(page), "it is of another kind than its place");
+                return damaged(c, load_8(page), "it is of another kind than its place");
         if (lower < HEADER || lower % 2 != 0 || lower > upper || upper > c->page_size)
-                return damaged(c, get64(page), "its bounds are impossible");
+                return damaged(c, load_8(page), "its bounds are impossible");
         if (lower < HEADER + (branch ? 2 * 2 : 2))
-                return damaged(c, get64(page), "it has too few nodes");
+                return damaged(c, load_8(page), "it has too few nodes");
         return nodes_fill_room(w, page, nodes_of(page), branch);
 }
 
@@ -499,16 +483,16 @@ static int walk_tree(struct pages *c, enum tree_kind kind, const struct tree *t)
 /* Checks keys and flags of a page that is met for the first time. */
 static int check_nodes(struct tree_reader *w, const uint8_t *page, bool branch)
 {
-        int r = see(w->pages, get64(page));
+        int r = see(w->pages, load_8(page));
 
         for (unsigned i = branch; r == 0 && i < nodes_of(page); i++) {
                 struct node n;
 
                 r = node_read(w, page, i, branch, &n);
                 if (r == 0)
-                        r = next_key(w, get64(page), &n, false);
+                        r = next_key(w, load_8(page), &n, false);
                 if (r == 0 && !branch && n.flags & ~NODE_BIG)
-                        r = damaged(w->pages, get64(page), "a node has flags that no node has");
+                        r = damaged(w->pages, load_8(page), "a node has flags that no node has");
         }
         return r;
 }
@@ -572,7 +556,7 @@ static int look_on_path(struct pages *p, const struct tree *t, struct slice key)
                 w.has_key = false;
                 r = path_page(&w, number, branch, &page);
                 if (r == 0 && find_node(&w, page, branch, key, &n) && !branch && n.flags & NODE_BIG)
-                        r = see_overflow(p, get64(n.value), n.value_size, true, &pages);
+                        r = see_overflow(p, load_8(n.value), n.value_size, true, &pages);
                 number = n.child;
         }
         return r;

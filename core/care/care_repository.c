@@ -74,7 +74,7 @@ static int check_loose(void *user, const char *folder, const char *name)
         snprintf(hex, sizeof(hex), "%s%.38s", basename(folder), name);
         if (strlen(name) != GIT_OID_HEXSZ - 2 || git_oid_fromstr(&oid, hex) < 0)
                 return 0;
-        r = care_step(o->checking, o->name, o->checking->report->files++, 0);
+        r = care_step(o->checking, o->what, o->checking->report->files++, 0);
         if (r == 0 && git_odb_read(&object, o->odb, &oid) < 0)
                 care_say(o->checking->watch, "repositories", CARE_DAMAGED, "%s/%s is damaged (%s): put it back from another clone", folder, name,
                          git_error_text());

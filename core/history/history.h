@@ -175,6 +175,8 @@ struct commit_order {
 };
 int history_order(struct history *h, struct commit_order **ret);
 struct commit_order *commit_order_unref(struct commit_order *o); /* NULL */
+/* For qsort_r() with an order's `place`: of numbers of commits, or of structures that begin with one. */
+int commit_order_compare(const void *a, const void *b, void *place);
 DEFINE_CLEANUP(struct commit_order *, commit_order_unref)
 
 /* The digest of the tree entries (id, mode, path) of `paths` at this commit: commits with equal sources share a build. Read from the store if it is

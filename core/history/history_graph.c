@@ -89,6 +89,13 @@ static struct commit_order *commit_order_ref(struct commit_order *o)
         return o;
 }
 
+int commit_order_compare(const void *a, const void *b, void *place)
+{
+        const uint32_t *places = place;
+
+        return compare_u32(&places[*(const uint32_t *)a], &places[*(const uint32_t *)b]);
+}
+
 struct commit_order *commit_order_unref(struct commit_order *o)
 {
         if (o && __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) == 0) {

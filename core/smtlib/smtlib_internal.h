@@ -7,22 +7,6 @@
 
 /* -- short texts: names have a few bytes, for which a call would cost more than the work ----------------------------- */
 
-static inline uint64_t load_8(const char *p)
-{
-        uint64_t x;
-
-        memcpy(&x, p, sizeof(x));
-        return x;
-}
-
-static inline uint32_t load_4(const char *p)
-{
-        uint32_t x;
-
-        memcpy(&x, p, sizeof(x));
-        return x;
-}
-
 /* For up to 16 bytes: two words that may overlap and cover all of them, multiplied into 128 bits. */
 static inline uint64_t text_hash(uint64_t seed, struct slice text)
 {

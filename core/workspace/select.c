@@ -93,13 +93,6 @@ static int pick_range(struct picking *p, const char *word, const char *dots)
         return r;
 }
 
-static int by_place(const void *a, const void *b, void *places)
-{
-        const uint32_t *place = places, x = place[*(const uint32_t *)a], y = place[*(const uint32_t *)b];
-
-        return x < y ? -1 : x > y;
-}
-
 /* Tags whose names match a pattern, in the order of the history. */
 static int pick_tags(struct picking *p, const char *pattern)
 {
@@ -121,7 +114,7 @@ static int pick_tags(struct picking *p, const char *pattern)
         if (r == 0 && n == 0)
                 r = errorf(-ENOENT, "no tag of %s matches '%s'", p->solver->recipe->name, pattern);
         if (r == 0)
-                qsort_r(list, n, sizeof(*list), by_place, order->place);
+                qsort_r(list, n, sizeof(*list), commit_order_compare, order->place);
         for (size_t i = 0; r == 0 && i < n; i++)
                 r = pick(p, list[i]);
         return r;

@@ -57,14 +57,9 @@ static void comment_of(struct buffer *b, const struct buffer *text)
         draft_comment(b, "    ", text->data);
 }
 
-static const char *format_of(const struct draft_keys *k)
-{
-        return k->format == FORMAT_CNF ? "cnf" : "smt2";
-}
-
 void draft_trial_text(const struct draft_keys *k, struct buffer *ret)
 {
-        buffer_addf(ret, "[solver]\n    build = true\n    output = program\n    timeout = 10s\n    format = %s\n", format_of(k));
+        buffer_addf(ret, "[solver]\n    build = true\n    output = program\n    timeout = 10s\n    format = %s\n", format_name(k->format));
         draft_line(ret, "run", k->run);
         draft_line(ret, "seed", k->seed);
 }
@@ -93,7 +88,7 @@ void draft_section(const struct draft *d, const struct draft_keys *k, struct buf
                 buffer_adds(b, "    # format = smt2 or cnf\n    # run = {bin} {case}\n");
                 return;
         }
-        draft_line(b, "format", format_of(k));
+        draft_line(b, "format", format_name(k->format));
         draft_line(b, "run", k->run);
         comment_of(b, &k->about_seed);
         write_lines(b, "seed", k->seed ? (char *[]){k->seed, NULL} : NULL, "No option for a random seed was found. If there is one: seed = --seed={n}");

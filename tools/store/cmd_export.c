@@ -133,14 +133,6 @@ static void write_version(struct exporting *o, struct solver *s, uint32_t commit
 
 /* -- a solver ------------------------------------------------------------------------------------------------------ */
 
-static int compare_pools(const void *a, const void *b, void *user)
-{
-        const uint32_t *places = user; /* of the solver's commits in the order of its history */
-        uint32_t x = places[*(const uint32_t *)a], y = places[*(const uint32_t *)b];
-
-        return (x > y) - (x < y);
-}
-
 static void write_solver(struct exporting *o, struct solver *s)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
@@ -156,7 +148,7 @@ static void write_solver(struct exporting *o, struct solver *s)
                 while (n > 0 && known[n - 1] >= order->n) /* added to the index since */
                         n--;
                 if (n > 0)
-                        qsort_r(known, n, sizeof(*known), compare_pools, order->place);
+                        qsort_r(known, n, sizeof(*known), commit_order_compare, order->place);
                 list = known;
         }
         for (size_t i = 0; i < n; i++) {

@@ -31,7 +31,7 @@ static void add_options(void *to, const char *text)
 
 /* -- where ------------------------------------------------------------------------------------------------------ */
 
-static void check_pool(struct mounting *m)
+static void check_mountpoint(struct mounting *m)
 {
         char absolute[PATH_SIZE];
         struct stat st;
@@ -270,7 +270,7 @@ void cmd_mount(int argc, char **argv)
         struct words words = command_parse(argc, argv, "DIR", doc, options);
 
         m.dir = words.list[0];
-        check_pool(&m);
+        check_mountpoint(&m);
         if (m.foreground) {
                 r = serve_claimed(&m);
                 notify("STOPPING=1");

@@ -275,14 +275,6 @@ static int classify(struct workspace *w, struct solver *s, struct culprit *c)
         return 0;
 }
 
-static int compare_pools(const void *a, const void *b, void *user)
-{
-        const uint32_t *place = user;
-        uint32_t x = place[((const struct culprit *)a)->commit], y = place[((const struct culprit *)b)->commit];
-
-        return (x > y) - (x < y);
-}
-
 int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
@@ -297,7 +289,7 @@ int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret)
         if (r == 0)
                 r = history_order(s->history, &order);
         if (r == 0 && ret->n > 1)
-                qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_pools, order->place);
+                qsort_r(ret->list, ret->n, sizeof(*ret->list), commit_order_compare, order->place);
         return r;
 }
 

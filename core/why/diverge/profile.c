@@ -102,17 +102,11 @@ void profile_read(struct profile *p, const struct slice text[2])
         p->n_addresses = n;
 }
 
-/* A file may have moved between the two. */
-static const char *file_name(const char *path)
-{
-        return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-}
-
 void profile_add_code(struct profile *p, struct profile_address *a, const char *name, const char *file)
 {
         unsigned i = 0;
 
-        while (i < p->n_functions && (strcmp(p->functions[i].name, name) != 0 || strcmp(file_name(p->functions[i].file), file_name(file)) != 0))
+        while (i < p->n_functions && (strcmp(p->functions[i].name, name) != 0 || strcmp(basename(p->functions[i].file), basename(file)) != 0)) /* a file may have moved */
                 i++;
         if (i == p->n_functions) {
                 list_grow(p->functions, p->n_functions);
