@@ -101,6 +101,7 @@ test_that "the planted culprit is found, with its seconds and its subject" \
 test_that "before it was fast, after it slow" 'run 0 $l cases/plain.smt2 && field 3 | grep -qE "^0\.[0-3]" && field 4 | grep -qE "^0\.[6-9]|^[1-9]"'
 test_that "the second time nothing is built and nothing run" \
 	'run 0 $l cases/plain.smt2 && [ "$(field 2)" = '"$plain"' ] && ! has err "localize:"'
+test_that "a reference that does not solve it is told, without a time" 'run 1 localize toy --reference $crash --target HEAD cases/crash.smt2 && has out "^[0-9]+	-	-	.*the reference does not solve it"'
 test_that "a culprit on the side of a merge" 'run 0 $l cases/side.smt2 && [ "$(field 2)" = '"$side"' ]'
 test_that "a stretch that cannot be built is a set" \
 	'run 0 $l cases/hidden.smt2 && [ "$(field 2)" = "'"$before..$mended"'" ] && field 5 | grep -q "one of 5"'

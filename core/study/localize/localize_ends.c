@@ -137,7 +137,8 @@ double median_at(const struct test *t, size_t program, enum level level)
         size_t n = 0;
 
         for (size_t i = 0; i < t->n_facts; i++)
-                if (t->facts[i].program == program && (level == N_LEVELS || level_of(&t->thresholds, &t->facts[i].outcome) == level))
+                if (t->facts[i].program == program && (level == N_LEVELS ? t->facts[i].outcome.answer != LOCALIZE_BROKEN
+                                                                         : level_of(&t->thresholds, &t->facts[i].outcome) == level))
                         x[n++] = t->facts[i].outcome.value;
         return stat_lower_median(x, n);
 }

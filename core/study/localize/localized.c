@@ -266,6 +266,8 @@ static const char *why_not(const struct localized *l)
 {
         bool elsewhere = *l->start;
 
+        if ((l->state == LOCALIZE_NO_CULPRIT || l->state == LOCALIZE_REVERSED) && isnan(l->value_reference) && !l->by_verdict)
+                return elsewhere ? "(the commit where the lines part does not solve it)" : "(the reference does not solve it)";
         if (l->state == LOCALIZE_NO_CULPRIT)
                 return elsewhere ? "(no culprit: the target and the commit where the lines part do not differ)"
                                  : "(no culprit: reference and target do not differ)";
