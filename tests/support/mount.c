@@ -1038,7 +1038,7 @@ unsigned case_id(const char *name)
 
 void measure_until_it_moves(unsigned id)
 {
-        assert_shell("solverfs -q run tiny HEAD %u --print stdout >was && for i in $(seq 100); do "
+        assert_shell("solverfs -q run tiny HEAD %u --print stdout >was && for i in $(seq 500); do "
                      "solverfs -q run tiny HEAD %u --again --print stdout >moved || exit 1; cmp -s was moved || exit 0; done; exit 1",
                      id, id);
 }
