@@ -29,6 +29,8 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         recipe_run_digest(o->solver->recipe, o->has_seed, o->seed, &limits, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
+        if (!o->has_seed && o->solver->recipe->seed) /* it runs under many */
+                hasher_string(h, o->solver->recipe->seed);
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
         hasher_number(h, 0); /* once the number of the method */

@@ -137,14 +137,25 @@ double median_at(const struct test *t, size_t program, enum level level)
         size_t n = 0;
 
         for (size_t i = 0; i < t->n_facts; i++)
-                if (t->facts[i].program == program && (level == N_LEVELS ? t->facts[i].outcome.answer != LOCALIZE_BROKEN
-                                                                         : level_of(&t->thresholds, &t->facts[i].outcome) == level))
+                if (t->facts[i].program == program && (level == N_LEVELS || level_of(&t->thresholds, &t->facts[i].outcome) == level))
                         x[n++] = t->facts[i].outcome.value;
         return stat_lower_median(x, n);
 }
 
+/* Half of the runs and more have no answer: perhaps all but the first, which has no seed. */
+static bool is_broken(const struct test *t, size_t program)
+{
+        size_t broken = 0;
+
+        for (size_t i = 0; i < t->n_facts; i++)
+                broken += t->facts[i].program == program && t->facts[i].outcome.answer == LOCALIZE_BROKEN;
+        return broken > 0 && 2 * broken >= facts_at(t, program);
+}
+
 void localize_end_values(const struct localize *l, size_t test, double ret[2])
 {
+        const struct test *t = &l->tests[test];
+
         for (int end = 0; end < 2; end++)
-                ret[end] = median_at(&l->tests[test], l->tests[test].ends_at[end], N_LEVELS);
+                ret[end] = is_broken(t, t->ends_at[end]) ? NAN : median_at(t, t->ends_at[end], N_LEVELS);
 }

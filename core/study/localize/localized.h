@@ -37,7 +37,7 @@ struct localized {
         char *reference, *target;             /* shas */
         char *start;                          /* the start of the search; "": the reference */
         char *machine;                        /* of an imported result, the machine of the times; else "" */
-        double value_reference, value_target; /* medians of the runs with an answer or at the limit; NaN: none */
+        double value_reference, value_target; /* medians; NaN: not run, or half of the runs have no answer */
         bool by_verdict;                      /* the answers differ, not the times */
         enum verdict verdict_before, verdict_after;
         bool is_unfinished; /* stopped; continues when it is asked for again */
