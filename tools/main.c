@@ -111,7 +111,7 @@ static bool ends_in_word(const char *name, const char *word)
         return last && strcmp(last + 1, word) == 0;
 }
 
-/* What may have been meant: the commands of groups that end in this word, or the one that is spelled most alike. */
+/* Names the commands that may have been meant: those of groups that end in this word, or the one spelled most alike. */
 static _Noreturn void refuse_command(const char *name, const char *prefix)
 {
         cleanup_buffer struct buffer meant = {0};

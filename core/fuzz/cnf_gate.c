@@ -106,20 +106,17 @@ static uint32_t n_pairs(const struct pairs *p, int32_t first)
         return begin[1] - begin[0];
 }
 
+static int compare_seconds(const void *a, const void *b)
+{
+        return compare_u32(&((const struct pair *)a)->second, &((const struct pair *)b)->second);
+}
+
 static const struct pair *find_pair(const struct pairs *p, int32_t first, int32_t second)
 {
-        const uint32_t sought = literal_number(second);
-        uint32_t low = p->begin[literal_number(first)], high = p->begin[literal_number(first) + 1], end = high;
+        const struct pair like = {.second = literal_number(second)}, *list = p->list + p->begin[literal_number(first)];
+        const size_t n = n_pairs(p, first), at = lower_bound(&like, list, n, sizeof(*list), compare_seconds);
 
-        while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-
-                if (p->list[middle].second < sought)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < end && p->list[low].second == sought ? &p->list[low] : NULL;
+        return at < n && list[at].second == like.second ? &list[at] : NULL;
 }
 
 /* True if the literal at `output` of this clause is the conjunction of the others' complements. */

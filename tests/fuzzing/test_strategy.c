@@ -231,7 +231,7 @@ START_TEST(test_causes_are_found)
 }
 END_TEST
 
-/* Of the logics alone, and of each; chains come in place of templates, which know only strings. */
+/* Inputs are of the logics that were given, and of each. Chains take the place of templates, which know only strings. */
 START_TEST(test_logics_are_drawn)
 {
         char bv[] = "QF_BV", uflia[] = "UFLIA", wrong[] = "QF_IDL", *logics[] = {bv, uflia}, *none[] = {wrong};

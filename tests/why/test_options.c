@@ -430,7 +430,7 @@ START_TEST(test_nothing_to_find)
 }
 END_TEST
 
-/* What was not confirmed is not tested again. */
+/* A set that was not confirmed is not tested again. */
 START_TEST(test_unconfirmed)
 {
         for (uint64_t seed = 0; seed < 20; seed++) {

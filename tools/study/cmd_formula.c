@@ -211,6 +211,7 @@ void cmd_generate(int argc, char **argv)
                 {0}};
         struct words words = command_parse(argc, argv, "[KIND]", doc, options);
         const struct kind *k;
+        unsigned most;
 
         if (q.list) {
                 list_kinds(formulas);
@@ -219,8 +220,9 @@ void cmd_generate(int argc, char **argv)
         k = kind_named(formulas, "generate", words.n > 0 ? words.list[0] : "formula");
         if (q.options.logic && !k->has_logic)
                 command_usage("'%s' has no logics: --logic takes the kinds 'formula' and 'chain'", k->name);
-        if (q.size > (k->most > 0 ? k->most : SIZE_MOST))
-                command_usage("'%s' takes a --size up to %u", k->name, k->most > 0 ? k->most : SIZE_MOST);
+        most = k->most > 0 ? k->most : SIZE_MOST;
+        if (q.size > most)
+                command_usage("'%s' takes a --size up to %u", k->name, most);
         if (q.options.extensions && !q.options.logic)
                 command_usage("--extensions needs --logic");
         q.options.dialect = (enum dialect)dialect;

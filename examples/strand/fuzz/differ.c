@@ -280,7 +280,7 @@ static int disagree(int i, unsigned long long seed, const char *what)
         return 1;
 }
 
-/* Whether another solver bears strand's answer out; an answer that strand does not give needs nothing. */
+/* True if another solver bears strand's answer out, or strand gives none. */
 static bool confirmed(int mine, int z3, int cvc5, int with_model)
 {
         if (mine == 1)
