@@ -76,5 +76,10 @@ test_that "nor with the same files in another order" '
 test_that "nor where its programs are run by another command" '
 	cp "$SOLVERFS_STORE/config" config && sed -i "/solver \"mid\"/,/^\[/s/run = {bin}/run = {bin} --other/" "$SOLVERFS_STORE/config" && from_corpus 7 100s && has err "commands that run them" &&
 	cp config "$SOLVERFS_STORE/config" && from_corpus 0 1ms && told | diff before -'
+toy_recipe mid 'timeout = 2s' 'run = {bin} {seed} {case}' 'seed = --seed={n}'
+run 0 solver add --replace --recipe mid.recipe mid mid
+test_that "nor where the seed of its versions is given by another option" '
+	campaign 0 mid sown 100s --no-localize --corpus corpus --reference v1 --target v2 --max-finds 1 && toy_recipe mid "timeout = 2s" "run = {bin} {seed} {case}" "seed = -r {n}" &&
+	run 0 solver add --replace --recipe mid.recipe mid mid && campaign 7 mid sown 100s --no-localize --corpus corpus --reference v1 --target v2 && has err "the key .seed. of a recipe is another now; restore it"'
 
 echo "1..$n"

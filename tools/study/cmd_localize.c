@@ -15,6 +15,7 @@ struct localizing {
         struct localization *search;
         struct localized **results; /* [cases]; owns refs; NULL: none */
         size_t *place;    /* [cases of the search] place among all cases */
+        bool *is_told;    /* [cases of the search] its result was noted */
 };
 
 /* -- stored results --------------------------------------------------------------------------------------------- */
@@ -52,6 +53,24 @@ static int show(void *user, const struct ask_progress *p)
         return 0;
 }
 
+/* Notes what was decided while other cases are still open: a search of many takes hours. Standard output has all of them at the end. */
+static void tell_decided(const struct localizing *o)
+{
+        struct localization_progress l;
+
+        localization_progress(o->search, &l);
+        for (size_t i = 0; l.search.finished < l.search.cases && i < o->options.n; i++) {
+                cleanup_localized struct localized *result = localization_result(o->search, i);
+                cleanup_buffer struct buffer rows = {0};
+
+                if (o->is_told[i] || result->state == LOCALIZE_OPEN)
+                        continue;
+                o->is_told[i] = true;
+                localized_rows(result, &rows);
+                note("localize: decided:\n%.*s", (int)rows.size - 1, rows.data);
+        }
+}
+
 static int search(const struct localizing *o)
 {
         struct batch batch;
@@ -59,7 +78,7 @@ static int search(const struct localizing *o)
 
         command_engine();
         while ((r = localization_next(o->search, &batch)) > 0 && (r = ask_round(&batch, show)) == 0)
-                ;
+                tell_decided(o);
         return ask_end(r, "; what was built and run is kept, and the search goes on from there");
 }
 
@@ -290,6 +309,7 @@ void cmd_localize(int argc, char **argv)
         o.options.target = command_commit(common.solver, "--target", o.target);
         o.results = allocate(cases.n + 1, sizeof(*o.results));
         o.place = allocate(cases.n + 1, sizeof(*o.place));
+        o.is_told = allocate(cases.n + 1, sizeof(*o.is_told));
         r = localize(&o, &cases);
         shown = print(&o, cases.n); /* after an interruption: the finished ones */
         command_worse(MAX(r, shown));

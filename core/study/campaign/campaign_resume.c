@@ -24,16 +24,17 @@ static const struct fingerprint_part {
         const char *name, *what, *otherwise;
 } fingerprint_parts[] = {
         {"programs", "the programs of its versions, or the commands that run them, are others now", "restore them"},
+        {"seed-option", "the key 'seed' of a recipe is another now", "restore it"},
         {"corpus", "the files below its corpus are others now", "restore them"},
         {"seeds", "it began with other seeds, or other rules", "restore the seeds"},
         {"inputs", "this solverfs generates other inputs", "use the one that began it"},
 };
 
-/* The part of the programs, then the type's parts. */
+/* The parts of the programs and of the seed's option, then the type's parts. */
 static char *whole_fingerprint(const struct campaign *c)
 {
-        struct hasher *h = hasher_new();
-        struct digest programs;
+        struct hasher *h = hasher_new(), *options = hasher_new();
+        struct digest programs, option;
 
         for (size_t i = 0; i < c->n_versions; i++) {
                 const struct recipe *recipe = c->versions[i]->solver->recipe;
@@ -43,9 +44,12 @@ static char *whole_fingerprint(const struct campaign *c)
                         hasher_add(h, c->programs[i].list[k].id.bytes, DIGEST_SIZE);
                 recipe_run_digest(recipe, false, 0, &recipe->limits, &run);
                 hasher_add(h, run.bytes, DIGEST_SIZE);
+                hasher_string(options, recipe->seed);
         }
         hasher_finish(h, &programs);
-        return format_string("programs:%016" PRIx64 " %s", key_get_u64(programs.bytes), c->fingerprint);
+        hasher_finish(options, &option);
+        return format_string("programs:%016" PRIx64 " seed-option:%016" PRIx64 " %s", key_get_u64(programs.bytes), key_get_u64(option.bytes),
+                             c->fingerprint);
 }
 
 /* The hash of a part, as text; "" if the fingerprint has no such part. */
