@@ -82,7 +82,7 @@ tell_time() { # tell_time [FOLDER]: in that folder of faults; else in $top/fault
 # -- cores --
 
 # terminal COMMAND...: its output as a terminal shows it, each progress on a line, in `out`.
-terminal() { timeout 60 script -qec "${*@Q}" /dev/null </dev/null | tr '\r' '\n' >out; }
+terminal() { TERM=xterm timeout 60 script -qec "${*@Q}" /dev/null </dev/null | tr '\r' '\n' >out; }
 
 # hold_cores [FIRST]: holds every core, from FIRST on, as other work does, until let_cores_go.
 hold_cores() {
