@@ -15,9 +15,9 @@ static int use_default_configuration(git_repository *git)
         return 0;
 }
 
-int attributes_open(git_repository *git, const git_oid *commit, struct attributes *ret)
+int attributes_open(git_repository *git, struct attributes *ret)
 {
-        *ret = (struct attributes){.git = git, .commit = *commit};
+        *ret = (struct attributes){.git = git};
         if (git_repository_config(&ret->owner, git) < 0)
                 return errorf(-EIO, "cannot read git's configuration: %s", git_error_text());
         return use_default_configuration(git);
@@ -25,14 +25,14 @@ int attributes_open(git_repository *git, const git_oid *commit, struct attribute
 
 /* -- applying --------------------------------------------------------------------------------------------------- */
 
-static int attribute(const struct attributes *a, const char *path, const char *name, const char **ret)
+static int attribute(const struct attributes *a, const struct tracked *t, const char *name, const char **ret)
 {
         git_attr_options o = GIT_ATTR_OPTIONS_INIT;
 
         o.flags = GIT_ATTR_CHECK_INDEX_ONLY | GIT_ATTR_CHECK_NO_SYSTEM | GIT_ATTR_CHECK_INCLUDE_COMMIT;
-        o.attr_commit_id = a->commit;
-        if (git_attr_get_ext(ret, a->git, &o, path, name) < 0)
-                return errorf(git_errno(-1), "cannot read the attributes of %s: %s", path, git_error_text());
+        o.attr_commit_id = t->owner;
+        if (git_attr_get_ext(ret, a->git, &o, t->path + t->above, name) < 0)
+                return errorf(git_errno(-1), "cannot read the attributes of %s: %s", t->path, git_error_text());
         return 0;
 }
 
@@ -46,10 +46,10 @@ static bool is_configured(const struct attributes *a, const char *driver, const 
         return git_config_snapshot(&snapshot, a->owner) == 0 && git_config_get_string(&command, snapshot, name) == 0 && *command;
 }
 
-static int check_driver(const struct attributes *a, const char *path)
+static int check_driver(const struct attributes *a, const struct tracked *t)
 {
         const char *driver = NULL;
-        int r = attribute(a, path, "filter", &driver);
+        int r = attribute(a, t, "filter", &driver);
 
         if (r < 0 || git_attr_value(driver) != GIT_ATTR_VALUE_STRING)
                 return r;
@@ -59,35 +59,35 @@ static int check_driver(const struct attributes *a, const char *path)
                       "cannot check out %s: its attributes ask for filter=%s, which git on this machine runs as a command of yours, and "
                       "a build cannot; leave such files out of the recipe's 'paths', or remove filter.%s from git's configuration "
                       "to build with the bytes as they were committed",
-                      path, driver, driver);
+                      t->path, driver, driver);
 }
 
-static int check_encoding(const struct attributes *a, const char *path)
+static int check_encoding(const struct attributes *a, const struct tracked *t)
 {
         const char *encoding = NULL;
-        int r = attribute(a, path, "working-tree-encoding", &encoding);
+        int r = attribute(a, t, "working-tree-encoding", &encoding);
 
         if (r < 0 || git_attr_value(encoding) != GIT_ATTR_VALUE_STRING || strcasecmp(encoding, "UTF-8") == 0)
                 return r;
-        return errorf(-EBADMSG, "the sources want %s in the encoding %s (working-tree-encoding), which is not supported", path,
+        return errorf(-EBADMSG, "the sources want %s in the encoding %s (working-tree-encoding), which is not supported", t->path,
                       encoding);
 }
 
-int attributes_apply(const struct attributes *a, const char *path, git_blob *blob, git_buf *ret)
+int attributes_apply(const struct attributes *a, const struct tracked *t, git_blob *blob, git_buf *ret)
 {
         git_filter_options o = GIT_FILTER_OPTIONS_INIT;
         git_filter_list *filters = NULL;
-        int r = check_driver(a, path);
+        int r = check_driver(a, t);
 
         if (r == 0)
-                r = check_encoding(a, path);
+                r = check_encoding(a, t);
         if (r < 0)
                 return r;
         o.flags = GIT_FILTER_ATTRIBUTES_FROM_COMMIT | GIT_FILTER_NO_SYSTEM_ATTRIBUTES;
-        o.attr_commit_id = a->commit;
-        if (git_filter_list_load_ext(&filters, a->git, blob, path, GIT_FILTER_TO_WORKTREE, &o) < 0 ||
+        o.attr_commit_id = t->owner;
+        if (git_filter_list_load_ext(&filters, a->git, blob, t->path + t->above, GIT_FILTER_TO_WORKTREE, &o) < 0 ||
             (filters && git_filter_list_apply_to_blob(ret, filters, blob) < 0))
-                r = errorf(-EIO, "cannot apply the attributes of %s: %s", path, git_error_text());
+                r = errorf(-EIO, "cannot apply the attributes of %s: %s", t->path, git_error_text());
         git_filter_list_free(filters);
         return r;
 }

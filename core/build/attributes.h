@@ -7,16 +7,16 @@
  * Not thread-safe. */
 #pragma once
 
+#include "core/build/manifest.h"
 #include "core/git/git.h"
 
 struct attributes {
         git_repository *git; /* borrowed */
         git_config *owner;   /* owned: git's configuration on this machine, searched for filters */
-        git_oid commit;
 };
 
 /* The repository's handle must be the caller's own: its configuration becomes git's default. */
-int attributes_open(git_repository *git, const git_oid *commit, struct attributes *ret);
-/* The bytes to write; ret->ptr stays NULL if they are the committed ones. Free with git_buf_dispose(). -EBADMSG if the bytes cannot be made from the
+int attributes_open(git_repository *git, struct attributes *ret);
+/* The bytes to write, by the attributes of the commit that the file is of; ret->ptr stays NULL if they are the committed ones. Free with git_buf_dispose(). -EBADMSG if the bytes cannot be made from the
  * sources alone (working-tree-encoding), -ENOTSUP if git on this machine would run a filter; each with a sentence. */
-int attributes_apply(const struct attributes *a, const char *path, git_blob *blob, git_buf *ret);
+int attributes_apply(const struct attributes *a, const struct tracked *t, git_blob *blob, git_buf *ret);

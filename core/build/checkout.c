@@ -27,6 +27,8 @@ struct listing {
         size_t entries, names;
         char path[PATH_SIZE];
         size_t length;
+        git_oid owner; /* the commit whose files are being listed, .. */
+        size_t above;  /* .. and what `path` has before its paths */
         size_t within; /* path length of the pinned submodule being listed (a commit in its line); 0: the solver's own files */
 };
 
@@ -38,7 +40,7 @@ static int lacks(struct listing *l, const git_oid *oid)
 
 static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
 {
-        struct tracked t = {.path = l->path, .mode = mode, .oid = *oid};
+        struct tracked t = {.path = l->path, .mode = mode, .oid = *oid, .owner = l->owner, .above = l->above};
         git_object_t type;
         size_t size;
 
@@ -60,12 +62,20 @@ static int list_submodule_at(struct listing *l, const char *line, const git_oid 
 {
         cleanup_git_commit git_commit *c = NULL;
         const struct slice repository = recipe_submodule(line).repository;
+        const git_oid owner = l->owner;
+        const size_t above = l->above;
+        int r;
 
         if (git_commit_lookup(&c, l->git, oid) < 0)
                 return errorf(-EBADMSG, "submodule %s is at commit %s, which no branch or tag of %.*s had when it was fetched; fetch it again with "
                               "'solver update', or name a repository that has it",
                               l->path, git_oid_tostr_s(oid), (int)repository.size, (const char *)repository.data);
-        return list_tree(l, git_commit_tree_id(c), depth + 1);
+        l->owner = *oid;
+        l->above = l->length + 1;
+        r = list_tree(l, git_commit_tree_id(c), depth + 1);
+        l->owner = owner;
+        l->above = above;
+        return r;
 }
 
 static int list_submodule(struct listing *l, const git_oid *oid, unsigned depth)
@@ -194,12 +204,12 @@ static int list_commit(struct listing *l, const git_oid *commit)
 int sources_list(git_repository *git, const git_oid *commit, char *const *paths, char *const *submodules, struct sources *ret,
                  struct buffer *notes)
 {
-        struct listing l = {.git = git, .files = &ret->files, .paths = paths, .submodules = submodules, .notes = notes};
+        struct listing l = {.git = git, .files = &ret->files, .paths = paths, .submodules = submodules, .notes = notes, .owner = *commit};
         int r;
 
         ret->git = git;
         r = list_commit(&l, commit);
-        return r < 0 ? r : attributes_open(git, commit, &ret->attributes);
+        return r < 0 ? r : attributes_open(git, &ret->attributes);
 }
 
 void sources_done(struct sources *s)
@@ -223,7 +233,7 @@ int sources_content(void *sources, const struct tracked *t, struct blob *ret)
                 return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(s->git), t->path,
                               git_oid_tostr_s(&t->oid), git_error_text());
         if (S_ISREG(t->mode))
-                r = attributes_apply(&s->attributes, t->path, blob, &filtered);
+                r = attributes_apply(&s->attributes, t, blob, &filtered);
         if (r == 0) {
                 buffer_add(&copy, filtered.ptr ?: git_blob_rawcontent(blob), filtered.ptr ? filtered.size : (size_t)git_blob_rawsize(blob));
                 r = buffer_steal(&copy, ret);

@@ -368,6 +368,12 @@ git init -q -b main super && with_git -C super submodule --quiet add ../sub deps
 elsewhere deps/sub/answer ""
 test_that "a submodule is an empty folder" 'run 0 solver add super super --recipe elsewhere.recipe && run 1 build --log super HEAD && has out "submodule deps/sub is an empty folder: the recipe has no key"'
 test_that "--submodules fetches it" 'run 0 solver add --replace --submodules super --recipe elsewhere.recipe && grep -q "submodule = deps/sub=$top/sub" "$SOLVERFS_STORE/config" && answers super sat && run 0 solver list && has out "^super	1	"'
+for place in ends-sub ends; do git init -q -b main $place && for name in a.bat a.txt; do echo $place/$name >$place/$name; done; done
+echo "*.bat text eol=crlf" >ends-sub/.gitattributes && with_git -C ends-sub add -A && with_git -C ends-sub commit -qm ends
+echo "*.txt text eol=crlf" >ends/.gitattributes && with_git -C ends submodule --quiet add ../ends-sub deps/sub >/dev/null 2>&1 &&
+	echo "grep -l \$(printf '\r') a.* deps/sub/a.* && echo made >made" >ends/build.sh && with_git -C ends add -A && with_git -C ends commit -qm ends
+toy_recipe ends 'output = made' && test_that "line ends in a submodule are by its own .gitattributes, as with git" '
+	run 0 solver add --submodules ends ends --recipe ends.recipe && run 0 build --log ends HEAD && [ "$(grep "^[a-z/]*a\.[a-z]*$" out | tr "\n" " ")" = "a.txt deps/sub/a.bat " ]'
 test_that "an update fetches new ones" '
 	echo unknown >sub/answer && with_git -C sub commit -qam two && with_git -C super/deps/sub pull -q && with_git -C super commit -qam two && run 0 solver update super && answers super unknown'
 # One that the solver's own commits know nothing of.
