@@ -78,12 +78,15 @@ static struct lines lines_of(const struct execute_result *r)
         return (struct lines){.rest = SLICE(r->out.data, r->out.size), .cut = r->out_cut > 0 ? (const char *)r->out.data + r->out_cut : NULL, .run = r};
 }
 
+static bool is_behind_cut(const struct lines *l)
+{
+        return l->cut && (const char *)l->rest.data > l->cut;
+}
+
 /* How much had been printed up to here; after the cut this is the total less the rest. */
 static uint64_t printed(const struct lines *l)
 {
-        const char *at = l->rest.data;
-
-        return l->cut && at > l->cut ? l->run->out_size - l->rest.size : l->run->out.size - l->rest.size;
+        return (is_behind_cut(l) ? l->run->out_size : l->run->out.size) - l->rest.size;
 }
 
 /* The next line of the output, except the two that the cut in the middle may have maimed: "unsat" without its head is "sat". */
@@ -129,8 +132,9 @@ static bool is_general(struct slice line)
         return line_is(line, "success") || line_is(line, "unsupported");
 }
 
-/* SMT-COMP's rule: the first line that says anything decides. True if it said "error", or a later command got an error as its response. */
-static bool read_smt2(const struct execute_result *r, struct verdicts *v)
+/* SMT-COMP's rule: the first line that says anything decides. True if it said "error", or a later command got an error as its response.
+ * *ret_certain: the number of answers before the cut. */
+static bool read_smt2(const struct execute_result *r, struct verdicts *v, size_t *ret_certain)
 {
         struct lines lines = lines_of(r);
         bool first = true, is_error = false;
@@ -146,6 +150,8 @@ static bool read_smt2(const struct execute_result *r, struct verdicts *v)
                         return contains(line, "error");
                 else
                         is_error |= begins(line, "(error");
+                if (!is_behind_cut(&lines))
+                        *ret_certain = v->n;
                 first = false;
         }
         return is_error;
@@ -209,10 +215,15 @@ static enum verdict verdict_of_end(const struct execute_result *r, size_t questi
 void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret)
 {
         struct verdicts v = {0};
-        bool error = format == FORMAT_CNF ? read_cnf(r, &v) : read_smt2(r, &v);
+        size_t certain = 0;
+        bool error = format == FORMAT_CNF ? read_cnf(r, &v) : read_smt2(r, &v, &certain);
         enum verdict end = verdict_of_end(r, questions, &v, error);
 
         v.is_answer = v.n > 0 && end == v.last && (v.n >= questions || r->out_cut > 0);
+        if (format != FORMAT_CNF && v.n > certain && v.n != questions) { /* nobody knows of which questions the later ones are */
+                v.is_answer = false;
+                v.n = certain;
+        }
         v.last = end;
         *ret = v;
 }

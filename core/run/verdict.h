@@ -37,11 +37,11 @@ struct verdicts {
         uint64_t *ends;     /* for SMT-LIB: how much had been printed at the end of each answer's line */
         size_t n;
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
-        bool is_answer;    /* `last` is the last of the list; else the run ended in another way */
+        bool is_answer;    /* `last` is the last of the list; else the run ended in another way (or with an answer behind the cut) */
 };
 /* Reads the verdicts from the output and the end of a run, for an input with so many questions (0: not known). A run that ended by a limit or a
  * signal, or gave too few or too many answers, keeps its answers in `list`, but `last` is how it ended. If the output was cut, nobody knows how many
- * answers are missing: then the last answer counts. */
+ * answers are missing: then the last answer counts, and unless all are there the list has only those before the cut. */
 void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
 void verdicts_done(struct verdicts *v);
 

@@ -111,7 +111,7 @@ START_TEST(test_cut_output)
         struct execute_result r = {.end = END_EXIT, .out = {.data = out, .size = sizeof(out) - 1}, .out_size = 1012, .out_cut = 4};
         struct verdicts v;
 
-        verdict_read(FORMAT_SMT2, 0, &r, &v);
+        verdict_read(FORMAT_SMT2, 2, &r, &v);
         ck_assert_uint_eq(v.n, 2);
         ck_assert(v.ends[0] == 4 && v.ends[1] == 1012);
         verdicts_done(&v);

@@ -18,7 +18,7 @@ static const char *read_of(enum format format, size_t questions, const struct ex
         for (size_t i = 0; i < v.n; i++)
                 strcat(strcat(text, verdict_name(v.list[i])), " ");
         strcat(strcat(text, "| "), verdict_name(v.last));
-        ck_assert(v.is_answer == (v.n > 0 && (questions == 0 || v.n == questions || r->out_cut > 0) && r->end == END_EXIT));
+        ck_assert(v.is_answer == (v.n > 0 && v.last == v.list[v.n - 1] && (questions == 0 || v.n == questions || r->out_cut > 0) && r->end == END_EXIT));
         verdicts_done(&v);
         return text;
 }
@@ -99,7 +99,7 @@ START_TEST(test_cut_lines_are_no_answer)
 
         ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "sat sat unsat | unsat"); /* a program that prints such a line is not cut */
         r.out_cut = strlen("sat\nun");
-        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "sat unsat | unsat");
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "sat | unsat");
         r = printed("sat\n\n[... 99 bytes cut ...]\nsat");
         r.out_cut = strlen("sat\n");
         ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "sat | sat");
@@ -227,11 +227,29 @@ START_TEST(test_answers_that_were_cut_away_are_not_missing)
         struct execute_result r = printed("sat\nun\n[... 99 bytes cut ...]\nsat\nunsat\n");
 
         r.out_cut = strlen("sat\nun");
-        ck_assert_str_eq(read_of(FORMAT_SMT2, 20, &r), "sat unsat | unsat");
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 20, &r), "sat | unsat");
+}
+END_TEST
+
+START_TEST(test_answers_behind_the_cut_have_no_place)
+{
+        struct execute_result r = printed("sat\nsat\ns\n[... 9 bytes cut ...]\nnsat\nunsat\n");
+        const enum verdict expected[] = {VERDICT_SAT, VERDICT_SAT, VERDICT_SAT, VERDICT_UNSAT, VERDICT_UNSAT};
+        struct verdicts v;
+
+        r.out_cut = strlen("sat\nsat\ns");
+        verdict_read(FORMAT_SMT2, 5, &r, &v);
+        ck_assert(v.n == 2 && v.last == VERDICT_UNSAT && !v.is_answer);
+        ck_assert(!verdict_is_wrong(&v, expected, 5));
+        verdicts_done(&v);
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 3, &r), "sat sat unsat | unsat"); /* none is missing */
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 2, &r), "sat sat | error");
+        r.end = END_TIMEOUT;
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 5, &r), "sat sat | timeout");
 }
 END_TEST
 
 SUITE("verdict", test_names, test_first_line_that_says_anything, test_several_answers, test_nul_bytes_are_no_answer,
       test_cut_lines_are_no_answer, test_dimacs, test_ends, test_own_words_of_running_out_of_memory, test_wrong,
       test_more_answers_than_questions, test_fewer_answers_than_questions,
-      test_answers_that_were_cut_away_are_not_missing)
+      test_answers_that_were_cut_away_are_not_missing, test_answers_behind_the_cut_have_no_place)

@@ -77,4 +77,11 @@ test_that "fsck and gc leave them alone" 'run 0 fsck && run 0 gc && run 0 run to
 run 0 set add asked "inc.smt2#all" && run 0 watch toy --once --set asked || cat err
 printf '\n# and slower again\n' >>toy/toy.sh && sed -i 's/t = \$(3 + c); /t = $(3 + c); if (NR == 5) t *= 9; /' toy/toy.sh && git -C toy commit -q -a -m slower
 test_that "watch takes a set of queries, and tells which one" 'run 6 watch toy --once --set asked && [ "$(wc -l <out)" = 1 ] && cp err told && run 0 run toy v1 "inc.smt2#2" && has told "slower at $(git -C toy rev-parse --short=12 HEAD) .*case $(cut -f 1 out) 0.02"'
+
+# -- output that was cut --
+for answer in sat unsat; do for _ in $(seq 200); do printf "(set-info :status $answer)\n(check-sat)\n"; done; done >many.smt2
+printf '#!/bin/sh\nsed -n "s/.*status \\(.*\\))/\\1/p" "$1"\n' >many.sh && chmod +x many.sh && many="exec:'$top/many.sh' {case}"
+run 0 case add many.smt2 && run 0 run "$many" one.smt2 && git config -f "$SOLVERFS_STORE/config" solver.programs.output-limit 1k
+test_that "answers behind the cut are of no question" 'run 0 run "$many" many.smt2 && has out "sat,error	" && run 0 run "$many" many.smt2 --print run.json && has out "\"wrong\": false" &&
+	run 0 run "$many" many.smt2 --print result && [ "$(sort out | uniq -c | tr -s " \n" " ")" = " 1 error 128 sat " ]'
 echo "1..$n"
