@@ -87,12 +87,20 @@ static int take_member(struct taking *t, struct archive *a, struct archive_entry
         return r == ARCHIVE_OK ? put(t, i, fd) : failed(t, a);
 }
 
+/* Goes to the next file. libarchive warns of each name that our locale (C) has not: in a tar the name is as it was, in a zip there is none. */
+static int next_member(struct archive *a, struct archive_entry **ret)
+{
+        int k = archive_read_next_header(a, ret);
+
+        return k == ARCHIVE_WARN ? ARCHIVE_OK : k;
+}
+
 static int each_member(struct taking *t, struct archive *a)
 {
         struct archive_entry *e;
         int k = ARCHIVE_OK, r = 0;
 
-        while (r == 0 && !*t->ret_reason && (k = archive_read_next_header(a, &e)) == ARCHIVE_OK) {
+        while (r == 0 && !*t->ret_reason && (k = next_member(a, &e)) == ARCHIVE_OK) {
                 size_t i = output_of(t, plain_name(e));
 
                 if (i < t->n && archive_entry_filetype(e) == AE_IFREG)
