@@ -76,12 +76,9 @@ static bool has_given_toolchain(const struct attempt *a)
 
 int attempt_prepare_tools(struct attempt *a)
 {
-        int r;
-
         if (a->given && !has_given_toolchain(a))
                 return errorf(-ESTALE, "the compilers or build tools differ from those that this build was requested with");
-        r = name_space(a);
-        return r == 0 ? build_tools_shim(a->shim) : r;
+        return build_tools_shim(a->shim);
 }
 
 /* True if a file that it used was replaced meanwhile: the build is to be repeated. A program with objects of two compilers is no commit's program,
@@ -148,6 +145,8 @@ static int attempt_once(struct attempt *a)
         a->began_ns = (int64_t)clock_ns(CLOCK_REALTIME_COARSE); /* as the kernel stamps files */
         a->is_watched = true;
         buffer_done(&a->watched);
+        if (r == 0)
+                r = name_space(a);
         if (r == 0)
                 r = build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, strings_have(q->recipe->environment, BUILD_TRAIL), &a->ccache);
         if (r == 0)

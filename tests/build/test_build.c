@@ -1230,6 +1230,7 @@ START_TEST(test_used)
 END_TEST
 
 struct meanwhile {
+        void (*install)(unsigned number, unsigned time);
         unsigned number, time;
         bool done;
 };
@@ -1241,13 +1242,13 @@ static void exchange(void *user, const char *, uint64_t done, uint64_t total)
 
         if (!m->done && done == 1 && total == 2) {
                 m->done = true;
-                install_compiler(m->number, m->time);
+                m->install(m->number, m->time);
         }
 }
 
-static int build_meanwhile(struct build_request *q, unsigned number, unsigned time)
+static int build_meanwhile(struct build_request *q, void (*install)(unsigned number, unsigned time), unsigned number, unsigned time)
 {
-        struct meanwhile m = {number, time, false};
+        struct meanwhile m = {install, number, time, false};
         struct progress progress = {.tell = exchange, .user = &m};
         int r;
 
@@ -1270,16 +1271,53 @@ START_TEST(test_compiler_upgraded_meanwhile)
         begin("build = make a.o\nbuild = make\noutput = out\n");
         install_compiler(1, 1000000000);
         q = request_for("main");
-        assert_ok(build_meanwhile(&q, 2, 1000000001)); /* half of it by each: done anew */
+        assert_ok(build_meanwhile(&q, install_compiler, 2, 1000000001)); /* half of it by each: done anew */
         check_output("2 2");
-        assert_ok(build_meanwhile(&q, 2, 1000000001)); /* the same once more, as by reinstalling: done anew by one */
+        assert_ok(build_meanwhile(&q, install_compiler, 2, 1000000001)); /* the same once more, as by reinstalling: done anew by one */
         check_output("2 2");
         ck_assert(logged("exchanged meanwhile"));
         use_recipe("build = make a.o\nbuild = make && ./prog | grep '3 3'\noutput = out\n");
         q = request_for("main");
-        assert_ok(build_meanwhile(&q, 3, 1000000002)); /* nor is a failure by each the commit's */
+        assert_ok(build_meanwhile(&q, install_compiler, 3, 1000000002)); /* nor is a failure by each the commit's */
         ck_assert(record->ok);
         check_output("3 3");
+        close_all();
+}
+END_TEST
+
+/* Another assembler behind the same compiler. */
+static void install_assembler(unsigned number, unsigned time)
+{
+        char script[512];
+
+        snprintf(script, sizeof(script),
+                 "cd /usr/local/bin && printf '#!/bin/sh\nexec /usr/bin/as --defsym AS=%u \"$@\"\n' > as.new && chmod 755 as.new && touch -d @%u as.new && "
+                 "mv as.new as",
+                 number, time);
+        shell(script);
+}
+
+/* The compile cache has an object of the first attempt, and is not asked for it in the second. */
+START_TEST(test_assembler_upgraded_meanwhile)
+{
+        struct build_request q;
+        char dir[PATH_SIZE];
+
+        if (access("/usr/lib/ccache/cc", X_OK) < 0 || !own_compilers())
+                return;
+        shell("printf '#!/bin/sh\nexec /usr/bin/gcc -B/usr/local/bin/ \"$@\"\n' > /usr/local/bin/cc && chmod 755 /usr/local/bin/cc");
+        shell("git init -q -b main r; cd r; "
+              "echo '#include <stdio.h>\nextern int a, b; __asm__(\".data; a: .int AS; .text\"); int main(void) { printf(\"%d %d\", a, b); }' > a.c; "
+              "echo '__asm__(\".data; .globl b; b: .int AS; .text\");' > b.c; commit one");
+        begin("build = cc -c a.c\nbuild = cc -c b.c && cc -o prog a.o b.o && ./prog > out\noutput = out\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        install_assembler(1, 1000000000);
+        q = request_for("main");
+        q.ccache_dir = dir;
+        assert_ok(build_meanwhile(&q, install_assembler, 2, 1000000001));
+        check_output("2 2");
         close_all();
 }
 END_TEST
@@ -1309,4 +1347,4 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
-      test_compiler_upgraded_meanwhile, test_build_is_of_no_time)
+      test_compiler_upgraded_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time)
