@@ -1,5 +1,7 @@
 #include "core/query/cell_answer.h"
 
+#include <math.h>
+
 #include "cache/base/json.h"
 #include "core/run/fact_query.h"
 
@@ -42,7 +44,7 @@ void cell_effort(const struct fact *f, struct buffer *ret)
 
         cell_file_print(f, CELL_EFFORT, &lines);
         ret->failed |= lines.failed;
-        if (lines.size > 0)
+        if (lines.size > 0 && !isnan(fact_effort(f)))
                 buffer_add(ret, lines.data, strcspn(lines.data, "\t\n"));
         else
                 buffer_adds(ret, "-");

@@ -39,7 +39,7 @@ void format_date(int64_t seconds, char ret[32])
         strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* label → number, as in run.json. A new reference, or NULL. */
+/* label → number or null, as in run.json, where older facts have only the numbers. A new reference, or NULL. */
 static json_t *effort_of(const struct fact *f)
 {
         json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL), *effort = json_incref(json_object_get(run, "effort"));
@@ -51,14 +51,15 @@ static json_t *effort_of(const struct fact *f)
 static void print_effort(const struct fact *f, struct buffer *ret)
 {
         json_t *effort = effort_of(f), *number;
+        const size_t before = ret->size;
         const char *label;
 
         json_object_foreach (effort, label, number)
                 if (json_is_integer(number))
                         buffer_addf(ret, "%" JSON_INTEGER_FORMAT "\t%s\n", json_integer_value(number), label);
-                else
-                        buffer_addf(ret, "%.15g\t%s\n", json_number_value(number), label);
-        if (json_object_size(effort) == 0)
+                else if (json_is_real(number))
+                        buffer_addf(ret, "%.15g\t%s\n", json_real_value(number), label);
+        if (ret->size == before)
                 buffer_adds(ret, "-\n");
         json_decref(effort);
 }

@@ -107,8 +107,7 @@ json_t *effort_json(const struct effort_values *v)
         for (size_t i = 0; i < v->n; i++) {
                 const struct effort_value *e = &v->list[i];
 
-                if (e->found)
-                        json_object_set_new(o, e->label, e->is_integer ? json_integer(e->integer) : json_real(e->real));
+                json_object_set_new(o, e->label, !e->found ? json_null() : e->is_integer ? json_integer(e->integer) : json_real(e->real));
         }
         return o;
 }

@@ -26,4 +26,4 @@ void effort_free(struct effort *e);
 /* Lines of more than a megabyte are not searched. */
 void effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret);
 void effort_values_done(struct effort_values *v);
-json_t *effort_json(const struct effort_values *v); /* new reference: label → number */
+json_t *effort_json(const struct effort_values *v); /* new reference: label → number, or null if it was not found */

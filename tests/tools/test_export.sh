@@ -123,4 +123,13 @@ readers "the scripts of hyperfine read it" '
 	for s in advanced_statistics "plot_whisker -o w.png" "plot_histogram -o h.png" "plot_progression --no-moving-average -o p.png"; do
 		MPLBACKEND=Agg $python -W ignore "$r/hyperfine/scripts/${s%% *}.py" hf.json $(echo "$s" | cut -s -d " " -f 2-) >out 2>err || break; done &&
 	MPLBACKEND=Agg $python "$r/hyperfine/scripts/plot_benchmark_comparison.py" hf/*.json -o c.png >out 2>err && [ -s w.png ] && [ -s h.png ] && [ -s p.png ] && [ -s c.png ]'
+# -- effort --
+sed -e 's/samples = 1/&\n\teffort = seed ([0-9]+)\n\teffort = steps ([0-9]+)/' -e '/variant/,$d' recipes/toy.recipe >counted.recipe
+printf '; answer: sat\n; answer: steps 7\n(check-sat)\n' >steps.smt2
+run 0 solver add counted toy --recipe counted.recipe && run 0 case add steps.smt2
+test_that "effort is the first pattern's number, and no other's" '
+	run 0 run counted v1 steps.smt2 --print effort && is out "7	steps" && run 0 run counted v1 steps.smt2 && [ "$(field 9)" = - ] &&
+	run 0 run counted v1 steps.smt2 --seed 5 && [ "$(field 9)" = 5 ] && run 0 run counted v1 steps.smt2 --print effort --seed 5 && is out "5	seed
+7	steps"'
+
 echo "1..$n"
