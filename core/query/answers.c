@@ -192,16 +192,6 @@ void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *re
                 buffer_adds(ret, verdict_name(info->status));
 }
 
-bool answer_line_is_about(const char *line, const char *solver)
-{
-        size_t n = strlen(solver);
-
-        for (const char *at = line; (at = strstr(at, solver)); at++)
-                if ((at == line || at[-1] == ' ') && at[n] == ' ' && strspn(at + n + 1, "0123456789abcdef") >= 12)
-                        return true;
-        return false;
-}
-
 /* The rows of a case, group by group. */
 static int read_said(struct workspace *w, uint32_t info, struct notes *ret)
 {
@@ -258,7 +248,12 @@ static void dispute_line(const struct noted_cell *a, const struct noted_cell *b,
         buffer_adds(ret, ": one of them is wrong");
 }
 
-static int find_pair(struct workspace *w, const struct notes *said, size_t i, size_t k, struct buffer *ret)
+static bool is_of(const struct noted_cell *n, const struct solver *of)
+{
+        return !of || n->cell.solver->number == of->number;
+}
+
+static int find_pair(struct workspace *w, const struct notes *said, size_t i, size_t k, const struct solver *of, struct buffer *ret)
 {
         cleanup_noted struct noted_cell a = {0}, b = {0};
         size_t question = first_difference(note_rest(&said->list[i]), note_rest(&said->list[k]));
@@ -266,6 +261,8 @@ static int find_pair(struct workspace *w, const struct notes *said, size_t i, si
 
         if (r == 1)
                 r = find_witness(w, said, k, &b);
+        if (r == 1 && !is_of(&a, of) && !is_of(&b, of))
+                r = 0;
         if (r == 1)
                 dispute_line(&a, &b, question, ret);
         return r;
@@ -281,7 +278,7 @@ static int is_disputed(struct workspace *w, uint32_t info)
         return r < 0 ? r : store_has(t, TABLE_META, slice_string(row));
 }
 
-int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
+static int find_dispute(struct workspace *w, uint32_t info, const struct solver *of, struct buffer *ret)
 {
         cleanup_notes struct notes said = {0};
         int r = is_disputed(w, info);
@@ -289,11 +286,16 @@ int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
         r = r == 1 ? read_said(w, info, &said) : r;
         for (size_t i = 0; r == 0 && i < said.n; i = group_end(&said, i))
                 for (size_t k = group_end(&said, i); r == 0 && k < said.n; k = group_end(&said, k))
-                        r = find_pair(w, &said, i, k, ret);
+                        r = find_pair(w, &said, i, k, of, ret);
         return r;
 }
 
-static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
+int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
+{
+        return find_dispute(w, info, NULL, ret);
+}
+
+static int tell_wrong(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user)
 {
         cleanup_notes struct notes c = {0};
         int r = notes_read(w, "wrong/", &c);
@@ -303,7 +305,7 @@ static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
                 cleanup_noted struct noted_cell n = {0};
 
                 r = noted_open(w, &c.list[i], &n);
-                if (r == 0 && n.fact->wrong) {
+                if (r == 0 && n.fact->wrong && is_of(&n, of)) {
                         wrong_line(&n.cell, n.fact, &line);
                         r = fn(user, ANSWER_WRONG, line.data);
                 } else if (r == -ENOENT) {
@@ -313,10 +315,10 @@ static int tell_wrong(struct workspace *w, wrong_answer_fn fn, void *user)
         return r;
 }
 
-int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user)
+int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user)
 {
         cleanup_notes struct notes c = {0};
-        int r = tell_wrong(w, fn, user);
+        int r = tell_wrong(w, of, fn, user);
 
         if (r == 0)
                 r = notes_read(w, "disputed/", &c);
@@ -324,7 +326,7 @@ int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user)
                 cleanup_buffer struct buffer line = {0};
                 unsigned id;
 
-                if (sscanf(c.list[i].key, "disputed/%x", &id) == 1 && (r = dispute_find(w, id, &line)) == 1)
+                if (sscanf(c.list[i].key, "disputed/%x", &id) == 1 && (r = find_dispute(w, id, of, &line)) == 1)
                         r = fn(user, ANSWER_CONTRADICTION, line.data);
         }
         return r;

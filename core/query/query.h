@@ -118,16 +118,14 @@ struct remeasured {
 int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user);
 /* Calls fn with a line for each cell whose answer contradicts the status of its case ("kissat 1a2b3c4d5e6f says unsat on case 42 (a.cnf), whose
  * status is sat"), and for each case of unknown status on which two cells contradict each other. Only present answers count: nothing is reported
- * for a cell that was removed, or measured again and is right now. */
+ * for a cell that was removed, or measured again and is right now. `of`: only lines that name this solver; NULL: all. */
 enum answer_alarm {
         ANSWER_WRONG,
         ANSWER_CONTRADICTION
 };
 const char *answer_alarm_name(enum answer_alarm a); /* "WRONG ANSWER" */
 typedef int (*wrong_answer_fn)(void *user, enum answer_alarm a, const char *line);
-int wrong_answers(struct workspace *w, wrong_answer_fn fn, void *user);
-/* True if such a line is about this solver. A line names a solver as "NAME sha", at its beginning or after a space. */
-bool answer_line_is_about(const char *line, const char *solver);
+int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user);
 /* Prints such a line for a wrong fact. */
 void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret);
 /* 1 and the line if cells contradict each other on the case, else 0. */

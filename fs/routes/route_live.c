@@ -99,7 +99,7 @@ static int live_status(struct tree *t, const struct node *n, struct buffer *ret)
         workspace_mistakes(tree_workspace(t), &mistakes);
         for (char *line = mistakes.data ? strtok_r(mistakes.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
                 buffer_addf(ret, "CONFIG: %s\n", line);
-        wrong_answers(tree_workspace(t), status_wrong, ret);
+        wrong_answers(tree_workspace(t), NULL, status_wrong, ret);
         engine_each_remote(tree_engine(t), status_cluster, ret);
         engine_each_slot_of_store(workspace_dir(tree_workspace(t)), status_slot, ret);
         return engine_each_job(tree_engine(t), status_job, ret);

@@ -42,6 +42,9 @@ test_that "--set: the cases of a set" 'run 0 report toy --set few -o few.html &&
 test_that "the same again is the same, byte by byte" 'run 0 report toy && cmp out page.html'
 run 1 -q run toy HEAD 3 --quiet
 test_that "a wrong answer stands above all" 'run 0 report toy -o page.html && grep -q "1 wrong or contradictory answer" page.html && grep -qE "toy [0-9a-f]{12} says sat on case [0-9]+ \(w_is_[a-z_]*.smt2\)" page.html'
+printf '#!/bin/sh\necho sat\n' >liar && chmod +x liar && liar="exec:'$PWD/liar'"
+test_that "... on the page of programs, too, and theirs on no other" '
+	run 1 run "$liar" 3 && run 0 report programs && has out "1 wrong or contradictory answer" && has out "programs liar[^ ]* says sat on case" && run 0 report toy && cmp out page.html'
 test_that "a version is counted on the cases that it shares with the one before it" '
 	python3 -c "
 import re

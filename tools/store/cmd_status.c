@@ -161,7 +161,7 @@ static void look_once(struct looking *l)
 
         *l = (struct looking){.answer = json_pack("{so sn sn sn s[] s[] s[] s[] s[] s[]}", "store", json_printable(store), "running", "queued",
                                                   "disturbed", "jobs", "wrong", "contradictions", "clusters", "cores", "campaigns")};
-        command_must_as(STATUS_SYSTEM, wrong_answers(common.workspace, look_wrong, l));
+        command_must_as(STATUS_SYSTEM, wrong_answers(common.workspace, NULL, look_wrong, l));
         command_must_as(STATUS_SYSTEM, disturbed_count(common.workspace, &l->n_disturbed));
         command_must_as(STATUS_SYSTEM, engine_each_job_of_store(store, look, l));
         command_must_as(STATUS_SYSTEM, engine_each_remote_of_store(store, look_remote, l));

@@ -116,7 +116,6 @@ struct report_date report_date(int64_t seconds)
 /* -- wrong answers: of the whole store, whatever the page has of it ---------------------------------------------------- */
 
 struct wrong {
-        const char *solver;
         struct buffer items;
         size_t n;
 };
@@ -125,8 +124,6 @@ static int add_wrong(void *user, enum answer_alarm, const char *line)
 {
         struct wrong *w = user;
 
-        if (!answer_line_is_about(line, w->solver))
-                return 0;
         if (w->n++ < REPORT_ROWS)
                 xml_addf(&w->items, "<li>%s</li>\n", line);
         return 0;
@@ -134,8 +131,8 @@ static int add_wrong(void *user, enum answer_alarm, const char *line)
 
 static int write_wrong(struct report *r, struct buffer *b, size_t *ret_n)
 {
-        struct wrong w = {.solver = r->solver->recipe->name};
-        int e = wrong_answers(r->workspace, add_wrong, &w);
+        struct wrong w = {0};
+        int e = wrong_answers(r->workspace, r->solver, add_wrong, &w);
 
         *ret_n = w.n;
         if (e == 0 && w.n > 0) {
