@@ -29,8 +29,9 @@ int cell_resolve(struct workspace *w, const struct cell *cell, const struct dige
         *ret = (struct resolved_cell){.knows_machine = cell_machine(cell, machine)};
         run_setting_digest(cell, &ret->setting);
         cell_limits(cell, &ret->limits);
-        if (cell->machine) { /* results count whatever the memory limit there */
+        if (cell->machine) {
                 ret->limits.memory = 0;
+                ret->any_memory = true;
                 ret->any_limits = cell->wall_ns == 0;
         }
         return find_programs(w, build, cell, ret);
@@ -64,6 +65,7 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 struct reading {
         const struct digest *setting;
         const struct recipe_limits *asked; /* NULL: any */
+        bool any_memory;
         bool brief, keys_only; /* keys_only: each case with any fact, without the fact */
         program_run_fn fn;
         void *user;
@@ -73,7 +75,8 @@ struct reading {
 
 static struct reading reading_of(const struct resolved_cell *r, bool brief, program_run_fn fn, void *user)
 {
-        return (struct reading){.setting = &r->setting, .asked = r->any_limits ? NULL : &r->limits, .brief = brief, .fn = fn, .user = user};
+        return (struct reading){
+                .setting = &r->setting, .asked = r->any_limits ? NULL : &r->limits, .any_memory = r->any_memory, .brief = brief, .fn = fn, .user = user};
 }
 
 static int give_found(struct reading *r)
@@ -96,6 +99,15 @@ static bool is_wanted(const struct reading *r, struct slice key)
         return key.size == FACT_KEY_SIZE && memcmp(key.data, exact, FACT_KEY_SIZE) == 0;
 }
 
+static bool covers(const struct reading *r, const struct fact *f)
+{
+        struct recipe_limits asked = *r->asked;
+
+        if (r->any_memory && f->verdict == VERDICT_MEMOUT)
+                asked.memory = f->limits.memory;
+        return fact_covers(f, &asked);
+}
+
 static int read_look(void *user, struct slice key, struct slice value)
 {
         const uint8_t *bytes = key.data;
@@ -113,7 +125,7 @@ static int read_look(void *user, struct slice key, struct slice value)
                 e = give_found(r);
         if (e != 0 || !is_wanted(r, key) || fact_decode(value, r->brief, &f) < 0) /* an unreadable fact is measured again */
                 return e;
-        if (r->asked && !fact_covers(f, r->asked)) {
+        if (r->asked && !covers(r, f)) {
                 fact_unref(f);
                 return 0;
         }

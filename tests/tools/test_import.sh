@@ -124,6 +124,9 @@ timeout,905.200000,,905.2,2024-02-03T03:05:06Z,apollon/Xeon E3/8" ]'
 test_that "a timeout holds for less time, an answer for more" '
 	run 0 run toy v1 q/sub/b.smt2 --machine apollon --timeout 10s && [ "$(cut -f 2,3 out)" = "timeout	10.000000" ] &&
 	run 0 run toy v1 q/a.smt2 --machine apollon --timeout 2s && run 3 run toy v1 q/a.smt2 --machine apollon --timeout 1s'
+test_that "out of memory holds under another timeout, whatever the memory limit there" '
+	document "$(a_run q/a.smt2 "OUT OF MEMORY" error 5s 5s)" >memout.xml && import 0 v1 memout.xml --machine far && run 0 run toy v1 q/a.smt2 --machine far && has out "	memout	5.0" &&
+	run 0 run toy v1 q/a.smt2 --machine far --timeout 20s && has out "	memout	5.0" && run 3 run toy v1 q/a.smt2 --machine far --timeout 4s'
 test_that "run.json says where they come from" '
 	run 0 run toy v1 q/a.smt2 --machine apollon --print run.json && python3 -c "
 import json
