@@ -361,6 +361,21 @@ static int make_commit(struct workspace *w, const struct program *p, const char 
         return history_add_root(h, &(struct history_root){name, message.data, st.st_mtim.tv_sec, "program", SLICE(text.data, text.size)}, &commit);
 }
 
+/* Checks that the config can hold the program, before anything of it is kept. */
+static int check_sections(const struct program *p)
+{
+        cleanup_buffer struct buffer sections = {0};
+        cleanup_free char *text = printable(p->text);
+        struct recipe **list = NULL;
+        size_t n = 0;
+        int r;
+
+        print_sections(p, "name", true, &sections);
+        r = recipe_parse_config(SLICE(sections.data, sections.size), "its recipe", &list, &n);
+        recipe_list_free(list, n);
+        return r < 0 ? errorf(r, "'%s' cannot be kept: %s", text, error_message(r)) : 0;
+}
+
 /* Under the lock of the config. */
 static int add(struct workspace *w, const struct program *p, const struct recipe *recipe)
 {
@@ -368,8 +383,10 @@ static int add(struct workspace *w, const struct program *p, const struct recipe
         cleanup(recipe_unrefp) struct recipe *asking = recipe_new();
         cleanup_buffer struct buffer name = {0}, sections = {0};
         char line[VERSION_LINE];
-        int code, r = program_ask_version(w, asking, &program, 1, NULL, NULL, -1, &code, line);
+        int code, r = check_sections(p);
 
+        if (r == 0)
+                r = program_ask_version(w, asking, &program, 1, NULL, NULL, -1, &code, line);
         if (r < 0)
                 return r;
         if (code != 0)

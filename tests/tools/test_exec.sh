@@ -113,6 +113,10 @@ test_that "a name without its path" 'run 2 run exec:z3 short.smt2 && has err "wi
 test_that "a quote that is not closed, a pipe, an unknown placeholder, two seeds" '
 	run 2 run "$old \"a" short.smt2 && has err "not closed" && run 2 run "$old | cat" short.smt2 && has err "no shell" &&
 	run 2 run "$old {bar}" short.smt2 && has err "\{bar\} is not known" && run 2 run "$old {n} {seed}" short.smt2 && has err "two places for a seed"'
+test_that "a path that the config cannot hold; nothing of it stays" '
+	for name in $(printf "bar-\\377") "bar
+x"; do program "bin/$name" "Ghost version 3.0" "echo sat" && run 2 run "$(at "$name")" short.smt2 && has err "bar.* cannot be kept: its recipe:8: " || exit 1; done
+	run 3 run programs Ghost-3.0 short.smt2'
 test_that "none of that is in the config" '! grep -q "plain\|orphan\|garbage\|bar" store/config'
 test_that "a solver of that name is in the way" '
 	make_repository toy && echo "cp s toy" >toy/build.sh && echo >toy/s && day_commit toy 1 one && toy_recipe toy && mkdir other &&
