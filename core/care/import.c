@@ -248,6 +248,12 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
         return j;
 }
 
+/* 0: not known. */
+static int64_t moment_of(const struct importing *i, const struct benchexec_run *run)
+{
+        return run->measured ? run->measured : i->results->started;
+}
+
 static struct fact *fact_of(const struct importing *i, const struct benchexec_run *run, const struct case_info *info)
 {
         struct fact *f = allocate(1, sizeof(*f));
@@ -260,7 +266,7 @@ static struct fact *fact_of(const struct importing *i, const struct benchexec_ru
                            .cpu_ns = run->cpu_ns,
                            .memory = run->memory,
                            .disturbed = run->disturbed,
-                           .measured = run->measured ? run->measured : i->results->started ? i->results->started : i->now,
+                           .measured = moment_of(i, run) ?: i->now,
                            .results = {.data = answers, .size = strlen(answers), .owned = answers}};
         limits_of(i, run, &f->limits);
         j = run_json(i, run, info, f);
@@ -270,14 +276,19 @@ static struct fact *fact_of(const struct importing *i, const struct benchexec_ru
         return f;
 }
 
-/* True if the store has this result or a newer one of the same run. */
-static bool is_known(struct store_txn *t, const uint8_t key[FACT_KEY_SIZE], const struct fact *f)
+static bool is_same(const struct fact *a, const struct fact *b)
+{
+        return a->verdict == b->verdict && a->wall_ns == b->wall_ns && a->cpu_ns == b->cpu_ns && a->memory == b->memory;
+}
+
+/* True if the store has this result or a newer one of the same run. Of a result without a date, another import of the same file is no newer one. */
+static bool is_known(struct store_txn *t, const uint8_t key[FACT_KEY_SIZE], const struct fact *f, bool is_dated)
 {
         cleanup(fact_unrefp) struct fact *there = NULL;
         cleanup_blob struct blob b = {0};
 
         return store_get(t, TABLE_FACTS, SLICE(key, FACT_KEY_SIZE), &b) == 0 && fact_decode(SLICE(b.data, b.size), true, &there) == 0 &&
-               there->measured >= f->measured;
+               (there->measured >= f->measured || (!is_dated && is_same(there, f)));
 }
 
 static int put_run(const struct importing *i, struct store_txn *t, const struct benchexec_run *run, struct case_info *info)
@@ -297,7 +308,7 @@ static int put_run(const struct importing *i, struct store_txn *t, const struct 
         run_key_of(&i->program, &cell, run_of);
         fact_key(run_of, &f->limits, key);
         i->report->wrong += answers_contradict(f, info);
-        if (is_known(t, key, f)) {
+        if (is_known(t, key, f, moment_of(i, run) != 0)) {
                 i->report->known++;
                 return 0;
         }
