@@ -295,11 +295,21 @@ int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
         return find_dispute(w, info, NULL, ret);
 }
 
+static int compare_cells(const void *a, const void *b)
+{
+        const struct buffer *x = &((const struct note *)a)->value, *y = &((const struct note *)b)->value;
+
+        return memcmp(x->data ?: "", y->data ?: "", MIN(x->size, y->size)) ?: (x->size > y->size) - (x->size < y->size);
+}
+
+/* A cell has a row for the fact under each of its recipe's limits, of which one is its present fact. */
 static int tell_wrong(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user)
 {
+        cleanup_buffer struct buffer before = {0};
         cleanup_notes struct notes c = {0};
         int r = notes_read(w, "wrong/", &c);
 
+        sort_list(c.list, c.n, sizeof(*c.list), compare_cells);
         for (size_t i = 0; r == 0 && i < c.n; i++) {
                 cleanup_buffer struct buffer line = {0};
                 cleanup_noted struct noted_cell n = {0};
@@ -307,7 +317,9 @@ static int tell_wrong(struct workspace *w, const struct solver *of, wrong_answer
                 r = noted_open(w, &c.list[i], &n);
                 if (r == 0 && n.fact->wrong && is_of(&n, of)) {
                         wrong_line(&n.cell, n.fact, &line);
-                        r = fn(user, ANSWER_WRONG, line.data);
+                        r = before.size > 0 && strcmp(before.data, line.data) == 0 ? 0 : fn(user, ANSWER_WRONG, line.data);
+                        before.size = 0;
+                        buffer_adds(&before, line.data);
                 } else if (r == -ENOENT) {
                         r = 0;
                 }

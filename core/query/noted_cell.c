@@ -3,24 +3,29 @@
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
 
-#define NOTE_VERSION 2
-#define CELL_SIZE    (1 + 4 + 4 + 1 + 8 + 8 + GIT_OID_RAWSZ)
+#define NOTE_VERSION     3
+#define WITHOUT_CPU_TIME 2 /* the version of before */
+#define CELL_SIZE        (1 + 4 + 4 + 1 + 8 + 8 + 8 + GIT_OID_RAWSZ)
 
 /* -- writing ----------------------------------------------------------------------------------------------------- */
 
 void transfer_numbers(struct transfer *t, struct remeasured *c)
 {
-        transfer_version(t, NOTE_VERSION);
+        const bool is_old = !t->to && record_left(&t->from) > 0 && *t->from.at == WITHOUT_CPU_TIME;
+
+        transfer_version(t, is_old ? WITHOUT_CPU_TIME : NOTE_VERSION);
         transfer_u32(t, &c->solver);
         transfer_u32(t, &c->info);
         transfer_bool(t, &c->has_seed);
         transfer_u64(t, &c->seed);
         transfer_u64(t, &c->wall_ns);
+        if (!is_old)
+                transfer_u64(t, &c->cpu_ns);
 }
 
 struct remeasured numbers_of(const struct cell *cell)
 {
-        return (struct remeasured){cell->solver->number, cell->info->id, cell->has_seed, cell->seed, cell->wall_ns, {{0}}};
+        return (struct remeasured){cell->solver->number, cell->info->id, cell->has_seed, cell->seed, cell->wall_ns, cell->cpu_ns, {{0}}};
 }
 
 int note_drop(struct store_txn *t, const char *row)
@@ -64,7 +69,9 @@ void note_done(struct note *n)
 
 struct slice note_rest(const struct note *n)
 {
-        return n->value.size < CELL_SIZE ? SLICE("", 0) : SLICE(n->value.data + CELL_SIZE, n->value.size - CELL_SIZE);
+        const size_t size = n->value.size > 0 && n->value.data[0] == WITHOUT_CPU_TIME ? CELL_SIZE - sizeof(uint64_t) : CELL_SIZE;
+
+        return n->value.size < size ? SLICE("", 0) : SLICE(n->value.data + size, n->value.size - size);
 }
 
 static void take(const struct store_walk *at, struct note *ret)
@@ -130,7 +137,7 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         record_slice(&t.from, record_left(&t.from));
         if (record_end(&t.from, "a note that names a cell") < 0)
                 return -ENOENT; /* damaged */
-        ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns};
+        ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns, .cpu_ns = c.cpu_ns};
         r = workspace_solver_by_number(w, c.solver, &ret->cell.solver);
         if (r == 0)
                 r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);

@@ -1,5 +1,5 @@
 /* The secondary index of facts: finds certain facts without reading them all. A row names the cell of a fact (solver, commit, case, seed, time
- * limit). Its reader looks the fact up, and skips the row if the case or the solver was removed or the answer was measured again.
+ * limits). Its reader looks the fact up, and skips the row if the case or the solver was removed or the answer was measured again.
  *
  * Rows are in TABLE_META. <fact> is a digest of the fact's key. The value is the cell, followed by the second column:
  *

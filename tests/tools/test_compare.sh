@@ -28,6 +28,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "-s")) seed = atoi(argv[i + 1]);
 	while (f && fgets(line, sizeof(line), f))
 		sscanf(line, "(set-info :kind %99[a-z]", kind);
+	if (!strcmp(kind, "long")) ms = 15000;
 	if (!strcmp(kind, "slow")) ms = ms * PERCENT / 100;
 	snprintf(line, sizeof(line), "%s %d", (char *)version, seed);
 	for (char *p = line; *p; p++) hash = (hash ^ *p) * 2654435761u, hash ^= hash >> 15;
@@ -36,7 +37,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "lasts %.9f\n", ms / 1e3 * (1 + t.tv_nsec / 1000 % 1000 * 5e-5));
 	if (!strcmp(kind, "effort")) fprintf(stderr, "conflicts: %d\n", (1000 + seed) * PERCENT / 100);
 	if (!strcmp(kind, "idle")) fprintf(stderr, "conflicts: 7\n");
-	puts(!strcmp(kind, "flip") ? FLIP : "sat");
+	puts(!strcmp(kind, "flip") || !strcmp(kind, "long") ? FLIP : "sat");
 	return version[0] == 'x';
 }
 END2
@@ -114,6 +115,8 @@ test_that "an answer lost under most seeds fails whatever the ratio" '
 test_that "a wrong answer is first and loud" '
 	run 1 compare v1 toy@wrong status.smt2 effort.smt2 && has err "WRONG ANSWER: 0 of the first version, 1 of the second" && [ "$(value wrong 3)" = 1 ] &&
 	[ "$(grep ^regression out | head -1 | cut -f 2,3)" = "5	wrong" ]'
+test_that "... and status tells it, also of a run that was given more CPU time than the recipe has" '
+	sed "s/flip/long/" status.smt2 >long.smt2 && run 0 case add long.smt2 && run 0 localize toy --reference v1 --target wrong long.smt2 --clock cpu --timeout 20s && run 0 status && has err "WRONG ANSWER: toy .*long.smt2"; r=$?; run 0 case remove long.smt2; (exit $r)'
 test_that "so is a contradiction" 'run 1 compare v1 toy@wrong flip.smt2 && has err "CONTRADICTION: on 1 case the two contradict" && has out "^regression	4	contradiction"'
 test_that "a version that cannot be built" 'run 1 compare v1 toy@broken plain.smt2 && has err "toy [0-9a-f]{12} cannot be built: .*status 7"'
 test_that "--json has everything" '
