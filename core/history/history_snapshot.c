@@ -60,6 +60,23 @@ static int add_indexed(git_repository *from, git_repository *to, git_index *tree
         return 0;
 }
 
+/* Stores a file as `git add` does: attributes and settings may say that a commit has other line ends. Neither git_blob_create_from_workdir(), which
+ * writes to the tree's own repository, nor programs that attributes name are called. */
+static int store_file(git_repository *from, git_repository *to, const char *name, const char *path, git_oid *ret)
+{
+        git_filter_list *filters = NULL;
+        git_buf filtered = {0};
+        int r = git_filter_list_load(&filters, from, NULL, name, GIT_FILTER_TO_ODB, GIT_FILTER_ALLOW_UNSAFE);
+
+        if (r == 0 && !filters)
+                r = git_blob_create_from_disk(ret, to, path);
+        else if (r == 0 && (r = git_filter_list_apply_to_file(&filtered, filters, from, name)) == 0)
+                r = git_blob_create_from_buffer(ret, to, filtered.ptr, filtered.size);
+        git_buf_dispose(&filtered);
+        git_filter_list_free(filters);
+        return r < 0 ? errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot store %s: %s", path, git_error_text()) : 0;
+}
+
 static int add_file(git_repository *from, git_repository *to, git_index *tree, const char *name)
 {
         git_index_entry e = {.path = name};
@@ -79,9 +96,7 @@ static int add_file(git_repository *from, git_repository *to, git_index *tree, c
                 r = add_link(to, path, &e.id);
         } else if (S_ISREG(st.st_mode)) {
                 e.mode = st.st_mode & 0100 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
-                r = git_blob_create_from_disk(&e.id, to, path); /* a bare repository applies no filters: the exact bytes */
-                if (r < 0)
-                        r = errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot store %s: %s", path, git_error_text());
+                r = store_file(from, to, name, path, &e.id);
         } else {
                 log_info("%s is neither file nor link: left out of the snapshot", name);
                 return 0;

@@ -1273,6 +1273,32 @@ START_TEST(test_snapshot)
 }
 END_TEST
 
+/* A file whose line ends are the tree's own: a commit has others. */
+START_TEST(test_snapshot_of_other_line_ends)
+{
+        char text[256], script[256];
+        struct commit c;
+        uint32_t number;
+
+        make_repository();
+        shell("cd r; echo 'src/a eol=crlf' > .gitattributes; printf 'b\\r\\n' > src/b; commit ends; rm src/a; git checkout -q src/a; printf '4\\r\\n' | cmp - src/a");
+        begin("r");
+        assert_ok(take_snapshot("r", &number));
+        ck_assert_uint_eq(number, resolve("HEAD"));
+        shell("cd r; touch src/a src/b");
+        assert_ok(take_snapshot("r", &number));
+        ck_assert_uint_eq(number, resolve("HEAD"));
+        shell("cd r; printf '5\\r\\n' > src/a");
+        assert_ok(take_snapshot("r", &number));
+        assert_ok(history_commit(history, number, &c));
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "M\tsrc/a\n");
+        snprintf(script, sizeof(script), "git -C repos/x.git show %s:src/a | od -An -c | tr -d ' '", git_oid_tostr_s(&c.oid));
+        ask(script, text);
+        ck_assert_str_eq(text, "5\\n");
+        close_history();
+}
+END_TEST
+
 /* What is not checked out was not deleted; also when only the tree's own repository has it. */
 START_TEST(test_snapshot_of_a_sparse_checkout)
 {
@@ -1515,5 +1541,6 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,
+      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends,
+      test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
