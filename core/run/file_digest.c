@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <search.h>
 #include <sys/stat.h>
 
 #include "cache/base/record.h"
@@ -19,10 +20,8 @@ struct known {
 
 static struct {
         pthread_mutex_t lock;
-        char *file; /* NULL: no file is kept */
-        /* A hash table by path. */
-        struct known *slots;
-        size_t n, n_slots;
+        char *file;  /* NULL: no file is kept */
+        void *known; /* by tsearch() */
         bool has_news;
 } digests = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -43,39 +42,26 @@ static void moment_of(const struct stat *st, uint64_t ret[MOMENT_WORDS])
 
 /* -- the table; lock held -- */
 
-static struct known *slot_of(const char *path)
+static int compare_paths(const void *a, const void *b)
 {
-        size_t i = hash_quick(path, strlen(path)) & (digests.n_slots - 1);
-
-        while (digests.slots[i].path && strcmp(digests.slots[i].path, path) != 0)
-                i = (i + 1) & (digests.n_slots - 1);
-        return &digests.slots[i];
+        return strcmp(((const struct known *)a)->path, ((const struct known *)b)->path);
 }
 
-static void grow(void)
+static struct known *find(const char *path)
 {
-        struct known *old = digests.slots;
-        size_t n_old = digests.n_slots;
+        struct known **found = tfind(&(struct known){.path = (char *)path}, &digests.known, compare_paths);
 
-        if (digests.n * 2 < n_old)
-                return;
-        digests.n_slots = MAX(n_old * 2, (size_t)1024);
-        digests.slots = allocate(digests.n_slots, sizeof(*digests.slots));
-        for (size_t i = 0; i < n_old; i++)
-                if (old[i].path)
-                        *slot_of(old[i].path) = old[i];
-        free(old);
+        return found ? *found : NULL;
 }
 
 static void remember(const char *path, const uint64_t moment[MOMENT_WORDS], const struct digest *digest)
 {
-        struct known *k;
+        struct known *k = find(path);
 
-        grow();
-        k = slot_of(path);
-        if (!k->path) {
+        if (!k) {
+                k = allocate(1, sizeof(*k));
                 k->path = copy_string(path);
-                digests.n++;
+                tsearch(k, &digests.known, compare_paths);
         }
         memcpy(k->moment, moment, sizeof(k->moment));
         k->digest = *digest;
@@ -83,9 +69,9 @@ static void remember(const char *path, const uint64_t moment[MOMENT_WORDS], cons
 
 static bool recall(const char *path, const uint64_t moment[MOMENT_WORDS], struct digest *ret)
 {
-        const struct known *k = digests.n > 0 ? slot_of(path) : NULL;
+        const struct known *k = find(path);
 
-        if (!k || !k->path || memcmp(k->moment, moment, sizeof(k->moment)) != 0)
+        if (!k || memcmp(k->moment, moment, sizeof(k->moment)) != 0)
                 return false;
         *ret = k->digest;
         return true;
@@ -177,6 +163,19 @@ void file_digests_keep(const char *path)
         pthread_mutex_unlock(&digests.lock);
 }
 
+static void print_known(const void *node, VISIT visit, void *to)
+{
+        const struct known *k = *(struct known *const *)node;
+
+        if (visit != postorder && visit != leaf)
+                return;
+        for (size_t i = 0; i < MOMENT_WORDS; i++)
+                record_put_u64(to, k->moment[i]);
+        buffer_add(to, k->digest.bytes, DIGEST_SIZE);
+        record_put_u32(to, (uint32_t)strlen(k->path));
+        buffer_adds(to, k->path);
+}
+
 void file_digests_save(void)
 {
         cleanup_buffer struct buffer b = {0};
@@ -184,17 +183,7 @@ void file_digests_save(void)
         pthread_mutex_lock(&digests.lock);
         if (digests.file && digests.has_news) {
                 record_put_u8(&b, FORMAT);
-                for (size_t i = 0; i < digests.n_slots; i++) {
-                        const struct known *k = &digests.slots[i];
-
-                        if (!k->path)
-                                continue;
-                        for (size_t m = 0; m < MOMENT_WORDS; m++)
-                                record_put_u64(&b, k->moment[m]);
-                        buffer_add(&b, k->digest.bytes, DIGEST_SIZE);
-                        record_put_u32(&b, (uint32_t)strlen(k->path));
-                        buffer_adds(&b, k->path);
-                }
+                twalk_r(digests.known, print_known, &b);
                 if (b.size > FILE_BYTES || write_file_atomic(digests.file, b.data, b.size, 0600) < 0)
                         log_debug("%s is not written: files are hashed again next time", digests.file);
                 digests.has_news = false;
