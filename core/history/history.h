@@ -49,6 +49,8 @@ typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
 /* Fetches a submodule's commits into the repository, where builds find them; they are not commits of the solver. `path` decides where they are kept. */
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
+/* True if the address leads to another machine, and is not a path, a file:// or a command. */
+bool history_is_remote(const char *url);
 /* True if the repository has this commit (40 digits), of the solver or of a submodule. */
 bool history_holds(struct history *h, const char *commit);
 /* The commit named by a tag, a branch, a sha or HEAD among those fetched for the submodule at `path`. -ENOENT: none. */
@@ -57,6 +59,8 @@ int history_submodule_commit(struct history *h, const char *path, const char *na
  * repository's own. Stops when fn returns other than 0. */
 typedef int (*history_submodule_fn)(void *user, const char *path, const char *url);
 int history_submodules(struct history *h, const char *base, history_submodule_fn fn, void *user);
+/* -EINVAL: `base` is on another machine, and its .gitmodules names a repository of this one. */
+int history_submodule_check(const char *base, const char *path, const char *url);
 struct snapshot_request {
         const char *dir;  /* the working tree, or a folder in it */
         const char *name; /* NULL: the time and the start of the sha */

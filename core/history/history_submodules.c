@@ -72,6 +72,14 @@ int history_submodule_commit(struct history *h, const char *path, const char *na
         return r;
 }
 
+int history_submodule_check(const char *base, const char *path, const char *url)
+{
+        if (history_is_remote(url) || !history_is_remote(base))
+                return 0;
+        return errorf(-EINVAL, "the submodule %s: .gitmodules of %s names %s, which is no address of another machine; to have it nevertheless, write "
+                              "'submodule = %s=%s' into a recipe", path, base, url, path, url);
+}
+
 /* -- listing ------------------------------------------------------------------------------------------------------ */
 
 /* Resolves an address as git does: ./ and ../ are relative to the repository's own address. */

@@ -114,6 +114,16 @@ static int check_protocol(const char *url)
         return end ? errorf(-EINVAL, "cannot fetch by '%.*s': use https, http, ssh or git, or name a folder", (int)MIN(end - url, 100), url) : 0;
 }
 
+bool history_is_remote(const char *url)
+{
+        cleanup_free char *path = local_path(url);
+        const char *colon = strchr(url, ':');
+
+        if (path || strstr(url, "://"))
+                return !path && check_protocol(url) == 0;
+        return colon && colon[1] != ':' && !memchr(url, '/', (size_t)(colon - url)); /* host:path, and not ext::command */
+}
+
 /* Makes a relative path absolute, since later readers of the config run in other folders. *ret_local stays NULL for a remote repository. */
 int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
 {

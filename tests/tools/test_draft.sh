@@ -161,6 +161,36 @@ with_submodule() { # with_submodule NAME URL
 with_submodule outer ../library answer/answer.c
 test_that "a submodule is fetched, and named" 'draft 0 outer && has out "submodule = .*answer=.*library" && works outer'
 
+# The sources name repositories of this machine, which are not theirs.
+make_repository private && write_answer private/answer.c && printf 'add_library(answer STATIC answer.c)\n' >private/CMakeLists.txt && commit private
+clones() { # clones NAME ADDRESS: a repository whose CMake clones the library `answer`
+	make_repository "$1" && write_toy "$1/main.c"
+	printf 'cmake_minimum_required(VERSION 3.14)\nproject(cloning C)\ninclude(FetchContent)\nFetchContent_Declare(answer GIT_REPOSITORY "%s" GIT_TAG main)\n' "$2" >"$1/CMakeLists.txt"
+	printf 'FetchContent_MakeAvailable(answer)\nadd_executable(toy main.c)\ntarget_link_libraries(toy answer)\n' >>"$1/CMakeLists.txt" && commit "$1"
+}
+if command -v cmake >/dev/null; then
+	for address in "$top/private" "file://$top/private" ../private "ext::git upload-pack $top/private"; do
+		rm -rf reaching && clones reaching "$address"
+		test_that "CMake's FetchContent reaches no repository of this machine: ${address%%private*}" '
+			draft 1 reaching && has err "FetchContent_Declare.answer. names .*, which is no address of another machine; .*submodule = fetched/answer=" && ! has out "submodule ="'
+	done
+fi
+
+daemon=$(git --exec-path)/git-daemon
+if command -v cmake >/dev/null && [ -x "$daemon" ]; then
+port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+"$daemon" --listen=127.0.0.1 --port="$port" --reuseaddr --export-all --base-path="$top" &
+server=$!
+clean_up() { kill $server; }
+there=git://127.0.0.1:$port
+until git ls-remote "$there/library" >/dev/null 2>&1; do sleep 0.05; done
+with_submodule outside "$top/library" answer/answer.c
+test_that ".gitmodules of another machine names none of this one either" '
+	draft 1 "$there/outside" && has err "the submodule answer: .gitmodules of $there/outside names $top/library, which is no address of another machine" && run 0 init &&
+	printf "[solver]\n build = make\n output = solver\n run = {bin} {case}\n" >outside.recipe && run 1 solver add outside "$there/outside" --recipe outside.recipe --submodules &&
+	has err "which is no address of another machine; .*submodule = answer=$top/library" && rm -rf store'
+with_submodule beside ../library answer/answer.c
+test_that "... but one beside it" 'draft 0 "$there/beside" && line "submodule = answer=$there/library"'
 # Its CMake clones `answer`, whose own clones `words`; both by what their branches and tags name now.
 make_repository words && write_answer words/answer.c && commit words && git -C words tag v1.0 && echo broken >words/answer.c && commit words
 make_repository parted && mkdir parted/cmake
@@ -175,19 +205,22 @@ add_executable(parted main.c)
 target_link_libraries(parted answer)
 END
 write_toy parted/main.c
-printf 'fetchcontent_declare(Answer\n\tGIT_REPOSITORY "%s" # here\n\tGIT_TAG main\n\tGIT_SHALLOW TRUE)\n' "$top/part" >parted/cmake/parts.cmake
+printf 'fetchcontent_declare(Answer\n\tGIT_REPOSITORY "%s" # here\n\tGIT_TAG main\n\tGIT_SHALLOW TRUE)\n' "$there/part" >parted/cmake/parts.cmake
 make_repository part
-printf 'include(FetchContent)\nFetchContent_Declare(words GIT_REPOSITORY "%s" GIT_TAG v1.0)\nFetchContent_MakeAvailable(words)\nadd_library(answer STATIC ${words_SOURCE_DIR}/answer.c)\n' "$top/words" >part/CMakeLists.txt
+printf 'include(FetchContent)\nFetchContent_Declare(words GIT_REPOSITORY "%s" GIT_TAG v1.0)\nFetchContent_MakeAvailable(words)\nadd_library(answer STATIC ${words_SOURCE_DIR}/answer.c)\n' "$there/words" >part/CMakeLists.txt
 git -C part branch -qM main && commit part && commit parted
 test_that "what CMake clones is fetched, and named by its commit, also what that clones" '
-	draft 0 parted && line "submodule = fetched/Answer=$top/part $(git -C part rev-parse main)" && line "submodule = fetched/words=$top/words $(git -C words rev-parse v1.0)" &&
+	draft 0 parted && line "submodule = fetched/Answer=$there/part $(git -C part rev-parse main)" && line "submodule = fetched/words=$there/words $(git -C words rev-parse v1.0)" &&
 	has err "by CMakeLists.txt with what it clones$" && has out "DFETCHCONTENT_SOURCE_DIR_WORDS=.PWD/fetched/words" && works parted'
 make_repository moved && mkdir moved/src && sed -e "/^include(cmake/r parted/cmake/parts.cmake" -e "/^include(cmake/d" -e "/^#/d" parted/CMakeLists.txt >moved/src/CMakeLists.txt && cp parted/main.c moved/src/
 commit moved 1 && git -C moved mv src/CMakeLists.txt src/main.c . && commit moved 2
 test_that "... in each era anew" 'draft 0 moved --eras && works moved v1 && works moved v2'
 mv words words.away
-test_that "... or it is said why not" 'draft 1 parted && has err "cannot fetch what CMake clones as words, so the build is tried without: .*no repository"'
+test_that "... or it is said why not" 'draft 1 parted && has err "cannot fetch what CMake clones as words, so the build is tried without: .*cannot fetch from $there/words"'
 mv words.away words
+else
+	skip "what CMake clones" "no cmake, or no git-daemon"
+fi
 with_submodule lonely ../nowhere answer/answer.c
 test_that "a submodule that cannot be fetched is said, and left out" 'draft 1 lonely --force && has err "a submodule could not be fetched" && ! has out "^ *submodule =" && has out "# Its submodules are not built"'
 

@@ -111,6 +111,19 @@ static void use_recipe(const struct buffer *text)
         command_must(workspace_solver(common.workspace, DRAFT_NAME, &common.solver));
 }
 
+static int check_submodules(const struct draft *d)
+{
+        int r = 0;
+
+        for (char *const *l = d->keys.submodules; r == 0 && *l; l++) {
+                const struct recipe_submodule line = recipe_submodule(*l);
+                cleanup_free char *path = copy_prefix(line.path.data, line.path.size), *url = copy_prefix(line.repository.data, line.repository.size);
+
+                r = history_submodule_check(d->repository, path, url);
+        }
+        return r;
+}
+
 void draft_fetch_submodules(struct draft *d)
 {
         cleanup_buffer struct buffer text = {0};
@@ -120,7 +133,9 @@ void draft_fetch_submodules(struct draft *d)
                 return;
         attempt_text(NULL, d->keys.submodules, &text);
         use_recipe(&text);
-        r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
+        r = check_submodules(d);
+        if (r == 0)
+                r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
         progress_clear();
         if (r == -ECANCELED || r == -EINTR)
                 command_must(r);

@@ -22,7 +22,12 @@ static struct declared split(char *line)
 static int fetch_declared(struct draft *d, const struct declared *part, const char *path, git_oid *ret_commit, git_tree **ret)
 {
         cleanup(git_commit_freep) git_commit *c = NULL;
-        int r = history_fetch_submodule(common.solver->history, path, part->url, &command_progress);
+        int r;
+
+        if (!history_is_remote(part->url)) /* the sources are not trusted, and this machine has repositories that are not theirs */
+                return errorf(-EINVAL, "FetchContent_Declare(%s) names %s, which is no address of another machine; to have it nevertheless, write "
+                                      "'submodule = %s=%s COMMIT' into a recipe", part->name, part->url, path, part->url);
+        r = history_fetch_submodule(common.solver->history, path, part->url, &command_progress);
 
         progress_clear();
         if (r == -ECANCELED || r == -EINTR)

@@ -64,11 +64,20 @@ static void say_replaced(struct recipe *const *list, size_t n)
         }
 }
 
+struct submodules {
+        struct recipe *recipe;
+        const char *base; /* the repository's address */
+};
+
 static int note_submodule(void *user, const char *path, const char *url)
 {
-        struct recipe *r = user;
+        struct submodules *s = user;
+        int r;
 
-        return recipe_find_submodule(r->submodules, slice_string(path)) ? 0 : recipe_add_submodule(r, path, url);
+        if (recipe_find_submodule(s->recipe->submodules, slice_string(path)))
+                return 0;
+        r = history_submodule_check(s->base, path, url);
+        return r < 0 ? r : recipe_add_submodule(s->recipe, path, url);
 }
 
 /* Adds a line to the recipe for each submodule without one. */
@@ -77,8 +86,11 @@ static int find_submodules(struct recipe **list, size_t n)
         cleanup_solver struct solver *s = NULL;
         int r = workspace_solver(common.workspace, list[0]->name, &s);
 
-        if (r == 0)
-                r = history_submodules(s->history, s->recipe->repository ? s->recipe->repository : "", note_submodule, list[0]);
+        if (r == 0) {
+                struct submodules found = {list[0], s->recipe->repository ?: ""};
+
+                r = history_submodules(s->history, found.base, note_submodule, &found);
+        }
         return r == 0 ? workspace_replace_recipe(common.workspace, list, n) : r;
 }
 
