@@ -30,9 +30,12 @@ static void add_expected(struct scan *s, const char *at)
 
 static void set_info(struct scan *s)
 {
+        const struct slice key = token_word(&s->t, &s->depth);
         struct slice w;
 
-        if (!text_is(token_word(&s->t, &s->depth), ":status"))
+        if (text_is(key, ":smt-lib-version")) /* decides where a string ends */
+                dialect_parse(token_word(&s->t, &s->depth), &s->t.dialect);
+        if (!text_is(key, ":status"))
                 return;
         w = token_word(&s->t, &s->depth);
         s->status = s->next = text_is(w, "sat") ? VERDICT_SAT : text_is(w, "unsat") ? VERDICT_UNSAT : VERDICT_UNKNOWN;

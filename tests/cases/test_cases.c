@@ -613,6 +613,8 @@ START_TEST(test_scan)
                 {"(set-info :status maybe)(check-sat)", "none unknown: unknown"},
                 {"(set-info :source |(set-logic A)(check-sat)|)(set-logic B)", "B unknown:"},
                 {"(assert (= x \"(check-sat)\"))(assert (= y \"a\"\"(check-sat)\"))(check-sat)", "none unknown: unknown"},
+                {"(set-info :smt-lib-version 2.0)(set-info :status unsat)(assert (= x \"a\\\"b\"))(check-sat)", "none unsat: unsat"},
+                {"(set-info :smt-lib-version 2.6)(set-info :status unsat)(assert (= x \"a\\\"\"b\"))(check-sat)", "none unsat: unsat"},
                 {"; (check-sat)\n(check-sat) ; (check-sat)", "none unknown: unknown"},
                 {"(define-fun check-sat () Bool true)(assert (check-sat))", "none unknown:"},
                 {"(set-option :status sat)(set-info :statusx sat)(echo \"x\")", "none unknown:"},
