@@ -62,8 +62,6 @@ static bool begins_as_z3_log(struct slice head)
         return head.size > 3 && memcmp(head.data, "V \"", 3) == 0;
 }
 
-#define HEAD_MOST (1 << 20)
-
 int case_check_head(const char *name, struct slice head)
 {
         enum format format = case_format(name, head);

@@ -667,6 +667,24 @@ START_TEST(test_format)
 }
 END_TEST
 
+START_TEST(test_format_behind_long_comments)
+{
+        struct cases *c = open_cases();
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_buffer struct buffer text = {0};
+        bool is_new;
+        uint32_t id;
+
+        while (text.size < 70000)
+                buffer_adds(&text, "c a line about where this formula comes from\n");
+        buffer_adds(&text, "p cnf 1 1\n1 0\n");
+        assert_ok(add_bytes(c, "formula", text.data, text.size, &id, &is_new));
+        assert_ok(cases_get(c, id, &info));
+        ck_assert_int_eq(info->format, FORMAT_CNF);
+        close_cases(c);
+}
+END_TEST
+
 /* Killed between the place and the index. */
 START_TEST(test_bytes_of_no_case_are_swept)
 {
@@ -731,4 +749,4 @@ END_TEST
 SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
-      test_scan, test_format)
+      test_scan, test_format, test_format_behind_long_comments)
