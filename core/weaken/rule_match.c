@@ -147,6 +147,8 @@ static bool match_operator(struct application *a, const struct node *n, const st
         for (size_t i = 0; i < n->n_index; i++) {
                 struct binding *x = &a->bindings[n->index[i].value];
 
+                if (n->index[i].kind == INDEX_DRAWN && t->index[i] < 1) /* no rule draws it: ((_ re.loop 1 0) r) is empty */
+                        return false;
                 if (n->index[i].kind == INDEX_DRAWN)
                         *x = (struct binding){.is_set = true, .index = t->index[i]};
                 else if (n->index[i].value != t->index[i])

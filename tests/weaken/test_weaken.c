@@ -191,6 +191,13 @@ START_TEST(nothing_but_equivalences_under_both)
 }
 END_TEST
 
+START_TEST(an_index_that_the_rule_would_not_draw_is_left)
+{
+        ck_assert(leads_to("(str.in_re s ((_ re.loop 1 3) re.allchar))", "re-loop", STRENGTHEN, "(str.in_re s re.allchar)"));
+        ck_assert(!leads_to("(str.in_re s ((_ re.loop 1 0) re.allchar))", "re-loop", STRENGTHEN, NULL)); /* the empty language */
+}
+END_TEST
+
 START_TEST(an_argument_bound_by_the_rule_stays_inside)
 {
         /* b is free in one branch of what is matched: to take the quantifier away would let it out */
@@ -404,6 +411,6 @@ START_TEST(examples_of_the_paper)
 END_TEST
 
 SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only, rules_are_read_in_both_directions,
-      nothing_but_equivalences_under_both, an_argument_bound_by_the_rule_stays_inside, a_rule_that_cannot_be_read_is_named,
+      nothing_but_equivalences_under_both, an_index_that_the_rule_would_not_draw_is_left, an_argument_bound_by_the_rule_stays_inside, a_rule_that_cannot_be_read_is_named,
       names_and_sides_of_the_table, chains_on_a_formula_of_each_logic, chains_on_generated_formulas,
       a_formula_without_assertions_is_said_to_have_none, broken_lines_are_refused, examples_of_the_paper)
