@@ -159,7 +159,7 @@ static const struct kind {
 struct migration {
         const struct kind *kind;
         struct store_txn *txn;
-        struct buffer from; /* where the next chunk begins */
+        struct buffer from, next; /* where this chunk and the next begin */
         uint64_t n, done;
 };
 
@@ -170,8 +170,8 @@ static int migrate_one(void *user, struct slice key, struct slice value)
         int r;
 
         if (m->n == CHUNK) {
-                buffer_add(&m->from, key.data, key.size);
-                return buffer_error(&m->from) < 0 ? -ENOMEM : 1;
+                buffer_add(&m->next, key.data, key.size);
+                return buffer_error(&m->next) < 0 ? -ENOMEM : 1;
         }
         r = value.size > 0 ? m->kind->rewrite(key, value, &new) : -EBADMSG;
         if (r == -EBADMSG)
@@ -180,18 +180,15 @@ static int migrate_one(void *user, struct slice key, struct slice value)
         return r < 0 ? r : store_put(m->txn, m->kind->table, key, SLICE(new.data, new.size));
 }
 
+/* Run again after a failed commit, from the same place. */
 static int migrate_chunk(void *user, struct store_txn *t)
 {
         struct migration *m = user;
-        struct buffer from = m->from;
-        int r;
 
         m->txn = t;
         m->n = 0;
-        m->from = (struct buffer){0};
-        r = store_each(t, m->kind->table, SLICE("", 0), SLICE(from.data ? from.data : "", from.size), true, migrate_one, m);
-        buffer_done(&from);
-        return MIN(r, 0);
+        buffer_done(&m->next);
+        return MIN(store_each(t, m->kind->table, SLICE("", 0), SLICE(m->from.data ?: "", m->from.size), true, migrate_one, m), 0);
 }
 
 static int migrate_table(struct store *s, const struct kind *k)
@@ -202,6 +199,9 @@ static int migrate_table(struct store *s, const struct kind *k)
         do {
                 r = store_update(s, migrate_chunk, &m);
                 m.done += m.n;
+                buffer_done(&m.from);
+                m.from = m.next;
+                m.next = (struct buffer){0};
         } while (r == 0 && m.from.size > 0);
         buffer_done(&m.from);
         if (r == 0)
