@@ -29,7 +29,7 @@ static int record_put(struct cases *c, struct store_txn *t, const struct case_in
         return store_put(t, c->tables.cases, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
 }
 
-static int record_get(struct cases *c, struct store_txn *t, uint32_t id, struct case_info **ret)
+static int record_read(struct cases *c, struct store_txn *t, uint32_t id, struct case_info **ret)
 {
         cleanup_blob struct blob b = {0};
         uint8_t key[4];
@@ -43,6 +43,24 @@ static int record_get(struct cases *c, struct store_txn *t, uint32_t id, struct 
         if (r == 0)
                 r = case_record_decode(id, SLICE(b.data, b.size), ret);
         return r == -EBADMSG ? errorf(-EIO, "%s", error_message(r)) : r;
+}
+
+/* A query's name and status are those of its whole now, which may have been renamed or got a status since the query was made. */
+static int record_get(struct cases *c, struct store_txn *t, uint32_t id, struct case_info **ret)
+{
+        cleanup(case_info_unrefp) struct case_info *own = NULL, *whole = NULL;
+        int r = record_read(c, t, id, &own);
+
+        if (r < 0)
+                return r;
+        if (own->query == 0 || record_read(c, t, own->whole, &whole) < 0 || own->query > whole->n_expected) {
+                *ret = steal_pointer(own);
+                return 0;
+        }
+        *ret = case_info_query(whole, own->query);
+        (*ret)->id = id;
+        (*ret)->derived = own->derived;
+        return 0;
 }
 
 /* -- the head: last id and generation --------------------------------------------------------------------------- */

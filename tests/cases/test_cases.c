@@ -685,6 +685,27 @@ START_TEST(test_format_behind_long_comments)
 }
 END_TEST
 
+/* It was made before its script got a status and another name. */
+START_TEST(test_query_follows_its_script)
+{
+        struct cases *c = open_cases();
+        cleanup(case_info_unrefp) struct case_info *whole = NULL, *query = NULL, *now = NULL;
+        uint32_t id;
+
+        assert_ok(add(c, "one.smt2", "(check-sat)", &id));
+        assert_ok(cases_get(c, id, &whole));
+        assert_ok(cases_query(c, whole, 1, &query));
+        ck_assert_int_eq(cases_set_status(c, id, VERDICT_UNSAT), 1);
+        assert_ok(cases_rename(c, id, "other.smt2"));
+        assert_ok(cases_get(c, query->id, &now));
+        ck_assert_int_eq(now->expected[0], VERDICT_UNSAT);
+        ck_assert_str_eq(now->name, "other.smt2#1");
+        ck_assert_uint_eq(now->id, query->id);
+        ck_assert(now->removed && now->whole == id && now->query == 1);
+        close_cases(c);
+}
+END_TEST
+
 /* Killed between the place and the index. */
 START_TEST(test_bytes_of_no_case_are_swept)
 {
@@ -749,4 +770,4 @@ END_TEST
 SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
-      test_scan, test_format, test_format_behind_long_comments)
+      test_scan, test_format, test_format_behind_long_comments, test_query_follows_its_script)

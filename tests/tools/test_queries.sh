@@ -73,6 +73,12 @@ test_that "the report of a finding says which of its queries became slow" \
 run 0 unmount "$mnt"
 test_that "fsck and gc leave them alone" 'run 0 fsck && run 0 gc && run 0 run toy v1 "inc.smt2#3" && has out 0.030000'
 
+# -- a script of one --
+printf '(check-sat) ; sat 10 10\n' >late.smt2
+test_that "a status that a script gets later judges its query, too" '
+	run 0 case add late.smt2 && run 0 run toy v1 "late.smt2#1" && run 0 run toy v1 late.smt2 && run 0 case add --status unsat late.smt2 &&
+	run 1 run toy v1 late.smt2 && run 1 run toy v1 "late.smt2#1"'
+
 # -- watched --
 run 0 set add asked "inc.smt2#all" && run 0 watch toy --once --set asked || cat err
 printf '\n# and slower again\n' >>toy/toy.sh && sed -i 's/t = \$(3 + c); /t = $(3 + c); if (NR == 5) t *= 9; /' toy/toy.sh && git -C toy commit -q -a -m slower
