@@ -65,7 +65,7 @@ static int head(struct exporter *e, const struct export_row *first)
                                  VERSION_OF_RESULTS));
         e->file.pending.size--; /* removes the brace: the results follow, and the foot closes it */
         buffer_adds(&e->file.pending, ",\"results\":{");
-        return first ? write_machine(e, first) : 0;
+        return first && first->run ? write_machine(e, first) : 0; /* a commit without a run knows no machine */
 }
 
 static int compare_cases(const void *a, const void *b)

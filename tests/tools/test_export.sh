@@ -61,6 +61,8 @@ r = [json.load(open(f)) for f in sorted(glob.glob(f\"asv/{machine}/*-toy.json\")
 assert len(r) == 2 and all(x[\"version\"] == 2 and x[\"params\"][\"machine\"] == machine for x in r)
 v3, = [x for x in r if x[\"date\"] == 1704240000000]
 assert v3[\"results\"][\"case_000003\"][0] is None and v3[\"results\"][\"case_000001\"][0][0] > 0, v3"'
+test_that "... a commit that cannot be built blanks nothing of the machine" '
+	run 0 export --format asv -o blanks toy v1 HEAD~1 1 && [ "$(ls blanks/*/*-toy.json | wc -l)" = 2 ] && grep -q "\"os\": \".\+\"" blanks/*/machine.json && grep -q "\"cpu\": \".\+\"" blanks/*/machine.json'
 test_that "... of one solver, into a folder" 'run 2 export --format asv -o x && run 2 export --format asv toy && [ ! -e x ]'
 test_that "hyperfine: its JSON, where wrong answers are left out with a note" '
 	run 0 export --format hyperfine toy -o hf.json && has err "1 result left out" && python3 -c "
