@@ -66,8 +66,9 @@ test_that "it is compared with what was built before that" 'watch 0 && empty out
 
 toy 20 $slow sat && toy "a lie" $slow unsat && toy 22 $slow unsat
 touch refuse && rm -f told
+git -C hist branch -qf topic "$(sha 20)"
 test_that "a wrong answer and a contradiction; a command that fails does not lose them" '
-	watch 6 && [ "$(field 2 | sort | tr "\n" " ")" = "contradiction wrong " ] && [ "$(field 3 | sort -u)" = "$(sha "a lie")" ] && has err "did not take alarm 3: it ended with status 3" && [ ! -e told ]'
+	watch 6 && [ "$(field 2 | sort | tr "\n" " ")" = "contradiction wrong " ] && [ "$(field 3 | sort -u)" = "$(sha "a lie")" ] && has err "did not take alarm 3: it ended with status 3" && has err "toy topic: .* new commit" && [ "$(grep -c "did not take alarm" err)" = 2 ] && [ "$(wc -l <out)" = 2 ] && [ ! -e told ]'
 test_that "they are told again, and then no more" '
 	rm refuse && watch 6 && [ "$(cut -d " " -f 1 told | tr "\n" " ")" = "3 4 " ] && has text "^detail .* says unsat on case 2 .w.smt2., whose status is sat" && watch 0 && empty out'
 

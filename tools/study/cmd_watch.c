@@ -18,6 +18,8 @@ struct watch {
         bool once;
 
         unsigned told; /* alarms reported by this process */
+        uint32_t *tried; /* alarms reported in this turn, also those whose command failed */
+        size_t n_tried;
 };
 
 /* -- reporting alarms --------------------------------------------------------------------------------------------- */
@@ -36,15 +38,27 @@ static int tell(struct watch *o, const struct observation *a)
         return r == 0 ? observation_set_told(common.workspace, common.solver->number, a->number, now_seconds()) : r == 1 ? 0 : r;
 }
 
+static bool is_tried(const struct watch *o, uint32_t number)
+{
+        for (size_t i = 0; i < o->n_tried; i++)
+                if (o->tried[i] == number)
+                        return true;
+        return false;
+}
+
 /* Reports the alarms of this round, and those left unreported by a watch that was killed or whose command failed. */
 static int tell_untold(struct watch *o)
 {
         cleanup_observations struct observations all = {0};
         int r = observations_read(common.workspace, common.solver->number, "alarms", &all);
 
-        for (size_t i = 0; r == 0 && i < all.n; i++)
-                if (all.list[i]->told == 0)
-                        r = tell(o, all.list[i]);
+        for (size_t i = 0; r == 0 && i < all.n; i++) {
+                if (all.list[i]->told != 0 || is_tried(o, all.list[i]->number))
+                        continue;
+                list_grow(o->tried, o->n_tried);
+                o->tried[o->n_tried++] = all.list[i]->number;
+                r = tell(o, all.list[i]);
+        }
         return r;
 }
 
@@ -148,6 +162,7 @@ static int turn(struct watch *o)
 {
         int r;
 
+        o->n_tried = 0;
         common.solver = solver_unref(common.solver); /* its recipe may have changed */
         r = workspace_solver(common.workspace, o->solver_name, &common.solver);
         if (r == 0)
@@ -242,5 +257,6 @@ void cmd_watch(int argc, char **argv)
         command_open_solver(0, NULL, o.solver_name);
         command_need_history();
         command_worse(watch_alone(&o));
+        free(o.tried);
         free(o.branches.list);
 }
