@@ -1,33 +1,59 @@
 /* Fetches submodules and downloads, the sources outside the solver's own repository, before any build. */
 #include <fcntl.h>
-#include <spawn.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "cache/base/spawn.h"
 #include "core/workspace/workspace.h"
 
 /* -- downloads ------------------------------------------------------------------------------------------------------ */
 
-/* Never prompts for a name or a password, and gives up on a silent server. */
-static int run_curl(const char *url, const char *to, uint64_t silence_ns)
+#define LOOK_MS 100
+
+/* Waits for curl's end. -ECANCELED: it was killed, as the user stops. */
+static int wait_for_curl(pid_t pid, const struct progress *p, int *ret_status)
+{
+        cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
+        struct pollfd end = {.fd = process, .events = POLLIN};
+        int r = 0;
+
+        while (r == 0 && poll(&end, 1, LOOK_MS) <= 0)
+                r = progress_step(p, "downloading", 0, 0);
+        if (r < 0)
+                kill(-pid, SIGKILL);
+        while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+                ;
+        return r;
+}
+
+/* Never prompts for a name or a password, and gives up on a silent server. env looks for curl in the path. */
+static int run_curl(const char *url, const char *to, uint64_t silence_ns, const struct progress *p)
 {
         char seconds[32];
-        const char *const argv[] = {"curl", "-q", "-fsSL", "--retry", "2", "--connect-timeout", "30", "--speed-limit", "1", "--speed-time",
+        const char *const argv[] = {"/usr/bin/env", "curl", "-q", "-fsSL", "--retry", "2", "--connect-timeout", "30", "--speed-limit", "1", "--speed-time",
                                     seconds, "--proto", "=https,http,ftp,file", "--proto-redir", "=https,http,ftp", "-o", to, "--", url, NULL};
-        posix_spawn_file_actions_t actions;
+        cleanup_close int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         pid_t pid;
         int status = 0, r;
 
         snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)(silence_ns / NSEC_PER_SEC));
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        r = posix_spawnp(&pid, "curl", &actions, NULL, (char *const *)argv, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        if (r != 0)
-                return errorf(-EIO, "cannot run curl, which downloads %s: %s; install the package 'curl'", url, strerror(r));
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        r = spawn(&(struct spawn_request){.fds = (int[]){null, STDERR_FILENO, STDERR_FILENO},
+                                          .n_fds = 3,
+                                          .arguments = (char *const *)argv,
+                                          .environment = environ,
+                                          .own_group = true},
+                  &pid);
+        if (r < 0)
+                return errorf(-EIO, "cannot run curl, which downloads %s: %s", url, strerror(-r));
+        r = wait_for_curl(pid, p, &status);
+        if (r < 0)
+                return r;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+                return errorf(-EIO, "cannot run curl, which downloads %s; install the package 'curl'", url);
         return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : errorf(-EIO, "cannot download %s (curl says why)", url);
 }
 
@@ -77,7 +103,7 @@ int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const
         if (r == 0)
                 r = open_part(part, &fd);
         if (r == 0)
-                r = *from == '/' ? copy_local(from, fd) : run_curl(from, part, workspace_settings(w)->fetch_timeout_ns);
+                r = *from == '/' ? copy_local(from, fd) : run_curl(from, part, workspace_settings(w)->fetch_timeout_ns, p);
         if (r == 0)
                 r = check_download(fd, f);
         if (r == 0 && rename(part, path) < 0)

@@ -75,4 +75,10 @@ sed "/^\[solver\]/a submodule = lib=$silent
 git config --file store/config solverfs.fetch-timeout 1s
 test_that "a submodule's silent server is given up, too" 'run 1 solver add sub toy --recipe recipes/sub.recipe && has err "submodule lib: cannot fetch from $silent: nothing came"'
 
+git config --file store/config --unset solverfs.fetch-timeout
+sed "/^\[solver\]/a download = http://127.0.0.1:$(cat port)/part.tar $(printf %064d 1)
+/^\[variant/,\$d" recipes/toy.recipe >recipes/loads.recipe
+test_that "Ctrl-C ends a download, and curl with it" '
+	interrupt solver add loads toy --recipe recipes/loads.recipe && has err "interrupted" && ! pgrep -f "curl .*127.0.0.1:$(cat port)/part.tar" && [ -z "$(ls -A store/downloads)" ]'
+
 echo "1..$n"

@@ -153,7 +153,7 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
                         r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         }
         progress_clear();
-        command_must_as(STATUS_FAILED, r);
+        command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_FAILED, r);
 }
 
 void cmd_solver_add(int argc, char **argv)
