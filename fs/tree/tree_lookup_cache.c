@@ -86,7 +86,7 @@ static uint64_t generation_now(struct tree *t)
 
 uint64_t tree_generation(struct tree *t)
 {
-        return generation_now(t) + workspace_recipes_changed(t->workspace); /* neither ever decreases */
+        return generation_now(t) + workspace_recipes_changed(t->workspace); /* both change, and never back */
 }
 
 /* -- facts -- */
@@ -191,15 +191,17 @@ static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
         d->derived = derived_unref(d->derived);
 }
 
-/* Keeps the print, and drops texts of other prints while there are too many bytes; their sizes and times stay. An older print never replaces a newer
- * one, which a reader may have begun to read. */
-static void derived_keep(struct lookup_cache *r, const struct node *n, uint64_t generation, struct derived *made)
+/* Keeps the print, and drops texts of other prints while there are too many bytes; their sizes and times stay. An outdated print never replaces a
+ * current one, which a reader may have begun to read. Generations have no order: a rebuilt index may have a smaller one. */
+static void derived_keep(struct tree *t, const struct node *n, uint64_t generation, struct derived *made)
 {
+        struct lookup_cache *r = t->lookup_cache;
+        const uint64_t now = generation_now(t);
         cleanup(solver_unrefp) struct solver *before = NULL; /* freed without the lock: a solver's last unref takes a while */
         cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
         struct recent_derived *group = derived_group(r, inode_pack(n->inode)), *slot = derived_of(r, n);
 
-        if (slot && slot->generation > generation)
+        if (slot && slot->generation == now && generation != now)
                 return;
         if (!slot)
                 slot = derived_at(group, 0, NULL) ?: &group[r->next_derived++ % DERIVED_WAYS];
@@ -261,7 +263,7 @@ static int derived_get(struct tree *t, const struct node *n, bool goes_on, deriv
                 made->text = (struct blob){.data = list, .size = count * sizeof(*list), .owned = list};
         if (r < 0)
                 return r;
-        derived_keep(t->lookup_cache, n, now, made);
+        derived_keep(t, n, now, made);
         *ret = steal_pointer(made);
         return print != NULL;
 }

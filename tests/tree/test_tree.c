@@ -487,6 +487,26 @@ START_TEST(test_listing_in_steps)
 }
 END_TEST
 
+/* An index made from the journal may have a number that makes the store's generation smaller. */
+START_TEST(test_listing_after_the_index_was_rebuilt)
+{
+        struct tester t;
+        struct tree *tree;
+
+        world_make(NULL);
+        assert_shell("for i in 1 2 3; do echo \"; do print sat; $i\" >$i.smt2; done; solverfs case add 1.smt2 2.smt2");
+        assert_shell("cp -r store/lmdb other && if [ $(stat -c %%i other/data.mdb) -lt $(stat -c %%i store/lmdb/data.mdb) ]; then mv other low; "
+                     "else mv store/lmdb low && mv other store/lmdb; fi");
+        tester_start(&t);
+        tree = tree_open(t.workspace, t.engine, false);
+        assert_listing(tree, find(&t, "cases"), "mv store/lmdb old && mv low store/lmdb && solverfs case add 3.smt2", "1 2 by-name ");
+        assert_listing(tree, find(&t, "cases"), "true", "1 2 3 by-name ");
+        tree_close(tree);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* -- names that are only possible -- */
 
 static uint64_t names_entries(struct tester *t)
@@ -1083,7 +1103,7 @@ int main(void)
 {
         const TTest *const tests[] = {test_what_is_negotiated,
                                       test_walk,
-                                      test_listing_in_steps,
+                                      test_listing_in_steps, test_listing_after_the_index_was_rebuilt,
                                       test_possible_names, test_possible_scrambles,
                                       test_answers_that_come_too_late,
                                       test_sets,
