@@ -425,6 +425,14 @@ static int cell_input_query(struct tree *t, const struct node *n, struct query *
 
 /* -- the queries of a script -- */
 
+static size_t query_count(struct tree *t, const struct node *dir)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0 ? 0 : info->n_expected;
+}
+
+/* Outside cached/ the kernel keeps the answer, so it must not depend on an input that is still to be scrambled. */
 static bool queries_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -432,16 +440,10 @@ static bool queries_exist(struct tree *t, const struct node *dir, const struct r
         struct query_answer first;
         struct cell cell;
 
-        if (tree_cell(t, dir, &cell, &info) < 0 || info->n_expected < 2)
+        if (query_count(t, dir) < 2)
                 return false;
-        return !dir->view.cached || (tree_fact(t, dir, &cell, true, &f) == 0 && fact_query_answer(f, 1, &first) == 0);
-}
-
-static size_t query_count(struct tree *t, const struct node *dir)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-        return cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0 ? 0 : info->n_expected;
+        return !dir->view.cached ||
+               (tree_cell(t, dir, &cell, &info) == 0 && tree_fact(t, dir, &cell, true, &f) == 0 && fact_query_answer(f, 1, &first) == 0);
 }
 
 static int query_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)

@@ -64,6 +64,10 @@ test_that "the mount has the table" 'run 0 run toy v2 inc.smt2 --print queries.t
 test_that "... and a folder for each query" '[ "$(ls "$q/queries" | tr "\n" " ")" = "1 2 3 4 " ] && is "$q/queries/3/time" 0.900000 && is "$q/queries/3/result" sat && [ ! -e "$q/queries/5" ]'
 test_that "... under a seed or another limit, too" 'is "$mnt/toy/commits/v2/timeout/500ms/cases/1/queries/3/result" timeout && is "$mnt/toy/commits/v2/timeout/500ms/cases/1/queries/2/result" unsat'
 test_that "... a script with one has none" '[ ! -e "$mnt/toy/commits/v1/cases/4/queries" ] && [ ! -e "$mnt/toy/commits/v1/cases/4/queries.tsv" ]'
+test_that "... on a scrambled input, too, from the first look on" '
+	c=$mnt/toy/commits/v2/scrambled/1/cases/1 && ls "$c" >out && has out "^queries$" && has out "^queries.tsv$" && [ "$(wc -l <"$c/queries.tsv")" = 5 ] && is "$c/queries/1/result" sat'
+test_that "... in cached/ once it was made" '
+	c=$mnt/toy/cached/v2/scrambled && [ -e "$c/1/cases/1/queries/3/result" ] && [ ! -e "$c/2" ]'
 test_that "cached/ has what is known" 'c=$mnt/toy/cached/v2/cases/1 && cmp "$c/queries.tsv" "$q/queries.tsv" && is "$c/queries/2/result" unsat'
 test_that "after run --again the mount has the new times" 'run 0 run toy v2 inc.smt2 --again && is "$q/queries/3/time" 0.900000'
 test_that "the report of a finding says which of its queries became slow" \
