@@ -143,7 +143,7 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
                 r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);
         if (r == 0)
                 r = cases_get(workspace_cases(w), c.info, &ret->cell.info);
-        if (r == 0 && ret->cell.info->removed)
+        if (r == 0 && ret->cell.info->removed && !ret->cell.info->derived) /* a scrambled input is in no listing either, but in use */
                 r = -ENOENT;
         if (r == 0)
                 r = run_find(w, &ret->cell, true, &ret->fact);

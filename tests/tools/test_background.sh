@@ -54,6 +54,15 @@ test_that "one that is disturbed again and again stays as it is, flagged, and wa
 	has out "\"disturbed\": true"'
 disturb ENODATA
 test_that "whoever measures it by hand clears it" 'run 0 run toy v1 d.smt2 --again && [ "$(field 9)" = - ] && waiting 0'
+setting remeasure 0
+disturb EBUSY
+printf '(set-info :status unsat)\n(declare-const a Bool)\n(declare-const b Bool)\n(assert (or a b))\n(check-sat)\n' >g.smt2
+run 0 case add g.smt2
+cell=$mnt/toy/commits/v3/scrambled/1/cases/g.smt2
+test_that "that of a scrambled input, too" '
+	remount && grep -q "\"disturbed\": true" "$cell/run.json" && waiting 1 && setting remeasure 100 && disturb ENODATA && remount && await "waiting 0" &&
+	grep -q "\"disturbed\": false" "$cell/run.json"'
+test_that "its wrong answer is told" 'run 0 status && has err "WRONG ANSWER: toy .* says sat on case .*scrambled.1.g.smt2.*, whose status is unsat"'
 run 0 unmount "$mnt"
 disturb EBUSY
 run 0 run toy v1 d.smt2 --again
