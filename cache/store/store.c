@@ -182,6 +182,8 @@ static int catch_up(struct store_txn *t, bool lost)
         if (r <= 0)
                 return r;
         r = replay(e, t->index, false, &t->txn, &t->at, &damaged);
+        if (r == 0) /* a check of this transaction compares the index with the journal up to there */
+                r = applied_put(t->index->db, t->txn, t->index->meta, t->at);
         return r < 0 ? r : journal_cut(e->journal, t->at);
 }
 
@@ -198,8 +200,7 @@ static int begin_writing(struct store_txn *t, bool lost)
                 db_clear_readers(db); /* a dead reader keeps pages from reuse */
                 e->readers_cleared_ns = now;
         }
-        r = applied_get(db, t->txn, t->index->meta, &t->found);
-        t->at = t->found;
+        r = applied_get(db, t->txn, t->index->meta, &t->at);
         if (r == 0)
                 r = catch_up(t, lost);
         if (r == 0)
@@ -274,7 +275,6 @@ static int commit_writing(struct store_txn *t)
 {
         struct environment *e = t->env;
         struct db *db = t->index->db;
-        struct journal_position end = t->at;
         bool changed = t->n_records > 0;
         int r = t->error;
 
@@ -283,10 +283,9 @@ static int commit_writing(struct store_txn *t)
         if (r == 0 && changed) {
                 journal_add_commit(&t->group, t->start, t->n_records);
                 r = buffer_error(&t->group);
-                end = (struct journal_position){t->start.segment, t->start.offset + t->group.size};
         }
-        if (r == 0 && !journal_position_equal(end, t->found))
-                r = applied_put(db, t->txn, t->index->meta, end);
+        if (r == 0 && changed)
+                r = applied_put(db, t->txn, t->index->meta, (struct journal_position){t->start.segment, t->start.offset + t->group.size});
         if (r == 0 && changed)
                 r = journal_append(e->journal, t->start, SLICE(t->group.data, t->group.size));
         if (r < 0) {

@@ -73,8 +73,7 @@ struct store_txn {
         struct store_txn *next; /* in the pool */
 
         /* writing */
-        struct journal_position found; /* journal applied up to here when it began */
-        struct journal_position at;    /* applied up to here now: includes a dead process's group */
+        struct journal_position at;    /* the journal is applied up to here: includes a dead process's group */
         struct journal_position start; /* of this transaction's group */
         struct buffer group;
         uint64_t n_records;

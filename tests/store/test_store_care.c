@@ -805,6 +805,27 @@ START_TEST(test_an_index_that_lags_and_a_damaged_journal)
 }
 END_TEST
 
+/* As left by a process that died behind the journal, while this one had the store open: no damage. */
+START_TEST(test_an_index_that_lags_is_no_damage)
+{
+        struct store_report report;
+        struct store *s;
+
+        store_close(open_store(STORE_CREATE));
+        append_segments(0, 1);
+        s = open_store(0);
+        append_segments(1, 2);
+        assert_ok(store_check(s, false, &report, NULL, NULL));
+        ck_assert_uint_eq(report.damaged, 0);
+        append_segments(2, 3);
+        assert_ok(store_compact(s));
+        assert_ok(store_check(s, false, &report, NULL, NULL));
+        ck_assert(!report.rebuilt);
+        assert_facts(s);
+        store_close(s);
+}
+END_TEST
+
 START_TEST(test_index_thrown_away)
 {
         static const char *const ways[] = {"rm -r s/lmdb", "truncate -s 8192 s/lmdb/data.mdb",
@@ -971,5 +992,6 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
               test_a_damaged_value_and_a_journal_compacted_since, test_the_first_segment_is_lost,
               test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost, test_an_index_that_lags_and_a_damaged_journal,
-              test_truncated_beside_threads, test_a_damaged_value, test_index_thrown_away, test_compact,
+              test_truncated_beside_threads, test_a_damaged_value, test_an_index_that_lags_is_no_damage,
+              test_index_thrown_away, test_compact,
               test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
