@@ -175,13 +175,19 @@ static int list_names(struct tree *t, const struct node *dir, const struct route
 {
         struct inode inode = inode_below(dir, row);
         char **names = NULL;
+        cleanup_free char *last = NULL;
         size_t n = 0;
         int r = row->names(t, dir, &names, &n);
 
-        for (size_t i = from; r == 0 && i < n; i++) {
+        sort_list(names, n, sizeof(*names), compare_strings);
+        if (r == 0 && from > 0)
+                r = tree_entry_name(t, row, (uint32_t)(from - 1), &last);
+        for (size_t i = last ? lower_bound(&last, names, n, sizeof(*names), compare_strings) : 0; r == 0 && i < n; i++) {
+                if (last && strcmp(names[i], last) == 0)
+                        continue;
                 r = name_number(t, dir, row, names[i], &inode);
                 if (r == 0)
-                        r = tree_emit(row, names[i], inode, i, fn, user);
+                        r = tree_emit(row, names[i], inode, inode.item, fn, user);
         }
         strings_free(names);
         return r;
@@ -222,7 +228,7 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
 
 /* -- listings -- */
 
-#define ROW_SHIFT 48 /* an offset is the row's kind + 1 and the entry's index in it + 1 */
+#define ROW_SHIFT 48 /* an offset is the row's kind + 1 and the entry's number + 1 */
 
 static mode_t route_mode(const struct route *row)
 {

@@ -82,7 +82,7 @@ int tree_entry_name(struct tree *t, const struct route *row, uint32_t number, ch
 int tree_number_all(struct tree *t, enum name_space space, char *const *names, size_t n);
 /* The inode of a row's entry: the folder's parts with the row's kind. */
 struct inode inode_below(const struct node *dir, const struct route *row);
-/* Calls fn for an entry of this row and returns fn's result. `index` orders entries within the row: it is the offset. */
+/* Calls fn for an entry of this row and returns fn's result. The listing continues behind it from `index` + 1. */
 int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user);
 
 /* The print of a file made of many facts, which takes a while, and the time of its newest fact. It is kept for a while and is valid until the next
@@ -119,7 +119,7 @@ void numbers_done(struct numbers *n);
 size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the first number that is not below `from` */
 
 /* Names with slashes, shown as nested folders. A folder's number is that of the name `prefix` + path. So is an entry's, unless its `item` is the
- * path_item's number. A listing's offset is the place in the list; a folder is listed once, at its first name. The row of the topmost folder has a
+ * path_item's number. A listing's offset is the entry's number; a folder is listed once, at its first name. The row of the topmost folder has a
  * fixed name. */
 struct path_item {
         char *name;

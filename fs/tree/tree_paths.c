@@ -104,12 +104,27 @@ static int number_entries(struct tree *t, const struct path_list *p, const char 
         return r;
 }
 
+/* The index at which a listing continues behind the entry of this number: a folder's entry stands for all names below it. A removed case keeps its name. */
+static int behind(struct tree *t, const struct path_list *p, uint32_t number, bool folders, size_t *ret)
+{
+        const bool is_item = !folders && p->has_items;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_free char *name = NULL, *next = NULL;
+        int r = is_item ? cases_get(workspace_cases(t->workspace), number, &info) : tree_name(t, p->space, number, &name);
+
+        if (r < 0)
+                return r;
+        next = format_string("%s%s", is_item ? info->name : name + strlen(p->prefix), folders ? "0" : "\1"); /* '0' follows '/' */
+        *ret = lower_bound(&next, p->list, p->n, sizeof(*p->list), compare_strings);
+        return 0;
+}
+
 int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from,
                  entry_fn fn, void *user)
 {
         bool folders = row->type == NODE_FOLDER, has_number = folders || !p->has_items;
         cleanup_free char *above = NULL;
-        size_t n, first;
+        size_t n, first, next = 0;
         int r = path_of(t, p, dir, &above);
 
         if (r < 0)
@@ -118,7 +133,9 @@ int path_entries(struct tree *t, const struct path_list *p, const struct node *d
         first = lower_bound(&above, p->list, p->n, sizeof(*p->list), compare_strings);
         if (has_number && from == 0)
                 r = number_entries(t, p, above, first, folders);
-        for (size_t i = MAX(first, from); r == 0 && is_below(p, i, above); i++) {
+        if (from > 0)
+                r = behind(t, p, (uint32_t)(from - 1), folders, &next);
+        for (size_t i = MAX(first, next); r == 0 && is_below(p, i, above); i++) {
                 const struct path_item *item = &p->list[i];
                 size_t size = entry_size(p, i, first, n, folders);
                 struct inode inode = inode_below(dir, row);
@@ -132,7 +149,7 @@ int path_entries(struct tree *t, const struct path_list *p, const struct node *d
                 else
                         set_item(&inode, item->number);
                 if (r == 0)
-                        r = tree_emit(row, name, inode, i, fn, user);
+                        r = tree_emit(row, name, inode, inode_number(&inode), fn, user);
         }
         return r;
 }

@@ -487,6 +487,28 @@ START_TEST(test_listing_in_steps)
 }
 END_TEST
 
+/* Names that leave or come during a listing take no others with them. */
+START_TEST(test_listing_of_names_in_steps)
+{
+        struct tester t;
+        struct tree *tree;
+
+        world_make(NULL);
+        assert_shell("mkdir -p all/a all/b; for i in 1 2 3; do for f in 0 a/0 b/0; do echo \"; do print sat; $f$i\" >all/${f%%0}$i.smt2; done; done; "
+                     "solverfs case add all && for i in x y z; do solverfs set add $i all; done");
+        tester_start(&t);
+        tree = tree_open(t.workspace, t.engine, false);
+        assert_listing(tree, find(&t, "cases/by-name"), "true", "a b 1.smt2 2.smt2 3.smt2 ");
+        assert_listing(tree, find(&t, "cases/by-name/a"), "solverfs case remove a/1.smt2", "1.smt2 2.smt2 3.smt2 ");
+        assert_listing(tree, find(&t, "cases/by-name/a"), "solverfs case add all", "2.smt2 3.smt2 ");
+        assert_listing(tree, find(&t, "cases/by-name"), "solverfs case remove a/1.smt2 a/2.smt2 a/3.smt2", "a b 1.smt2 2.smt2 3.smt2 ");
+        assert_listing(tree, find(&t, "sets"), "solverfs set remove x", "x y z ");
+        tree_close(tree);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* An index made from the journal may have a number that makes the store's generation smaller. */
 START_TEST(test_listing_after_the_index_was_rebuilt)
 {
@@ -1103,7 +1125,7 @@ int main(void)
 {
         const TTest *const tests[] = {test_what_is_negotiated,
                                       test_walk,
-                                      test_listing_in_steps, test_listing_after_the_index_was_rebuilt,
+                                      test_listing_in_steps, test_listing_of_names_in_steps, test_listing_after_the_index_was_rebuilt,
                                       test_possible_names, test_possible_scrambles,
                                       test_answers_that_come_too_late,
                                       test_sets,
