@@ -104,7 +104,8 @@ static int number_entries(struct tree *t, const struct path_list *p, const char 
         return r;
 }
 
-/* The index at which a listing continues behind the entry of this number: a folder's entry stands for all names below it. A removed case keeps its name. */
+/* The index at which a listing continues behind the entry of this number: a folder's entry stands for all names below it. A removed case keeps its
+ * name. */
 static int behind(struct tree *t, const struct path_list *p, uint32_t number, bool folders, size_t *ret)
 {
         const bool is_item = !folders && p->has_items;
