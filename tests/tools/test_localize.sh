@@ -26,18 +26,20 @@ crash) kill -SEGV $$ ;;
 *) echo "lasts ${delay:-0.05}" >&2 ;;
 esac
 [ "$feature" = effort ] && sed -n 's/^effort-/effort: /p' "$0" >&2
-echo sat
+answer=$(sed -n "s/^answer-$feature //p" "$0")
+echo "${answer:-sat}"
 exit
 END
 cat >hist/build.sh <<'END'
 [ -e broken ] && { echo "this commit cannot be built"; exit 1; }
 cat toy.sh delays source >toy && chmod +x toy
 END
-echo "delay-none 0.05" >hist/delays
+printf 'delay-none 0.05\nanswer-turns unsat\n' >hist/delays
 : >hist/source
 commit "first"
 git -C hist tag start
 for i in 1 2 3 4 5 6; do step; commit "work $i"; done
+sed -i 's/^answer-turns .*/answer-turns sat/' hist/delays
 printf 'delay-%s\n' "plain 0.6" "waits 0.6 cpu 0.05" "burns 0.05 cpu 0.6" >>hist/delays && commit "Make plain slow
 
 A body that nobody shows."
@@ -145,6 +147,11 @@ for time in first second; do
 		rm -f log; run 0 localize toy --reference release-1 --target later-2 cases/none.smt2 --log log && [ "$(field 2)" = "$(sha later-2)" ] &&
 		has err "^release-1 is not an ancestor of later-2, and $(sha release-2~1 | cut -c 1-12), where the two lines part, cannot be built; the search begins at $(sha release-2 | cut -c 1-12), the next commit towards later-2"'
 done
+
+printf '; feature: turns\n(check-sat)\n' >turns.smt2
+run 0 case add turns.smt2
+test_that "another answer than the reference's is broken, whichever was measured first" \
+	'run 0 run toy $plain turns.smt2 && run 0 $l turns.smt2 && [ "$(field 2)" = '"$plain"' ] && [ "$(field 4)" = broken ]'
 
 for signal in INT KILL; do
 	printf '; feature: plain\n; again: %s\n(check-sat)\n' $signal >cases/again-$signal.smt2

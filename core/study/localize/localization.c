@@ -179,8 +179,10 @@ struct known_run {
 static int feed_first(void *user, uint32_t number, const struct fact *f)
 {
         const struct known_run *k = user;
+        const struct localization *l = k->of;
 
-        if (number == 0)
+        /* The first decided verdict is the expected one: before the reference's is known, no other commit may give it. */
+        if (number == 0 && (l->options.by_verdict || k->commit == l->start || l->expected[k->test] != VERDICT_UNKNOWN))
                 feed(k->of, k->commit, k->test, 0, f);
         return 1; /* no more of them */
 }
@@ -208,7 +210,7 @@ static bool is_repeated(const struct localization *l, const uint32_t *known, siz
         return false;
 }
 
-/* Feeds known builds and runs of the commits between the ends; the reference's first. */
+/* Feeds known builds and runs of the commits between the ends; the reference's first. A run that is left out is asked for like one that is not known. */
 static int look_at_known(struct localization *l)
 {
         cleanup_free uint32_t *known = NULL;
