@@ -80,6 +80,15 @@ test_that "killed in the middle, it goes on from what it had" '
 	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part; rm -f faults/reduce.try
 	reduce 0 $part --for 1ms --json && has out "\"minimal\":false" && [ "$(sed "s/.*\"now\":\([0-9]*\),.*/\1/" out)" -lt "$(stat -c %s input.smt2)" ] &&
 	reduce 0 $part && is out "$(cat smallest.smt2)"'
+test_that "killed while it continues one whose time was over, it loses nothing" '
+	part="slow input.smt2 --reference v1 --target v2 --floor 300ms --ratio 4 -j 1"
+	size() { sed "s/.*\"now\":\([0-9]*\),.*/\1/" out; }
+	reduce 0 $part --for 1ms --json && first=$(size) && has out "\"minimal\":false" &&
+	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part; rm -f faults/reduce.try
+	reduce 0 $part --for 2ms --json && second=$(size) && [ "$second" -lt "$first" ] &&
+	fault reduce.try "fail ECANCELED after $(($(met reduce.try) + 8))" && reduce 130 $part -o three.smt2; rm -f faults/reduce.try
+	has err "goes on from here" && has three.smt2 str.len && [ "$(stat -c %s three.smt2)" -lt "$second" ] &&
+	reduce 0 $part && is out "$(cat smallest.smt2)" && reduce 0 $part && is out "$(cat smallest.smt2)"'
 test_that "two readers and the command: one reduction" '
 	begun=$(met engine.compute)
 	fault reduce.try "block"

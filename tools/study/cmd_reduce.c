@@ -303,9 +303,10 @@ static void answered(void *user, size_t, int r, struct value *v, const char *rea
 static int reduce_between(struct reducing *o)
 {
         cleanup(asked_done) struct asked asked = {0};
-        cleanup_reduction struct reduction rest = {0}; /* the smallest text kept by an interrupted reduction */
+        cleanup_reduction struct reduction rest = {0}; /* the smallest text that is kept */
         const struct reduction *reduction;
         int status;
+        bool ended;
 
         asked.query = make_query(o);
         status = command_ask_all(&(struct command_batch){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
@@ -313,8 +314,8 @@ static int reduce_between(struct reducing *o)
         common.engine = engine_close(common.engine); /* ends the reduction, which stores its best text */
         if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {
                 note("interrupted; the same command goes on from here");
-                if (reduction_find(asked.query, &rest) == 0 && !rest.has_ended && rest.interest != INTEREST_IMPLICATION) /* the rule is applied at the end */
-                        write_text(o, &rest.text);
+                if (reduction_find_smallest(asked.query, &rest, &ended) == 0 && (rest.has_ended || rest.interest != INTEREST_IMPLICATION))
+                        write_text(o, result_text(&rest)); /* of an implication the rule is applied at the end */
                 return STATUS_INTERRUPTED;
         }
         if (status != STATUS_OK)

@@ -110,6 +110,8 @@ int query_reduced(const struct reduction_options *options, struct query **ret);
 extern const struct query_type query_reduced_type;
 /* The reduction's state, ended or not. -ENOENT: it never began. */
 int reduction_find(struct query *query, struct reduction *ret);
+/* Likewise, but what an interrupted one that continued it has kept, if that is smaller. *ret_ended: reduction_find() has one that has ended. */
+int reduction_find_smallest(struct query *query, struct reduction *ret, bool *ret_ended);
 
 /* -- the runs (reduce_versions.c): open and close by one thread; the test runs on the cores of the job -- */
 

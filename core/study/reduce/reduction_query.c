@@ -15,15 +15,47 @@ struct reduced_query {
 
 /* -- what is known -- */
 
-int reduction_find(struct query *query, struct reduction *ret)
+static int fetch(struct query *query, const struct digest *key, struct reduction *ret)
 {
         const struct reduced_query *q = (const struct reduced_query *)query;
         cleanup_blob struct blob b = {0};
-        int r = store_fetch(workspace_store(q->options.workspace), TABLE_REDUCED, SLICE(query->key.bytes, DIGEST_SIZE), &b);
+        int r = store_fetch(workspace_store(q->options.workspace), TABLE_REDUCED, SLICE(key->bytes, DIGEST_SIZE), &b);
 
         if (r == 0)
                 r = reduction_decode(SLICE(b.data, b.size), ret);
         return r == -EBADMSG ? -ENOENT : r; /* worked out again */
+}
+
+int reduction_find(struct query *query, struct reduction *ret)
+{
+        return fetch(query, &query->key, ret);
+}
+
+/* The key of a reduction that continues one that has ended. */
+static struct digest part_key(const struct query *query)
+{
+        struct hasher *h = hasher_new();
+        struct digest key;
+
+        hasher_string(h, "part");
+        hasher_add(h, query->key.bytes, DIGEST_SIZE);
+        hasher_finish(h, &key);
+        return key;
+}
+
+int reduction_find_smallest(struct query *query, struct reduction *ret, bool *ret_ended)
+{
+        cleanup_reduction struct reduction part = {0};
+        struct digest key = part_key(query);
+        int r = reduction_find(query, ret);
+
+        *ret_ended = r == 0 && ret->has_ended;
+        if (!*ret_ended || fetch(query, &key, &part) < 0 || part.text.size >= ret->text.size)
+                return r;
+        reduction_done(ret);
+        *ret = part;
+        part = (struct reduction){0};
+        return 0;
 }
 
 /* Takes over what the reduction owns. */
@@ -56,16 +88,21 @@ static int reduced_find(struct query *query, struct value **ret)
         return 0;
 }
 
-/* `was_shown`: a mount may have shown another text. */
+/* `was_shown`: a mount may have shown another text, which only a new end replaces. */
 static int put(const struct reduced_query *q, struct reduction *r, bool was_shown)
 {
         cleanup_buffer struct buffer b = {0};
+        struct digest part = part_key(&q->query);
+        const struct digest *key = was_shown && !r->has_ended ? &part : &q->query.key;
         struct store_update u = {.store = workspace_store(q->options.workspace), .r = reduction_encode(r, &b)};
 
         while (store_update_begins(&u)) {
-                u.r = store_put(u.txn, TABLE_REDUCED, SLICE(q->query.key.bytes, DIGEST_SIZE), SLICE(b.data, b.size));
-                if (u.r == 0 && was_shown)
+                u.r = store_put(u.txn, TABLE_REDUCED, SLICE(key->bytes, DIGEST_SIZE), SLICE(b.data, b.size));
+                if (u.r == 0 && was_shown && r->has_ended) {
+                        u.r = store_delete(u.txn, TABLE_REDUCED, SLICE(part.bytes, DIGEST_SIZE));
+                        u.r = u.r == -ENOENT ? 0 : u.r;
                         replaced_note(u.txn, q->options.solver);
+                }
         }
         return u.r;
 }
@@ -116,6 +153,7 @@ struct work {
         struct reduction earlier;     /* without its texts */
         uint64_t began, kept;         /* kept: when it was stored last; 0: never */
         bool has_news;                /* since then */
+        bool was_shown;               /* an earlier session has ended; a mount may show its text */
         int error;                    /* of what could not be kept */
 };
 
@@ -154,12 +192,13 @@ static int work_open(struct work *w)
 static int begin(struct work *w)
 {
         struct reduction *r = &w->reduction;
-        int k = reduction_find((struct query *)w->query, r);
+        int k = reduction_find_smallest((struct query *)w->query, r, &w->was_shown);
 
         w->began = now_ns();
         if (k < 0 && k != -ENOENT)
                 return k;
         w->earlier = *r;
+        r->has_ended = false;
         reduce_versions_shown(w->runs, r);
         r->before = w->input.size;
         if (k == 0 && !job_again(w->job))
@@ -169,15 +208,15 @@ static int begin(struct work *w)
         return reduce_set_text(&r->text, SLICE(w->input.data, w->input.size));
 }
 
-/* The smallest so far is not lost whatever happens. Beside one that has ended, which a mount may show, nothing is kept before the new end. */
+/* The smallest so far is not lost whatever happens. */
 static int keep(struct work *w)
 {
         struct reduction *r = &w->reduction;
         int k = 0;
 
-        if (w->has_news && !w->earlier.has_ended) {
+        if (w->has_news) {
                 r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
-                k = put(w->query, r, false);
+                k = put(w->query, r, w->was_shown);
         }
         w->kept = now_ns();
         w->has_news = false;
@@ -254,7 +293,7 @@ static int finish(struct work *w)
         r->most_ns = w->query->most_ns;
         r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
         r->has_ended = true;
-        return put(w->query, r, w->earlier.has_ended);
+        return put(w->query, r, w->was_shown);
 }
 
 static int reduced_compute(struct query *query, struct job *j, struct value **ret)
