@@ -155,6 +155,18 @@ test_that "a campaign by CPU time is localized by CPU time, and its report says 
 	has out "$(git -C loaded rev-parse v3)	0.010000	1.000000" && has out "^Each run had 1s of CPU time"; r=$?; run 0 unmount mnt; (exit $r)'
 test_that "localize takes the clock of a finding" 'run 0 localize loaded spr/1 --json && has out "\"clock\": ?\"cpu\""'
 
+# Two histories in one repository.
+make_script roots
+script_commit roots 1 "# fast"
+git -C roots checkout -q --orphan other
+script_commit roots 2 'grep -q str.len "$case" && echo "lasts 20" >&2'
+toy_recipe roots 'timeout = 2s'
+test_that "findings between two histories are not localized, which ends nothing" '
+	run 0 solver add roots roots --recipe roots.recipe && timeout -k 5 300 "$solverfs" fuzz roots --name roots --for 100s --max-finds 1 --threshold 300ms --timeout 700ms -j 1 --reference v1 --target v2 >out 2>err </dev/null &&
+	has err "^not localized: spr/1: reference and target have no commit in common" && has err "^reduced spr/1: " && [ "$(grep -c "^not localized: spr/1" err)" = 1 ]'
+test_that "... and localized.tsv has no data" '
+	run 0 mount mnt && ! cat mnt/roots/spr/1/localized.tsv >out 2>err && has err "No data available"; r=$?; run 0 unmount mnt; (exit $r)'
+
 # -- reducing, beside the search and at the end --
 
 export SOLVERFS_STORE=$top/reducing && run 0 init && run 0 solver add slow slow --recipe slow.recipe

@@ -246,11 +246,31 @@ static int search(struct search *s, size_t at, size_t n)
         return r;
 }
 
+/* There is no search for these findings: their lines have nothing in common, or nothing that is built changes between them. */
+static void note_unsearchable(struct search *s, size_t at, size_t n)
+{
+        struct campaign *c = s->campaign;
+        cleanup_free char *why = copy_string(error_message(-EINVAL));
+
+        for (size_t i = at; i < at + n; i++) {
+                const struct observation *f = s->all.list[i];
+                struct campaign_found *found;
+
+                pthread_mutex_lock(&c->lock);
+                found = found_of(c, f);
+                if (found)
+                        found->is_tried = true;
+                pthread_mutex_unlock(&c->lock);
+                campaign_say(c, "not localized: %s/%u: %s", observation_folder(f->kind), f->number, why);
+        }
+}
+
 /* Localizes all findings that are not localized yet, until the time is over; *ret_open: the number of those left. Their results so far are kept as
  * unfinished (localization.h), and the next call continues. -ECANCELED: likewise. */
 static int localize(struct campaign *c, size_t *ret_open)
 {
         struct search s = {.campaign = c};
+        cleanup_free char *why = NULL;
         int r = observations_read(c->workspace, c->solver->number, NULL, &s.all);
         size_t n_all = s.all.n;
 
@@ -266,15 +286,20 @@ static int localize(struct campaign *c, size_t *ret_open)
                         s.n_open += n;
                 else
                         r = search(&s, at, n);
+                if (r == -EINVAL) {
+                        note_unsearchable(&s, at, n);
+                        r = 0;
+                }
         }
         observations_done(&s.all);
         *ret_open = s.n_open;
+        why = r < 0 ? copy_string(error_message(r)) : NULL;
         if (r < 0 && r != -ECANCELED)
-                campaign_say(c, "not localized: %s", error_message(r));
+                campaign_say(c, "not localized: %s", why);
         pthread_mutex_lock(&c->lock);
         learn(c);
         pthread_mutex_unlock(&c->lock);
-        return r;
+        return r < 0 ? errorf(r, "%s", why) : 0;
 }
 
 int campaign_localize_all(struct campaign *c)

@@ -75,8 +75,8 @@ static int localized_step(struct query *query, struct job *j, void **state, stru
         struct batch batch;
         int r = l ? 0 : localization_new(&q->options, &l);
 
-        if (r < 0)
-                return r;
+        if (r < 0) /* two versions without a history between them have no result, which is no failure */
+                return r == -EINVAL ? errorf(-ENODATA, "%s", error_message(r)) : r;
         *state = l;
         r = localization_next(l, &batch);
         if (r < 0)
