@@ -1,6 +1,7 @@
 /* The commits responsible in a finding's report, as far as the search for them has come. */
 #include "core/study/observation/finding.h"
 #include "core/study/observation/campaign_store.h"
+#include "core/study/observation/finding_compared.h"
 
 #include "tests/support/toy_workspace.h"
 
@@ -243,6 +244,27 @@ START_TEST(test_memory_is_not_verified)
 END_TEST
 
 /* What was found out about it later stands in it, each once. */
+/* What varied between its pairs of runs, as far as that is sure. */
+START_TEST(test_pairs_of_runs)
+{
+        static const char text[] = "(declare-const x Int)\n(declare-const y Int)\n(assert (> x 1))\n(assert (> y x))\n(check-sat)\n";
+
+        world(FINDING_SPR);
+        for (int side = 0; side < 2; side++) {
+                f->runs[side].seconds = realloc(f->runs[side].seconds, 3 * sizeof(double));
+                f->runs[side].n = 3;
+                for (int i = 0; i < 3; i++)
+                        f->runs[side].seconds[i] = side ? 1.5 : 0.25;
+        }
+        assert_says(" in 3 of 3 pairs of runs (100%%), all of the input as it is.\n"); /* nothing in it can change places */
+        assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string(text), &f->case_id));
+        assert_says(" in 3 of 3 pairs of runs (100%%): as it is, and with the input scrambled by the seeds 1 to 2.\n");
+        set_string(&f->origin, COMPARED_ORIGIN); /* by any seed, or none */
+        assert_says(" in 3 of 3 pairs of runs (100%%).\n");
+        end();
+}
+END_TEST
+
 START_TEST(test_explained)
 {
         cleanup_blob struct blob text = {0};
@@ -257,6 +279,6 @@ START_TEST(test_explained)
 }
 END_TEST
 
-SUITE("finding_report", test_explained, test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
+SUITE("finding_report", test_pairs_of_runs, test_explained, test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
       test_verify_goes_by_the_commit_responsible, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
       test_a_finished_one)

@@ -2,8 +2,10 @@
 
 #include <math.h>
 
+#include "core/query/scrambled.h"
 #include "core/study/base/stat.h"
 #include "core/study/observation/campaign_store.h"
+#include "core/study/observation/finding_compared.h"
 #include "core/study/observation/observation_internal.h"
 #include "core/study/steps/case_history.h"
 
@@ -412,6 +414,22 @@ static void add_explanations(struct workspace *w, const struct observation *f, s
         }
 }
 
+/* Reports what varied between the pairs of runs, as campaign_slowdown.c chooses it. A comparison's choice depends on its options, which no finding has. */
+static void add_chance(struct workspace *w, const struct solver *s, const struct observation *f, unsigned pairs, struct buffer *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct digest d;
+
+        if (strcmp(f->origin, COMPARED_ORIGIN) == 0 || cases_get(workspace_cases(w), f->case_id, &info) < 0)
+                return;
+        if (finding_has_seeds(s, f))
+                buffer_addf(ret, ": as it is, and under the solver's seeds 1 to %u", pairs - 1);
+        else if (scrambled_digest(w, info, 1, &d) == 0)
+                buffer_addf(ret, ": as it is, and with the input scrambled by the seeds 1 to %u", pairs - 1);
+        else
+                buffer_adds(ret, ", all of the input as it is");
+}
+
 static void add_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
@@ -422,10 +440,11 @@ static void add_seeds(struct workspace *w, struct solver *s, const struct observ
                 buffer_addf(ret, "The target takes longer by more than %.3gs", f->threshold);
         else if (pairs > 1)
                 buffer_addf(ret, "The target takes more than %.3g times the %s", f->threshold, judge_measure_name(f->measure));
-        if (pairs > 1)
-                buffer_addf(ret, " in %u of %u pairs of runs (%.0f%%): as it is, and %s 1 to %u.\n\n", held, pairs, 100.0 * held / pairs,
-                            finding_has_seeds(s, f) ? "under the solver's seeds" : "with the input scrambled by the seeds",
-                            pairs - 1);
+        if (pairs > 1) {
+                buffer_addf(ret, " in %u of %u pairs of runs (%.0f%%)", held, pairs, 100.0 * held / pairs);
+                add_chance(w, s, f, pairs, ret);
+                buffer_adds(ret, ".\n\n");
+        }
         if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
                 buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
                             seeds_reproduced((struct seeds_value *)v), SEEDS_MOST);
