@@ -35,7 +35,11 @@ static inline const uint64_t *limit_list(const struct recipe_limits *l)
 }
 
 #define RECIPE_OUTPUTS_MAX 16
-#define RECIPE_STACK       (UINT64_C(8) << 20) /* the default of `stack` */
+/* The defaults of a run's limits. */
+#define RECIPE_MEMORY      (UINT64_C(4) << 30)
+#define RECIPE_OUTPUT      (UINT64_C(16) << 20)
+#define RECIPE_PROCESSES   UINT64_C(64)
+#define RECIPE_STACK       (UINT64_C(8) << 20)
 
 /* Where remote builds are done. */
 struct recipe_builder {

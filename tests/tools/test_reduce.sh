@@ -65,6 +65,13 @@ test_that "the same again is known" '
 	begun=$(met reduce.try) && reduce 0 slow 1 --reference v1 --target v4 && is out "$(cat smallest.smt2)" && [ "$(met reduce.try)" = "$begun" ] &&
 	reduce 0 slow 1 --reference v1 --target v4 --again && is out "$(cat smallest.smt2)" && [ "$(met reduce.try)" -gt "$begun" ]'
 
+make_script tight
+script_commit tight 1 'grep -q str.len "$case" && [ "$(ulimit -s)" -lt 10000 ] && kill -SEGV $$'
+toy_recipe tight 'stack = 4m' && run 0 solver add tight tight --recipe tight.recipe
+test_that "what crashes within narrow limits is another question within wide ones" '
+	reduce 0 tight input.smt2 --target v1 --keep crash && has out str.len && toy_recipe tight "stack = 64m" && run 0 solver add --replace --recipe tight.recipe tight &&
+	reduce 2 tight input.smt2 --target v1 --keep crash && has err "does not crash"'
+
 # -- findings: reduced.smt2 --
 
 timeout 200 "$solverfs" fuzz slow --name first --for 100s --threshold 300ms --timeout 800ms --no-localize --no-reduce -j 1 --max-finds 1 --reference v1 --target v2 >out 2>err </dev/null
