@@ -154,6 +154,7 @@ test_that "a campaign by CPU time is localized by CPU time, and its report says 
 	has err "^localized spr/1: [0-9]+ $(git -C loaded rev-parse v3) 0.010000 1.000000 burns for lengths" && run 0 mount mnt && cat mnt/loaded/spr/1/localized.tsv mnt/loaded/spr/1/report.md >out &&
 	has out "$(git -C loaded rev-parse v3)	0.010000	1.000000" && has out "^Each run had 1s of CPU time"; r=$?; run 0 unmount mnt; (exit $r)'
 test_that "localize takes the clock of a finding" 'run 0 localize loaded spr/1 --json && has out "\"clock\": ?\"cpu\""'
+test_that "... unless another one is given" 'timeout -k 5 200 "$solverfs" localize loaded spr/1 --clock wall --json >out 2>err; ! has out "\"clock\": ?\"cpu\"" && has out "\"state\""'
 
 # Two histories in one repository.
 make_script roots

@@ -8,6 +8,7 @@
 
 struct options_command {
         const char *versions[2], *culprit;
+        bool is_clock_given;
         struct version *version[2];
         struct case_info *info;
         struct observation *finding; /* a ref; NULL: a case was named */
@@ -40,7 +41,8 @@ static void find_case(struct options_command *o, char *word)
                 command_must(cases_get(workspace_cases(common.workspace), f->case_id, &o->info));
                 o->versions[0] = o->versions[0] ?: copy_string(f->reference);
                 o->versions[1] = o->versions[1] ?: copy_string(observation_target(f));
-                o->question.is_cpu_time |= f->is_cpu_time;
+                if (!o->is_clock_given)
+                        o->question.is_cpu_time = f->is_cpu_time;
                 if (o->question.timeout_ns == 0)
                         o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
                 if (!o->culprit)
@@ -146,7 +148,8 @@ void cmd_options(int argc, char **argv)
                 {"seeds", 0, "N", "Seeds for the runs of both versions and of the options found (12)", .big_number = &o.question.seeds, .least = 1,
                  .most = JUDGE_PAIRS},
                 OPTION_TIMEOUT(o.question.timeout_ns),
-                {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
+                {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock,
+                 .is_given = &o.is_clock_given},
                 OPTION_ON(on),
                 OPTION_JSON("Print a JSON object with everything found"),
                 {0}};

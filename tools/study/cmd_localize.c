@@ -8,7 +8,7 @@ struct localizing {
         /* options */
         const char *reference, *target, *log;
         bool is_given[2]; /* the reference, the target */
-        bool is_measure_given, has_finding;
+        bool is_measure_given, is_clock_given, is_timeout_given, has_finding;
         struct words words; /* CASE... */
         struct localization_options options;
 
@@ -215,13 +215,19 @@ static void take_from_finding(struct localizing *o, const char *name, const stru
         const enum judge_measure measure = f->kind == ALARM_MEMORY ? JUDGE_MEMORY : f->measure;
         const char *const from[] = {f->reference, f->target};
         const char **const to[] = {&o->reference, &o->target};
+        const uint64_t timeout_ns = (uint64_t)(f->timeout * 1e9);
+        const bool takes_clock = !o->is_clock_given && (!o->is_measure_given || o->options.measure == JUDGE_TIME);
 
-        if (o->has_finding && !o->is_measure_given && (o->options.measure != measure || o->options.is_cpu_time != f->is_cpu_time))
+        if (o->has_finding && ((!o->is_measure_given && o->options.measure != measure) || (takes_clock && o->options.is_cpu_time != f->is_cpu_time)))
                 command_usage("%s has another measure or clock than the findings before it: localize it by itself", name);
-        if (!o->is_measure_given) {
+        if (o->has_finding && !o->is_timeout_given && o->options.timeout_ns != timeout_ns)
+                command_usage("%s has another time limit than the findings before it: localize it by itself, or give --timeout", name);
+        if (!o->is_measure_given)
                 o->options.measure = measure;
+        if (takes_clock)
                 o->options.is_cpu_time = f->is_cpu_time;
-        }
+        if (!o->is_timeout_given)
+                o->options.timeout_ns = timeout_ns;
         o->has_finding = true;
 
         for (int i = 0; i < 2; i++) {
@@ -233,8 +239,6 @@ static void take_from_finding(struct localizing *o, const char *name, const stru
                         command_usage("%s is not between two commits: give --reference and --target", name);
                 *to[i] = copy_string(from[i]);
         }
-        if (o->options.timeout_ns == 0)
-                o->options.timeout_ns = (uint64_t)(f->timeout * 1e9);
 }
 
 /* A word names cases, or a finding, whose input is an unlisted case. */
@@ -279,10 +283,11 @@ void cmd_localize(int argc, char **argv)
                 {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
                 {"measure", 0, "NAME", "The measure that became worse: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
-                 .to = &o.options.measure},
+                 .to = &o.options.measure, .is_given = &o.is_measure_given},
                 OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
                 OPTION_TIMEOUT(o.options.timeout_ns),
-                {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock},
+                {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock,
+                 .is_given = &o.is_clock_given},
                 {"log", 0, "FILE", "Write the search as a git bisect log, for 'git bisect replay'", .text = &o.log},
                 OPTION_ON(on),
                 OPTION_JSON("Print a JSON object for each case, a line each, with everything found"),
@@ -293,7 +298,8 @@ void cmd_localize(int argc, char **argv)
         o.options.is_cpu_time = clock == 1;
         if (o.options.is_cpu_time && o.options.measure != JUDGE_TIME)
                 command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
-        o.is_measure_given = o.options.measure != JUDGE_TIME || o.options.is_cpu_time;
+        o.is_measure_given |= o.is_clock_given;
+        o.is_timeout_given = o.options.timeout_ns != 0;
         o.is_given[0] = o.reference;
         o.is_given[1] = o.target;
         command_signals();
