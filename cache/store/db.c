@@ -399,7 +399,7 @@ static int check_size(struct db *d, size_t size)
 {
         struct stat st;
 
-        if (size < LARGE || (stat(d->data, &st) == 0 && size <= (uint64_t)st.st_size))
+        if (size < LARGE || (fstat(d->fd, &st) == 0 && size <= (uint64_t)st.st_size))
                 return 0;
         return db_damaged(d, "a value is larger than the file");
 }

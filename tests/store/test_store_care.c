@@ -805,6 +805,24 @@ START_TEST(test_an_index_that_lags_and_a_damaged_journal)
 }
 END_TEST
 
+/* As between the two renames that put another index in place. */
+START_TEST(test_a_large_value_while_the_index_has_no_name)
+{
+        char large[100000];
+        cleanup_blob struct blob b = {0};
+        struct store *s = open_store(STORE_CREATE);
+
+        for (size_t i = 0; i < sizeof(large); i++)
+                large[i] = (char)(i * i * 2654435761u >> 13);
+        assert_ok(store_set(s, FACTS, slice_string("a"), SLICE(large, sizeof(large))));
+        assert_ok(rename("s/lmdb", "s/aside"));
+        assert_ok(store_fetch(s, FACTS, slice_string("a"), &b));
+        ck_assert_uint_eq(b.size, sizeof(large));
+        assert_ok(rename("s/aside", "s/lmdb"));
+        store_close(s);
+}
+END_TEST
+
 /* As left by a process that died behind the journal, while this one had the store open: no damage. */
 START_TEST(test_an_index_that_lags_is_no_damage)
 {
@@ -992,6 +1010,6 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
               test_a_damaged_value_and_a_journal_compacted_since, test_the_first_segment_is_lost,
               test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost, test_an_index_that_lags_and_a_damaged_journal,
-              test_truncated_beside_threads, test_a_damaged_value, test_an_index_that_lags_is_no_damage,
+              test_truncated_beside_threads, test_a_damaged_value, test_an_index_that_lags_is_no_damage, test_a_large_value_while_the_index_has_no_name,
               test_index_thrown_away, test_compact,
               test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
