@@ -139,6 +139,10 @@ test_that "a result that cannot be written" \
 	'reduce 4 input.smt2 --command "grep -q 12345" -o nosuch/kept.smt2 && has err "cannot write nosuch/kept.smt2: No such file"'
 test_that "the file stands where {} does, and is in the folder" \
 	'reduce 0 input.smt2 --command "grep -q check-sat {} && test -s input.smt2" && is out "(check-sat)"'
+plain=$(mktemp -d /tmp/solverfs-reduce-XXXXXX)
+test_that "... also within quotes, for a shell of its own" '
+	TMPDIR=$plain reduce 0 input.smt2 --command "sh -c \"cat {} >seen; grep -q check-sat seen\" && sh -c '"'"'test -s {}'"'"'" && is out "(check-sat)"'
+rm -rf "$plain"
 test_that "a text that is no script" \
 	'printf "one\ntwo needle\nthree (\n" >text && reduce 0 text --command "grep -q needle" && [ $(wc -l <out) = 1 ] && has out needle'
 test_that "a command that is not interested" 'reduce 2 input.smt2 --command false && has err "not interested in the input: .false."'

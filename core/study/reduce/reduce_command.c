@@ -15,23 +15,22 @@ struct reduce_command {
         struct reduce_pool *pool;
 };
 
-/* In the folder; the shell's $1 is the file. */
+/* In the folder. The path is plain text in the command: it may stand within the user's quotes, and within a shell of the command's own. */
 static int start(const char *command, const char *folder, const char *path, pid_t *ret)
 {
         cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-        cleanup_buffer struct buffer script = {0};
+        cleanup_buffer struct buffer script = {0}, word = {0};
         const char *hole;
         int r;
 
-        buffer_adds(&script, "set -- ");
-        buffer_add_shell_word(&script, path);
-        buffer_adds(&script, "; cd ");
+        buffer_add_plain_word(&word, path, "");
+        buffer_adds(&script, "cd ");
         buffer_add_shell_word(&script, folder);
         buffer_adds(&script, " || exit\n");
         if (!strstr(command, "{}"))
-                buffer_addf(&script, "%s \"$1\"", command);
+                buffer_addf(&script, "%s %s", command, word.data);
         for (; (hole = strstr(command, "{}")); command = hole + 2)
-                buffer_addf(&script, "%.*s\"$1\"%s", (int)(hole - command), command, strstr(hole + 2, "{}") ? "" : hole + 2);
+                buffer_addf(&script, "%.*s%s%s", (int)(hole - command), command, word.data, strstr(hole + 2, "{}") ? "" : hole + 2);
         r = spawn_shell(script.data, (const int[]){nothing, nothing, nothing}, environ, ret);
         return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
 }
