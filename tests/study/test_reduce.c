@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "cache/base/hash.h"
 #include "core/smtlib/cnf.h"
 #include "core/smtlib/script.h"
 #include "core/study/reduce/reduce.h"
@@ -421,6 +422,43 @@ START_TEST(test_a_lie_that_was_taken_is_given_back)
 }
 END_TEST
 
+/* Interested in the line "two", and the first two times in the first text without it. */
+struct forgetful {
+        struct digest lie;
+        unsigned asked;
+};
+
+static int try_forgetful(void *user, const struct slice *texts, size_t n, enum reduce_answer *ret)
+{
+        struct forgetful *f = user;
+
+        for (size_t i = 0; i < n; i++) {
+                struct digest d;
+
+                digest_of(texts[i].data, texts[i].size, &d);
+                ret[i] = REDUCE_INTERESTING;
+                if (memmem(texts[i].data, texts[i].size, "two", 3))
+                        continue;
+                if (f->asked == 0)
+                        f->lie = d;
+                if (!digest_equal(&d, &f->lie) || ++f->asked > 2)
+                        ret[i] = REDUCE_BORING;
+        }
+        return 0;
+}
+
+START_TEST(test_a_text_that_the_last_check_goes_back_to_is_reduced)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct forgetful f = {0};
+
+        assert_ok(reduce(slice_string("one )\ntwo (\nthree\n"), &(struct reduce_test){.try = try_forgetful, .user = &f, .width = 1}, NULL, &result));
+        ck_assert_uint_eq(f.asked, 3);
+        ck_assert_str_eq(result.text.data, "two (\n");
+        ck_assert(result.is_minimal);
+}
+END_TEST
+
 /* The input, a candidate without the commands, all constants at once, and what that leaves is tidied at once; lists of two would take a step each. */
 START_TEST(test_many_changes_are_one_step)
 {
@@ -674,7 +712,7 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_quantifiers_of_quantifiers_are_one, test_terms_are_nested, test_wide_bits_are_written_in_decimal, test_dialect_stays,
       test_deep_input, test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best,
-      test_lies_are_withdrawn, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
+      test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
       test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,
       test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)

@@ -402,6 +402,23 @@ static int reduce_from(struct reducer *r)
         }
 }
 
+/* The text must be interesting when asked once more, or an earlier one takes its place: REDUCE_WITHDRAWN, unless the time is over. */
+static int check_end(struct reducer *r, int end)
+{
+        int k;
+
+        reduce_stage(r, "check");
+        k = r->status.taken > 0 && (!r->checks_late || is_unsure(r)) ? ask(r, reduce_text(r)) : 1;
+        if (k == 0) {
+                k = go_back(r);
+                if (k == 1 && end == 0) {
+                        tell_taken(r);
+                        end = REDUCE_WITHDRAWN;
+                }
+        }
+        return MIN(k, end);
+}
+
 static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
 {
         int k = add_text(r, input, true), end;
@@ -419,14 +436,9 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
                 end = reduce_from(r);
                 if (end == 0)
                         end = check_text(r);
+                if (end == 0 || end == -ETIME)
+                        end = check_end(r, end);
         } while (end == REDUCE_WITHDRAWN);
-        if (end == 0 || end == -ETIME) { /* the text must be interesting when asked once more, or an earlier one takes its place */
-                reduce_stage(r, "check");
-                k = r->status.taken > 0 && (!r->checks_late || is_unsure(r)) ? ask(r, reduce_text(r)) : 1;
-                if (k == 0)
-                        k = go_back(r);
-                end = MIN(k, end);
-        }
         ret->is_minimal = end == 0;
         return end == -ETIME ? 0 : end;
 }
