@@ -72,6 +72,13 @@ test_that "what crashes within narrow limits is another question within wide one
 	reduce 0 tight input.smt2 --target v1 --keep crash && has out str.len && toy_recipe tight "stack = 64m" && run 0 solver add --replace --recipe tight.recipe tight &&
 	reduce 2 tight input.smt2 --target v1 --keep crash && has err "does not crash"'
 
+make_script apart
+script_commit apart 1 'grep -q 12345 "$case" && echo "lasts 0.3" >&2 || echo "lasts 0.5" >&2'
+script_commit apart 2 'echo "lasts 20" >&2'
+toy_recipe apart 'timeout = 1500ms' && run 0 solver add apart apart --recipe apart.recipe
+test_that "a text on which no run within the timeout can show the ratio is not taken" \
+	'reduce 0 apart input.smt2 --reference v1 --target v2 --ratio 4 --floor 500ms -j 1 && has out 12345 && ! has out str.len'
+
 # -- findings: reduced.smt2 --
 
 timeout 200 "$solverfs" fuzz slow --name first --for 100s --threshold 300ms --timeout 800ms --no-localize --no-reduce -j 1 --max-finds 1 --reference v1 --target v2 >out 2>err </dev/null

@@ -235,14 +235,15 @@ static int is_good(const struct testing *t, int side, double limit, double *ret_
 static int test_slow(const struct testing *t)
 {
         struct reduce_versions *v = t->versions;
+        double most = v->options.measure == JUDGE_TIME ? v->options.timeout : INFINITY; /* what a run can show */
         double fast = 0, slow, least, shown = 0;
         int r;
 
         if (side_first(v) == SIDE_TARGET) {
                 pthread_mutex_lock(&v->lock);
-                shown = slow_least(v, v->fast * SLACK);
+                shown = fmin(slow_least(v, v->fast * SLACK), most);
                 pthread_mutex_unlock(&v->lock);
-                r = is_good(t, SIDE_TARGET, fmin(shown, v->options.timeout), &slow);
+                r = is_good(t, SIDE_TARGET, shown, &slow);
                 /* Too quick for the reference's time as it was; it may be shorter now. */
                 if (r <= 0 && (r < 0 || shown <= v->options.floor))
                         return r;
@@ -253,6 +254,8 @@ static int test_slow(const struct testing *t)
         if (r <= 0)
                 return r;
         least = slow_least(v, fast);
+        if (least > most)
+                return 0;
         if (shown < least)
                 r = is_good(t, SIDE_TARGET, least, &slow);
         if (r == 1) {
