@@ -32,15 +32,12 @@ static int find_start(struct localization *l)
 {
         struct history *h = l->options.solver->history;
         cleanup_revisions struct revisions between = {0};
-        cleanup_revisions struct revisions back = {0};
         struct commit c;
         int r;
 
         if (l->options.reference == l->options.target)
                 return errorf(-EINVAL, "reference and target are the same commit");
         r = revision_range(l->options.solver, l->options.reference, l->options.target, &between);
-        if (r == 0)
-                r = revision_range(l->options.solver, l->options.target, l->options.reference, &back);
         if (r < 0)
                 return r;
         if (between.n == 0)
