@@ -795,7 +795,7 @@ START_TEST(test_again_under_a_crowd)
                 readers[i] = shell_start("n=0; while ! [ -e enough ]; do cat " CELL "stdout > crowd.%zu && "
                                          "[ \"$(sort -u crowd.%zu | wc -l)\" = 1 ] || exit 1; n=$((n + 1)); done; [ $n -gt 0 ]",
                                          id, i, i);
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 2; i++)
                 measure_until_it_moves(id);
         write_whole("enough", "");
         for (size_t i = 0; i < ARRAY_SIZE(readers); i++)

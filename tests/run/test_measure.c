@@ -276,7 +276,8 @@ START_TEST(test_effort)
         ck_assert_int_eq(json_integer_value(json_object_get(e, "rlimit-count")), 12345678901);
         ck_assert_int_eq(json_integer_value(json_object_get(e, "conflicts")), 22);
         ck_assert(json_real_value(json_object_get(e, "seconds")) == 1.5);
-        ck_assert_int_eq(json_object_size(e), 3);
+        ck_assert(json_is_null(json_object_get(e, "absent")));
+        ck_assert_int_eq(json_object_size(e), 4);
         json_decref(j);
         fact_unref(f);
 }
