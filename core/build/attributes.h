@@ -17,6 +17,7 @@ struct attributes {
 
 /* The repository's handle must be the caller's own: its configuration becomes git's default. */
 int attributes_open(git_repository *git, struct attributes *ret);
-/* The bytes to write, by the attributes of the commit that the file is of; ret->ptr stays NULL if they are the committed ones. Free with git_buf_dispose(). -EBADMSG if the bytes cannot be made from the
- * sources alone (working-tree-encoding), -ENOTSUP if git on this machine would run a filter; each with a sentence. */
+/* The bytes to write, by the attributes of the commit that the file is of; ret->ptr stays NULL if they are the committed ones. Free with
+ * git_buf_dispose(). -EBADMSG if the bytes cannot be made from the sources alone (working-tree-encoding), -ENOTSUP if git on this machine would run a
+ * filter; each with a sentence. */
 int attributes_apply(const struct attributes *a, const struct tracked *t, git_blob *blob, git_buf *ret);

@@ -113,7 +113,7 @@ struct remeasured {
         uint32_t solver, info; /* numbers of the solver and the case; case 0: a build or a reduction, with all that depends on it */
         bool has_seed;
         uint64_t seed, wall_ns, cpu_ns; /* as in struct cell */
-        struct digest program;  /* every commit of any solver with this program shows the new value; zero for a build */
+        struct digest program;          /* every commit of any solver with this program shows the new value; zero for a build */
 };
 int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user);
 /* Calls fn with a line for each cell whose answer contradicts the status of its case ("kissat 1a2b3c4d5e6f says unsat on case 42 (a.cnf), whose

@@ -29,9 +29,8 @@ int cell_resolve(struct workspace *w, const struct cell *cell, const struct dige
         *ret = (struct resolved_cell){.knows_machine = cell_machine(cell, machine)};
         run_setting_digest(cell, &ret->setting);
         cell_limits(cell, &ret->limits);
-        if (cell->machine) {
+        if (cell->machine) { /* results count whatever the memory limit there */
                 ret->limits.memory = 0;
-                ret->any_memory = true;
                 ret->any_limits = cell->wall_ns == 0;
         }
         return find_programs(w, build, cell, ret);
@@ -65,7 +64,6 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 struct reading {
         const struct digest *setting;
         const struct recipe_limits *asked; /* NULL: any */
-        bool any_memory;
         bool brief, keys_only; /* keys_only: each case with any fact, without the fact */
         program_run_fn fn;
         void *user;
@@ -75,8 +73,7 @@ struct reading {
 
 static struct reading reading_of(const struct resolved_cell *r, bool brief, program_run_fn fn, void *user)
 {
-        return (struct reading){
-                .setting = &r->setting, .asked = r->any_limits ? NULL : &r->limits, .any_memory = r->any_memory, .brief = brief, .fn = fn, .user = user};
+        return (struct reading){.setting = &r->setting, .asked = r->any_limits ? NULL : &r->limits, .brief = brief, .fn = fn, .user = user};
 }
 
 static int give_found(struct reading *r)
@@ -103,7 +100,7 @@ static bool covers(const struct reading *r, const struct fact *f)
 {
         struct recipe_limits asked = *r->asked;
 
-        if (r->any_memory && f->verdict == VERDICT_MEMOUT)
+        if (asked.memory == 0 && f->verdict == VERDICT_MEMOUT) /* of a named machine: any limit; a recipe always has one */
                 asked.memory = f->limits.memory;
         return fact_covers(f, &asked);
 }

@@ -8,9 +8,8 @@
 
 struct resolved_cell {
         struct digest build; /* the key of the commit's build, done or not; zero for a named machine */
-        struct recipe_limits limits;
+        struct recipe_limits limits; /* of a named machine: memory 0, whatever the limit there */
         bool any_limits;         /* of a named machine: the longest limits measured, which come last */
-        bool any_memory;         /* of a named machine: a result counts whatever the memory limit there */
         bool knows_machine;      /* false: no results are known (cell_machine()) */
         struct digest setting;   /* the last part of the run keys */
         struct digest *programs; /* owned; a named machine may have several */

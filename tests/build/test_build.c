@@ -1106,16 +1106,22 @@ static bool own_compilers(void)
                mount("tmpfs", "/usr/local/bin", "tmpfs", 0, "size=1m,mode=755") == 0;
 }
 
-/* Another compiler at the same path, which tells the same version. `time`: of its file, seconds. */
-static void install_compiler(unsigned number, unsigned time)
+/* Another program before the machine's own. `option`: of the compiler or assembler, with the number. `time`: of its file, seconds. */
+static void install_tool(const char *name, const char *program, const char *option, unsigned number, unsigned time)
 {
         char script[512];
 
         snprintf(script, sizeof(script),
-                 "cd /usr/local/bin && printf '#!/bin/sh\nexec /usr/bin/gcc -DCC=%u \"$@\"\n' > cc.new && chmod 755 cc.new && touch -d @%u cc.new && "
-                 "mv cc.new cc",
-                 number, time);
+                 "cd /usr/local/bin && printf '#!/bin/sh\nexec /usr/bin/%s %s=%u \"$@\"\n' > %s.new && chmod 755 %s.new && touch -d @%u %s.new && "
+                 "mv %s.new %s",
+                 program, option, number, name, name, time, name, name, name);
         shell(script);
+}
+
+/* Another compiler at the same path, which tells the same version. */
+static void install_compiler(unsigned number, unsigned time)
+{
+        install_tool("cc", "gcc", "-DCC", number, time);
 }
 
 /* A program that prints by which compiler each of its two objects was made. */
@@ -1288,13 +1294,7 @@ END_TEST
 /* Another assembler behind the same compiler. */
 static void install_assembler(unsigned number, unsigned time)
 {
-        char script[512];
-
-        snprintf(script, sizeof(script),
-                 "cd /usr/local/bin && printf '#!/bin/sh\nexec /usr/bin/as --defsym AS=%u \"$@\"\n' > as.new && chmod 755 as.new && touch -d @%u as.new && "
-                 "mv as.new as",
-                 number, time);
-        shell(script);
+        install_tool("as", "as", "--defsym AS", number, time);
 }
 
 /* The compile cache has an object of the first attempt, and is not asked for it in the second. */

@@ -243,8 +243,7 @@ START_TEST(test_memory_is_not_verified)
 }
 END_TEST
 
-/* What was found out about it later stands in it, each once. */
-/* What varied between its pairs of runs, as far as that is sure. */
+/* It says under which seeds the pairs of runs were, as far as that is sure. */
 START_TEST(test_pairs_of_runs)
 {
         static const char text[] = "(declare-const x Int)\n(declare-const y Int)\n(assert (> x 1))\n(assert (> y x))\n(check-sat)\n";
@@ -265,6 +264,7 @@ START_TEST(test_pairs_of_runs)
 }
 END_TEST
 
+/* All that was found out about it later stands in it, each once. */
 START_TEST(test_explained)
 {
         cleanup_blob struct blob text = {0};

@@ -60,10 +60,10 @@ static void tell_decided(const struct localizing *o)
 
         localization_progress(o->search, &l);
         for (size_t i = 0; l.search.finished < l.search.cases && i < o->options.n; i++) {
-                cleanup_localized struct localized *result = localization_result(o->search, i);
+                cleanup_localized struct localized *result = o->is_told[i] ? NULL : localization_result(o->search, i);
                 cleanup_buffer struct buffer rows = {0};
 
-                if (o->is_told[i] || result->state == LOCALIZE_OPEN)
+                if (!result || result->state == LOCALIZE_OPEN)
                         continue;
                 o->is_told[i] = true;
                 localized_rows(result, &rows);

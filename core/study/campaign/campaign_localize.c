@@ -200,17 +200,24 @@ static int run_search(struct search *s, struct localization *l)
 }
 
 /* A searched finding counts as tried, even if its result is not kept: another search in this session would give the same. */
-static void note_result(struct search *s, const struct observation *f, const struct localized *result)
+static void mark_tried(struct campaign *c, const struct observation *f)
 {
-        struct campaign *c = s->campaign;
-        cleanup_buffer struct buffer rows = {0};
         struct campaign_found *found;
 
         pthread_mutex_lock(&c->lock);
         found = found_of(c, f);
-        if (found && !result->is_unfinished)
+        if (found)
                 found->is_tried = true;
         pthread_mutex_unlock(&c->lock);
+}
+
+static void note_result(struct search *s, const struct observation *f, const struct localized *result)
+{
+        struct campaign *c = s->campaign;
+        cleanup_buffer struct buffer rows = {0};
+
+        if (!result->is_unfinished)
+                mark_tried(c, f);
         s->n_open += result->is_unfinished;
         localized_rows(result, &rows);
         rows.data[strcspn(rows.data, "\n")] = '\0';
@@ -254,13 +261,8 @@ static void note_unsearchable(struct search *s, size_t at, size_t n)
 
         for (size_t i = at; i < at + n; i++) {
                 const struct observation *f = s->all.list[i];
-                struct campaign_found *found;
 
-                pthread_mutex_lock(&c->lock);
-                found = found_of(c, f);
-                if (found)
-                        found->is_tried = true;
-                pthread_mutex_unlock(&c->lock);
+                mark_tried(c, f);
                 campaign_say(c, "not localized: %s/%u: %s", observation_folder(f->kind), f->number, why);
         }
 }
