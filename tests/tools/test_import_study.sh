@@ -193,6 +193,9 @@ test_that "an input that is damaged there is left out, with its file, and the st
 test_that "a campaign whose journal is of another version comes without its files, and the status is 1" '
 	fresh && printf "solverfs campaign 9\n" | dd of=damaged/campaigns/toy/lies/journal conv=notrunc status=none && run 1 import damaged && has err "campaign .lies. comes without its files: .*another solverfs" &&
 	run 0 import other && is_whole && [ -s store/campaigns/toy/lies/journal ]'
+test_that "a campaign whose journal is damaged comes without its files, and all others with them" '
+	fresh && printf "\377" | dd of=damaged/campaigns/toy/lies/journal bs=1 seek=20 conv=notrunc status=none && run 1 import damaged && has err "campaign .lies. comes without its files: .*journal is damaged" &&
+	[ "$(field 7)" = 4 ] && run 0 import other && is_whole && [ -s store/campaigns/toy/lies/journal ]'
 test_that "a journal that ends within a record is taken up to there" '
 	fresh && truncate -s -3 damaged/campaigns/toy/lies/journal && run 0 import damaged && run 0 import other && [ "$(field 7)" = 1 ] && is_whole'
 test_that "a store of another version is refused, and nothing is taken" '
