@@ -196,6 +196,8 @@ test_that "a campaign whose journal is of another version comes without its file
 test_that "a campaign whose journal is damaged comes without its files, and all others with them" '
 	fresh && printf "\377" | dd of=damaged/campaigns/toy/lies/journal bs=1 seek=20 conv=notrunc status=none && run 1 import damaged && has err "campaign .lies. comes without its files: .*journal is damaged" &&
 	[ "$(field 7)" = 4 ] && run 0 import other && is_whole && [ -s store/campaigns/toy/lies/journal ]'
+test_that "the logics that its versions answered come with a campaign" '
+	fresh && echo QF_LIA >damaged/campaigns/toy/lies/logics && run 0 import damaged && cmp damaged/campaigns/toy/lies/logics store/campaigns/toy/lies/logics'
 test_that "a journal that ends within a record is taken up to there" '
 	fresh && truncate -s -3 damaged/campaigns/toy/lies/journal && run 0 import damaged && run 0 import other && [ "$(field 7)" = 1 ] && is_whole'
 test_that "a store of another version is refused, and nothing is taken" '
