@@ -100,6 +100,8 @@ static int read_levels(struct reader *r, struct cut_item *item, bool is_push)
                               item->levels == 1 ? "" : "s", open);
         if (is_push && item->levels + open > LEVELS_MOST)
                 return errorf(-EINVAL, "line %zu: more than %d levels are open here", line_at(r->cut, item->begin), LEVELS_MOST);
+        if (is_push && item->levels + r->cut->n_scopes > LEVELS_MOST + r->cut->text.size) /* a scope is kept for each, also a closed one */
+                return errorf(-EINVAL, "line %zu: too many levels are pushed up to here", line_at(r->cut, item->begin));
         for (size_t i = 0; is_push && i < item->levels; i++)
                 open_scope(r);
         close_scopes(r, r->n - (is_push ? 0 : item->levels));
