@@ -1,6 +1,7 @@
 /* Streams, statistics, profiles and functions as tables. */
-#include "tests/support/test.h"
+#include "tests/support/git_shell.h"
 
+#include "core/history/history.h"
 #include "core/why/diverge/divergence.h"
 #include "core/why/diverge/functions.h"
 #include "core/why/diverge/profile.h"
@@ -495,6 +496,82 @@ START_TEST(test_function_at)
 }
 END_TEST
 
+#define LINES 1000
+#define STEP  7 /* from one line that changes to the next */
+
+static void commit_lines(bool is_changed, struct buffer *ret)
+{
+        static const char *const kinds[] = {"int one(int a)", "{", "}", "        a++;", "        if (a) {", "                b();", "        }", "",
+                                            "again:", "#ifdef X", "static void two(void) {", "  three()", "  {", "  }", "\tc();",
+                                            "                        return d(a,"};
+        struct random random;
+
+        random_seed(&random, test_seed(3));
+        for (unsigned i = 0; i < LINES; i++) {
+                const char *kind = kinds[random_below(&random, ARRAY_SIZE(kinds))];
+
+                if (i % STEP == 0)
+                        buffer_addf(ret, "%*s%s%u();\n", (int)(i % 5 * 4), "", is_changed ? "after" : "before", i);
+                else
+                        buffer_addf(ret, "%s\n", kind);
+        }
+        assert_ok(write_file_atomic("source/a.c", ret->data, ret->size, 0600));
+        shell("cd source && commit next");
+}
+
+/* Each `step`-th line that is in the function. */
+static unsigned count_lines(const struct buffer *text, unsigned step, const char *function)
+{
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < LINES; i += step) {
+                cleanup_free char *name = function_at(SLICE(text->data, text->size), i + 1);
+
+                n += strcmp(name, function) == 0;
+        }
+        return n;
+}
+
+/* Lines that are looked up together are of the functions that each is of alone. */
+START_TEST(test_changed_functions)
+{
+        static const struct history_tables tables = {0, 1, 2, 3};
+        cleanup_buffer struct buffer before = {0}, after = {0};
+        char file[] = "a.c", *const paths[] = {file, NULL};
+        struct changed_functions added = {0}, changed = {0};
+        struct store *store = NULL;
+        struct history *history = NULL;
+        uint32_t first, second, n;
+        unsigned sum = 0;
+
+        shell("git init -q source");
+        commit_lines(false, &before);
+        commit_lines(true, &after);
+        assert_ok(store_open("store", (const char *[]){"commits", "oids", "refs", "sources"}, 4, STORE_CREATE, &store));
+        assert_ok(make_dirs("repos", 0700));
+        assert_ok(history_clone("repos", "x", "source", HISTORY_SILENCE_NS, NULL));
+        assert_ok(history_open(store, &tables, "repos", "x", 7, &history));
+        assert_ok(history_update(history, true, NULL, &n));
+        assert_ok(history_resolve(history, "HEAD~1", &first));
+        assert_ok(history_resolve(history, "HEAD", &second));
+
+        assert_ok(changed_functions(history, first, paths, &added));
+        for (size_t i = 0; i < added.n; sum += added.list[i++].added)
+                ck_assert_uint_eq(added.list[i].added, count_lines(&before, 1, added.list[i].name));
+        ck_assert_uint_eq(sum, LINES);
+        assert_ok(changed_functions(history, second, paths, &changed));
+        ck_assert_uint_gt(changed.n, 2);
+        for (size_t i = 0; i < changed.n; i++) {
+                ck_assert_uint_eq(changed.list[i].removed, count_lines(&before, STEP, changed.list[i].name));
+                ck_assert_uint_eq(changed.list[i].added, count_lines(&after, STEP, changed.list[i].name));
+        }
+        changed_functions_done(&added);
+        changed_functions_done(&changed);
+        history_unref(history);
+        store_close(store);
+}
+END_TEST
+
 /* -- trails --------------------------------------------------------------------------------------------------------- */
 
 START_TEST(test_trail_skip)
@@ -616,4 +693,5 @@ START_TEST(test_trail_places)
 END_TEST
 
 SUITE("diverge", test_trail_skip, test_trails, test_trail_end, test_trail_places, test_streams, test_context, test_unsteady, test_unsteady_more_lines, test_partings, test_cut, test_long_line, test_many_shapes, test_broken_source, test_statistic_lines,
-      test_statistics_compared, test_statistic_is_of, test_profile, test_profile_library, test_profile_without_place, test_function_at)
+      test_statistics_compared, test_statistic_is_of, test_profile, test_profile_library, test_profile_without_place, test_function_at,
+      test_changed_functions)

@@ -4,8 +4,10 @@
 
 #include "core/git/paths.h"
 #include "core/history/history.h"
+#include "core/smtlib/token.h"
 
-#define HEADER_LINES 12 /* of parameters, up to the brace */
+#define HEADER_LINES 12  /* of parameters, up to the brace */
+#define INDENTATIONS 100 /* of lines that are remembered */
 
 /* -- the function of a line ---------------------------------------------------------------------------------------- */
 
@@ -72,35 +74,66 @@ static size_t indentation(const char *p, const char *end)
         return p == end || *p == '\n' || *p == '\r' ? SIZE_MAX : (size_t)(p - from); /* empty lines have no indentation */
 }
 
-char *function_at(struct slice text, unsigned line)
-{
-        const char *const begin = text.data, *const end = begin + text.size, *p = begin, *newline;
-        size_t least = SIZE_MAX;
-        const char *first;
+/* The name that was found for the last line of each indentation. A walk from below that comes by it in the same state finds the same name. */
+struct walked {
+        const char *line;
+        struct slice name;
+};
 
-        for (unsigned i = 1; i < line && p < end && (newline = memchr(p, '\n', (size_t)(end - p))); i++)
-                p = newline + 1;
-        for (first = p;;) {
+/* The name of the function of a line, which begins at `first`; empty: none. `known` is of the same text. */
+static struct slice name_at(struct slice text, const char *first, struct walked known[INDENTATIONS])
+{
+        const char *const begin = text.data, *const end = begin + text.size, *p = first, *newline;
+        size_t least = SIZE_MAX, own = SIZE_MAX;
+        struct slice name = SLICE("", 0);
+
+        for (;;) {
                 const size_t here = indentation(p, end);
 
                 if (here < least) { /* never of an empty line */
-                        struct slice name;
-
                         newline = memchr(p, '\n', (size_t)(end - p));
                         name = header_name(SLICE(p, (size_t)((newline ?: end) - p)));
                         if (name.size > 0 && has_body(p, end))
-                                return copy_prefix(name.data, name.size);
+                                break;
+                        name = SLICE("", 0);
                         /* labels and preprocessor lines may be at the margin anywhere, and a brace on the line below its function's name */
                         if (*p != '#' && !isalpha((unsigned char)*p) && p[here] != '{')
                                 least = p == first && p[here] == '}' ? here + 1 : here; /* a closing brace ends what began at its column */
                         if (*p == '}' && p != first) /* after the end of a function */
-                                return copy_string("");
+                                break;
+                }
+                if (p == first)
+                        own = least;
+                else if (least < INDENTATIONS && known[least].line == p) {
+                        name = known[least].name;
+                        break;
                 }
                 if (p == begin)
-                        return copy_string("");
+                        break;
                 for (p--; p > begin && p[-1] != '\n'; p--)
                         ;
         }
+        if (own < INDENTATIONS)
+                known[own] = (struct walked){first, name};
+        return name;
+}
+
+/* Where the line after the n next ones begins, or the last one. */
+static const char *go_down(struct slice text, const char *p, unsigned n)
+{
+        const char *const end = (const char *)text.data + text.size, *newline;
+
+        for (; n > 0 && p < end && (newline = memchr(p, '\n', (size_t)(end - p))); n--)
+                p = newline + 1;
+        return p;
+}
+
+char *function_at(struct slice text, unsigned line)
+{
+        struct walked known[INDENTATIONS] = {0};
+        const struct slice name = name_at(text, go_down(text, text.data, MAX(line, 1U) - 1), known);
+
+        return copy_prefix(name.data, name.size);
 }
 
 /* -- what a commit changed ------------------------------------------------------------------------------------------ */
@@ -108,15 +141,21 @@ char *function_at(struct slice text, unsigned line)
 struct changing {
         struct changed_functions *to;
         char *const *paths;
+        const char *path; /* of the last hunk */
+        struct side {
+                const char *line; /* reached in the text */
+                unsigned number;
+                struct walked known[INDENTATIONS];
+        } sides[2];
 };
 
-static struct changed_function *put(struct changed_functions *to, const char *file, const char *name)
+static struct changed_function *put(struct changed_functions *to, const char *file, struct slice name)
 {
-        for (size_t i = 0; i < to->n; i++)
-                if (strcmp(to->list[i].file, file) == 0 && strcmp(to->list[i].name, name) == 0)
+        for (size_t i = to->n; i-- > 0;) /* most lines are of the last one */
+                if (text_is(name, to->list[i].name) && strcmp(to->list[i].file, file) == 0)
                         return &to->list[i];
         list_grow(to->list, to->n);
-        to->list[to->n] = (struct changed_function){.file = copy_string(file), .name = copy_string(name)};
+        to->list[to->n] = (struct changed_function){.file = copy_string(file), .name = copy_prefix(name.data, name.size)};
         return &to->list[to->n++];
 }
 
@@ -126,20 +165,28 @@ static int add_hunk(void *user, const struct commit_hunk *h)
 
         if (!paths_have(c->paths, h->path))
                 return 0;
-        for (int side = 0; side < 2; side++)
-                for (unsigned i = 0; i < h->n[side]; i++) {
-                        cleanup_free char *name = function_at(h->text[side], h->line[side] + i);
-                        struct changed_function *f = put(c->to, h->path, name);
+        for (int i = 0; i < 2; i++) {
+                struct side *s = &c->sides[i];
 
-                        f->removed += side == 0;
-                        f->added += side == 1;
+                if (h->path != c->path) /* another file */
+                        *s = (struct side){.line = h->text[i].data, .number = 1};
+                for (unsigned k = 0; k < h->n[i]; k++) {
+                        struct changed_function *f;
+
+                        s->line = go_down(h->text[i], s->line, h->line[i] + k - s->number);
+                        s->number = h->line[i] + k;
+                        f = put(c->to, h->path, name_at(h->text[i], s->line, s->known));
+                        f->removed += i == 0;
+                        f->added += i == 1;
                 }
+        }
+        c->path = h->path;
         return 0;
 }
 
 int changed_functions(struct history *h, uint32_t commit, char *const *paths, struct changed_functions *ret)
 {
-        return history_hunks(h, commit, add_hunk, &(struct changing){ret, paths});
+        return history_hunks(h, commit, add_hunk, &(struct changing){.to = ret, .paths = paths});
 }
 
 void changed_functions_done(struct changed_functions *c)
