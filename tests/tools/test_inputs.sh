@@ -222,6 +222,8 @@ if [ "$(id -u)" != 0 ]; then
 fi
 mkdir -p tree/in && cp x tree/in/a.smt2 && ln -s .. tree/in/round && ln -s nowhere tree/d.smt2 && mkfifo tree/p.smt2
 test_that "a folder with loops, a dangling link and a fifo: the file is taken, the rest is said" 'run 1 case add tree && [ "$(wc -l <out)" = 1 ] && [ "$(field 3)" = in/a.smt2 ] && has err "round: a folder that holds itself" && has err "d.smt2: No such file" && serves'
+test_that "a campaign may have any bytes in its name" '
+	run 0 fuzz toy --name "$(printf "b\377d")" --reference HEAD --target HEAD:x --for 1s -j 1 --json && [ "$(jq -r .campaign out)" = "b\\xffd" ]'
 test_that "a symlink's name, and the bytes it leads to" 'printf "; answer: sat\n; linked" >linked && ln -s linked sym.smt2 && run 0 case add sym.smt2 && [ "$(field 3)" = sym.smt2 ] && cmp linked "$mnt/cases/$(field 1)/input.smt2" || ! $mounted'
 (exec -a '; a case that nobody knows the size of' sleep 100) &
 unknown=$!

@@ -105,8 +105,8 @@ static int print(const struct options_command *o, const struct restoring_answer 
                 json_t *j = restoring_json(a);
 
                 json_object_update_new(j, json_pack("{sI so}", "case", (json_int_t)o->info->id, "name", json_printable(o->info->name)));
-                json_object_set_new(json_object_get(j, "reference"), "version", json_string(o->version[0]->text));
-                json_object_set_new(json_object_get(j, "target"), "version", json_string(o->version[1]->text));
+                json_object_set_new(json_object_get(j, "reference"), "version", json_printable(o->version[0]->text));
+                json_object_set_new(json_object_get(j, "target"), "version", json_printable(o->version[1]->text));
                 output_json(j);
         } else {
                 cleanup_buffer struct buffer line = {0};

@@ -74,9 +74,9 @@ static void show_end(const struct campaign_command *c)
                 output_write(&b);
                 return;
         }
-        j = json_pack("{ss ss sf sI sI sf sI sI sI sI sI}", "campaign", c->settings.name, "state", campaign_state_name(s.state), "worked", s.worked, "inputs",
-                      s.inputs, "runs", s.runs, "solving", s.solving, "finds", s.finds, "rejected", s.rejected, "soundness", s.soundness, "crashes", s.crashes,
-                      "to-report", s.distinct);
+        j = json_pack("{so ss sf sI sI sf sI sI sI sI sI}", "campaign", json_printable(c->settings.name), "state", campaign_state_name(s.state),
+                      "worked", s.worked, "inputs", s.inputs, "runs", s.runs, "solving", s.solving, "finds", s.finds, "rejected", s.rejected, "soundness",
+                      s.soundness, "crashes", s.crashes, "to-report", s.distinct);
         more = c->settings.kind == CAMPAIGN_UNKNOWNS ? json_pack("{sI sI sI sI}", "unknowns", s.candidates, "regressions", s.finds - s.implications, "implications",
                                                                  s.implications, "duplicates", s.duplicates)
                                                      : json_pack("{sI}", "passed-over", s.passed_over);

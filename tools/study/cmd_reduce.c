@@ -229,13 +229,13 @@ static void tell_json(const struct reducing *o, const struct reduction *r, json_
         json_object_set_new(j, "keeps", json_string(interest_name(r->interest)));
         json_object_set_new(j, is_time ? "clock" : "measure", json_string(!is_time ? judge_measure_name(r->measure) : r->is_cpu_time ? "CPU" : "wall"));
         for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
-                json_object_set_new(j, sides[side], json_pack("{ss s{ss sf} s{ss sf}}", "version", o->names[side], "input", "verdict",
+                json_object_set_new(j, sides[side], json_pack("{so s{ss sf} s{ss sf}}", "version", json_printable(o->names[side]), "input", "verdict",
                                                               verdict_name(r->input[side].verdict), amount, r->input[side].seconds, "reduced", "verdict",
                                                               verdict_name(r->reduced[side].verdict), amount, r->reduced[side].seconds));
         if (r->interest == INTEREST_IMPLICATION)
                 json_object_set_new(j, "decided", json_stringn_nocheck(r->text.data, r->text.size));
         if (*o->file)
-                json_object_set_new(j, "file", json_string(o->file));
+                json_object_set_new(j, "file", json_printable(o->file));
         output_json(j);
 }
 
