@@ -220,7 +220,7 @@ static void parse(struct parsing *p, unsigned flags, int argc, char **argv, cons
 }
 
 /* Checks the number of words against a pattern: "NAME [CASE...]" needs at least one. */
-static void check_words(const char *arguments, const struct words *words)
+static void check_words(const char *arguments, const struct words *words, bool may_lack)
 {
         size_t least = 0, most = 0, depth = 0;
 
@@ -228,7 +228,7 @@ static void check_words(const char *arguments, const struct words *words)
                 depth += *p == '[';
                 depth -= *p == ']';
                 most += p == arguments || p[-1] == ' ';
-                least += (p == arguments || p[-1] == ' ') && depth == 0;
+                least += (p == arguments || p[-1] == ' ') && depth == 0 && !may_lack;
         }
         if (words->n < least || (words->n > most && !strstr(arguments, "...")))
                 command_usage("too %s arguments: expected %s", words->n < least ? "few" : "many", arguments);
@@ -239,8 +239,8 @@ struct words command_parse(int argc, char **argv, const char *arguments, const c
         struct parsing p = {.takes_words = arguments && *arguments};
 
         parse(&p, 0, argc, argv, arguments, doc, options);
-        if (p.takes_words && !p.is_other_use && !strchr(arguments, '\n') && !strstr(arguments, "--"))
-                check_words(arguments, &p.words);
+        if (p.takes_words && !strchr(arguments, '\n') && !strstr(arguments, "--"))
+                check_words(arguments, &p.words, p.is_other_use);
         return p.words;
 }
 

@@ -33,7 +33,7 @@ struct command_option {
 
         bool *is_given; /* also set to true; may be NULL */
         bool is_alias;  /* another name of the row before */
-        bool is_other_use; /* with it the command takes words other than `arguments` */
+        bool is_other_use; /* with it words of `arguments` may be missing */
 };
 
 /* Rows shared by many commands. */

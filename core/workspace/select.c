@@ -362,6 +362,7 @@ static int choose_queries(struct choosing *c, const char *word, const char *numb
         cleanup_free char *whole = copy_prefix(word, (size_t)(number - 1 - word));
         struct choosing inner = {.cases = c->cases, .sets = c->sets, .chosen = &wholes};
         uint32_t range[2] = {1, UINT32_MAX};
+        bool is_asked = false;
         int r = choose_word(&inner, whole);
 
         if (r == 0 && strcmp(number, "all") != 0 && !parse_range(number, range)) {
@@ -379,8 +380,11 @@ static int choose_queries(struct choosing *c, const char *word, const char *numb
                         r = cases_query(c->cases, of, q, &info);
                         if (r == 0)
                                 choose(c, info);
+                        is_asked = true;
                 }
         }
+        if (r == 0 && !is_asked)
+                r = errorf(-ENOENT, "'%s' names no query: there is no check-sat", word);
         case_selection_done(&inner.all);
         free(inner.taken);
         return r;

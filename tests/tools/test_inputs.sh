@@ -224,6 +224,7 @@ mkdir -p tree/in && cp x tree/in/a.smt2 && ln -s .. tree/in/round && ln -s nowhe
 test_that "a folder with loops, a dangling link and a fifo: the file is taken, the rest is said" 'run 1 case add tree && [ "$(wc -l <out)" = 1 ] && [ "$(field 3)" = in/a.smt2 ] && has err "round: a folder that holds itself" && has err "d.smt2: No such file" && serves'
 test_that "a campaign may have any bytes in its name" '
 	run 0 fuzz toy --name "$(printf "b\377d")" --reference HEAD --target HEAD:x --for 1s -j 1 --json && [ "$(jq -r .campaign out)" = "b\\xffd" ]'
+test_that "a folder has no name" 'run 2 case add --name one tree && has err "name takes a FILE, and tree is a folder"'
 test_that "a symlink's name, and the bytes it leads to" 'printf "; answer: sat\n; linked" >linked && ln -s linked sym.smt2 && run 0 case add sym.smt2 && [ "$(field 3)" = sym.smt2 ] && cmp linked "$mnt/cases/$(field 1)/input.smt2" || ! $mounted'
 (exec -a '; a case that nobody knows the size of' sleep 100) &
 unknown=$!
@@ -333,6 +334,7 @@ test_that "a recipe is replaced" '
 	[ "$(grep -c "# why" "$SOLVERFS_STORE/config")" = 1 ] && ! grep -q nosuchdir "$SOLVERFS_STORE/config"'
 test_that "a build that made another program names it" 'run 1 build work v1 && has err "the build made no prog; programs that it made: toy"'
 test_that "and again, with the same repository" 'sed -i "s/= prog/= toy/" work.recipe && run 0 solver add --replace work toy --recipe work.recipe && run 0 build work v1'
+test_that "more words are refused" 'run 2 solver add --replace work toy more --recipe work.recipe && has err "too many arguments: expected NAME REPO"'
 test_that "from another one it is no replacement" 'git init -q third && run 1 solver add --replace work third --recipe work.recipe && has err "comes from .*toy"'
 test_that "a variant has no recipe of its own to replace" 'run 1 solver add --replace work-v --recipe work.recipe && has err "is a variant of work"'
 test_that "--replace of a new solver wants a repository" 'run 1 solver add --replace fresh --recipe work.recipe && has err "say where its repository is" && run 0 solver add --replace fresh toy --recipe work.recipe'

@@ -163,6 +163,8 @@ void cmd_case_add(int argc, char **argv)
 
         if (name && files.n > 1)
                 command_usage("--name takes exactly one FILE; %zu given", files.n);
+        if (name && is_folder(files.list[0]))
+                command_usage("--name takes a FILE, and %s is a folder", files.list[0]);
         command_stoppable();
         command_open(0);
         a.cases = workspace_cases(common.workspace);
