@@ -338,7 +338,6 @@ test_that "more words are refused" 'run 2 solver add --replace work toy more --r
 test_that "from another one it is no replacement" 'git init -q third && run 1 solver add --replace work third --recipe work.recipe && has err "comes from .*toy"'
 test_that "a variant has no recipe of its own to replace" 'run 1 solver add --replace work-v --recipe work.recipe && has err "is a variant of work"'
 test_that "--replace of a new solver wants a repository" 'run 1 solver add --replace fresh --recipe work.recipe && has err "say where its repository is" && run 0 solver add --replace fresh toy --recipe work.recipe'
-test_that "the recipes that come with solverfs are listed" 'run 0 solver add --list && has out "^strand	/"'
 
 # -- what a build reads beside its repository: folders of the machine, submodules, downloads --
 

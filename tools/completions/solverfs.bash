@@ -90,7 +90,7 @@ _solverfs() {
 	if [[ $cur == -* ]]; then
 		local own=""
 		case $command in
-		"solver add") own="--recipe --replace --submodules --list" ;;
+		"solver add") own="--recipe --replace --submodules" ;;
 		snapshot) own="--name --force" ;;
 		"solver list" | "solver update" | "recipe list" | "case list" | "set list" | version) own="--json" ;;
 		doctor) own="--patience --json" ;;

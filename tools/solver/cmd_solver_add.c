@@ -8,15 +8,8 @@
 
 struct add_options {
         const char *name, *repository, *recipe;
-        bool replace, list, submodules;
+        bool replace, submodules;
 };
-
-static void list_recipe(void *user, const char *name, const char *path)
-{
-        static const struct column columns[] = {{"RECIPE", 14}, {"FILE"}, {0}};
-
-        output_rowf(columns, "%s\t%s", name, path);
-}
 
 /* True if the store has a solver of this name, which gets another recipe. REPO, if given, must be its repository. */
 static bool is_there(const struct add_options *o)
@@ -160,7 +153,7 @@ void cmd_solver_add(int argc, char **argv)
 {
         static const char doc[] =
                 "Add a solver: clone REPO (a path or a URL) with its whole history into the store and index it.\v"
-                "Recipes by name are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
+                "Recipes by name ('solverfs recipe list') are looked for in the folders of $SOLVERFS_RECIPES and where solverfs was installed. "
                 "Where there is none, one is drafted: HEAD is built in the ways that are usual for what lies in it, and its programs are run on small "
                 "formulas (solverfs recipe draft). A recipe's variants are added with it.\n"
                 "REPO may be two solvers of the store: the library's history within a host that is held, or the host's with a library that is.\n\n"
@@ -176,14 +169,9 @@ void cmd_solver_add(int argc, char **argv)
                  .text = &o.recipe},
                 {"replace", 'R', NULL, "Give an existing solver this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
                 {"submodules", 's', NULL, "Fetch the submodules of its branches and tags, for its builds", .on = &o.submodules},
-                {"list", 'l', NULL, "List the recipes that come with solverfs", .on = &o.list, .is_other_use = true},
                 {0}};
         struct words words = command_parse(argc, argv, "NAME REPO", doc, options);
 
-        if (o.list) {
-                recipes_each(list_recipe, NULL);
-                return;
-        }
         o.name = word_next(&words);
         o.repository = word_next(&words);
         if (!o.name || (!o.repository && !o.replace))
