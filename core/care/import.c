@@ -195,7 +195,7 @@ static void limits_of(const struct importing *i, const struct benchexec_run *run
                 ret->memory = i->results->memory_limit;
 }
 
-/* Our own exports have the answers of all check-sats; the last one is the status. */
+/* Our own exports have the answers of all check-sats; the last one is the status. Without them the status of a script belongs to no query. */
 static bool are_answers(const struct benchexec_run *run)
 {
         const char *last = run->answers ? strrchr(run->answers, ',') : NULL;
@@ -205,9 +205,11 @@ static bool are_answers(const struct benchexec_run *run)
         return strcmp(last ? last + 1 : run->answers, verdict_name(run->verdict)) == 0;
 }
 
-static char *answers_of(const struct benchexec_run *run)
+static char *answers_of(const struct benchexec_run *run, const struct case_info *info)
 {
-        char *lines = format_string("%s\n", are_answers(run) ? run->answers : verdict_name(run->verdict));
+        char *lines = are_answers(run)       ? format_string("%s\n", run->answers)
+                      : info->n_expected > 1 ? copy_string("")
+                                             : format_string("%s\n", verdict_name(run->verdict));
 
         for (char *p = lines; *p; p++)
                 if (*p == ',')
@@ -257,7 +259,7 @@ static int64_t moment_of(const struct importing *i, const struct benchexec_run *
 static struct fact *fact_of(const struct importing *i, const struct benchexec_run *run, const struct case_info *info)
 {
         struct fact *f = allocate(1, sizeof(*f));
-        char *answers = answers_of(run), *text;
+        char *answers = answers_of(run, info), *text;
         json_t *j;
 
         *f = (struct fact){.refs = 1,

@@ -89,6 +89,8 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
                 buffer_addf(ret, "%s\n", seconds);
         } else if (file == CELL_MEMORY) {
                 buffer_addf(ret, "%" PRIu64 "\n", f->memory);
+        } else if (file == CELL_RESULT && f->results.size == 0) { /* imported, without the answers of the queries */
+                buffer_addf(ret, "%s\n", verdict_name(f->verdict));
         } else if (file == CELL_EFFORT) {
                 print_effort(f, ret);
         } else {

@@ -53,7 +53,7 @@ int fact_query_answer(const struct fact *f, uint32_t query, struct query_answer 
         size_t n = read_results(f, query, &verdict);
 
         assert(query > 0);
-        if (known == 0 && n > 1)
+        if (known == 0 && n != 1)
                 return -ENOENT;
         if (query <= known)
                 own = answer_at(f, query - 1);

@@ -94,6 +94,17 @@ START_TEST(test_not_known)
 }
 END_TEST
 
+/* An imported run of a script: how it ended says nothing of a single question. */
+START_TEST(test_no_answers)
+{
+        const struct fact f = {.verdict = VERDICT_SAT, .wall_ns = 70 * MS};
+        struct query_answer a;
+
+        ck_assert_int_eq(fact_query_answer(&f, 1, &a), -ENOENT);
+        ck_assert_int_eq(fact_query_answer(&f, 2, &a), -ENOENT);
+}
+END_TEST
+
 /* Of one question the whole run is its query. */
 START_TEST(test_one_question)
 {
@@ -118,4 +129,4 @@ START_TEST(test_cut_output)
 }
 END_TEST
 
-SUITE("fact_query", test_answered, test_ended_before, test_crashed_at_the_first, test_all_together, test_not_known, test_one_question, test_cut_output)
+SUITE("fact_query", test_answered, test_ended_before, test_crashed_at_the_first, test_all_together, test_not_known, test_no_answers, test_one_question, test_cut_output)

@@ -165,6 +165,9 @@ test_that "... and not for this one" 'run 1 import -f benchexec own.xml && has e
 test_that "a name that fits several cases is told" '
 	mkdir -p z/q && printf "(check-sat)\n(exit)\n\n" >z/q/a.smt2 && run 0 case add z && document "$(a_run a.smt2 true correct)" >both.xml && import 1 v1 both.xml && has err "may be case [0-9] \(.*\) or case [0-9]"'
 test_that "a task of SMT-COMP, *.yml, is the case of that name" 'document "$(a_run x/q/sub/b.yml false correct)" >yml.xml && import 0 v1 yml.xml --machine comp && [ "$(field 1)" = 1 ]'
+test_that "the status of a script with several queries is of none of them" '
+	printf "(set-info :status sat)\n(check-sat)\n(set-info :status unsat)\n(check-sat)\n" >several.smt2 && run 0 case add several.smt2 && document "$(a_run several.smt2 false correct)" >several.xml &&
+	import 0 v1 several.xml --machine lab && run 0 run toy v1 several.smt2 --machine lab && has out "	unsat	1.500000	" && run 0 run toy v1 several.smt2 --machine lab --print result && is out unsat && run 3 run toy v1 "several.smt2#1" --machine lab && run 3 run toy v1 "several.smt2#2" --machine lab'
 test_that "fsck finds nothing to say of it" 'run 0 fsck'
 
 # -- other stores --
