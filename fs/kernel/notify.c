@@ -13,7 +13,7 @@ struct notify {
         struct tree *tree;           /* borrowed */
         struct node_map *nodes;      /* borrowed */
         struct fuse_session *fuse;   /* borrowed */
-        off_t pages;                 /* offset from which pages are dropped: 0, or -1 for none */
+        off_t pages;                 /* offset from which pages are dropped: 0, or -1 for none (the daemon sees opens) */
         int watch, asked;            /* inotify; an eventfd: a request settles, or the thread shall end */
         bool is_over;                /* atomic */
         uint64_t seen;               /* re-measurements and builds that the kernel knows */
@@ -29,23 +29,37 @@ struct notify {
         bool ended; /* the thread will not look again; under lock */
 };
 
-static void forget_inode(struct notify *n, const struct inode *inode)
+/* -ENOENT: the kernel does not know it. */
+static int forget_inode(struct notify *n, const struct inode *inode)
 {
-        fuse_lowlevel_notify_inval_inode(n->fuse, node_map_node(n->nodes, inode_pack(*inode)), n->pages,
-                                         0); /* -ENOENT: the kernel does not know it */
+        return fuse_lowlevel_notify_inval_inode(n->fuse, node_map_node(n->nodes, inode_pack(*inode)), n->pages, 0);
+}
+
+/* Where the daemon does not see opens, a reader may be in the middle of the file. So its pages stay, and the name gets another node. */
+static void move_file(struct notify *n, uint64_t cell, const struct inode *inode, const char *name)
+{
+        node_map_on(n->nodes, node_map_node(n->nodes, inode_pack(*inode)));
+        fuse_lowlevel_notify_inval_entry(n->fuse, cell, name, strlen(name));
 }
 
 /* Invalidates a cell's folder and every file in it. */
 static void forget_cell(struct notify *n, struct inode inode)
 {
+        uint64_t cell;
+
         inode.kind = KIND_CELL;
-        forget_inode(n, &inode);
+        cell = inode_pack(inode);
+        if (forget_inode(n, &inode) == -ENOENT)
+                return;
         for (const struct route *const *row = routes_in(KIND_CELL); *row; row++) {
                 inode.kind = (*row)->kind;
-                forget_inode(n, &inode);
+                if (n->pages == 0 && (*row)->type != NODE_FOLDER && (*row)->name)
+                        move_file(n, cell, &inode, (*row)->name);
+                else
+                        forget_inode(n, &inode);
         }
-        inode.kind = KIND_CELL; /* with the name the kernel drops everything below it */
-        fuse_lowlevel_notify_inval_entry(n->fuse, inode_pack(inode), "queries", strlen("queries"));
+        /* with the name the kernel drops everything below it */
+        fuse_lowlevel_notify_inval_entry(n->fuse, cell, "queries", strlen("queries"));
 }
 
 /* A run under one time limit may be the answer under any other (core/run/fact.h). So the name of the folder of limits is invalidated, and with it the

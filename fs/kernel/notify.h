@@ -10,7 +10,7 @@
 
 struct notify;
 
-/* `pages`: also drop pages, since the daemon does not see opens (session_cached.c). */
+/* `pages`: the daemon does not see opens (session_cached.c): also drop pages of folders, and give files other nodes. */
 int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret);
 /* Answers a getxattr with ENODATA once the kernel knows all changes so far. A command that changed the config sends one, so that later readers see
  * the change. */

@@ -44,13 +44,24 @@ int session_entry(struct session *s, const struct node *n, struct fuse_entry_par
 
         if (r < 0)
                 return r;
-        ret->ino = node_map_node(s->nodes, ret->attr.st_ino);
+        r = tree_hold(s->tree, &n->inode);
+        if (r < 0)
+                return r;
+        if (s->finished)
+                finished_looked_up(s, n, &ret->attr);
+        ret->ino = node_map_hold(s->nodes, ret->attr.st_ino);
         if (file_held_size(s, n, ret->ino, &ret->attr))
                 ret->attr_timeout = 0;
         if (s->finished && n->solver)
                 ret->generation = n->solver->version;
         ret->entry_timeout = n->route->moves ? BRIEFLY : FOREVER;
-        return tree_hold(s->tree, &n->inode);
+        return 0;
+}
+
+void session_forget(struct session *s, fuse_ino_t node, uint64_t times)
+{
+        tree_forget(s->tree, node_map_ino(s->nodes, node), times);
+        node_map_forget(s->nodes, node, times);
 }
 
 int session_error(int r, const char *what, const char *reason)
@@ -109,14 +120,15 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         if (r < 0)
                 fuse_reply_err(req, session_error(r, name, NULL));
         else if (fuse_reply_entry(req, &e) < 0) /* interrupted meanwhile: the kernel does not know it */
-                tree_forget(s->tree, e.attr.st_ino, 1);
+                session_forget(s, e.ino, 1);
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t times)
 {
         struct session *s = session_of(req);
 
-        tree_forget(s->tree, node_map_ino(s->nodes, ino), times);
+        contents_forget(s->contents, ino); /* the next reader looks it up again */
+        session_forget(s, ino, times);
         fuse_reply_none(req);
 }
 
@@ -133,7 +145,7 @@ int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *r
                 r = node_attributes(s, &n, ret, ret_timeout);
         if (r == 0 && file_held_size(s, &n, node, ret))
                 *ret_timeout = 0;
-        return r;
+        return r == 0 && s->finished ? finished_stat(s, node, ret) : r;
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *)

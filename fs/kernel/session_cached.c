@@ -4,12 +4,13 @@
  * then on the kernel handles opens and closes of this connection itself. A file whose pages it has costs no more than on any file system.
  * The answer holds for a whole connection, so such a mount is separate.
  *
- * As no opens are seen here, changes reach the kernel in other ways. After a re-measurement notify.h makes the kernel drop the pages and ask
- * for time and size again (those of two runs in one second may be equal). After an edit of a recipe everything below its solver may differ:
- * names have the recipe's version as their generation, the solver's folder is looked up again every second, and at a new generation the
- * kernel drops everything below it, even files in use.
+ * As no opens are seen here, changes reach the kernel in other ways. After a re-measurement notify.h gives the files other nodes (node_map.h).
+ * After an edit of a recipe everything below its solver may differ: names have the recipe's version as their generation, the solver's folder is
+ * looked up again every second, and at a new generation the kernel drops everything below it, even files in use.
  *
- * No handle can keep a file's content between reads. So a few files that were not read to their end, and programs, are kept here. */
+ * No handle can keep a file's content between reads. So a few files that were not read to their end, programs, and files that are rewritten are
+ * kept here, each for the node it was read by. All reads of a node and its size are of one content: when the file has another, its name gets
+ * another node, and the old one is for those who began to read it. */
 #include "fs/kernel/session_internal.h"
 
 #include <fcntl.h>
@@ -32,10 +33,12 @@ struct contents {
         pthread_mutex_t lock; /* also held while a part of a content is sent */
         /* under lock */
         struct kept {
-                uint64_t ino, token; /* 0: none */
+                fuse_ino_t node; /* 0: none */
+                uint64_t token;
+                bool is_read; /* to its end: the first to make room */
                 struct content content;
         } kept[KEPT];
-        unsigned next; /* the place to reuse next */
+        unsigned next; /* the place to reuse next, if none is free */
 };
 
 struct contents *contents_new(void)
@@ -57,12 +60,39 @@ void contents_free(struct contents *c)
 }
 
 /* Lock held. */
-static struct kept *kept_at(struct contents *c, uint64_t ino)
+static struct kept *kept_at(struct contents *c, fuse_ino_t node)
 {
         for (size_t i = 0; i < KEPT; i++)
-                if (c->kept[i].ino == ino)
+                if (c->kept[i].node == node)
                         return &c->kept[i];
         return NULL;
+}
+
+/* Lock held. */
+static void kept_drop(struct kept *k)
+{
+        content_done(&k->content);
+        k->node = 0;
+}
+
+/* Lock held. A free place. */
+static struct kept *kept_new(struct contents *c)
+{
+        struct kept *k = &c->kept[c->next++ % KEPT];
+
+        for (unsigned i = 0; i < KEPT && k->node != 0 && !k->is_read; i++)
+                k = &c->kept[c->next++ % KEPT];
+        kept_drop(k);
+        return k;
+}
+
+void contents_forget(struct contents *c, fuse_ino_t node)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+        struct kept *k = kept_at(c, node);
+
+        if (k)
+                kept_drop(k);
 }
 
 /* Changes whenever the content of a file with the same inode may have changed. */
@@ -80,47 +110,97 @@ static int content_load(struct session *s, const struct node *n, struct content 
         return node_type(n) == NODE_COMPUTED && !n->view.cached && (r == -ENODATA || r == -ESTALE) ? -ENOENT : r;
 }
 
-static void reply(fuse_req_t req, const struct parked *p, const struct content *c)
+static off_t content_size(const struct content *c)
 {
-        session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
+        struct stat st;
+
+        return c->fd < 0 ? (off_t)c->blob.size : fstat(c->fd, &st) == 0 ? st.st_size : 0;
 }
 
-/* True if more reads of the file are likely. */
+/* True if the file has more than this read asks for. */
 static bool is_partial(const struct parked *p, const struct content *c)
 {
-        return c->fd >= 0 || (uint64_t)p->offset + p->size < c->blob.size;
+        return p->offset + (off_t)p->size < content_size(c);
 }
 
-/* Replies from the kept content and forgets it with its last part. False: it is not kept. */
-static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token)
+/* True if the file may get another content while it is read, or costs more than a moment to find again. */
+static bool stays(const struct node *n)
+{
+        return n->route->rewritten || n->route->kept;
+}
+
+/* Lock held. Replies, and keeps the content as long as that is worth it. */
+static void answer(fuse_req_t req, const struct parked *p, const struct node *n, struct kept *k)
+{
+        session_reply_bytes(req, k->content.fd, &k->content.blob, p->size, p->offset);
+        k->is_read |= !is_partial(p, &k->content);
+        if (k->is_read && !stays(n))
+                kept_drop(k);
+}
+
+/* Replies from the content that is kept for the node. False: none is. */
+static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *p, const struct node *n)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&s->contents->lock);
         struct kept *k = kept_at(s->contents, p->ino);
 
-        if (!k || k->token != token)
-                return false;
-        reply(req, p, &k->content);
-        if (!is_partial(p, &k->content)) {
-                content_done(&k->content);
-                k->ino = 0;
-        }
-        return true;
+        if (k)
+                answer(req, p, n, k);
+        return k;
 }
 
-/* Replies, and keeps the content if more reads of it are likely. */
-static void answer_new(struct session *s, fuse_req_t req, const struct parked *p, uint64_t token, struct content *c)
+/* Replies from this content, or from one that was kept meanwhile. */
+static void answer_new(struct session *s, fuse_req_t req, const struct parked *p, const struct node *n, uint64_t token, struct content *c)
 {
         cleanup_unlock pthread_mutex_t *held = NULL;
         struct kept *k;
 
-        reply(req, p, c);
-        if (!is_partial(p, c))
+        if (p->offset == 0 && !is_partial(p, c) && !stays(n)) { /* most files */
+                session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
                 return;
+        }
         held = hold(&s->contents->lock);
-        k = kept_at(s->contents, p->ino) ?: &s->contents->kept[s->contents->next++ % KEPT];
-        content_done(&k->content);
-        *k = (struct kept){p->ino, token, *c};
-        *c = (struct content){.fd = -1};
+        k = kept_at(s->contents, p->ino);
+        if (!k) {
+                k = kept_new(s->contents);
+                *k = (struct kept){.node = p->ino, .token = token, .content = *c};
+                *c = (struct content){.fd = -1};
+        }
+        answer(req, p, n, k);
+}
+
+/* True if this is what the file has now. */
+static bool is_content(struct session *s, const struct node *n, const struct content *c)
+{
+        cleanup_content struct content now = {.fd = -1};
+
+        return c->fd < 0 && content_load(s, n, &now) == 0 && now.fd < 0 && now.blob.size == c->blob.size &&
+               (c->blob.size == 0 || memcmp(now.blob.data, c->blob.data, c->blob.size) == 0);
+}
+
+void finished_looked_up(struct session *s, const struct node *n, struct stat *st)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&s->contents->lock);
+        fuse_ino_t node = node_map_node(s->nodes, st->st_ino);
+        uint64_t token = content_token(s, n);
+        struct kept *k = kept_at(s->contents, node);
+
+        if (k && k->token != token && !is_content(s, n, &k->content))
+                node_map_on(s->nodes, node);
+        else if (k) {
+                k->token = token;
+                st->st_size = content_size(&k->content);
+        }
+}
+
+int finished_stat(struct session *s, fuse_ino_t node, struct stat *st)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&s->contents->lock);
+        const struct kept *k = kept_at(s->contents, node);
+
+        if (k)
+                st->st_size = content_size(&k->content);
+        return k || node_map_node(s->nodes, st->st_ino) == node ? 0 : -ESTALE;
 }
 
 void finished_open(fuse_req_t req, fuse_ino_t, struct fuse_file_info *)
@@ -136,16 +216,18 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         cleanup_content struct content c = {.fd = -1};
         cleanup_node struct node n = {0};
         uint64_t token = 0;
-        int r = tree_node(s->tree, ino, &n);
+        int r = session_node(s, ino, &n);
 
         if (r == 0 && (node_type(&n) == NODE_FOLDER || node_type(&n) == NODE_LINK))
                 r = -EISDIR; /* no kernel does that */
         if (r == 0 && n.route->kept && !n.view.cached)
                 r = -ESTALE; /* nor reads a program that is not in this tree */
+        if (r == 0 && answer_kept(s, req, &p, &n))
+                return;
+        if (r == 0 && node_map_node(s->nodes, inode_pack(n.inode)) != ino)
+                r = -ESTALE; /* what was begun to be read is no longer there */
         if (r == 0) {
                 token = content_token(s, &n);
-                if (answer_kept(s, req, &p, token))
-                        return;
                 r = n.route->kept ? n.route->query(s->tree, &n, &q) : content_load(s, &n, &c);
         }
         if (r < 0)
@@ -153,7 +235,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
         else if (q) /* the program is put into programs/, which takes a moment */
                 waiters_park(s->waiters, req, &p, q);
         else
-                answer_new(s, req, &p, token, &c);
+                answer_new(s, req, &p, &n, token, &c);
 }
 
 void finished_answered(void *user, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason)
@@ -163,13 +245,13 @@ void finished_answered(void *user, fuse_req_t req, const struct parked *p, int r
         cleanup_node struct node n = {0};
 
         if (r == 0)
-                r = tree_node(s->tree, p->ino, &n);
+                r = session_node(s, p->ino, &n);
         if (r == 0) {
                 c.fd = n.route->answer_fd(v);
                 r = c.fd < 0 ? -errno : 0;
         }
         if (r == 0)
-                answer_new(s, req, p, content_token(s, &n), &c);
+                answer_new(s, req, p, &n, content_token(s, &n), &c);
         else
                 fuse_reply_err(req, session_error(r, "read", reason));
 }

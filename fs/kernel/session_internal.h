@@ -62,8 +62,9 @@ int session_error(int r, const char *what, const char *reason);
 int session_node(struct session *s, fuse_ino_t node, struct node *ret);
 /* The attributes of a node, and how long the kernel may keep them. */
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout);
-/* The entry of a name for the kernel, and how long it may keep it. Holds the node (tree_hold()): forget it if the reply fails. */
+/* The entry of a name for the kernel, and how long it may keep it. Holds the node: forget it if the reply fails. */
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret);
+void session_forget(struct session *s, fuse_ino_t node, uint64_t times);
 
 /* -- folders -- */
 
@@ -91,6 +92,11 @@ void file_close_all(struct session *s);
 
 struct contents *contents_new(void);
 void contents_free(struct contents *c);
+void contents_forget(struct contents *c, fuse_ino_t node);
+/* For a lookup: if another content than the file's is kept for its node, the name gets another node; else *st gets the kept content's size. */
+void finished_looked_up(struct session *s, const struct node *n, struct stat *st);
+/* Sets the size of the content that is kept for this node. -ESTALE: none is, and the name has another node. */
+int finished_stat(struct session *s, fuse_ino_t node, struct stat *st);
 void finished_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
 /* The parked_fn for reads of a program; its user is the session. */

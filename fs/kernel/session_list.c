@@ -62,7 +62,7 @@ static int listing_add(void *user, const struct tree_entry *e)
                     : fuse_add_direntry(l->req, l->data + l->used, left, e->name, &p.attr, (off_t)e->next);
         if (n > left) {
                 if (p.ino != 0) /* the entry does not fit: the kernel does not get it */
-                        tree_forget(s->tree, e->ino, 1);
+                        session_forget(s, p.ino, 1);
                 return 1;
         }
         l->used += n;
@@ -77,7 +77,7 @@ static void listing_forget(const struct listing *l, struct session *s)
         for (size_t at = 0; l->attributes && at < l->used; at += FUSE_DIRENTPLUS_SIZE(d)) {
                 d = (const struct fuse_direntplus *)(l->data + at);
                 if (d->entry_out.nodeid != 0)
-                        tree_forget(s->tree, d->entry_out.attr.ino, 1);
+                        session_forget(s, d->entry_out.nodeid, 1);
         }
 }
 

@@ -207,6 +207,89 @@ START_TEST(test_measured_again_and_again)
 }
 END_TEST
 
+/* A file that a reader has begun to read. */
+static int begin(const char *path)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        char c;
+
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(pread(fd, &c, 1, 0), 1);
+        return fd;
+}
+
+/* The whole file as the reader gets it, with its size, is the file `before`. */
+static void assert_is_before(int fd)
+{
+        cleanup_free char *before = NULL, *now = NULL;
+        ssize_t size = read_whole("before", &before);
+        struct stat st;
+
+        now = malloc((size_t)size + 10);
+        ck_assert_int_eq(fstat(fd, &st), 0);
+        ck_assert_int_eq(st.st_size, size);
+        for (ssize_t at = 0, n; at <= size; at += n) {
+                n = pread(fd, now + at, (size_t)MIN(size + 10 - at, 10000), at);
+                ck_assert_msg(n >= 0, "after %zd bytes: %s", at, strerror(errno));
+                if (n == 0) {
+                        ck_assert_int_eq(at, size);
+                        break;
+                }
+        }
+        ck_assert(memcmp(now, before, (size_t)size) == 0);
+}
+
+/* A reader that has begun reads that value to its end, whatever was measured since and whoever has read the new one: of a file that the kernel has
+ * whole, and of one that it asks for in parts. */
+START_TEST(test_a_begun_value_is_read_to_its_end)
+{
+        static const int bytes[] = {10, 3000000};
+
+        world_make(&(struct world){.recipe = "samples = 1\noutput-limit = 8m\n"});
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        for (size_t i = 0; i < ARRAY_SIZE(bytes); i++) {
+                unsigned id = case_add(at("%zu.smt2", i), "; do bytes %d\n; do now\n; do print sat\n", bytes[i]);
+                cleanup_close int held = -1, later = -1;
+
+                assert_shell("solverfs -q run tiny HEAD %u >/dev/null && cat " CELL "stdout >before", id, id);
+                held = begin(at(DONE "stdout", id));
+                measure_until_it_moves(id);
+                await(shell("cmp -s moved " DONE "stdout", id) == 0);
+                assert_is_before(held);
+                assert_shell("mv moved before");
+                later = begin(at(DONE "stdout", id));
+                measure_until_it_moves(id);
+                await(shell("cmp -s moved " DONE "stdout", id) == 0);
+                assert_is_before(later);
+                close(steal_fd(&held)); /* and the new one stays as it is */
+                close(steal_fd(&later));
+                assert_shell("cmp moved " DONE "stdout", id);
+        }
+        world_end();
+}
+END_TEST
+
+START_TEST(test_a_begun_name_is_read_to_its_end)
+{
+        cleanup_close int held = -1;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        id = case_add("a.smt2", "; do print sat\n");
+        assert_shell("cat done/cases/%u/name >before", id);
+        held = begin(at("done/cases/%u/name", id));
+        assert_shell("mv mnt/cases/a.smt2 mnt/cases/a-longer-name.smt2");
+        await(shell("grep -qx a-longer-name.smt2 done/cases/%u/name", id) == 0);
+        assert_is_before(held);
+        close(steal_fd(&held));
+        assert_content(at("done/cases/%u/name", id), "a-longer-name.smt2\n");
+        world_end();
+}
+END_TEST
+
 static const char edit[] = "sed -i '/solver \"tiny\"/,/solver \"tinier\"/s|{case}|--variant=%s {case}|' store/config && "
                            "grep -q variant=%s store/config";
 
@@ -237,4 +320,4 @@ END_TEST
 
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
-            {test_measured_again_and_again}, {test_another_recipe})
+            {test_measured_again_and_again}, {test_a_begun_value_is_read_to_its_end}, {test_a_begun_name_is_read_to_its_end}, {test_another_recipe})
