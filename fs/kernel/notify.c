@@ -14,6 +14,7 @@ struct notify {
         struct node_map *nodes;      /* borrowed */
         struct fuse_session *fuse;   /* borrowed */
         off_t pages;                 /* offset from which pages are dropped: 0, or -1 for none (the daemon sees opens) */
+        char *index;                 /* path of its folder */
         int watch, asked;            /* inotify; an eventfd: a request settles, or the thread shall end */
         bool is_over;                /* atomic */
         uint64_t seen;               /* re-measurements and builds that the kernel knows */
@@ -259,6 +260,12 @@ void notify_settle(struct notify *n, fuse_req_t req)
         eventfd_write(n->asked, 1);
 }
 
+/* A rebuilt index is another folder. For one that is watched already this does nothing. */
+static int watch_index(struct notify *n)
+{
+        return inotify_add_watch(n->watch, n->index, IN_MODIFY);
+}
+
 static void *notify_thread(void *user)
 {
         struct notify *n = user;
@@ -285,6 +292,7 @@ static void *notify_thread(void *user)
                         usleep(20 * 1000); /* a commit is several writes: look once after all of them */
                 while (read(n->watch, events, sizeof(events)) > 0)
                         ;
+                watch_index(n);
                 look_and_settle(n, false);
         }
         look_and_settle(n, true);
@@ -295,6 +303,7 @@ static void notify_free(struct notify *n)
 {
         closep(&n->watch);
         closep(&n->asked);
+        free(n->index);
         pthread_mutex_destroy(&n->lock);
         solver_list_unref(n->solvers);
         free(n);
@@ -302,12 +311,12 @@ static void notify_free(struct notify *n)
 
 static int watch(struct notify *n, const char *store)
 {
-        cleanup_free char *path = format_string("%s/lmdb", store);
         int r = 0;
 
+        n->index = format_string("%s/lmdb", store);
         n->watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
         n->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (n->watch < 0 || n->asked < 0 || inotify_add_watch(n->watch, path, IN_MODIFY) < 0 ||
+        if (n->watch < 0 || n->asked < 0 || watch_index(n) < 0 ||
             inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
                 r = -errno;
         if (r == 0)

@@ -207,6 +207,31 @@ START_TEST(test_measured_again_and_again)
 }
 END_TEST
 
+/* The index that is watched for writes is another folder after a rebuild. The process that writes goes on, as its end would be noticed, too. Each
+ * second measurement is shown if it took less time than the first. */
+START_TEST(test_measured_again_in_a_rebuilt_index)
+{
+        unsigned last;
+        pid_t again;
+
+        world_make(&(struct world){.settings = "sandbox = none\n", .recipe = "samples = 1\n"});
+        world_expects("index");
+        mount_start("mnt", NULL);
+        for (unsigned i = 1; i <= 25; i++)
+                case_add(at("%u.smt2", i), "; do now\n; do print sat\n");
+        assert_shell("solverfs -q run tiny HEAD all >/dev/null");
+        last = case_add("last.smt2", "; do wait %s\n", absolute("gate"));
+        mount_start("done", "cached");
+        assert_shell("touch store/lmdb/damaged && ! solverfs -q fsck && cat done/tiny/cached/HEAD/cases/*/stdout >before");
+        again = shell_start("solverfs -q run tiny HEAD $(seq 25) %u --again >/dev/null", last);
+        await(shell("cat done/tiny/cached/HEAD/cases/*/stdout | cmp -s - before") == 1);
+        ck_assert(process_runs(again));
+        open_gate();
+        ck_assert_int_eq(process_wait(again), 0);
+        world_end();
+}
+END_TEST
+
 /* A file that a reader has begun to read. */
 static int begin(const char *path)
 {
@@ -320,4 +345,5 @@ END_TEST
 
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
-            {test_measured_again_and_again}, {test_a_begun_value_is_read_to_its_end}, {test_a_begun_name_is_read_to_its_end}, {test_another_recipe})
+            {test_measured_again_and_again}, {test_measured_again_in_a_rebuilt_index},
+            {test_a_begun_value_is_read_to_its_end}, {test_a_begun_name_is_read_to_its_end}, {test_another_recipe})
