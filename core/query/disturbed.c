@@ -52,7 +52,7 @@ int disturbed_count(struct workspace *w, size_t *ret)
         return look(w, &all, ret, &next);
 }
 
-/* Sets a row's tries; 0 drops the row. */
+/* Sets a row's tries; the last one drops the row. */
 static int change(struct workspace *w, const char *row, uint8_t tries)
 {
         struct store_update u = {.store = workspace_store(w)};
@@ -61,7 +61,7 @@ static int change(struct workspace *w, const char *row, uint8_t tries)
                 cleanup_blob struct blob b = {0};
                 cleanup_buffer struct buffer value = {0};
 
-                u.r = tries == 0 ? note_drop(u.txn, row) : store_get(u.txn, TABLE_META, slice_string(row), &b);
+                u.r = tries >= DISTURBED_TRIES ? note_drop(u.txn, row) : store_get(u.txn, TABLE_META, slice_string(row), &b);
                 if (u.r == 0 && b.size > 0) {
                         buffer_add(&value, b.data, b.size);
                         value.data[b.size - 1] = (char)tries;
@@ -157,7 +157,7 @@ static int next_query(struct workspace *w, struct query **ret)
                 if (r < 0 && r != -ENOENT)
                         return r;
                 /* The case, the solver or the program is gone, or the cell was measured since under other limits. */
-                r = change(w, next->key, r == 0 && n.fact->disturbed ? DISTURBED_TRIES : 0);
+                r = change(w, next->key, DISTURBED_TRIES);
                 if (r < 0)
                         return r;
         }
@@ -172,15 +172,30 @@ struct remeasuring {
         pthread_t thread;
 };
 
+/* Earlier versions kept the rows of results that had been tried often enough. */
+static void drop_given_up(struct workspace *w)
+{
+        cleanup_notes struct notes all = {0};
+
+        notes_read(w, PREFIX, &all);
+        for (size_t i = 0; i < all.n; i++)
+                if (tries_in(&all.list[i]) >= DISTURBED_TRIES)
+                        change(w, all.list[i].key, DISTURBED_TRIES);
+}
+
+static bool is_idle(const struct remeasuring *m)
+{
+        struct engine_counters c;
+
+        engine_counters(m->engine, &c);
+        return c.queued + c.running + c.waiters == 0;
+}
+
 static bool is_quiet(const struct remeasuring *m)
 {
         const double most = workspace_settings(m->workspace)->remeasure / 100.0;
-        struct engine_counters c;
         double busy, stolen;
 
-        engine_counters(m->engine, &c);
-        if (c.queued + c.running + c.waiters > 0)
-                return false;
         return host_busy(LISTEN_MS, &busy, &stolen) == 0 && busy + stolen <= most;
 }
 
@@ -189,9 +204,9 @@ static void remeasure_next(struct remeasuring *m)
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         size_t waiting;
-        int r = disturbed_count(m->workspace, &waiting);
+        int r;
 
-        if (r < 0 || waiting == 0 || !is_quiet(m) || next_query(m->workspace, &q) < 0)
+        if (!is_idle(m) || disturbed_count(m->workspace, &waiting) < 0 || waiting == 0 || !is_quiet(m) || next_query(m->workspace, &q) < 0)
                 return;
         r = engine_get(m->engine, q, PRIORITY_BATCH, true, m->end, &v);
         if (r == 0 || r == -ECANCELED)
@@ -205,6 +220,7 @@ static void *remeasuring_thread(void *user)
         struct remeasuring *m = user;
         struct pollfd end = {.fd = m->end, .events = POLLIN};
 
+        drop_given_up(m->workspace);
         while (poll(&end, 1, LOOK_MS) == 0) /* all signals are blocked here */
                 remeasure_next(m);
         return NULL;

@@ -1,6 +1,6 @@
 /* Disturbed results: every sample of them was disturbed (core/run/measure.h). They are noted when they are put, and measured again when the machine
- * is quiet. An undisturbed new result replaces the old one; after the third disturbed one the old result stays, flagged. A row has one byte behind
- * its cell, the number of tries (noted_cell.h). */
+ * is quiet. An undisturbed new result replaces the old one; after the third disturbed one the old result stays, flagged, and its row is dropped.
+ * A row has one byte behind its cell, the number of tries (noted_cell.h). */
 #pragma once
 
 #include "core/query/noted_cell.h"

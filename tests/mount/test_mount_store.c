@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "cache/store/codec.h"
+#include "cache/store/store.h"
 
 #define DATA "store/lmdb/data.mdb"
 
@@ -534,6 +535,50 @@ START_TEST(test_two_daemons_and_three_commands)
 }
 END_TEST
 
+/* -- notes -- */
+
+static size_t disturbed_rows(const char *put)
+{
+        static const char *const meta = "meta";
+        struct store *s;
+        size_t n = 0;
+        int r;
+
+        assert_ok(store_open("store", &meta, 1, put ? 0 : STORE_READ_ONLY, &s));
+        if (put)
+                assert_ok(store_set(s, 0, slice_string(put), slice_string("x")));
+        {
+                cleanup_walk struct store_walk w = {.store = s, .prefix = slice_string("disturbed/")};
+
+                while ((r = store_walk(&w)) > 0)
+                        n++;
+        }
+        assert_ok(r);
+        store_close(s);
+        return n;
+}
+
+/* A disturbed result that was measured again in vain is not noted any more, nor is one that an earlier version left so. */
+START_TEST(test_given_up_results_leave_no_note)
+{
+        unsigned id;
+
+        world_make(&(struct world){.settings = "remeasure = 100\n"});
+        faults_begin();
+        fault_set("measure.sample", "fail EBUSY"); /* all are disturbed */
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do print sat\n");
+        mount_stop(mount_of("mnt"));
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", id);
+        ck_assert_uint_eq(disturbed_rows("disturbed/given-up"), 2);
+        mount_start("mnt", NULL);
+        await(disturbed_rows(NULL) == 0);
+        assert_shell("grep -q '\"disturbed\": true' " CELL "run.json", id);
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_store", {test_index_lost_under_the_daemon}, {test_pages_overwritten_under_the_daemon},
             {test_journal_lost_under_the_daemon}, {test_no_room_at_any_write}, {test_no_room_for_the_config}, {test_map_full},
-            {test_other_formats_are_left_alone}, {test_two_daemons_and_three_commands}, {test_flips_under_the_daemon})
+            {test_other_formats_are_left_alone}, {test_two_daemons_and_three_commands}, {test_flips_under_the_daemon},
+            {test_given_up_results_leave_no_note})
