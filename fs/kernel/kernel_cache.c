@@ -122,6 +122,19 @@ void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, f
                 free(made);
 }
 
+void kernel_cache_forget(struct kernel_cache *k, fuse_ino_t ino)
+{
+        uint64_t **found = tfind(&ino, &k->told, compare_u64), *told = found ? *found : NULL;
+        cleanup_unlock pthread_mutex_t *held = NULL;
+        struct seen *slot = seen_slot(k->pages, ino);
+
+        tdelete(&ino, &k->told, compare_u64);
+        free(told);
+        held = hold(&k->lock);
+        if (slot->ino == ino)
+                *slot = (struct seen){0};
+}
+
 void kernel_cache_telling(struct kernel_cache *k)
 {
         pthread_mutex_lock(&k->telling);

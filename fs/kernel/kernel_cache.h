@@ -42,3 +42,5 @@ void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, f
 void kernel_cache_telling(struct kernel_cache *k);
 void kernel_cache_tell_value(struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n);
 void kernel_cache_told(struct kernel_cache *k);
+/* The kernel knows nothing of a file any more. Call it between those two as well, and only if the file is not open. */
+void kernel_cache_forget(struct kernel_cache *k, fuse_ino_t ino);

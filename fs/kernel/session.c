@@ -127,6 +127,7 @@ static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t times)
 {
         struct session *s = session_of(req);
 
+        file_forget(s, ino);
         contents_forget(s->contents, ino); /* the next reader looks it up again */
         session_forget(s, ino, times);
         fuse_reply_none(req);

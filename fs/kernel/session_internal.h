@@ -85,6 +85,8 @@ void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
 /* Sets st_size to the size of the value that is open under this node, even if a new open would get another value. */
 bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st);
+/* For a node that the kernel has forgotten. */
+void file_forget(struct session *s, fuse_ino_t node);
 /* Closes all handles: the kernel need not report the last closes when the mount goes away. */
 void file_close_all(struct session *s);
 

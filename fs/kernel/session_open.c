@@ -168,6 +168,26 @@ static void tell_value(struct session *s, struct handle *h)
         kernel_cache_told(s->kernel_cache);
 }
 
+static bool is_open(struct session *s, fuse_ino_t node)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&s->lock);
+        const struct handle *h;
+
+        LIST_FOREACH (h, &s->handles, others)
+                if (h->node == node)
+                        return true;
+        return false;
+}
+
+/* A reader may have looked the name up again and opened it by now. */
+void file_forget(struct session *s, fuse_ino_t node)
+{
+        kernel_cache_telling(s->kernel_cache);
+        if (!is_open(s, node))
+                kernel_cache_forget(s->kernel_cache, node);
+        kernel_cache_told(s->kernel_cache);
+}
+
 /* Replies to an open whose handle is complete; takes the handle. */
 static void reply_open(struct session *s, fuse_req_t req, const struct node *n, fuse_ino_t node, struct handle *h)
 {
@@ -186,12 +206,14 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
         if (moves)
                 tell_value(s, h);
         else {
+                pthread_mutex_lock(&s->lock);
+                handle_list(s, h, node); /* before the kernel is told: see file_forget() */
+                pthread_mutex_unlock(&s->lock);
                 if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, inode_pack(n->inode))) {
                         offset = last_page(h, page, &size);
                         kernel_cache_tell_size(s->kernel_cache, s->fuse, node, offset, page, size);
                 }
                 pthread_mutex_lock(&s->lock);
-                handle_list(s, h, node);
                 h->told = true;
                 pthread_mutex_unlock(&s->lock);
         }

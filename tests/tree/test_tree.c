@@ -827,6 +827,36 @@ START_TEST(test_told_once_of_a_long_file)
 }
 END_TEST
 
+/* The kernel that has forgotten a file is told again, so no memory of it is kept here; one that has it open is not. */
+START_TEST(test_told_again_when_forgotten)
+{
+        struct fuse_open_out o;
+        struct tester t;
+        uint64_t node;
+        size_t before;
+
+        world_make(NULL);
+        tester_start(&t);
+        ck_assert_int_eq(add(&t, "a.smt2", "; do bytes 9000\n"), 0);
+        node = find(&t, "tiny/commits/HEAD/cases/1/stdout");
+        ck_assert_int_eq(try_open(&t, node, O_RDONLY, &o), 0);
+        before = t.n_told;
+        forget(&t, node, 1);
+        node = find(&t, "tiny/commits/HEAD/cases/1/stdout");
+        release(&t, node, o.fh, false);
+        ck_assert_int_eq(try_open(&t, node, O_RDONLY, &o), 0);
+        release(&t, node, o.fh, false);
+        ck_assert_uint_eq(t.n_told, before);
+        forget(&t, node, 1);
+        node = find(&t, "tiny/commits/HEAD/cases/1/stdout");
+        ck_assert_int_eq(try_open(&t, node, O_RDONLY, &o), 0);
+        release(&t, node, o.fh, false);
+        ck_assert_uint_eq(t.n_told, before + 1);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 START_TEST(test_files)
 {
         struct tester t;
@@ -1132,6 +1162,7 @@ int main(void)
                                       test_cold_open,
                                       test_told_once_of_a_short_file,
                                       test_told_once_of_a_long_file,
+                                      test_told_again_when_forgotten,
                                       test_files,
                                       test_new_cases,
                                       test_interrupts,
