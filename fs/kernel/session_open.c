@@ -75,14 +75,14 @@ static bool value_moves(const struct session *s, const struct node *n)
         return n->route->rewritten || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
 }
 
-/* True if the node is open with another value. Lock held. */
+/* True if the node is open with another value. All its handles have the same. Lock held. */
 static bool is_held_otherwise(const struct session *s, const struct handle *h, fuse_ino_t node)
 {
         const struct handle *other;
 
         LIST_FOREACH (other, &s->handles, others)
-                if (other->node == node && !same_value(other, h))
-                        return true;
+                if (other->node == node)
+                        return !same_value(other, h);
         return false;
 }
 
