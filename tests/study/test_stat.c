@@ -238,6 +238,34 @@ START_TEST(test_approximations_join)
 }
 END_TEST
 
+/* A comparison of thousands of cases has that many pairs in all. */
+START_TEST(test_many_values)
+{
+        size_t n = 100000;
+        cleanup_free double *x = allocate(n, sizeof(*x)), *y = allocate(n, sizeof(*y));
+        struct stat_test t;
+
+        for (size_t i = 0; i < n; i++) {
+                x[i] = (double)(i + 1);
+                y[i] = 0;
+        }
+        stat_signed_rank(x, y, n, &t);
+        ck_assert_double_eq(t.statistic, (double)n * (double)(n + 1) / 2);
+        ck_assert(t.greater < 1e-100 && t.less == 1);
+        for (size_t i = 0; i < n; i += 2) /* as many up as down */
+                x[i] = -x[i];
+        stat_signed_rank(x, y, n, &t);
+        ck_assert_double_gt(t.p, 0.5);
+        for (size_t i = 0; i < n; i++) {
+                x[i] = (double)i;
+                y[i] = -(double)i - 1;
+        }
+        stat_mann_whitney(x, n, y, n, &t);
+        ck_assert_double_eq(t.statistic, (double)n * (double)n);
+        ck_assert(t.greater < 1e-100 && t.less == 1);
+}
+END_TEST
+
 /* The tails of samples without ties are those of the tests, and of tables. */
 START_TEST(test_tails)
 {
@@ -453,4 +481,4 @@ END_TEST
 
 SUITE("stat", test_tails, test_sign_test, test_normal_quantiles, test_shift_unpaired, test_shift, test_shift_covers, test_discoveries, test_medians, test_signed_rank_equals_enumeration,
       test_signed_rank_critical_values, test_signed_rank_of_nothing, test_mann_whitney_equals_enumeration,
-      test_mann_whitney_critical_values, test_approximations_join, test_false_alarms_are_as_rare_as_promised, test_t_quantiles)
+      test_mann_whitney_critical_values, test_approximations_join, test_many_values, test_false_alarms_are_as_rare_as_promised, test_t_quantiles)

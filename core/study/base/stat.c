@@ -194,7 +194,7 @@ static void add_rank(double *chance, size_t *top, size_t rank)
                 chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
 }
 
-static void signed_rank_exact(const struct ranked *r, size_t first, size_t n, unsigned sum2, struct stat_test *ret)
+static void signed_rank_exact(const struct ranked *r, size_t first, size_t n, uint64_t sum2, struct stat_test *ret)
 {
         cleanup_free double *chance = allocate(n * (n + 1) + 1, sizeof(*chance)); /* of twice the sum */
         size_t top = 0;
@@ -214,7 +214,7 @@ void stat_signed_rank(const double *x, const double *y, size_t n, struct stat_te
 {
         cleanup_free struct ranked *r = allocate(n, sizeof(*r));
         size_t zeros = 0;
-        unsigned sum2 = 0;
+        uint64_t sum2 = 0;
         double mean = 0, variance = 0, ties;
 
         *ret = (struct stat_test){.p = 1, .less = 1, .greater = 1, .exact = true};
@@ -233,7 +233,7 @@ void stat_signed_rank(const double *x, const double *y, size_t n, struct stat_te
                 mean += rank / 2;
                 variance += rank * rank / 4; /* of the mid-ranks themselves: ties are in it */
         }
-        *ret = (struct stat_test){.statistic = sum2 / 2.0, .n = n - zeros};
+        *ret = (struct stat_test){.statistic = (double)sum2 / 2, .n = n - zeros};
         if (n <= STAT_EXACT && zeros == 0 && ties == 0)
                 by_tails(stat_tails(n, true), sum2 / 2, n * (n + 1) / 2, ret);
         else if (n - zeros <= STAT_EXACT)
@@ -408,7 +408,7 @@ static void mann_whitney_untied(size_t nx, size_t ny, size_t u, struct stat_test
 }
 
 /* Every choice of nx of the ranks is equally likely: how many choices give each doubled sum. */
-static void mann_whitney_exact(const struct ranked *r, size_t nx, size_t n, unsigned sum2, struct stat_test *ret)
+static void mann_whitney_exact(const struct ranked *r, size_t nx, size_t n, uint64_t sum2, struct stat_test *ret)
 {
         size_t top = n * (n + 1), so_far = 0; /* twice the sum of all ranks, and of those that were looked at */
         cleanup_free double *ways = allocate((nx + 1) * (top + 1), sizeof(*ways));
@@ -438,7 +438,7 @@ void stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, s
 {
         size_t n = nx + ny;
         cleanup_free struct ranked *r = allocate(n, sizeof(*r));
-        unsigned sum2 = 0;
+        uint64_t sum2 = 0;
         double ties, pairs = (double)nx * (double)ny;
 
         *ret = (struct stat_test){.p = 1, .less = 1, .greater = 1, .n = n, .exact = true};
@@ -450,7 +450,7 @@ void stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, s
         for (size_t i = 0; i < n; i++)
                 if (r[i].index < nx)
                         sum2 += r[i].rank2;
-        *ret = (struct stat_test){.statistic = (sum2 - (double)nx * (double)(nx + 1)) / 2, .n = n};
+        *ret = (struct stat_test){.statistic = ((double)sum2 - (double)nx * (double)(nx + 1)) / 2, .n = n};
         if (ties == 0 && n <= STAT_UNTIED)
                 mann_whitney_untied(nx, ny, (size_t)ret->statistic, ret);
         else if (n <= STAT_TIED)
