@@ -67,7 +67,13 @@ int lane_begin(struct running *run, size_t arm)
         if (r < 0)
                 return r;
         limits.wall_ns = limits.cpu_ns = run->query->portfolio->wall_ns;
-        limits.memory = memory_left(run);
+        limits.memory = run->query->portfolio->memory;
+        if (a->solver) { /* as when it runs alone, so that score.tsv compares equal limits */
+                const struct cell cell = arm_cell(a, run->query->info, limits.wall_ns);
+
+                cell_limits(&cell, &limits);
+        }
+        limits.memory = MIN(limits.memory, memory_left(run));
         l->runner = runner_open(&(struct runner_options){.recipe = recipe,
                                                          .programs = l->held.list,
                                                          .n_programs = l->held.n,
@@ -95,6 +101,8 @@ int lane_go_on(struct running *run, const struct step *step)
                 return r;
         if (r == 1) {
                 *a = (struct attempt){ending_of(result.verdict), (double)result.run.wall_ns / NSEC_PER_SEC};
+                if (result.verdict == VERDICT_TIMEOUT && result.run.wall_ns < run->query->portfolio->wall_ns)
+                        a->ending = ENDING_FAILED; /* its limit of CPU time ended it: another turn would not help */
                 run->trial->runs[step->arm].verdict = result.verdict;
                 run_result_done(&result);
                 lane_end(lane);

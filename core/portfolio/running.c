@@ -147,7 +147,7 @@ static void sum_up(struct running *run)
         for (uint32_t i = 0; i < t->n_arms; i++) {
                 t->runs[i].attempt = run->attempts[i];
                 t->seconds += run->attempts[i].seconds;
-                stopped |= run->attempts[i].ending == ENDING_STOPPED;
+                stopped |= run->attempts[i].ending == ENDING_STOPPED || t->runs[i].verdict == VERDICT_TIMEOUT;
                 if (run->attempts[i].ending == ENDING_SOLVED)
                         t->winner = i;
         }

@@ -159,6 +159,13 @@ test_that "an arm that cannot be built fails at once, and is learned to be avoid
 test_that "a case of a format that an arm does not read goes to the others" '
 	printf "p cnf 1 1\n1 0\n" >one.cnf && run 0 case add one.cnf && run 0 portfolio run broken one.cnf && [ "$(field 2)" = unknown ]'
 
+make_script burns
+script_commit burns 1 "i=0; while [ \$i -lt 60000 ]; do i=\$((i + 1)); done"
+toy_recipe burns 'timeout = 10s' 'cputime = 10ms'
+test_that "an arm has its recipe's limit of CPU time, in its turn as alone" '
+	run 0 -q solver add --recipe burns.recipe burns burns && run 0 portfolio add cpu burns --timeout 5s && run 0 portfolio run cpu fact.smt2 && [ "$(field 2)" = timeout ] &&
+	awk -v t="$(field 3)" "BEGIN { exit !(t < 4) }" && run 0 portfolio run cpu fact.smt2 --alone && [ "$(field 2)" = timeout ] && run 0 portfolio show cpu && has out "^portfolio	1	10.000	0	1.0000"'
+
 # -- features --
 
 test_that "the features of a case" 'run 0 portfolio features both.smt2 && has out "^asserts	0$" && has out "^checks	1$"'
