@@ -388,6 +388,30 @@ START_TEST(test_measures_beside_each_other)
 }
 END_TEST
 
+/* A run that its CPU limit ended counts that limit as CPU time, and one without such a limit the time limit. */
+START_TEST(test_limits_of_cpu_time)
+{
+        struct judge_run before = run(VERDICT_SAT, 0.9), after = run(VERDICT_TIMEOUT, 1.2);
+        const struct judge_shift *s;
+
+        before.cpu_seconds = 0.8;
+        after.cpu_seconds = 1;
+        before.cpu_limit = after.cpu_limit = 1;
+        s = &judge_pairs(8, before, after)->by[JUDGE_CPU_TIME];
+        ck_assert_double_eq_tol(s->ratio, 1 / 0.8, 1e-9);
+        ck_assert_double_eq_tol(judged.cases[0].by[JUDGE_TIME].ratio, LIMIT / 0.9, 1e-9);
+        after.cpu_limit = 0;
+        s = &judge_pairs(8, before, after)->by[JUDGE_CPU_TIME];
+        ck_assert_double_eq_tol(s->ratio, 1 / 0.8, 1e-9); /* the lesser of 1 s and none */
+        before.cpu_limit = 0;
+        s = &judge_pairs(8, before, after)->by[JUDGE_CPU_TIME];
+        ck_assert_double_eq_tol(s->ratio, LIMIT / 0.8, 1e-9);
+        after.cpu_limit = 0.5;
+        judge_pairs(8, after, before); /* an answer after more CPU time than the other version may take */
+        ck_assert_uint_eq(judged.cases[0].solved[1], 0);
+}
+END_TEST
+
 /* Asked for by effort, an answer that is gone is lost all the same. */
 START_TEST(test_lost_by_another_measure)
 {
@@ -662,10 +686,11 @@ START_TEST(test_small_sets_end_early)
 }
 END_TEST
 
-SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_one_lost_answer_proves_nothing,
+SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed,
+      test_one_lost_answer_proves_nothing,
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor,
-      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_lost_by_another_measure, test_amounts,
+      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_lost_by_another_measure, test_amounts,
       test_one_seed_proves_nothing, test_a_set_that_changed_as_a_whole, test_cases_follow_their_set,
       test_repetitions_are_one_throw_of_a_case, test_nothing_to_judge, test_order, test_chaos_is_no_change,
       test_one_slower_case_is_found, test_a_slower_set_is_found_early, test_small_sets_end_early)

@@ -184,4 +184,6 @@ script_commit note 1 "echo >>'$top/starts'; echo 'lasts 5' >&2"
 toy_recipe note 'samples = 5' 'timeout = 100s' 'cputime = 1s'
 test_that "a run that its limit of CPU time ended is done once" '
 	printf "[solverfs]\n\tsandbox = none\n" >>"$SOLVERFS_STORE/config" && run 0 solver add --recipe note.recipe note note && run 0 run note v1 plain.smt2 && [ "$(field 2)" = timeout ] && [ "$(wc -l <"$top/starts")" = 1 ]'
+script_commit note 2 "echo 'lasts 0.8' >&2"
+test_that "... and counts that limit as its CPU time" 'run 0 -q solver update note && run 0 compare note@v2 note@v1 plain.smt2 --measure cpu --pairs 5 && head -1 out | grep -q "cpu 1\.25×"'
 echo "1..$n"

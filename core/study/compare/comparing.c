@@ -268,7 +268,7 @@ struct taken { /* one measurement of one version */
         struct judge_run run;
 };
 struct taken_list {
-        double limit;
+        double limit, cpu_limit;
         bool has_effort;
         double seconds; /* of the cell's value */
         int64_t newest;
@@ -289,6 +289,7 @@ static int take(void *user, uint32_t number, const struct fact *f)
                                                  .disturbed = f->disturbed,
                                                  .verdict = f->verdict,
                                                  .limit = l->limit,
+                                                 .cpu_limit = l->cpu_limit,
                                                  .seconds = fact_seconds(f),
                                                  .cpu_seconds = (double)f->cpu_ns / 1e9,
                                                  .memory = (double)f->memory,
@@ -320,7 +321,10 @@ static int take_all(struct comparing *c, const struct cell *cell, struct taken_l
         ret->seconds = f ? fact_seconds(f) : NAN;
         ret->newest = f ? fact_moment(f) : 0;
         cell_limits(cell, &limits);
-        ret->limit = (double)(f && cell->machine && cell->wall_ns == 0 ? f->limits.wall_ns : limits.wall_ns) / 1e9;
+        if (f && cell->machine && cell->wall_ns == 0)
+                limits = f->limits;
+        ret->limit = (double)limits.wall_ns / 1e9;
+        ret->cpu_limit = (double)limits.cpu_ns / 1e9;
         if (cell->machine) /* of a named machine only the value is known */
                 r = f ? take(ret, 0, f) : 0;
         else

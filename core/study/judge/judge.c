@@ -93,22 +93,35 @@ int judge_order(const struct judged_case *a, const struct judged_case *b, enum j
 
 /* -- runs --------------------------------------------------------------------------------------------------------- */
 
+static double lesser(double a, double b)
+{
+        double ret = fmin(a > 0 ? a : INFINITY, b > 0 ? b : INFINITY);
+
+        return isinf(ret) ? 0 : ret;
+}
+
 double judge_limit(const struct judge_pair *p)
 {
-        double a = p->run[0].limit > 0 ? p->run[0].limit : INFINITY, b = p->run[1].limit > 0 ? p->run[1].limit : INFINITY;
+        return lesser(p->run[0].limit, p->run[1].limit);
+}
 
-        return isinf(fmin(a, b)) ? 0 : fmin(a, b);
+static double cpu_limit(const struct judge_pair *p)
+{
+        return lesser(p->run[0].cpu_limit, p->run[1].cpu_limit);
+}
+
+static bool is_within(double seconds, double own, double limit)
+{
+        return limit == 0 || own == limit || !(seconds > limit);
 }
 
 /* An answer that came later than the other version's limit does not count. */
 bool judge_is_solved(const struct judge_pair *p, int side)
 {
         const struct judge_run *run = &p->run[side];
-        double limit = judge_limit(p);
 
-        if (!verdict_is_decided(run->verdict) || run->is_wrong)
-                return false;
-        return limit == 0 || run->limit == limit || run->seconds <= limit;
+        return verdict_is_decided(run->verdict) && !run->is_wrong && is_within(run->seconds, run->limit, judge_limit(p)) &&
+               is_within(run->cpu_seconds, run->cpu_limit, cpu_limit(p));
 }
 
 size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o)
@@ -127,7 +140,7 @@ static double value_of(const struct judge_pair *p, int side, enum judge_measure 
                 [JUDGE_EFFORT] = run->effort,
                 [JUDGE_PACE] = run->effort > 0 ? run->seconds / run->effort : NAN,
         };
-        double limit = judge_limit(p);
+        double limit = m == JUDGE_CPU_TIME && cpu_limit(p) > 0 ? cpu_limit(p) : judge_limit(p);
 
         if (!judge_is_solved(p, side))
                 return is_time(m) && limit > 0 ? limit : NAN;

@@ -13,7 +13,8 @@
  *     (Benjamini and Hochberg), families, measures, looks, and the set together. The measure that is asked for has 0.84 of that.
  *   - If a set changed as a whole, and evenly, its cases `follow` it: each is reported from p <= 0.01 on, and wants no pairs of its own.
  *   - A case wants no more pairs if the chance that they show a change is below 2 % (conditional power); the set likewise.
- *   - A run that is not solved (no answer, or a wrong one) counts its limit as its time, and has no other measure. Of two limits the lesser counts.
+ *   - A run that is not solved (no answer, or a wrong one) counts its limit as its time (of CPU time: the limit of that, if there is one), and has no other
+ *     measure. Of two limits the lesser counts.
  *     `lost` and `gained` are changes of time between seeds that are mostly solved and seeds that mostly are not.
  *   - A wrong answer or a contradiction needs only one run.
  *
@@ -65,6 +66,7 @@ struct judge_run {
         bool disturbed; /* by others on its core */
         enum verdict verdict;
         double limit;       /* seconds; 0, infinity: none */
+        double cpu_limit;   /* likewise, of CPU time */
         double seconds;     /* the time that counts */
         double cpu_seconds; /* these and the following: NaN, or 0: none */
         double memory;      /* bytes */

@@ -11,7 +11,7 @@ static double amount_of(const struct judge_run *run, enum judge_measure m)
         if (m == JUDGE_MEMORY || m == JUDGE_EFFORT)
                 return verdict_is_decided(run->verdict) && isfinite(amount) ? amount : 0;
         if (!verdict_is_decided(run->verdict) && run->limit > 0)
-                return run->limit;
+                return m == JUDGE_CPU_TIME && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
         return m == JUDGE_CPU_TIME ? run->cpu_seconds : run->seconds;
 }
 
