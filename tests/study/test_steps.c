@@ -175,4 +175,28 @@ START_TEST(test_each_release_may_be_a_level)
 }
 END_TEST
 
-SUITE("steps", test_each_release_may_be_a_level, test_four_shapes, test_an_outlier_is_no_step, test_false_alarms, test_crashes_are_a_level, test_few_points)
+/* Most seeds are a little faster, and the others far slower: the whole is slower, and so are its numbers. */
+START_TEST(test_slower_under_some_seeds)
+{
+        static struct localize_outcome under[2][24];
+        cleanup_steps struct steps s = {0};
+        struct random r;
+
+        random_seed(&r, 7);
+        for (size_t i = 0; i < 2; i++) {
+                for (size_t k = 0; k < 24; k++)
+                        under[i][k] = (struct localize_outcome){.answer = LOCALIZE_SOLVED,
+                                                                .value = (i == 0 ? 1 : k < 10 ? 20 : 0.97) * exp(0.01 * random_normal(&r)),
+                                                                .effort = NAN};
+                points[i] = (struct step_point){under[i], 24};
+        }
+        n_points = 2;
+        s = found_in();
+        ck_assert_uint_eq(s.n, 1);
+        ck_assert_uint_eq(s.slower, 1);
+        ck_assert(s.list[0].is_slower && s.list[0].before < s.list[0].after);
+}
+END_TEST
+
+SUITE("steps", test_each_release_may_be_a_level, test_four_shapes, test_an_outlier_is_no_step, test_false_alarms, test_crashes_are_a_level,
+      test_few_points, test_slower_under_some_seeds)

@@ -210,8 +210,8 @@ struct judge_build {
 };
 struct judge_level {
         size_t from, to; /* builds */
-        double median;   /* of their values */
-        double p;        /* of the change from the level before; NaN for the first level */
+        double mean;     /* geometric, of their values; NaN: none is known */
+        double shift, p; /* of the change from the level before, shift as a logarithm; NaN for the first level */
 };
 struct judge_levels {
         struct judge_level *list;

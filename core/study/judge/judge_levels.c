@@ -265,21 +265,8 @@ static bool drop_change(const struct line *l, struct changes *c)
 
 /* -- levels ------------------------------------------------------------------------------------------------------- */
 
-static double median_of(const struct judge_build *builds, size_t from, size_t to, double *room)
-{
-        size_t n = 0;
-
-        for (size_t b = from; b < to; b++)
-                for (size_t s = 0; s < builds[b].n; s++)
-                        if (builds[b].values[s] > 0)
-                                room[n++] = builds[b].values[s];
-        stat_sort(room, n);
-        return stat_median(room, n);
-}
-
 void judge_levels(const struct judge_build *builds, size_t n, double floor, struct judge_levels *ret)
 {
-        cleanup_free double *room = NULL;
         struct changes c = {0};
         struct line l;
 
@@ -292,15 +279,14 @@ void judge_levels(const struct judge_build *builds, size_t n, double floor, stru
         move_changes(&l, &c);
         while (drop_change(&l, &c))
                 ;
-        room = allocate(n * l.seeds + 1, sizeof(*room));
         ret->list = allocate(c.n + 1, sizeof(*ret->list));
         for (size_t i = 0; i <= c.n; i++) {
                 size_t from = change_before(&c, i), to = i < c.n ? c.at[i] : n;
+                struct moments values = values_of(&l, from, to);
+                struct contrast change = i > 0 ? compare(&l, change_before(&c, i - 1), from, to) : (struct contrast){NAN, NAN};
 
-                ret->list[ret->n++] = (struct judge_level){.from = from,
-                                                           .to = to,
-                                                           .median = median_of(builds, from, to, room),
-                                                           .p = i > 0 ? compare(&l, change_before(&c, i - 1), from, to).p : NAN};
+                ret->list[ret->n++] = (struct judge_level){
+                        .from = from, .to = to, .mean = values.n > 0 ? exp(values.mean) : NAN, .shift = change.shift, .p = change.p};
         }
         free(l.before);
         free(c.at);

@@ -97,12 +97,12 @@ void steps_find(const struct step_point *points, size_t n, struct steps *ret)
         for (size_t i = 1; i < n; i++)
                 if (next < levels.n && levels.list[next].from == i) {
                         const struct judge_level *before = &levels.list[next - 1], *after = &levels.list[next++];
-                        bool is_slower = after->median > before->median;
+                        bool is_slower = after->shift > 0;
 
                         ret->list[ret->n++] = (struct step){.at = i,
                                                             .is_slower = is_slower,
-                                                            .before = is_broken(points, before) ? NAN : before->median,
-                                                            .after = is_broken(points, after) ? NAN : after->median,
+                                                            .before = is_broken(points, before) ? NAN : before->mean,
+                                                            .after = is_broken(points, after) ? NAN : after->mean,
                                                             .p = after->p};
                         ret->slower += is_slower;
                         ret->faster += !is_slower;
