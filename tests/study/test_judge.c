@@ -303,6 +303,55 @@ START_TEST(test_the_floor)
 }
 END_TEST
 
+/* Slower by 1.5 %, which is no change; a single seed that is slower by chance does not make it one. */
+START_TEST(test_an_outlier_is_no_change)
+{
+        struct random r;
+
+        random_seed(&r, 5);
+        setup();
+        draw(&r, 0, 24, 0, true, 0.001, 1.015);
+        pairs[0][7].run[1].seconds *= 12;
+        look_at(1, &by_time);
+        ck_assert(judged.cases[0].by[JUDGE_TIME].p < 1e-5);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_UNDECIDED);
+}
+END_TEST
+
+/* Faster by 2 %, but far slower under two seeds: together that is no difference of less than 5 %. */
+START_TEST(test_seeds_apart_are_not_the_same)
+{
+        struct random r;
+
+        random_seed(&r, 6);
+        setup();
+        draw(&r, 0, 24, 0, true, 0.001, 0.98);
+        for (size_t i = 0; i < 24; i += 12)
+                pairs[0][i].run[1].seconds *= 6;
+        look_at(1, &by_time);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_UNDECIDED);
+}
+END_TEST
+
+/* Slower by much under a third of the seeds: the middle pairs hardly show it, their mean does, and its ratio is shown. */
+START_TEST(test_slower_under_some_seeds)
+{
+        struct random r;
+        const struct judge_shift *s;
+
+        random_seed(&r, 7);
+        setup();
+        draw(&r, 0, 24, 0, true, 0.001, 1.01);
+        for (size_t i = 0; i < 24; i += 3)
+                pairs[0][i].run[1].seconds *= 6;
+        look_at(1, &by_time);
+        s = &judged.cases[0].by[JUDGE_TIME];
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_MORE);
+        ck_assert_double_eq_tol(s->ratio, 1.01 * pow(6, 1.0 / 3), 0.02);
+        ck_assert(1 < s->low && s->low < s->ratio && s->ratio < s->high);
+}
+END_TEST
+
 /* A pair without one of its runs, and seeds without the measure, are passed over. */
 START_TEST(test_what_is_missing)
 {
@@ -689,7 +738,8 @@ END_TEST
 SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed,
       test_one_lost_answer_proves_nothing,
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
-      test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor,
+      test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor, test_an_outlier_is_no_change,
+      test_seeds_apart_are_not_the_same, test_slower_under_some_seeds,
       test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_lost_by_another_measure, test_amounts,
       test_one_seed_proves_nothing, test_a_set_that_changed_as_a_whole, test_cases_follow_their_set,
       test_repetitions_are_one_throw_of_a_case, test_nothing_to_judge, test_order, test_chaos_is_no_change,

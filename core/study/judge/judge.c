@@ -266,13 +266,18 @@ static struct stat_shift estimate(const struct series *s, size_t n)
                       : stat_shift_sorted_unpaired(x, n, y, n, JUDGE_CONFIDENCE, stat_tails(n, false));
 }
 
-/* The change of the first n pairs to be compared with the floor: the estimate, or the mean of all pairs. If only some seeds changed, the mean moves and
- * the estimate hardly does. */
-static double change_of(const struct series *s, size_t n, double estimated)
+/* The change of the first n pairs: the estimate or, if that is below the floor, the mean of all pairs. If only some seeds changed, the mean moves and the
+ * estimate hardly does. A mean that a few outliers may have moved by chance is none: its interval includes 0. */
+static struct stat_shift change_of(const struct series *s, size_t n)
 {
-        double mean = sides_of(s, n).shift.mean;
+        const struct stat_shift middle = estimate(s, n);
+        const struct moments pairs = sides_of(s, n).shift;
+        double half;
 
-        return fabs(estimated) >= s->floor || fabs(mean) < s->floor ? estimated : mean;
+        if (fabs(middle.shift) >= s->floor || fabs(pairs.mean) < s->floor || n < JUDGE_FIRST_PAIRS)
+                return middle;
+        half = stat_t_quantile(0.5 + JUDGE_CONFIDENCE / 2, pairs.n - 1) * sqrt(pairs.square / (pairs.n - 1) / pairs.n);
+        return half < fabs(pairs.mean) ? (struct stat_shift){pairs.mean, pairs.mean - half, pairs.mean + half} : middle;
 }
 
 /* Looks at all cases, and marks those with a significant change. */
@@ -291,18 +296,20 @@ static void look(struct measured *m, size_t look)
                 struct series *s = &m->list[i];
 
                 if (p[i] <= largest && !s->found)
-                        s->found = fabs(change_of(s, s->upto[look], estimate(s, s->upto[look]).shift)) >= s->floor;
+                        s->found = fabs(change_of(s, s->upto[look]).shift) >= s->floor;
         }
 }
 
 /* -- one measure -------------------------------------------------------------------------------------------------- */
 
-/* True if the difference is shown to be less than the floor. Five correlated pairs have no interval, and answers that come and go have one without a
- * width: then every single pair must differ by less. */
+/* True if the difference is shown to be less than the floor, and the mean of the pairs does not say otherwise. Five correlated pairs have no interval, and
+ * answers that come and go have one without a width: then every single pair must differ by less. */
 static bool is_same(const struct series *s)
 {
         if (s->is_constant)
                 return true;
+        if (fabs(sides_of(s, s->n).shift.mean) >= s->floor)
+                return false;
         if (isfinite(s->shift.low) && s->shift.low < s->shift.high)
                 return s->shift.low > -s->floor && s->shift.high < s->floor;
         for (size_t i = 0; i < s->n; i++)
@@ -314,7 +321,7 @@ static bool is_same(const struct series *s)
 static void set_change(struct series *s)
 {
         if (s->found)
-                s->ret->change = change_of(s, s->n, s->shift.shift) > 0 ? JUDGE_MORE : JUDGE_LESS;
+                s->ret->change = s->shift.shift > 0 ? JUDGE_MORE : JUDGE_LESS;
         else
                 s->ret->change = is_same(s) ? JUDGE_SAME : JUDGE_UNDECIDED;
 }
@@ -323,7 +330,7 @@ static void conclude(struct series *s)
 {
         struct judge_shift *ret = s->ret;
 
-        s->shift = estimate(s, s->n);
+        s->shift = change_of(s, s->n);
         if (s->is_constant) {
                 ret->p = s->shift.shift == 0 ? 1 : 0;
                 s->shift.low = s->shift.high = s->shift.shift;

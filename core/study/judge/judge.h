@@ -4,7 +4,8 @@
  * change is a shift over seeds. Pair i of a case is a run of each version under seed i, in turn; pair 0 is the cell itself.
  *
  *   - A measure of a case is tested by Wilcoxon's signed ranks of the pairs if the two versions correlate over the seeds (the t of their correlation is
- *     above 2), else by Mann and Whitney's test. The ratio is the Hodges-Lehmann estimate of the logarithms, with the interval of that test. A
+ *     above 2), else by Mann and Whitney's test. The ratio is the Hodges-Lehmann estimate of the logarithms, with the interval of that test. If
+ *     only some seeds changed, the estimate is below the floor: then it is the mean of the pairs, with the interval of Student's t, if that excludes 1. A
  *     measure that is one constant before and one after, over five seeds or more, decides by itself.
  *   - The set is tested by the signed ranks of all its pairs, or of its cases if they differ by more than their seeds explain. Its ratio is the
  *     geometric mean over the cases, with two intervals: over other seeds of these cases, and over other cases like these.
