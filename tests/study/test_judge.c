@@ -157,6 +157,8 @@ START_TEST(test_limits_that_differ)
 
         after.limit = 5;
         ck_assert_int_eq(change_of(12, before, after), JUDGE_SAME); /* in 5 s neither solves it */
+        ck_assert_uint_eq(judged.set.verdicts[0][VERDICT_TIMEOUT], 1);
+        ck_assert_uint_eq(judged.set.verdicts[0][VERDICT_SAT], 0);
         before.seconds = 4;
         ck_assert_int_eq(change_of(12, before, after), JUDGE_LOST);
         ck_assert_double_eq_tol(judged.set.par2[1], 10, 1e-9);

@@ -136,6 +136,11 @@ test_that "pictures are XML with a point for each case" '
 import xml.etree.ElementTree as t
 s, c = [t.tostring(t.parse(f).getroot(), encoding=\"unicode\") for f in (\"s.svg\", \"c.svg\")]
 assert s.count(\".smt2: sat\") == 2 and \"toy v2, seconds\" in s and \"toy v1: 2 solved\" in c and \"toy v2: 2 solved\" in c"'
+sed 's/timeout = .*/timeout = 5ms/; /variant/,$d' toy.recipe >brief.recipe
+test_that "an answer after the lesser limit counts nowhere" '
+	run 0 -q solver add --recipe brief.recipe brief toy && run 0 compare toy@v1 brief@v1 plain.smt2 --scatter s.svg --cactus c.svg && head -1 out | grep -q "solved 0 → 0" &&
+	[ "$(value sat 2,3)" = "$(printf "0\t0")" ] && [ "$(value timeout 2,3)" = "$(printf "1\t1")" ] && grep -q "toy v1: 0 solved" c.svg && grep -q "; neither solves 1<" s.svg'
+run 0 solver remove brief
 test_that "no other marker covers a wrong answer" '
 	run 1 compare v1 toy@wrong status.smt2 flip.smt2 --known --scatter s.svg &&
 	[ "$(grep -o "[a-z]*[.]smt2: sat" s.svg | tr "\n" " ")" = "flip.smt2: sat status.smt2: sat " ]'

@@ -16,9 +16,7 @@
 
 static bool is_solved(const struct comparing_table *t, size_t i, int side)
 {
-        const struct judge_run *run = &t->cases[i].pairs[0].run[side];
-
-        return verdict_is_decided(run->verdict) && !run->is_wrong;
+        return judge_is_solved(&t->cases[i].pairs[0], side);
 }
 
 #define TITLE_PIXELS 10 /* at most, for a title's average character */
@@ -56,9 +54,9 @@ static bool is_drawn(const struct scatter *of, size_t i)
         return judge_is_compared(&t->cases[i]) && (!of->is_memory || (is_solved(t, i, 0) && is_solved(t, i, 1)));
 }
 
-static double limit_of(const struct comparing_table *t, size_t i, int side)
+static double limit_of(const struct comparing_table *t, size_t i)
 {
-        return t->cases[i].pairs[0].run[side].limit;
+        return judge_limit(&t->cases[i].pairs[0]);
 }
 
 static double megabytes(const struct comparing_table *t, size_t i, int side)
@@ -75,23 +73,23 @@ static double place_of(const struct scatter *of, size_t i, int side)
 
         if (of->is_memory)
                 return megabytes(t, i, side);
-        return is_solved(t, i, side) ? fmax(comparing_seconds(t, i, side), LEAST) : limit_of(t, i, side);
+        return is_solved(t, i, side) ? fmax(comparing_seconds(t, i, side), LEAST) : limit_of(t, i);
 }
 
 /* A wrong answer first; then an answer of either side; then the end of the second one. */
 static enum verdict_plot colour_of(const struct comparing_table *t, size_t i, const char **ret_name)
 {
         const struct judge_pair *pair = &t->cases[i].pairs[0];
-        const struct judge_run *shown = &pair->run[1];
+        int shown = 1;
 
         for (int side = 0; side < 2; side++)
                 if (is_solved(t, i, side))
-                        shown = &pair->run[side];
+                        shown = side;
         for (int side = 0; side < 2; side++)
                 if (pair->run[side].is_wrong)
-                        shown = &pair->run[side];
-        *ret_name = verdict_plot_name(shown->verdict, shown->is_wrong);
-        return verdict_plot_of(shown->verdict, shown->is_wrong);
+                        shown = side;
+        *ret_name = verdict_plot_name(judge_verdict(pair, shown), pair->run[shown].is_wrong);
+        return verdict_plot_of(judge_verdict(pair, shown), pair->run[shown].is_wrong);
 }
 
 /* A case's distance from the diagonal, as a logarithm. */
@@ -129,9 +127,9 @@ static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
 
         buffer_addf(&tooltip, "%u ", t->options->cases[i]->id);
         buffer_add_printable(&tooltip, t->options->cases[i]->name);
-        buffer_addf(&tooltip, ": %s %.3g %s, %s %.3g %s", verdict_name(t->cases[i].pairs[0].run[0].verdict),
+        buffer_addf(&tooltip, ": %s %.3g %s, %s %.3g %s", verdict_name(judge_verdict(&t->cases[i].pairs[0], 0)),
                     of->is_memory ? megabytes(t, i, 0) : comparing_seconds(t, i, 0), unit,
-                    verdict_name(t->cases[i].pairs[0].run[1].verdict),
+                    verdict_name(judge_verdict(&t->cases[i].pairs[0], 1)),
                     of->is_memory ? megabytes(t, i, 1) : comparing_seconds(t, i, 1), unit);
         if (is_change(t, i))
                 buffer_addf(&tooltip, ": %s", judge_change_name(t->judgement.cases[i].change, t->judgement.options.measure));
@@ -166,7 +164,7 @@ static void add_points(const struct scatter *of, struct plot *p)
 
 struct extent {
         double low, high; /* of everything drawn */
-        double limit[2];  /* the longest */
+        double limit;     /* the longest */
         bool unsolved[2];
 };
 
@@ -180,7 +178,7 @@ static struct extent extent_of(const struct scatter *of)
                 for (int side = 0; side < 2; side++) {
                         e.low = fmin(e.low, place_of(of, i, side));
                         e.high = fmax(e.high, place_of(of, i, side));
-                        e.limit[side] = fmax(e.limit[side], limit_of(of->table, i, side));
+                        e.limit = fmax(e.limit, limit_of(of->table, i));
                         e.unsolved[side] |= !is_solved(of->table, i, side);
                 }
         }
@@ -200,10 +198,10 @@ static void set_ranges(const struct scatter *of, struct plot *p)
         plot_range_x(p, low, high);
         plot_range_y(p, low, high);
         if (e.unsolved[0])
-                plot_rule_x(p, e.limit[0], e.unsolved[1] ? NULL : "no answer",
+                plot_rule_x(p, e.limit, e.unsolved[1] ? NULL : "no answer",
                             "the time limit of the first version: what has no answer stands here");
         if (e.unsolved[1])
-                plot_rule_y(p, e.limit[1], "no answer", "the time limit of the second version: what has no answer stands here");
+                plot_rule_y(p, e.limit, "no answer", "the time limit of the second version: what has no answer stands here");
 }
 
 static void add_note(const struct scatter *of, struct plot *p)
@@ -276,7 +274,7 @@ void comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
         plot_range_x(p, 0, NAN);
         for (size_t i = 0; i < t->options->n; i++)
                 if (judge_is_compared(&t->cases[i]))
-                        limit = fmax(limit, fmax(limit_of(t, i, 0), limit_of(t, i, 1)));
+                        limit = fmax(limit, limit_of(t, i));
         if (limit > 0 && t->judgement.set.verdicts[0][VERDICT_TIMEOUT] + t->judgement.set.verdicts[1][VERDICT_TIMEOUT] > 0)
                 plot_rule_y(p, limit, "time limit", NULL);
         for (int side = 0; side < 2; side++)

@@ -191,7 +191,7 @@ static const char *result_of(const struct comparing_table *t, size_t i, int side
 {
         const struct judge_case *c = &t->cases[i];
 
-        return c->n_pairs > 0 && c->pairs[0].run[side].is_known ? verdict_name(c->pairs[0].run[side].verdict) : "-";
+        return c->n_pairs > 0 && c->pairs[0].run[side].is_known ? verdict_name(judge_verdict(&c->pairs[0], side)) : "-";
 }
 
 static const char *decided_by(const struct comparing_table *t, size_t i)

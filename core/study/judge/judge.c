@@ -124,6 +124,13 @@ bool judge_is_solved(const struct judge_pair *p, int side)
                is_within(run->cpu_seconds, run->cpu_limit, cpu_limit(p));
 }
 
+enum verdict judge_verdict(const struct judge_pair *p, int side)
+{
+        const struct judge_run *run = &p->run[side];
+
+        return verdict_is_decided(run->verdict) && !run->is_wrong && !judge_is_solved(p, side) ? VERDICT_TIMEOUT : run->verdict;
+}
+
 size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o)
 {
         return MIN(c->n_pairs, MAX(1, MIN(o->most_pairs, JUDGE_PAIRS)));

@@ -76,6 +76,11 @@ struct judge_run {
 struct judge_pair {
         struct judge_run run[2]; /* before and after */
 };
+double judge_limit(const struct judge_pair *p); /* the lesser limit of the two; 0: none */
+/* True for a right answer within the lesser limits. */
+bool judge_is_solved(const struct judge_pair *p, int side);
+/* The run's verdict; a timeout for a right answer that is not within them. */
+enum verdict judge_verdict(const struct judge_pair *p, int side);
 struct judge_case {
         bool is_same_program;           /* by construction: the versions share all runs */
         size_t family;                  /* below n_families */

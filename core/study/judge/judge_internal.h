@@ -95,8 +95,5 @@ bool judge_go_together(const struct sides *s);
 /* The logarithm of the least ratio that is a change; `least`: the lesser of the two amounts, which matters for times. */
 double judge_floor(enum judge_measure m, double least);
 
-/* The lesser limit of the two; 0: none. */
-double judge_limit(const struct judge_pair *p);
-bool judge_is_solved(const struct judge_pair *p, int side);
 /* The number of the case's pairs that count. */
 size_t judge_pairs_of(const struct judge_case *c, const struct judge_options *o);

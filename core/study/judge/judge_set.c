@@ -296,7 +296,7 @@ static void count_side(const struct judge_case *c, const struct judged_case *jud
         }
         s->wrong[side] += wrong;
         if (!wrong)
-                s->verdicts[side][c->pairs[0].run[side].verdict]++;
+                s->verdicts[side][judge_verdict(&c->pairs[0], side)]++;
         s->solved[side] += judge_is_solved(&c->pairs[0], side);
         s->solved_mean[side] += (double)judged->solved[side] / (double)judged->pairs;
         s->flips[side] += judged->flips[side];
