@@ -182,6 +182,26 @@ test_that "a look is not listed, and starts nothing" '
 run 1 -q compare toy@v1 toy@wrong --pairs 5
 test_that "what is compared later shows up" '[ "$(ls "$mnt/toy/compare")" = "$a..$(git -C toy rev-parse wrong)" ] && [ "$(sed -n 2p "$mnt/toy/compare/v1..wrong/regressions.tsv" | cut -f 2)" = wrong ]'
 
+# -- another day --
+
+cat >day.c <<'END2'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int r = ((int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime"))(id, t);
+	if (id == CLOCK_REALTIME) t->tv_sec -= 86400;
+	return r;
+}
+END2
+cc -shared -fPIC -o day.so day.c -ldl
+formula plain day >day.smt2
+taken() { stat -c %s faults/measure.sample.met; }
+test_that "--one-seed measures again beside the other what was measured on another day" '
+	run 0 case add day.smt2 && LD_PRELOAD=./day.so ASAN_OPTIONS=verify_asan_link_order=0 run 0 run toy v1 day.smt2 && before=$(taken) && run 0 $c day.smt2 --one-seed && [ $(($(taken) - before)) = 3 ] &&
+	run 0 $c day.smt2 --one-seed && [ $(($(taken) - before)) = 3 ]'
+
 # -- a limit of CPU time --
 
 make_script note

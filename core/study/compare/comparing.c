@@ -564,7 +564,9 @@ static bool is_known(const struct comparing *c, size_t i, int side)
 
 static size_t pairs_wanted(const struct comparing *c, size_t i)
 {
-        size_t wanted = c->options.most_pairs > 1 ? c->table.judgement.cases[i].wanted : 0, has = 0;
+        const struct judged_case *judged = &c->table.judgement.cases[i];
+        bool is_open = judged->change == JUDGE_UNDECIDED || judged->change == JUDGE_DIFFERS;
+        size_t wanted = c->options.most_pairs > 1 ? judged->wanted : is_open, has = 0; /* one seed is one pair, in turn */
 
         for (size_t k = 0; k < JUDGE_PAIRS; k++)
                 has += c->evidence[i].is_taken[k];
