@@ -106,6 +106,15 @@ START_TEST(test_a_wrong_answer_under_any_seed)
 }
 END_TEST
 
+START_TEST(test_a_wrong_answer_of_one_version_alone)
+{
+        judge_pairs(1, wrong_run(VERDICT_UNSAT), (struct judge_run){0});
+        ck_assert_uint_eq(judged.set.wrong[0], 1);
+        ck_assert_uint_eq(judged.set.compared, 0);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_UNKNOWN);
+}
+END_TEST
+
 START_TEST(test_one_lost_answer_proves_nothing)
 {
         const struct judged_case *c = judge_pairs(1, run(VERDICT_SAT, 1), run(VERDICT_TIMEOUT, LIMIT));
@@ -737,7 +746,7 @@ START_TEST(test_small_sets_end_early)
 }
 END_TEST
 
-SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed,
+SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_a_wrong_answer_of_one_version_alone,
       test_one_lost_answer_proves_nothing,
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor, test_an_outlier_is_no_change,

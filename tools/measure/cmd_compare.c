@@ -256,22 +256,30 @@ static void tell_chance(const struct compare *o, const struct comparing_table *t
                      has_program ? "not both programs are told a seed (as in 'exec:PATH --seed={n}')" : "not both recipes have a 'seed'");
 }
 
-static int tell_judgement(struct compare *o, const struct comparing_table *t)
+/* Returns how many answers are wrong or contradict each other. */
+static size_t tell_answers(const struct comparing_table *t)
 {
         const struct judged_set *s = &t->judgement.set;
         const size_t wrong = s->wrong[0] + s->wrong[1], disputed = s->changes[JUDGE_CONTRADICTION];
-        size_t failing = 0;
+
+        if (wrong > 0)
+                alarm_line("%s: %zu of the first version, %zu of the second; 'solverfs status' names them", answer_alarm_name(ANSWER_WRONG), s->wrong[0],
+                           s->wrong[1]);
+        if (disputed > 0)
+                alarm_line("%s: on %zu case%s the two contradict each other", answer_alarm_name(ANSWER_CONTRADICTION), disputed, plural(disputed));
+        return wrong + disputed;
+}
+
+static int tell_judgement(struct compare *o, const struct comparing_table *t)
+{
+        size_t failing = 0, bad;
 
         if (t->unbuildable[0] || t->unbuildable[1]) {
                 tell_unbuildable(o, t);
                 return STATUS_FAILED;
         }
         tell_chance(o, t);
-        if (wrong > 0)
-                alarm_line("%s: %zu of the first version, %zu of the second; 'solverfs status' names them", answer_alarm_name(ANSWER_WRONG), s->wrong[0],
-                           s->wrong[1]);
-        if (disputed > 0)
-                alarm_line("%s: on %zu case%s the two contradict each other", answer_alarm_name(ANSWER_CONTRADICTION), disputed, plural(disputed));
+        bad = tell_answers(t);
         for (size_t i = 0; i < o->cases.n && o->fail_ratio > 0; i++) {
                 const struct judged_case *c = &t->judgement.cases[i];
 
@@ -280,7 +288,7 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         }
         if (failing > 0)
                 complain("%zu regression%s: a wrong or missing answer, or worse by %g or more", failing, plural(failing), o->fail_ratio);
-        return failing + wrong + disputed > 0 ? STATUS_FAILED : STATUS_OK;
+        return failing + bad > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
 /* Refuses comparisons that cannot be kept, before anything is measured. */
@@ -323,6 +331,8 @@ static int compare(struct compare *o)
         t = comparing_table(o->comparing);
         if (r == STATUS_OK && is_whole)
                 command_must(comparing_note(t));
+        if (r == STATUS_INTERRUPTED)
+                tell_answers(t);
         if (r != STATUS_OK && (r != STATUS_INTERRUPTED || t->judgement.set.compared == 0))
                 return r;
         print(o, t); /* also after an interruption */

@@ -171,7 +171,7 @@ struct judged_set {                     /* the whole, or a family */
         size_t known[2];                /* cases known there */
         size_t solved[2];               /* at the first pair */
         double solved_mean[2];          /* cases times the share of their seeds */
-        size_t wrong[2];                /* cases, under any seed */
+        size_t wrong[2];                /* cases, under any seed; also of cases that are not compared */
         size_t verdicts[2][N_VERDICTS]; /* at the first pair; a wrong case is in `wrong` alone */
         size_t disturbed[2];            /* runs */
         size_t pairs;

@@ -286,16 +286,19 @@ static double par2_of(const struct judge_pair *p, int side)
         return !judge_is_solved(p, side) && limit > 0 ? 2 * limit : p->run[side].seconds;
 }
 
+static bool is_wrong(const struct judge_case *c, int side, size_t pairs)
+{
+        for (size_t i = 0; i < pairs; i++)
+                if (c->pairs[i].run[side].is_known && c->pairs[i].run[side].is_wrong)
+                        return true;
+        return false;
+}
+
 static void count_side(const struct judge_case *c, const struct judged_case *judged, int side, size_t pairs, struct judged_set *s)
 {
-        bool wrong = false;
-
-        for (size_t i = 0; i < pairs; i++) {
-                wrong |= c->pairs[i].run[side].is_known && c->pairs[i].run[side].is_wrong;
+        for (size_t i = 0; i < pairs; i++)
                 s->disturbed[side] += c->pairs[i].run[side].is_known && c->pairs[i].run[side].disturbed;
-        }
-        s->wrong[side] += wrong;
-        if (!wrong)
+        if (!is_wrong(c, side, pairs))
                 s->verdicts[side][judge_verdict(&c->pairs[0], side)]++;
         s->solved[side] += judge_is_solved(&c->pairs[0], side);
         s->solved_mean[side] += (double)judged->solved[side] / (double)judged->pairs;
@@ -337,8 +340,10 @@ static void count_set(const struct judge_case *cases, const struct judgement *j,
                 s->changes[judged->change]++;
                 s->regressions += judge_is_regression(judged->change);
                 s->improvements += judge_is_improvement(judged->change);
-                for (int side = 0; side < 2 && c->n_pairs > 0; side++)
+                for (int side = 0; side < 2 && c->n_pairs > 0; side++) {
                         s->known[side] += c->pairs[0].run[side].is_known;
+                        s->wrong[side] += is_wrong(c, side, pairs);
+                }
                 if (!judge_is_compared(c))
                         continue;
                 count_side(c, judged, 0, pairs, s);
