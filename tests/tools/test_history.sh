@@ -75,6 +75,8 @@ for i in $(seq 1 12); do
 	printf '#!/bin/sh\n# again %s\necho "lasts %s" >&2\necho %s\n' "$i" $time $answer >hist/toy.sh && git -C hist commit -qam "again $i"
 done
 printf '(check-sat)\n; d\n' >d.smt2
+test_that "a run without an answer is not correct" '
+	run 0 -q solver update toy && run 0 history toy w.smt2 --from HEAD~9 --to HEAD~8 --all && [ "$(field 4,8 | tr "\n" " ")" = "$(printf "unknown\t- unknown\t- ")" ]'
 test_that "where an answer comes the picture does not say that it got faster" '
 	run 0 -q solver update toy && run 0 case add d.smt2 && run 0 -q history toy d.smt2 --from HEAD~11 --all --svg d.svg && [ "$(field 9 | tr -d "\n")" = "----faster---slower---" ] &&
 	grep -q ">gained $(git -C hist rev-parse HEAD~7 | cut -c1-8)<" d.svg && grep -q "no answer before, 0.01 s after" d.svg && ! grep -q "nan s" d.svg'

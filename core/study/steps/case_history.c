@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "core/query/cell_answer.h"
 #include "core/query/resolved_cell.h"
 #include "core/query/seeds_known.h"
 #include "core/study/judge/judge.h"
@@ -127,7 +128,7 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
         format_seconds(f->wall_ns, wall);
         format_seconds(f->cpu_ns, cpu);
         buffer_addf(ret, "\t%s\t%s\t%" PRIu64 "\t%s\n", wall, cpu, f->memory,
-                    f->wrong ? "WRONG" : h->info->status != VERDICT_UNKNOWN ? "correct" : "-");
+                    cell_check(&(struct cell){.info = h->info}, f, false));
         return 0;
 }
 
