@@ -119,7 +119,7 @@ static json_t *samples_json(const struct noisy *o, size_t revision)
                 json_t *seconds = json_array();
 
                 for (size_t i = (revision * o->cases.n + c) * o->runs, k = 0; k < o->runs; k++)
-                        json_array_append_new(seconds, json_real(o->seconds[i + k]));
+                        json_array_append_new(seconds, json_number(o->answered[i + k] ? o->seconds[i + k] : NAN));
                 json_array_append_new(cases, json_pack("{si so}", "case", (int)o->cases.list[c]->id, "seconds", seconds));
         }
         return cases;
@@ -133,6 +133,7 @@ static void show(const struct noisy *o, size_t revision)
         const struct noise sum = version_noise(o, revision);
         const uint32_t commit = o->revisions.list[revision];
         const double threshold = noise_threshold(&sum);
+        const size_t left_out = o->cases.n - sum.cases - sum.undecided;
         cleanup_free char *more_than = isnan(threshold) ? NULL : format_string("%.6g", threshold);
 
         output_object(columns, json_pack("{ss ss sI sI sf sf sf so ss* sI sI so}", "commit", full_sha(common.solver, commit).s, ".commit",
@@ -140,6 +141,8 @@ static void show(const struct noisy *o, size_t revision)
                                          sum.mean, "avg-diff", sum.mean_difference, "max-diff", sum.most_difference, "threshold", json_number(threshold),
                                          ".threshold", more_than, "undecided", (json_int_t)sum.undecided, "mixed", (json_int_t)sum.mixed, "samples",
                                          common.json ? samples_json(o, revision) : json_null()));
+        if (left_out > 0)
+                note("%s: %zu case%s left out, as a run failed", commit_label(common.solver, commit).s, left_out, plural(left_out));
         if (!isnan(threshold) && o->revisions.n == 1 && !common.json)
                 note("a slowdown of more than %gs is no noise here: --threshold %gs", threshold, threshold);
 }
