@@ -472,6 +472,17 @@ START_TEST(test_limits_of_cpu_time)
 }
 END_TEST
 
+START_TEST(test_the_median)
+{
+        judge_pairs(8, run(VERDICT_SAT, 1), run(VERDICT_SAT, 1));
+        for (size_t i = 0; i < 4; i++)
+                pairs[0][i].run[1].seconds = 9;
+        look_at(1, &by_time);
+        ck_assert_double_eq_tol(judged.cases[0].by[JUDGE_TIME].median[0], 1, 1e-9);
+        ck_assert_double_eq_tol(judged.cases[0].by[JUDGE_TIME].median[1], 5, 1e-9);
+}
+END_TEST
+
 /* Asked for by effort, an answer that is gone is lost all the same. */
 START_TEST(test_lost_by_another_measure)
 {
@@ -751,7 +762,7 @@ SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor, test_an_outlier_is_no_change,
       test_seeds_apart_are_not_the_same, test_slower_under_some_seeds,
-      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_lost_by_another_measure, test_amounts,
+      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_the_median, test_lost_by_another_measure, test_amounts,
       test_one_seed_proves_nothing, test_a_set_that_changed_as_a_whole, test_cases_follow_their_set,
       test_repetitions_are_one_throw_of_a_case, test_nothing_to_judge, test_order, test_chaos_is_no_change,
       test_one_slower_case_is_found, test_a_slower_set_is_found_early, test_small_sets_end_early)

@@ -164,6 +164,7 @@ static bool is_all_equal(const double *x, size_t n)
         return true;
 }
 
+/* `room` is for two lists of all pairs. Its numbers are amounts first, for the medians. */
 static void fill_series(const struct judge_case *c, size_t pairs, enum judge_measure m, double *room, struct series *s)
 {
         double *before = room, *after = room + pairs;
@@ -176,13 +177,19 @@ static void fill_series(const struct judge_case *c, size_t pairs, enum judge_mea
                 if (!judge_pair_is_known(&c->pairs[i]))
                         continue;
                 if (!isnan(x) && !isnan(y)) {
-                        before[s->n] = log(x);
-                        after[s->n++] = log(y);
+                        before[s->n] = x;
+                        after[s->n++] = y;
                 }
                 s->known++;
                 for (size_t k = 0; k < N_LOOKS; k++)
                         if (judge_looks[k] == s->known)
                                 s->upto[k] = s->n;
+        }
+        s->ret->median[0] = stat_median(before, s->n);
+        s->ret->median[1] = stat_median(after, s->n);
+        for (size_t i = 0; i < s->n; i++) {
+                before[i] = log(before[i]);
+                after[i] = log(after[i]);
         }
         s->is_constant = s->n >= CONSTANT && is_all_equal(before, s->n) && is_all_equal(after, s->n);
 }
@@ -214,8 +221,6 @@ static void read_series(const struct judge_case *cases, struct judgement *j, str
                 if (s->n == 0)
                         continue;
                 s->ret->pairs = s->n;
-                s->ret->median[0] = exp(stat_median(s->before, s->n));
-                s->ret->median[1] = exp(stat_median(s->after, s->n));
                 s->floor = judge_floor(m->measure, fmin(s->ret->median[0], s->ret->median[1]));
                 if (cases[i].is_same_program) {
                         s->ret->ratio = s->ret->low = s->ret->high = 1;
