@@ -12,11 +12,11 @@
 static const char csv_columns[] = "case,result,time,cputime,memory,commit,check,name,effort,subject,disturbed,"
                                   "solver,date,sha256,logic,status,seed,timeout,measured,machine\r\n";
 
-/* Adds a field behind another one. "-", which marks a missing value in tables, becomes empty. */
-static void add_field(struct buffer *to, const char *text)
+/* Adds a field behind another one. "-", which marks a missing value in tables, becomes empty, unless the text is somebody's words. */
+static void add_field(struct buffer *to, const char *text, bool is_words)
 {
         buffer_adds(to, ",");
-        if (strcmp(text, "-") == 0)
+        if (!is_words && strcmp(text, "-") == 0)
                 return;
         if (!text[strcspn(text, ",\"\r\n")]) {
                 buffer_adds(to, text);
@@ -49,7 +49,7 @@ static void csv_row(struct exporter *e, const struct export_row *row)
         }
         buffer_addf(&e->file.pending, "%" PRIu32, row->id);
         for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-                add_field(&e->file.pending, fields[i]);
+                add_field(&e->file.pending, fields[i], fields[i] == row->name || fields[i] == v->subject);
         buffer_adds(&e->file.pending, "\r\n");
 }
 

@@ -134,4 +134,6 @@ test_that "effort is the first pattern's number, and no other's" '
 	run 0 run counted v1 steps.smt2 --seed 5 && [ "$(field 9)" = 5 ] && run 0 run counted v1 steps.smt2 --print effort --seed 5 && is out "5	seed
 7	steps"'
 
+test_that "a case that is named - has that name" '
+	printf "; answer: sat\n(check-sat) ; -\n" >./- && run 0 case add ./- && run 0 -q run toy v1 ./- && run 0 export --format csv toy v1 ./- && [ "$(tail -n +2 out | cut -d , -f 8)" = - ]'
 echo "1..$n"
