@@ -1,5 +1,6 @@
 #include "core/query/answers.h"
 #include "core/query/programs.h"
+#include "core/query/scrambled.h"
 
 #include "core/run/cell_file.h"
 #include "core/smtlib/token.h"
@@ -366,12 +367,34 @@ static int renote(struct workspace *w, const struct note *note)
         return u.r;
 }
 
-int answers_look_again(struct workspace *w, uint32_t info)
+static int look_at_answers(struct workspace *w, uint32_t info)
 {
         cleanup_notes struct notes c = {0};
         int r = read_said(w, info, &c);
 
         for (size_t i = 0; r == 0 && i < c.n; i++)
                 r = renote(w, &c.list[i]);
+        return r;
+}
+
+int answers_look_again(struct workspace *w, uint32_t info)
+{
+        cleanup(case_info_unrefp) struct case_info *of = NULL;
+        cleanup_free struct scrambled_input *made = NULL;
+        size_t n = 0;
+        int r = look_at_answers(w, info);
+
+        if (r == 0)
+                r = cases_get(workspace_cases(w), info, &of);
+        if (r == 0)
+                r = scrambled_list(w, &of->sha256, &made, &n);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup(case_info_unrefp) struct case_info *input = NULL;
+
+                r = cases_find_digest(workspace_cases(w), &made[i].sha256, &input);
+                if (r == 0)
+                        r = look_at_answers(w, input->id);
+                r = r == -ENOENT ? 0 : r;
+        }
         return r;
 }

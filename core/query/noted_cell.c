@@ -2,6 +2,7 @@
 
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
+#include "core/query/scrambled.h"
 
 #define NOTE_VERSION     3
 #define WITHOUT_CPU_TIME 2 /* the version of before */
@@ -143,8 +144,8 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
                 r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);
         if (r == 0)
                 r = cases_get(workspace_cases(w), c.info, &ret->cell.info);
-        if (r == 0 && ret->cell.info->removed && !ret->cell.info->derived) /* a scrambled input is in no listing either, but in use */
-                r = -ENOENT;
+        if (r == 0 && ret->cell.info->removed) /* a scrambled input is in no listing either, but in use */
+                r = ret->cell.info->derived ? scrambled_take_status(w, &ret->cell.info) : -ENOENT;
         if (r == 0)
                 r = run_find(w, &ret->cell, true, &ret->fact);
         return r == -ESTALE ? -ENOENT : r;

@@ -54,6 +54,28 @@ static void take_status(const struct case_info *of, struct case_info **info)
         *info = answered;
 }
 
+int scrambled_take_status(struct workspace *w, struct case_info **input)
+{
+        cleanup_free struct scrambled_input *all = NULL;
+        bool is_wanted = false;
+        size_t n;
+        int r = scrambled_list(w, NULL, &all, &n);
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup(case_info_unrefp) struct case_info *of = NULL;
+
+                if (!digest_equal(&all[i].sha256, &(*input)->sha256))
+                        continue;
+                r = cases_find_digest(workspace_cases(w), &all[i].of, &of);
+                if (r == 0 && !of->removed) {
+                        take_status(of, input);
+                        is_wanted = true;
+                }
+                r = r == -ENOENT ? 0 : r;
+        }
+        return r < 0 || is_wanted ? r : -ENOENT;
+}
+
 int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
 {
         cleanup_blob struct blob b = {0};

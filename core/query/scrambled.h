@@ -8,6 +8,8 @@
 
 /* The case `of` scrambled by a seed. -ENOENT: it was not made, or gc took it. */
 int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret);
+/* Gives a scrambled input the status of the case that it was made of. -ENOENT: no present case has it. */
+int scrambled_take_status(struct workspace *w, struct case_info **input);
 /* Makes the input, even if it is there. -ENOTSUP with a sentence: the case cannot be scrambled, or cannot be read. */
 int scrambled_make(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret);
 /* The digest of what scrambled_make() would make. */

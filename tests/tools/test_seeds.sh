@@ -100,5 +100,16 @@ test_that "... and no case more" '[ "$(ls other-mnt/cases/by-name | tr "\n" " ")
 test_that "the same again changes nothing" 'n=$(find other/cases -type f | wc -l) && other import "$SOLVERFS_STORE" >out && [ "$(find other/cases -type f | wc -l)" = "$n" ] && other fsck >out 2>err'
 test_that "an export has the cells of cases only" 'run 0 export toy v1 all --format csv 2>/dev/null || run 0 export toy v1 all; ! has out scrambled'
 other unmount other-mnt >/dev/null 2>&1
+
+# -- answers to scrambled inputs --
+
+clauses() { printf 'c %s\np cnf 6 4\n1 -2 3 0\n-1 4 0\n%s 0\n6 -3 0\n' "$1" "$2" >"$1.cnf"; }
+clauses told "2 5 -6" && clauses later "2 5 6 -4"
+wrong() { run 0 -q status && has err "says sat on case [0-9]+ .scrambled/[0-9]+/$1.cnf., whose status is unsat"; } # wrong NAME
+answers() { [ "$(cat "$d/1/cases/$1.cnf/result")" = sat ]; } # answers NAME
+test_that "a wrong one is told with the status of the case, until the case is removed" '
+	run 0 case add --status unsat told.cnf && answers told && wrong told && ! has err "contradicted itself" && run 0 case remove told.cnf && run 0 -q status && ! has err "told.cnf"'
+test_that "... also where the status became known later" '
+	run 0 case add later.cnf && answers later && run 0 -q status && ! has err later.cnf && run 0 case add --status unsat later.cnf && wrong later'
 run 0 unmount "$mnt"
 echo "1..$n"
