@@ -150,6 +150,11 @@ plain=$(mktemp -d /tmp/solverfs-reduce-XXXXXX)
 test_that "... also within quotes, for a shell of its own" '
 	TMPDIR=$plain reduce 0 input.smt2 --command "sh -c \"cat {} >seen; grep -q check-sat seen\" && sh -c '"'"'test -s {}'"'"'" && is out "(check-sat)"'
 rm -rf "$plain"
+test_that "a file's name is neither run nor taken apart" '
+	odd="a\$(touch pwned)\`touch pwned\`.smt2" && cp input.smt2 "$odd" && cp input.smt2 "my file.smt2" && for name in "$odd" "my file.smt2"; do
+		reduce 0 "$name" --command "grep -q check-sat \"{}\" && test -s input.smt2 && ! test -e pwned" && is out "(check-sat)" &&
+		reduce 0 "$name" --command "grep -q check-sat" && is out "(check-sat)" || exit 1
+	done'
 test_that "a text that is no script" \
 	'printf "one\ntwo needle\nthree (\n" >text && reduce 0 text --command "grep -q needle" && [ $(wc -l <out) = 1 ] && has out needle'
 test_that "a command that is not interested" 'reduce 2 input.smt2 --command false && has err "not interested in the input: .false."'

@@ -15,36 +15,58 @@ struct reduce_command {
         struct reduce_pool *pool;
 };
 
-/* In the folder. The path is plain text in the command: it may stand within the user's quotes, and within a shell of the command's own. */
+static bool is_plain(const char *word)
+{
+        cleanup_buffer struct buffer b = {0};
+
+        buffer_add_plain_word(&b, word, "");
+        return strcmp(b.data, word) == 0;
+}
+
+/* In the folder. The path stands in the command as it is: it may be within the user's quotes, where ours would be characters of it, and within a shell
+ * of the command's own. Below an odd temporary folder it is the one from the folder. */
 static int start(const char *command, const char *folder, const char *path, pid_t *ret)
 {
         cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-        cleanup_buffer struct buffer script = {0}, word = {0};
+        cleanup_buffer struct buffer script = {0};
+        cleanup_free char *word = is_plain(path) ? copy_string(path) : format_string("./%s", basename(path));
         const char *hole;
         int r;
 
-        buffer_add_plain_word(&word, path, "");
         buffer_adds(&script, "cd ");
         buffer_add_shell_word(&script, folder);
         buffer_adds(&script, " || exit\n");
         if (!strstr(command, "{}"))
-                buffer_addf(&script, "%s %s", command, word.data);
+                buffer_addf(&script, "%s %s", command, word);
         for (; (hole = strstr(command, "{}")); command = hole + 2)
-                buffer_addf(&script, "%.*s%s%s", (int)(hole - command), command, word.data, strstr(hole + 2, "{}") ? "" : hole + 2);
+                buffer_addf(&script, "%.*s%s%s", (int)(hole - command), command, word, strstr(hole + 2, "{}") ? "" : hole + 2);
         r = spawn_shell(script.data, (const int[]){nothing, nothing, nothing}, environ, ret);
         return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
+}
+
+/* The input's name if a shell takes it as it is, also within quotes. */
+static void name_file(const char *input, char ret[NAME_MAX + 1])
+{
+        const char *suffix = strrchr(input, '.');
+
+        if (is_plain(input))
+                snprintf(ret, NAME_MAX + 1, "%s", input);
+        else
+                snprintf(ret, NAME_MAX + 1, "input%s", suffix && is_plain(suffix) ? suffix : "");
 }
 
 /* Empty but for the text. */
 static int prepare(const struct reduce_command *c, const char *folder, struct slice text, char ret_path[PATH_SIZE])
 {
         cleanup_close int fd = -1;
+        char name[NAME_MAX + 1];
         int r = remove_tree(folder);
 
+        name_file(c->options.name, name);
         if (r == 0)
                 r = make_dirs(folder, 0700);
         if (r == 0)
-                r = path_join(ret_path, folder, c->options.name);
+                r = path_join(ret_path, folder, name);
         if (r < 0)
                 return errorf(r, "cannot make the folder %s: %s", folder, strerror(-r));
         fd = open(ret_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
