@@ -606,6 +606,14 @@ static bool mentions(const struct recipe *r, const char *placeholder)
         return strstr(r->run, placeholder) || (r->arguments && strstr(r->arguments, placeholder));
 }
 
+void recipe_add_limit(struct hasher *h, const char *name, uint64_t limit, uint64_t usual)
+{
+        if (limit == usual)
+                return;
+        hasher_string(h, name);
+        hasher_number(h, limit);
+}
+
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret)
 {

@@ -120,6 +120,8 @@ int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user);
  * as {timeout} or {memory}, and the environment, if any. */
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret);
+/* Adds a limit to a key. A default one is left out, as in keys of before. */
+void recipe_add_limit(struct hasher *h, const char *name, uint64_t limit, uint64_t usual);
 #define RECIPE_COMMIT_DIGITS 40
 /* The parts of a line of `submodule` or `within`, PATH=REPO[ COMMIT]; they point into the line. */
 struct recipe_submodule {

@@ -207,4 +207,11 @@ script_commit seeded 2 'echo "lasts 0.6" >&2'
 test_that "another seed option in the recipe is another question" '
 	toy_recipe seeded "run = {bin} {seed} {case}" "seed = --seed={n}" && run 0 solver add --recipe seeded.recipe seeded seeded && run 1 localize seeded --reference v1 --target v2 cases/none.smt2 && has out "does not solve it" &&
 	toy_recipe seeded "run = {bin} {seed} {case}" "seed = -r {n}" && run 0 solver add --replace --recipe seeded.recipe seeded && run 0 localize seeded --reference v1 --target v2 cases/none.smt2 && [ "$(field 2)" = "$(git -C seeded rev-parse v2)" ]'
+
+make_script deep
+script_commit deep 1 '[ "$(ulimit -s)" -gt 10000 ] || kill -SEGV $$; echo "lasts 0.02" >&2'
+script_commit deep 2 'echo "lasts 0.6" >&2'
+test_that "... and so is another stack" '
+	toy_recipe deep && run 0 solver add --recipe deep.recipe deep deep && run 1 localize deep --reference v1 --target v2 cases/none.smt2 && has out "does not solve it" &&
+	toy_recipe deep "stack = 64m" && run 0 solver add --replace --recipe deep.recipe deep && run 0 localize deep --reference v1 --target v2 cases/none.smt2 && [ "$(field 2)" = "$(git -C deep rev-parse v2)" ]'
 echo "1..$n"

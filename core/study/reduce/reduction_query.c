@@ -392,15 +392,6 @@ static void add_input(struct hasher *h, const struct reduction_input *i)
         hasher_add(h, i->info ? i->info->sha256.bytes : d.bytes, DIGEST_SIZE);
 }
 
-/* A default limit is left out, as in keys of before. */
-static void add_limit(struct hasher *h, const char *name, uint64_t limit, uint64_t usual)
-{
-        if (limit == usual)
-                return;
-        hasher_string(h, name);
-        hasher_number(h, limit);
-}
-
 static void make_key(const struct reduction_options *o, struct digest *ret)
 {
         const struct recipe *recipe = o->solver->recipe;
@@ -423,10 +414,10 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
                 hasher_number(h, o->measure);
         if (o->solver->pool) /* what is slow there need not be slow here */
                 hasher_string(h, o->solver->pool->name);
-        add_limit(h, "memory", recipe->limits.memory, RECIPE_MEMORY);
-        add_limit(h, "output", recipe->limits.output, RECIPE_OUTPUT);
-        add_limit(h, "processes", recipe->limits.processes, RECIPE_PROCESSES);
-        add_limit(h, "stack", recipe->limits.stack, RECIPE_STACK);
+        recipe_add_limit(h, "memory", recipe->limits.memory, RECIPE_MEMORY);
+        recipe_add_limit(h, "output", recipe->limits.output, RECIPE_OUTPUT);
+        recipe_add_limit(h, "processes", recipe->limits.processes, RECIPE_PROCESSES);
+        recipe_add_limit(h, "stack", recipe->limits.stack, RECIPE_STACK);
         add_input(h, &o->input);
         if (o->interest == INTEREST_IMPLICATION)
                 add_input(h, &o->implied);
