@@ -38,26 +38,32 @@ static int add_link(git_repository *to, const char *path, git_oid *ret)
                        : 0;
 }
 
+static int copy_entry(git_repository *from, git_repository *to, git_index *tree, const git_index_entry *e)
+{
+        cleanup_git_blob git_blob *blob = NULL;
+        git_index_entry entry = {.path = e->path, .mode = e->mode, .id = e->id};
+
+        if ((e->mode != GIT_FILEMODE_COMMIT &&
+             (git_blob_lookup(&blob, from, &e->id) < 0 ||
+              git_blob_create_from_buffer(&entry.id, to, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) < 0)) ||
+            git_index_add(tree, &entry) < 0)
+                return errorf(-EIO, "cannot store %s as it is in the index: %s", e->path, git_error_text());
+        return 0;
+}
+
 /* Adds an entry from the index: a submodule, whose files belong to its own repository, or a file left out of a sparse checkout. Any other missing
  * file was deleted. */
 static int add_indexed(git_repository *from, git_repository *to, git_index *tree, const char *name, bool is_folder)
 {
         cleanup_git_index git_index *index = NULL;
-        cleanup_git_blob git_blob *blob = NULL;
         const git_index_entry *e = git_repository_index(&index, from) < 0 ? NULL : git_index_get_bypath(index, name, 0);
         bool is_module = e && e->mode == GIT_FILEMODE_COMMIT;
-        git_index_entry entry;
 
         if (is_folder && !is_module)
                 log_info("%s is a repository of its own: left out of the snapshot", name);
         if (!e || (is_folder ? !is_module : !(e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE)))
                 return 0;
-        entry = (git_index_entry){.path = name, .mode = e->mode, .id = e->id};
-        if ((!is_module && (git_blob_lookup(&blob, from, &e->id) < 0 ||
-                            git_blob_create_from_buffer(&entry.id, to, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)) < 0)) ||
-            git_index_add(tree, &entry) < 0)
-                return errorf(-EIO, "cannot store %s, which is not checked out: %s", name, git_error_text());
-        return 0;
+        return copy_entry(from, to, tree, e);
 }
 
 /* Stores a file as `git add` does: attributes and settings may say that a commit has other line ends. Neither git_blob_create_from_workdir(), which
@@ -77,7 +83,8 @@ static int store_file(git_repository *from, git_repository *to, const char *name
         return r < 0 ? errorf(git_errno(r) == -ENOSPC ? -ENOSPC : -EIO, "cannot store %s: %s", path, git_error_text()) : 0;
 }
 
-static int add_file(git_repository *from, git_repository *to, git_index *tree, const char *name)
+/* `mode`: by the status, which knows core.fileMode; 0: not known. */
+static int add_file(git_repository *from, git_repository *to, git_index *tree, const char *name, uint16_t mode)
 {
         git_index_entry e = {.path = name};
         char path[PATH_SIZE];
@@ -95,7 +102,7 @@ static int add_file(git_repository *from, git_repository *to, git_index *tree, c
                 e.mode = GIT_FILEMODE_LINK;
                 r = add_link(to, path, &e.id);
         } else if (S_ISREG(st.st_mode)) {
-                e.mode = st.st_mode & 0100 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
+                e.mode = (S_ISREG(mode) ? mode : st.st_mode) & 0100 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
                 r = store_file(from, to, name, path, &e.id);
         } else {
                 log_info("%s is neither file nor link: left out of the snapshot", name);
@@ -110,23 +117,25 @@ static int write_tree(git_repository *from, git_repository *to, git_oid *ret)
 {
         git_status_options options = GIT_STATUS_OPTIONS_INIT;
         cleanup_git_status git_status_list *list = NULL;
-        cleanup_git_index git_index *tree = NULL;
+        cleanup_git_index git_index *tree = NULL, *index = NULL;
         int r;
 
         options.show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR;
         options.flags =
                 GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS | GIT_STATUS_OPT_INCLUDE_UNMODIFIED;
-        if (git_index_new(&tree) < 0 || git_status_list_new(&list, from, &options) < 0)
+        if (git_index_new(&tree) < 0 || git_repository_index(&index, from) < 0 || git_status_list_new(&list, from, &options) < 0)
                 return errorf(-EIO, "cannot list the files of %s: %s", git_repository_workdir(from), git_error_text());
         for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
                 const git_status_entry *e = git_status_byindex(list, i);
                 const git_diff_delta *d = e->index_to_workdir ?: e->head_to_index;
                 cleanup_free char *name = copy_string(d->new_file.path);
+                /* Of a clean file, bytes and mode here may be others than the commit's: by core.fileMode, or a filter. */
+                const git_index_entry *clean = e->status == GIT_STATUS_CURRENT ? git_index_get_bypath(index, name, 0) : NULL;
                 size_t n = strlen(name);
 
                 if (n > 0 && name[n - 1] == '/')
                         name[n - 1] = '\0'; /* a repository of its own */
-                r = add_file(from, to, tree, name);
+                r = clean ? copy_entry(from, to, tree, clean) : add_file(from, to, tree, name, d->new_file.mode);
                 if (r < 0)
                         return r;
         }

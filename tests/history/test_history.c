@@ -1300,6 +1300,31 @@ START_TEST(test_snapshot_of_other_line_ends)
 END_TEST
 
 /* What is not checked out was not deleted; also when only the tree's own repository has it. */
+/* The modes are the file system's, not the commit's, and a filter is configured: git finds the tree clean. */
+START_TEST(test_snapshot_of_a_clean_tree)
+{
+        char text[256], script[256];
+        struct commit c;
+        uint32_t number;
+
+        make_repository();
+        shell("cd r; echo '*.up filter=up' > .gitattributes; git config filter.up.clean 'tr a-z A-Z'; git config filter.up.smudge 'tr A-Z a-z'; "
+              "git config core.fileMode false; echo up > src/x.up; chmod 755 src/a src/x.up; touch -d yesterday src/x.up src/a; commit filtered; "
+              "git status --porcelain | wc -l | grep -q '^0'; git show HEAD:src/x.up | grep -q UP");
+        begin("r");
+        assert_ok(take_snapshot("r", &number));
+        ck_assert_uint_eq(number, resolve("HEAD"));
+        shell("cd r; echo more >> src/a");
+        assert_ok(take_snapshot("r", &number));
+        assert_ok(history_commit(history, number, &c));
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "M\tsrc/a\n");
+        snprintf(script, sizeof(script), "git -C repos/x.git ls-tree %s src/a | cut -c 1-6 | tr -d '\\n'", git_oid_tostr_s(&c.oid));
+        ask(script, text);
+        ck_assert_str_eq(text, "100644");
+        close_history();
+}
+END_TEST
+
 START_TEST(test_snapshot_of_a_sparse_checkout)
 {
         char script[256], files[256];
@@ -1541,6 +1566,6 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends,
+      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
