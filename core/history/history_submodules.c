@@ -85,6 +85,7 @@ int history_submodule_check(const char *base, const char *path, const char *url)
 /* Resolves an address as git does: ./ and ../ are relative to the repository's own address. */
 static int resolve_url(const char *base, const char *url, char ret[PATH_SIZE])
 {
+        const char *between = "/";
         size_t n = strlen(base);
 
         if (strncmp(url, "./", 2) != 0 && strncmp(url, "../", 3) != 0)
@@ -98,10 +99,11 @@ static int resolve_url(const char *base, const char *url, char ret[PATH_SIZE])
                         break;
                 while (n > 0 && base[n - 1] != '/' && base[n - 1] != ':')
                         n--;
+                between = n > 0 && base[n - 1] == ':' ? "" : "/"; /* host:repository */
                 if (n > 0 && base[n - 1] == '/')
                         n--;
         }
-        return snprintf(ret, PATH_SIZE, "%.*s/%s", (int)n, base, url) < PATH_SIZE ? 0 : -ENAMETOOLONG;
+        return snprintf(ret, PATH_SIZE, "%.*s%s%s", (int)n, base, between, url) < PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
 static int each_section(const struct gitconfig *g, const char *base, history_submodule_fn fn, void *user)

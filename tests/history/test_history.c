@@ -1325,6 +1325,39 @@ START_TEST(test_snapshot_of_a_clean_tree)
 }
 END_TEST
 
+/* The address that git has for the submodule `sub` of a repository at `base`. */
+static int take_url(void *user, const char *path, const char *url)
+{
+        ck_assert_str_eq(path, "sub");
+        snprintf(user, PATH_SIZE, "%s", url);
+        return 0;
+}
+
+START_TEST(test_submodules_beside_a_repository)
+{
+        static const char *const addresses[][3] = {
+                {"user@host:repo", "../lib", "user@host:lib"},        {"user@host:/repo", "../lib", "user@host:/lib"},
+                {"user@host:at/repo", "../lib", "user@host:at/lib"},  {"user@host:at/repo", "../../lib", "user@host:lib"},
+                {"user@host:repo", "./lib", "user@host:repo/lib"},    {"https://host/at/repo/", "../lib", "https://host/at/lib"},
+                {"/at/repo", "../lib", "/at/lib"},                    {"user@host:repo", "https://host/lib", "https://host/lib"},
+        };
+
+        make_repository();
+        begin("r");
+        for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+                char script[256], url[PATH_SIZE] = "";
+
+                snprintf(script, sizeof(script),
+                         "cd r; printf '[submodule \"sub\"]\\npath = sub\\nurl = %s\\n# %zu\\n' > .gitmodules; commit module", addresses[i][1], i);
+                shell(script);
+                update();
+                assert_ok(history_submodules(history, addresses[i][0], take_url, url));
+                ck_assert_str_eq(url, addresses[i][2]);
+        }
+        close_history();
+}
+END_TEST
+
 START_TEST(test_snapshot_of_a_sparse_checkout)
 {
         char script[256], files[256];
@@ -1567,5 +1600,6 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
+      test_submodules_beside_a_repository,
       test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
