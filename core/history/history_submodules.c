@@ -76,8 +76,8 @@ int history_submodule_check(const char *base, const char *path, const char *url)
 {
         if (history_is_remote(url) || !history_is_remote(base))
                 return 0;
-        return errorf(-EINVAL, "the submodule %s: .gitmodules of %s names %s, which is no address of another machine; to have it nevertheless, write "
-                              "'submodule = %s=%s' into a recipe", path, base, url, path, url);
+        return errorf(-EINVAL, "the submodule %s: .gitmodules names %s, which is no address of another machine; to have it nevertheless, write "
+                              "'submodule = %s=%s' into a recipe", path, url, path, url);
 }
 
 /* -- listing ------------------------------------------------------------------------------------------------------ */

@@ -1358,6 +1358,14 @@ START_TEST(test_submodules_beside_a_repository)
 }
 END_TEST
 
+START_TEST(test_passwords_stay_unsaid)
+{
+        assert_error(history_submodule_check("https://me:token@host.invalid/x", "sub", "/local/lib"), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "/local/lib"));
+        ck_assert_ptr_null(strstr(error_message(-EINVAL), "token"));
+}
+END_TEST
+
 START_TEST(test_snapshot_of_a_sparse_checkout)
 {
         char script[256], files[256];
@@ -1600,6 +1608,6 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
-      test_submodules_beside_a_repository,
+      test_submodules_beside_a_repository, test_passwords_stay_unsaid,
       test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
