@@ -392,6 +392,30 @@ START_TEST(test_time_that_is_over_keeps_the_best)
 }
 END_TEST
 
+/* Takes the first text, with which the time is over; then the disk is full. */
+static int try_once(void *user, const struct slice *, size_t n, enum reduce_answer *ret)
+{
+        struct reduce_options *o = user;
+
+        if (o->deadline_ns > 0)
+                return errorf(-ENOSPC, "the disk is full");
+        for (size_t i = 0; i < n; i++)
+                ret[i] = i == 0 ? REDUCE_INTERESTING : REDUCE_UNTRIED;
+        o->deadline_ns = 1;
+        return 0;
+}
+
+START_TEST(test_a_last_check_that_fails_is_an_error)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct reduce_options options = {0};
+        struct reduce_test test = {.try = try_once, .user = &options, .width = 1, .checks_late = true, .knows_input = true};
+
+        assert_error(reduce(slice_string(large), &test, &options, &result), ENOSPC);
+        ck_assert_uint_lt(result.text.size, strlen(large));
+}
+END_TEST
+
 /* Whatever is said once only is not believed. */
 START_TEST(test_lies_are_withdrawn)
 {
@@ -711,7 +735,7 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_logic_is_simpler, test_two_constants_become_one, test_parts_of_relations_are_related,
       test_quantifiers_of_quantifiers_are_one, test_terms_are_nested, test_wide_bits_are_written_in_decimal, test_dialect_stays,
       test_deep_input, test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
-      test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best,
+      test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best, test_a_last_check_that_fails_is_an_error,
       test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
       test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,

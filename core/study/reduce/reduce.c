@@ -416,7 +416,7 @@ static int check_end(struct reducer *r, int end)
                         end = REDUCE_WITHDRAWN;
                 }
         }
-        return MIN(k, end);
+        return k < 0 ? k : end;
 }
 
 static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
