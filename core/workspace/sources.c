@@ -19,13 +19,16 @@ static int wait_for_curl(pid_t pid, const struct progress *p, int *ret_status)
 {
         cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
         struct pollfd end = {.fd = process, .events = POLLIN};
+        pid_t ended;
         int r = 0;
 
-        while (r == 0 && poll(&end, 1, LOOK_MS) <= 0)
+        while ((ended = waitpid(pid, ret_status, WNOHANG)) == 0 && r == 0) {
+                poll(&end, 1, LOOK_MS); /* without a descriptor, for that long */
                 r = progress_step(p, "downloading", 0, 0);
-        if (r < 0)
+        }
+        if (ended == 0)
                 kill(-pid, SIGKILL);
-        while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+        while (ended == 0 && waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
                 ;
         return r;
 }
