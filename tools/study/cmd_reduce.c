@@ -313,8 +313,12 @@ static int reduce_between(struct reducing *o)
                                                           .user = &asked});
         common.engine = engine_close(common.engine); /* ends the reduction, which stores its best text */
         if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {
-                note("interrupted; the same command goes on from here");
-                if (reduction_find_smallest(asked.query, &rest, &ended) == 0 && (rest.has_ended || rest.interest != INTEREST_IMPLICATION))
+                const int r = reduction_find_smallest(asked.query, &rest, &ended);
+                const bool is_lost = o->again && ended;
+
+                note(is_lost ? "interrupted; the stored result stays as it was" : "interrupted; the same command%s goes on from here",
+                     o->again ? " without --again" : "");
+                if (r == 0 && !is_lost && (rest.has_ended || rest.interest != INTEREST_IMPLICATION))
                         write_text(o, result_text(&rest)); /* of an implication the rule is applied at the end */
                 return STATUS_INTERRUPTED;
         }

@@ -214,7 +214,7 @@ static int keep(struct work *w)
         struct reduction *r = &w->reduction;
         int k = 0;
 
-        if (w->has_news) {
+        if (w->has_news && !(w->was_shown && job_again(w->job))) { /* what was begun again is not continued beside a result */
                 r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
                 k = put(w->query, r, w->was_shown);
         }
