@@ -1,6 +1,7 @@
 #include "core/build/used.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "cache/base/record.h"
 #include "core/build/attempt.h"
@@ -12,6 +13,7 @@
 #define DEPENDENCY  N_FILE_KINDS       /* next to the kinds of files: a folder with all its content */
 #define SOURCE      (N_FILE_KINDS + 1) /* a name in the root of the sources */
 #define PATHS_MOST  (1u << 17)
+#define LINKS_MOST  40
 
 struct used {
         const struct attempt *attempt;
@@ -142,13 +144,66 @@ static void put_dependencies(const struct build_request *q, struct buffer *b)
         }
 }
 
+/* -- changes while the build ran -- */
+
+static int64_t nanoseconds(const struct timespec *t)
+{
+        return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
+}
+
+/* Follows links. True if one of them was made after the build began: another compiler may be behind it. `path` becomes the last name. */
+static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
+{
+        struct stat st;
+
+        for (unsigned hop = 0; hop < LINKS_MOST && lstat(path, &st) == 0 && S_ISLNK(st.st_mode); hop++) {
+                char target[PATH_SIZE];
+                ssize_t n = readlink(path, target, sizeof(target) - 1);
+                size_t folder = n > 0 && target[0] != '/' ? (size_t)(strrchr(path, '/') + 1 - path) : 0;
+
+                if (nanoseconds(&st.st_ctim) > a->began_ns)
+                        return true;
+                if (n <= 0 || folder + (size_t)n >= PATH_SIZE)
+                        return false;
+                memcpy(path + folder, target, (size_t)n);
+                path[folder + (size_t)n] = '\0';
+        }
+        return false;
+}
+
+/* True if the folder where the file is missing has changed since the build began: it may have been there. A build is done anew then, so /etc and the
+ * folders of users, where files come and go, do not count. */
+static bool may_be_removed(const struct attempt *a, char path[PATH_SIZE])
+{
+        static const char *const packaged[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL};
+        struct stat st;
+        int r;
+
+        if (!is_in_any(path, packaged))
+                return false;
+        while ((r = stat(path, &st)) < 0 && strrchr(path, '/') > path)
+                *strrchr(path, '/') = '\0';
+        return r == 0 && S_ISDIR(st.st_mode) && nanoseconds(&st.st_mtim) > a->began_ns;
+}
+
+static bool has_moved(const struct attempt *a, const char *path, const struct file_look *look)
+{
+        char last[PATH_SIZE];
+
+        if (look->kind == FILE_CONTENT && look->changed_ns > a->began_ns)
+                return true;
+        if (path[0] != '/' || snprintf(last, sizeof(last), "%s", path) >= PATH_SIZE)
+                return false;
+        return has_new_link(a, last) || (look->kind == FILE_ABSENT && may_be_removed(a, last));
+}
+
 bool attempt_list_used(struct attempt *a)
 {
         cleanup_buffer struct buffer b = {0};
         struct used u = {.attempt = a};
         const bool is_watched = a->is_watched && buffer_error(&a->watched) == 0;
         const char *at = a->watched.data;
-        bool has_moved = false;
+        bool any_moved = false;
 
         for (size_t left = is_watched ? a->watched.size : 0; left > 0; left -= strlen(at) + 1, at += strlen(at) + 1)
                 add(&u, at);
@@ -167,7 +222,7 @@ bool attempt_list_used(struct attempt *a)
                         continue;
                 }
                 file_look(u.list[i], &look);
-                has_moved |= look.kind == FILE_CONTENT && look.changed_ns > a->began_ns;
+                any_moved = any_moved || has_moved(a, u.list[i], &look);
                 put_entry(&b, look.kind, &look.digest, u.list[i]);
         }
         if (!is_watched)
@@ -179,7 +234,7 @@ bool attempt_list_used(struct attempt *a)
         blob_done(&a->used);
         if (buffer_steal(&b, &a->used) < 0)
                 a->used = (struct blob){0};
-        return has_moved;
+        return any_moved;
 }
 
 /* -- the check -- */
