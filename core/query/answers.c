@@ -212,8 +212,13 @@ static size_t group_end(const struct notes *said, size_t i)
         return i;
 }
 
-/* Finds the first row of row i's group whose cell still gives that answer. 1 if found. */
-static int find_witness(struct workspace *w, const struct notes *said, size_t i, struct noted_cell *ret)
+static bool is_of(const struct noted_cell *n, const struct solver *of)
+{
+        return !of || n->cell.solver->number == of->number;
+}
+
+/* Finds the first row of row i's group whose cell still gives that answer, of that solver if not NULL. 1 if found. */
+static int find_witness(struct workspace *w, const struct notes *said, size_t i, const struct solver *of, struct noted_cell *ret)
 {
         for (const size_t end = group_end(said, i); i < end; i++) {
                 const struct slice noted = note_rest(&said->list[i]);
@@ -222,7 +227,7 @@ static int find_witness(struct workspace *w, const struct notes *said, size_t i,
 
                 if (r == 0)
                         disputable(ret->fact, ret->cell.info, &letters);
-                if (r == 0 && letters.size == noted.size && memcmp(letters.data, noted.data, noted.size) == 0)
+                if (r == 0 && is_of(ret, of) && letters.size == noted.size && memcmp(letters.data, noted.data, noted.size) == 0)
                         return 1;
                 noted_done(ret);
                 if (r < 0 && r != -ENOENT)
@@ -249,21 +254,19 @@ static void dispute_line(const struct noted_cell *a, const struct noted_cell *b,
         buffer_adds(ret, ": one of them is wrong");
 }
 
-static bool is_of(const struct noted_cell *n, const struct solver *of)
-{
-        return !of || n->cell.solver->number == of->number;
-}
-
+/* One of the two answers is by `of`, whichever group has it. */
 static int find_pair(struct workspace *w, const struct notes *said, size_t i, size_t k, const struct solver *of, struct buffer *ret)
 {
         cleanup_noted struct noted_cell a = {0}, b = {0};
         size_t question = first_difference(note_rest(&said->list[i]), note_rest(&said->list[k]));
-        int r = question == SIZE_MAX ? 0 : find_witness(w, said, i, &a);
+        int r;
 
-        if (r == 1)
-                r = find_witness(w, said, k, &b);
-        if (r == 1 && !is_of(&a, of) && !is_of(&b, of))
-                r = 0;
+        if (question == SIZE_MAX)
+                return 0;
+        if ((r = find_witness(w, said, i, of, &a)) == 1)
+                r = find_witness(w, said, k, NULL, &b);
+        else if (r == 0 && of && (r = find_witness(w, said, k, of, &b)) == 1)
+                r = find_witness(w, said, i, NULL, &a);
         if (r == 1)
                 dispute_line(&a, &b, question, ret);
         return r;

@@ -75,6 +75,14 @@ test_that "also for the one that was there first, and in status" '
 	run 1 run toy v1 c.smt2 && [ "$(field 7)" = DISPUTED ] && has err CONTRADICTION && run 0 status && [ "$(grep -c CONTRADICTION err)" = 1 ] &&
 	run 0 status --json && [ "$(json "len(o[\"contradictions\"]), len(o[\"wrong\"])")" = "1 1" ]'
 test_that "a case that was removed has none" 'run 0 case remove c.smt2 && run 0 status && ! has err CONTRADICTION && run 0 case add c.smt2'
+printf '(check-sat) ; six of seven\n' >q.smt2 && run 0 case add -q q.smt2
+for name in six seven three; do
+	make_script $name && script_commit $name 1 "[ $name = three ] || { echo unsat; exit; }" && toy_recipe $name && run 0 solver add --recipe $name.recipe $name $name
+	"$solverfs" run $name v1 q.smt2 >out 2>err
+done
+test_that "the page of each solver in a contradiction has it" '
+	for name in six seven three; do run 0 report $name -o page.html && grep -qE "$name [0-9a-f]{12} says (un)?sat" page.html || exit 1; done'
+run 0 case remove q.smt2
 
 # -- the answer to a DIMACS case --
 
