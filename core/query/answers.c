@@ -299,11 +299,16 @@ int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
         return find_dispute(w, info, NULL, ret);
 }
 
+/* By solver, case, seed and commit; the limits are between them, and the version is before them. */
 static int compare_cells(const void *a, const void *b)
 {
+        enum { VERSION = 1, NUMBERS = 4 + 4 + 1 + 8 };
         const struct buffer *x = &((const struct note *)a)->value, *y = &((const struct note *)b)->value;
 
-        return memcmp(x->data ?: "", y->data ?: "", MIN(x->size, y->size)) ?: (x->size > y->size) - (x->size < y->size);
+        if (MIN(x->size, y->size) < VERSION + NUMBERS + GIT_OID_RAWSZ) /* damaged */
+                return (x->size > y->size) - (x->size < y->size);
+        return memcmp(x->data + VERSION, y->data + VERSION, NUMBERS)
+                       ?: memcmp(x->data + x->size - GIT_OID_RAWSZ, y->data + y->size - GIT_OID_RAWSZ, GIT_OID_RAWSZ);
 }
 
 /* A cell has a row for the fact under each of its recipe's limits, of which one is its present fact. */

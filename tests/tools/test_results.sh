@@ -82,6 +82,9 @@ for name in six seven three; do
 done
 test_that "the page of each solver in a contradiction has it" '
 	for name in six seven three; do run 0 report $name -o page.html && grep -qE "$name [0-9a-f]{12} says (un)?sat" page.html || exit 1; done'
+test_that "answers that are wrong under two limits are told once each" '
+	run 0 case add --status unsat q.smt2 && git -C three commit -q --allow-empty -m two && echo "# two" >>three/three.sh && git -C three commit -qam two && run 0 solver update three &&
+	for rev in HEAD v1; do run 1 run three $rev q.smt2; run 1 run three $rev q.smt2 -t 60 --again; done && run 0 -q status && [ "$(grep -c "three .* says sat" err)" = 2 ]'
 run 0 case remove q.smt2
 
 # -- the answer to a DIMACS case --
