@@ -253,10 +253,10 @@ int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, 
 int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret);
 /* A run's limit of the measure: the timeout, or the memory limit of the target's recipe; unlimited for effort. */
 double trial_most(const struct campaign *c);
-/* Stores a finding of the trial's input, a slowdown by the campaign's measure, and reports it. 1: the same bytes were found before. */
+/* Stores a finding of the trial's input, a slowdown by the campaign's measure, and reports it. 1: these versions had this finding before. */
 int trial_keep(struct trial *t, struct observation *f, const char *what);
-/* 1: an interrupted session stored a slowdown of this input, but did not note it. */
-int trial_is_kept(struct trial *t);
+/* 1: an interrupted session stored a slowdown of this input between these versions, but did not note it. */
+int trial_is_kept(struct trial *t, const struct version *reference, const struct version *target);
 void trial_set_versions(struct observation *f, const struct version *reference, const struct version *target); /* reference: or NULL */
 void trial_add_answers(struct trial *t, struct observation *f);
 /* Notes the signature of a kept crash, under the lock. True: it is the first such crash. */

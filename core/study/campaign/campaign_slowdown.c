@@ -171,10 +171,11 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p)
         return trial_keep(t, f, what);
 }
 
-/* Runs the pair again, and keeps it if it is a find: 1. 0: it is none, or the same bytes were found before. */
+/* Runs the pair again, and keeps it if it is a find: 1. 0: it is none, or these versions had it before. */
 static int confirm_and_keep(struct trial *t, struct confirmation *p)
 {
-        int r = trial_is_kept(t);
+        struct version *const *versions = t->worker->campaign->versions;
+        int r = trial_is_kept(t, versions[p->versions[0]], versions[p->versions[1]]);
 
         r = r == 0 ? confirm(t, p) : r;
         if (r != 1 || p->n == 0)

@@ -73,13 +73,18 @@ static void name_input(const struct trial *t, char ret[200])
         snprintf(ret, 200, "%s-%" PRIu64 ".%s", c->settings->name, t->input->id, format_name(c->format));
 }
 
-int trial_is_kept(struct trial *t)
+int trial_is_kept(struct trial *t, const struct version *reference, const struct version *target)
 {
         struct campaign *c = t->worker->campaign;
         cleanup_observation struct observation *f = NULL;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        const struct observation like = {.kind = FINDING_SPR,
+                                         .solver = c->solver->number,
+                                         .measure = c->settings->measure,
+                                         .reference = reference->text,
+                                         .target = target->text};
         char name[200];
-        int r = observation_find(c->workspace, c->solver->number, FINDING_SPR, c->settings->measure, t->input->text, &f);
+        int r = observation_find(c->workspace, &like, t->input->text, &f);
 
         if (r == 0)
                 r = cases_get(workspace_cases(c->workspace), f->case_id, &info);

@@ -200,7 +200,7 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
         r = translate(t, series, campaign, number, &ours);
         if (r < 0)
                 return leave_out(t, series, number, r);
-        is_known = observation_take(t->source->here, ours);
+        is_known = observation_add(t->source->here, ours);
         if (is_known < 0)
                 return is_known;
         if (series == OF_WATCHES)

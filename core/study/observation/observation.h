@@ -122,11 +122,9 @@ const char *observation_target(const struct observation *o);
 
 /* Stores an observation on disk under a new number, o->number. 1: it was known already; nothing is stored, and o->number is the known one's.
  *
- * A finding is known by its bytes, its kind and its measure. An alarm is known by its cause, even if the watch was killed since: its kind and commit, or
+ * A finding is known by its bytes, its kind, its measure and its two versions. An alarm is known by its cause, even if the watch was killed since: its kind and commit, or
  * its kind and case if the oldest known version already answers wrongly. Sorts an alarm's cases. */
 int observation_add(struct workspace *w, struct observation *o);
-/* The same for an observation of another store: a finding with known bytes between other versions is a new one. */
-int observation_take(struct workspace *w, struct observation *o);
 /* Explanations of an observation, as Markdown for its report; the last one of its kind counts. They come from core/why, a room above this one. */
 enum explanation {
         EXPLAINED_OPTIONS,    /* the option that restores the reference's behaviour */
@@ -136,9 +134,8 @@ enum explanation {
 int observation_explain(struct workspace *w, const struct observation *o, enum explanation e, const char *text);
 int observation_explained(struct workspace *w, const struct observation *o, enum explanation e, struct blob *ret); /* -ENOENT: nobody asked */
 
-/* The finding with these bytes, this kind and this measure. -ENOENT. */
-int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
-                     struct observation **ret);
+/* The finding with these bytes, and the solver, kind, measure and versions of `f`. -ENOENT. */
+int observation_find(struct workspace *w, const struct observation *f, struct slice input, struct observation **ret);
 /* Finds the observation that a word such as "spr/3" or "alarms/1" names: 1. 0: the word is not of this form. -ENOENT with a sentence. */
 int observation_named(struct workspace *w, uint32_t solver, const char *word, struct observation **ret);
 int observation_get(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret);

@@ -100,7 +100,7 @@ static int get_in(struct store_txn *t, enum observation_series series, uint32_t 
         return r < 0 ? r : observation_decode(series, solver, number, SLICE(b.data, b.size), ret);
 }
 
-/* -- whether a finding is known already: its bytes -- */
+/* -- the findings known already: by bytes and versions -- */
 
 #define ORIGIN_SIZE   (6 + DIGEST_SIZE)
 #define VERSIONS_SIZE (ORIGIN_SIZE + DIGEST_SIZE)
@@ -130,15 +130,15 @@ static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct observ
 }
 
 /* The key that identifies a finding, and the known finding's number; 0: new. */
-static int find_origin(struct store_txn *t, const struct observation *f, const struct digest *input, bool by_versions, uint8_t key[VERSIONS_SIZE],
-                       struct slice *ret_key, uint32_t *ret)
+static int find_origin(struct store_txn *t, const struct observation *f, const struct digest *input, uint8_t key[VERSIONS_SIZE], struct slice *ret_key,
+                       uint32_t *ret)
 {
         cleanup_observation struct observation *known = NULL;
         int r;
 
         *ret_key = origin_key(key, f->solver, f->kind, f->measure, input);
         r = get_number(t, OF_CAMPAIGNS, *ret_key, ret);
-        if (r < 0 || *ret == 0 || !by_versions)
+        if (r < 0 || *ret == 0)
                 return r;
         r = get_in(t, OF_CAMPAIGNS, f->solver, *ret, &known);
         if (r < 0 || (strcmp(known->reference, f->reference) == 0 && strcmp(known->target, f->target) == 0))
@@ -187,7 +187,7 @@ static int put_causes(struct store_txn *t, const struct observation *a)
 /* -- adding -- */
 
 /* 1: the observation is known. `input`: of a finding. */
-static int add_in(struct store_txn *t, struct observation *o, const struct digest *input, bool by_versions)
+static int add_in(struct store_txn *t, struct observation *o, const struct digest *input)
 {
         enum observation_series series = observation_series(o);
         cleanup_buffer struct buffer cause = {0};
@@ -199,7 +199,7 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
         if (series == OF_WATCHES)
                 r = get_number(t, series, cause_key(o, first_cause(o), &cause), &o->number);
         else
-                r = find_origin(t, o, input, by_versions, origin, &key, &o->number);
+                r = find_origin(t, o, input, origin, &key, &o->number);
         if (r < 0)
                 return r;
         is_known = o->number != 0;
@@ -230,7 +230,7 @@ static int compare_cases(const void *a, const void *b)
         return x->case_id < y->case_id ? -1 : x->case_id > y->case_id;
 }
 
-static int add(struct workspace *w, struct observation *o, bool by_versions)
+int observation_add(struct workspace *w, struct observation *o)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct store_update u = {.store = workspace_store(w)};
@@ -250,21 +250,11 @@ static int add(struct workspace *w, struct observation *o, bool by_versions)
                         o->runs[i].case_id = o->case_id;
         }
         while (store_update_begins(&u)) {
-                r = add_in(u.txn, o, &input, by_versions);
+                r = add_in(u.txn, o, &input);
                 is_known = r > 0;
                 u.r = MIN(r, 0);
         }
         return u.r < 0 ? u.r : is_known;
-}
-
-int observation_add(struct workspace *w, struct observation *o)
-{
-        return add(w, o, false);
-}
-
-int observation_take(struct workspace *w, struct observation *o)
-{
-        return add(w, o, true);
 }
 
 /* -- reading -- */
@@ -296,21 +286,21 @@ int observation_named(struct workspace *w, uint32_t solver, const char *word, st
         return r < 0 ? r : 1;
 }
 
-int observation_find(struct workspace *w, uint32_t solver, enum observation_kind kind, enum judge_measure m, struct slice input,
-                     struct observation **ret)
+int observation_find(struct workspace *w, const struct observation *f, struct slice input, struct observation **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        uint8_t origin[ORIGIN_SIZE];
+        uint8_t origin[VERSIONS_SIZE];
         struct digest digest;
+        struct slice key;
         uint32_t number = 0;
         int r = store_read(workspace_store(w), &t);
 
         digest_of(input.data, input.size, &digest);
         if (r == 0)
-                r = get_number(t, OF_CAMPAIGNS, origin_key(origin, solver, kind, m, &digest), &number);
+                r = find_origin(t, f, &digest, origin, &key, &number);
         if (r < 0)
                 return r;
-        return number == 0 ? -ENOENT : get_in(t, OF_CAMPAIGNS, solver, number, ret);
+        return number == 0 ? -ENOENT : get_in(t, OF_CAMPAIGNS, f->solver, number, ret);
 }
 
 int observations_read(struct workspace *w, uint32_t solver, const char *folder, struct observations *ret)
