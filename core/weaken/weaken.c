@@ -76,7 +76,7 @@ static void subject_done(struct subject *s)
 }
 #define cleanup_subject cleanup(subject_done)
 
-/* True if names given by :named are used as terms in the script. */
+/* True if names given by :named are used as terms in the script, or may be in a command that is kept as text. */
 static bool are_names_used(const struct script *s)
 {
         cleanup_term_list struct term_list roots = {0};
@@ -85,10 +85,13 @@ static bool are_names_used(const struct script *s)
         size_t n;
 
         for (size_t i = 0; i < s->n_commands; i++) {
-                if (s->commands[i].kind == COMMAND_ASSERT)
-                        term_list_add(&roots, s->commands[i].term);
-                for (size_t k = 0; s->commands[i].kind == COMMAND_CHECK_SAT_ASSUMING && k < s->commands[i].n_terms; k++)
-                        term_list_add(&roots, s->commands[i].terms[k]);
+                const struct command *c = &s->commands[i];
+
+                ret |= c->kind == COMMAND_OPAQUE || c->kind == COMMAND_DEFINE_FUNS_REC;
+                if (c->term)
+                        term_list_add(&roots, c->term);
+                for (size_t k = 0; c->kind == COMMAND_CHECK_SAT_ASSUMING && k < c->n_terms; k++)
+                        term_list_add(&roots, c->terms[k]);
         }
         term_functions(roots.list, roots.n, &functions, &n);
         for (size_t i = 0; i < n; i++)

@@ -126,6 +126,42 @@ END_TEST
 
 /* -- rules -- */
 
+/* Of the first assertion. */
+static int count_step(void *user, struct script *with, const struct weaken_step *step)
+{
+        for (size_t i = 0; i < step->command; i++)
+                if (with->commands[i].kind == COMMAND_ASSERT)
+                        --*(unsigned *)user;
+        ++*(unsigned *)user;
+        script_free(with);
+        return 0;
+}
+
+/* The assertion alone would become weaker, and the formula would not. */
+START_TEST(a_name_may_be_used_in_a_definition)
+{
+        static const char *const uses[] = {"(define-fun g () Bool (not n))", "(define-fun-rec g ((x Int)) Bool (and n (g x)))",
+                                           "(define-funs-rec ((g ((x Int)) Bool)) ((and n (g x))))", "(assert (not n))",
+                                           "(check-sat-assuming (n))", "(assert (match n ((z (not z)))))"};
+        cleanup_weaken struct weaken *w = rules();
+        struct random random;
+        size_t rule;
+
+        assert_ok(weaken_find(w, slice_string("and-second"), &rule));
+        for (size_t i = 0; i <= ARRAY_SIZE(uses); i++) {
+                const char *use = i < ARRAY_SIZE(uses) ? uses[i] : "(define-fun g () Bool p)";
+                cleanup_free char *text = format_string("%s(assert (! (and p q) :named n))%s", DECLARED, use);
+                cleanup_script struct script *s = NULL;
+                unsigned n = 0;
+
+                random_seed(&random, 1);
+                assert_ok(script_read(slice_string(text), NULL, &s));
+                assert_ok(weaken_each(w, s, rule, WEAKEN, &random, NULL, count_step, &n));
+                ck_assert_msg((n == 0) == (i < ARRAY_SIZE(uses)), "%s: %u", use, n);
+        }
+}
+END_TEST
+
 struct sought {
         const char *text;
         unsigned n, found;
@@ -410,7 +446,7 @@ START_TEST(examples_of_the_paper)
 }
 END_TEST
 
-SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only, rules_are_read_in_both_directions,
+SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only, a_name_may_be_used_in_a_definition, rules_are_read_in_both_directions,
       nothing_but_equivalences_under_both, an_index_that_the_rule_would_not_draw_is_left, an_argument_bound_by_the_rule_stays_inside, a_rule_that_cannot_be_read_is_named,
       names_and_sides_of_the_table, chains_on_a_formula_of_each_logic, chains_on_generated_formulas,
       a_formula_without_assertions_is_said_to_have_none, broken_lines_are_refused, examples_of_the_paper)
