@@ -158,15 +158,16 @@ static bool is_bound(const struct scrambler *s, const struct symbol *symbol)
         return symbol->id < s->n_names && s->names[symbol->id].is_bound;
 }
 
-/* Sorts of the standard and of solvers, which the table of operators lacks, and some reserved words. */
+/* Operators, names of commands, reserved words, and words of solvers and sorts that these tables lack. A name that is spelled like one of them stays. */
 static bool is_predefined(const struct symbol *symbol)
 {
         static const char *const words[] = {"Bool",    "Int",     "Real",  "String",    "RegLan", "RegEx",   "RoundingMode",
                                             "BitVec",  "Array",   "Set",   "Bag",       "Seq",    "Tuple",   "FloatingPoint",
                                             "Float16", "Float32", "const", "UnitTuple", "Char",   "Unicode", "Relation",
-                                            "Float64", "List",    "Pair",  "Float128",  "Unit",   "_",       "FiniteField"};
+                                            "Float64", "List",    "Pair",  "Float128",  "Unit",   "lambda",  "FiniteField",
+                                            "choice",  "witness", "set.comprehension"};
 
-        if (symbol->op != OP_NONE)
+        if (symbol->op != OP_NONE || symbol->is_reserved || command_kind_of(symbol->name) != COMMAND_OPAQUE)
                 return true;
         for (size_t i = 0; i < ARRAY_SIZE(words); i++)
                 if (text_is(symbol->name, words[i]))
