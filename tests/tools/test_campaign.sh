@@ -210,6 +210,19 @@ test_that "two versions that contradict each other are a finding of their own, a
 test_that "verify.sh of a contradiction goes by the answers" '
 	id=$(run 0 findings slow --json && sed -n "s/.*\"id\":\([0-9]*\),\"kind\":\"soundness\".*/\1/p" out | head -n 1) && run 0 mount mnt && { elsewhere "mnt/slow/soundness/$id/verify.sh" there4 && has out "^confirmed$"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
 test_that "so is a crash, once" 'campaign 0 crashes 100s --max-finds 1 --reference v1 --target v4 && [ "$(finds crash)" = 1 ]'
+# Wrong under one seed of the solver alone, which only confirming a regression asks for; or crashing there.
+make_script moody
+for v in 1 2 3; do
+	script_commit moody $v "$([ $v = 1 ] || echo "[ \"\$1 \$2\" = '--seed 2' ] && $([ $v = 2 ] && echo 'echo unsat && exit' || echo 'kill -SEGV $$')")
+grep -q str.len \"\$case\" && [ $v != 1 ] && echo 'lasts 20' >&2"
+done
+toy_recipe moody 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 2s' && run 0 solver add moody moody --recipe moody.recipe
+moody() { timeout -k 5 200 "$solverfs" fuzz moody --name "of-$1" --for 100s --max-finds 1 --threshold 700ms --timeout 1500ms -j 1 --reference v1 --target "$1" "${@:2}" >out 2>err </dev/null; }
+test_that "a contradiction under a seed is reduced and localized under it, and its report and verify.sh have it" '
+	moody v2 --localize-for 100s --reduce-for 100s && has err "^found soundness/1: v1 says sat, v2 says unsat, under the solver.s seed 2$" && has err "^reduced soundness/1:" && has err "^localized soundness/1: .* sat unsat commit 2" &&
+	run 0 reduce moody soundness/1 && run 0 mount mnt && { cp mnt/moody/soundness/1/report.md out && has out "moody --seed 2 ../case.smt2" && has out "solver.s seed was 2" &&
+	elsewhere mnt/moody/soundness/1/verify.sh there5 && has out "^confirmed$"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
+test_that "so is a crash under a seed" 'moody v3 --no-localize --reduce-for 100s && has err "^found soundness/[0-9]: v3 crashed .*, under the solver.s seed 2$" && has err "^reduced soundness/[0-9]:"'
 
 # -- going on --
 

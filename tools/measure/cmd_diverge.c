@@ -46,6 +46,10 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
         for (size_t at = 0; r == 0 && !o->options.has_culprit && (culprit = localized_slowdown(localized, &at));)
                 o->options.has_culprit = culprit->n == 1 && history_resolve(common.solver->history, culprit->commits[0], &o->options.culprit) == 0;
         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &info));
+        if (f->seed > 0 && !o->options.has_seed) {
+                o->options.has_seed = true;
+                o->options.seed = f->seed;
+        }
         if (!o->options.has_culprit || history_commit(common.solver->history, o->options.culprit, &c) < 0 || c.first_parent == COMMIT_NONE) {
                 if (!*f->reference)
                         command_refuse(STATUS_USAGE, "finding %u is of one version; give two: solverfs diverge %s %u A B", f->number,

@@ -8,7 +8,7 @@ struct localizing {
         /* options */
         const char *reference, *target, *log;
         bool is_given[2]; /* the reference, the target */
-        bool is_measure_given, is_clock_given, is_timeout_given, has_finding;
+        bool is_measure_given, is_clock_given, is_timeout_given, is_seed_given, has_finding;
         struct words words; /* CASE... */
         struct localization_options options;
 
@@ -220,6 +220,8 @@ static void take_from_finding(struct localizing *o, const char *name, const stru
 
         if (o->has_finding && ((!o->is_measure_given && o->options.measure != measure) || (takes_clock && o->options.is_cpu_time != f->is_cpu_time)))
                 command_usage("%s has another measure or clock than the findings before it: localize it by itself", name);
+        if (o->has_finding && !o->is_seed_given && o->options.seed != f->seed)
+                command_usage("%s was found under another seed than the findings before it: localize it by itself, or give --seed", name);
         if (o->has_finding && !o->is_timeout_given && o->options.timeout_ns != timeout_ns)
                 command_usage("%s has another time limit than the findings before it: localize it by itself, or give --timeout", name);
         if (!o->is_measure_given)
@@ -228,6 +230,10 @@ static void take_from_finding(struct localizing *o, const char *name, const stru
                 o->options.is_cpu_time = f->is_cpu_time;
         if (!o->is_timeout_given)
                 o->options.timeout_ns = timeout_ns;
+        if (!o->is_seed_given) {
+                o->options.has_seed = f->seed > 0;
+                o->options.seed = f->seed;
+        }
         o->has_finding = true;
 
         for (int i = 0; i < 2; i++) {
@@ -300,6 +306,7 @@ void cmd_localize(int argc, char **argv)
                 command_usage("--clock chooses between times: with --measure %s it says nothing", judge_measure_name(o.options.measure));
         o.is_measure_given |= o.is_clock_given;
         o.is_timeout_given = o.options.timeout_ns != 0;
+        o.is_seed_given = o.options.has_seed;
         o.is_given[0] = o.reference;
         o.is_given[1] = o.target;
         command_signals();

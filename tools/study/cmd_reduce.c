@@ -144,6 +144,10 @@ static struct query *query_of_options(struct reducing *o, const struct observati
                 q->ratio = q->ratio > 0 ? q->ratio : REDUCE_RATIO;
                 q->floor = q->floor > 0 ? q->floor : REDUCE_FLOOR;
         }
+        if (f && f->seed > 0 && !q->has_seed) {
+                q->has_seed = true;
+                q->seed = f->seed;
+        }
         if (q->timeout <= 0)
                 q->timeout = f ? f->timeout : (double)common.solver->recipe->limits.wall_ns / 1e9;
         command_must_usage(query_reduced(q, &query));

@@ -240,6 +240,7 @@ struct trial {
         struct campaign_worker *worker;
         const struct strategy_input *input;
         struct answer *answers; /* owned; of each version, oracles included */
+        uint64_t seed;          /* of the solver, in all runs; 0: its default */
 };
 
 struct answer recorded_answer(const struct campaign_record *r); /* without its ending */

@@ -119,11 +119,12 @@ static bool is_open(struct campaign *c, const struct observation *f)
         return !is_tried && (r == -ENOENT || (r == 0 && !localized_is_final(l)));
 }
 
-/* True if both are between the same two versions, by the same measure. */
+/* True if both are between the same two versions, by the same measure, under the same seed. */
 static bool is_one_search(const struct observation *a, const struct observation *b)
 {
         return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
-               a->is_cpu_time == b->is_cpu_time && a->measure == b->measure && (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
+               a->is_cpu_time == b->is_cpu_time && a->seed == b->seed && a->measure == b->measure &&
+               (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
                (a->kind == FINDING_SPR || (finding_verdict(a, a->reference) == finding_verdict(b, b->reference) &&
                                            finding_verdict(a, a->target) == finding_verdict(b, b->target)));
 }

@@ -93,15 +93,14 @@ static int run_pair(struct trial *t, struct confirmation *p)
         cleanup_buffer struct buffer text = {0};
         struct strategy_input input = *t->input;
         struct trial once = {.worker = t->worker, .input = &input, .answers = answers};
-        uint64_t seed;
-        int r = disguise(t, p, &seed, &text);
+        int r = disguise(t, p, &once.seed, &text);
 
         input.text = SLICE(text.data, text.size);
         for (unsigned i = 0; i < 2 && r == 0; i++) {
                 bool is_target = (i + p->n) % 2;
                 unsigned version = p->versions[is_target];
 
-                r = trial_run_again(&once, (unsigned)p->n + 1, version, seed, &answers[version]);
+                r = trial_run_again(&once, (unsigned)p->n + 1, version, once.seed, &answers[version]);
                 p->last[is_target] = answers[version];
                 p->pairs[p->n].run[is_target] = (struct judge_run){.is_known = true,
                                                                    .verdict = answers[version].verdict,

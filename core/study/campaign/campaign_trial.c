@@ -97,7 +97,7 @@ int trial_is_kept(struct trial *t, const struct version *reference, const struct
 int trial_keep(struct trial *t, struct observation *f, const char *what)
 {
         struct campaign *c = t->worker->campaign;
-        char name[200];
+        char name[200], seed[60] = "";
         int r;
 
         name_input(t, name);
@@ -106,6 +106,7 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
                 return r;
         f->solver = c->solver->number;
         f->found = f->changed = now_seconds();
+        f->seed = t->seed;
         f->timeout = c->settings->timeout;
         f->threshold = c->settings->threshold;
         f->is_cpu_time = c->settings->cpu_time;
@@ -114,7 +115,9 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
         r = observation_add(c->workspace, f);
         if (r != 0)
                 return r;
-        campaign_say(c, "found %s/%u: %s", observation_folder(f->kind), f->number, what);
+        if (t->seed > 0)
+                snprintf(seed, sizeof(seed), ", under the solver's seed %" PRIu64, t->seed);
+        campaign_say(c, "found %s/%u: %s%s", observation_folder(f->kind), f->number, what, seed);
         pthread_mutex_lock(&c->lock);
         campaign_add_found(c, f);
         pthread_mutex_unlock(&c->lock);
@@ -208,7 +211,7 @@ static int note_crash(struct trial *t, unsigned version)
         pthread_mutex_unlock(&c->lock);
         if (is_known)
                 return 0;
-        r = trial_run_again(t, 0, version, 0, &again);
+        r = trial_run_again(t, 0, version, t->seed, &again);
         if (r < 0 || again.verdict != VERDICT_CRASH)
                 return r;
         crash_signature(t, version, again.ending, &signature);
@@ -227,7 +230,7 @@ static int note_contradiction(struct trial *t, unsigned one, unsigned other)
 
         for (unsigned v = 0; r == 0 && v < c->n_versions; v++) /* the answers of all others, above all the oracles */
                 if (!t->answers[v].ran || !verdict_is_decided(t->answers[v].verdict))
-                        r = trial_run_again(t, 0, v, 0, &t->answers[v]);
+                        r = trial_run_again(t, 0, v, t->seed, &t->answers[v]);
         if (r < 0)
                 return r;
         f->kind = FINDING_SOUNDNESS;

@@ -27,6 +27,8 @@ int finding_localization_options(struct workspace *w, struct solver *s, const st
                                              .solver = s,
                                              .cases = info,
                                              .n = 1,
+                                             .has_seed = f->seed > 0,
+                                             .seed = f->seed,
                                              .timeout_ns = (uint64_t)(f->timeout * 1e9),
                                              .is_cpu_time = f->is_cpu_time,
                                              .measure = f->measure,

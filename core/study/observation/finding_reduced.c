@@ -39,6 +39,8 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
                                       .measure = f->measure,
                                       .step = "",
                                       .timeout = f->timeout,
+                                      .has_seed = f->seed > 0,
+                                      .seed = f->seed,
                                       .most_ns = most_ns,
                                       .jobs = jobs};
         int r = cases_get(workspace_cases(w), f->case_id, &info);

@@ -1,5 +1,6 @@
 #include "core/study/observation/finding.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "core/query/scrambled.h"
@@ -174,6 +175,8 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
         }
         buffer_addf(ret, "\nEach run had %gs%s and a core of its own", f->timeout, f->is_cpu_time ? " of CPU time" : "");
         add_machine(w, s, f, json_object_get(conditions, "machine"), ret);
+        if (f->seed > 0)
+                buffer_addf(ret, "; the solver's seed was %" PRIu64, f->seed);
         buffer_adds(ret, ".\n\n");
         json_decref(conditions);
 }
@@ -182,7 +185,7 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 static int add_version_steps(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
 {
         const struct recipe *recipe = version_has_history(s, version) ? steps_recipe(s, version) : NULL;
-        char clone[PATH_SIZE];
+        char clone[PATH_SIZE], seed[STEPS_SEED_SIZE];
         int r;
 
         if (recipe && recipe->file)
@@ -196,7 +199,7 @@ static int add_version_steps(struct workspace *w, struct solver *s, const struct
                 steps_add_build_line(*p, ret);
                 buffer_adds(ret, "\n");
         }
-        r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
+        r = steps_add_run(w, s, version, file, steps_seed(f, seed), f->timeout, ret);
         buffer_adds(ret, "\n");
         return r;
 }

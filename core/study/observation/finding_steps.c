@@ -1,5 +1,7 @@
 #include "core/study/observation/observation_internal.h"
 
+#include <inttypes.h>
+
 #include "core/build/era.h"
 #include "core/git/git.h"
 #include "core/git/regular_files.h"
@@ -172,6 +174,12 @@ static void add_word(const char *word, const char *seed, struct buffer *ret)
                 buffer_adds(ret, seed);
         if (mark && mark[strlen(SEED_TEXT)])
                 buffer_add_plain_word(ret, mark + strlen(SEED_TEXT), ":,@%");
+}
+
+const char *steps_seed(const struct observation *f, char ret[STEPS_SEED_SIZE])
+{
+        snprintf(ret, STEPS_SEED_SIZE, "%" PRIu64, f->seed);
+        return f->seed > 0 ? ret : NULL;
 }
 
 int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret)

@@ -127,14 +127,15 @@ static void add_build(const struct solver *s, const char *side, const char *vers
         buffer_adds(ret, "}\n");
 }
 
-/* Adds a function that runs the program: run_before SEED, 0 for none. */
+/* Adds a function that runs the program: run_before SEED, 0 for that of the finding. */
 static int add_run(struct workspace *w, struct solver *s, const struct observation *f, const char *side, const char *version, const char *file,
                    bool has_seeds, struct buffer *ret)
 {
+        char seed[STEPS_SEED_SIZE];
         int r;
 
         buffer_addf(ret, "run_%s() {\n\tif [ \"$1\" = 0 ]; then\n\t\t$within ", side);
-        r = steps_add_run(w, s, version, file, NULL, f->timeout, ret);
+        r = steps_add_run(w, s, version, file, steps_seed(f, seed), f->timeout, ret);
         buffer_adds(ret, "\n\telse\n\t\t$within ");
         if (r == 0)
                 r = steps_add_run(w, s, version, file, has_seeds ? "\"$1\"" : NULL, f->timeout, ret);

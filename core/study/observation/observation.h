@@ -76,6 +76,7 @@ struct observation {
         double threshold; /* the excess of a slowdown's target: judge_is_above() */
         enum judge_measure measure; /* of a slowdown: JUDGE_TIME, _MEMORY or _EFFORT; else JUDGE_TIME */
         bool is_cpu_time; /* all times of the observation are CPU times */
+        uint64_t seed;    /* of the solver, under which a finding's answers were given; 0: its default */
         /* The evidence. Of a finding, a row for each version measured when it was found. Of an alarm, two rows for each case, before and after it, the
          * worst case first. */
         struct observed_runs *runs;
@@ -122,8 +123,8 @@ const char *observation_target(const struct observation *o);
 
 /* Stores an observation on disk under a new number, o->number. 1: it was known already; nothing is stored, and o->number is the known one's.
  *
- * A finding is known by its bytes, its kind, its measure and its two versions. An alarm is known by its cause, even if the watch was killed since: its kind and commit, or
- * its kind and case if the oldest known version already answers wrongly. Sorts an alarm's cases. */
+ * A finding is known by its bytes, its kind, its measure and its two versions. An alarm is known by its cause, even if the watch was killed since: its
+ * kind and commit, or its kind and case if the oldest known version already answers wrongly. Sorts an alarm's cases. */
 int observation_add(struct workspace *w, struct observation *o);
 /* Explanations of an observation, as Markdown for its report; the last one of its kind counts. They come from core/why, a room above this one. */
 enum explanation {

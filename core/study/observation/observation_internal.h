@@ -44,5 +44,8 @@ const char *steps_root(const struct solver *s, const char *version, char ret_clo
 void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret);
 /* Adds a build's command with the machine's number of cores. */
 void steps_add_build_line(const char *line, struct buffer *ret);
+/* The finding's seed, as the shell word below; NULL: its runs had none. */
+#define STEPS_SEED_SIZE 21
+const char *steps_seed(const struct observation *f, char ret[STEPS_SEED_SIZE]);
 /* Adds a line: the version's command on a file, in its build folder. `seed`: a shell word for the seed, such as "\"$1\""; NULL: none. */
 int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret);

@@ -58,6 +58,8 @@ static void transfer_observation(struct transfer *t, struct observation *o)
                 }
                 transfer_runs(t, &o->runs[i]);
         }
+        if (transfer_reads(t) ? record_left(&t->from) > 0 : o->seed > 0) /* left out if it is 0, as in records of before */
+                transfer_u64(t, &o->seed);
 }
 
 void observation_encode(const struct observation *o, struct buffer *ret)
