@@ -19,6 +19,15 @@ const char *dialect_name(enum dialect d)
         return names[d];
 }
 
+enum dialect dialect_named(const char *name)
+{
+        enum dialect ret = DIALECT_2_6;
+
+        if (name)
+                dialect_parse(slice_string(name), &ret);
+        return ret;
+}
+
 /* -- escapes -- */
 
 static int digit(char c, unsigned base)

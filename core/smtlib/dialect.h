@@ -25,6 +25,8 @@ enum dialect {
 /* "2.0", "2.5", "2.6" and "2.7", and texts that begin with these ("2.6.1"); -EINVAL for others. */
 int dialect_parse(struct slice text, enum dialect *ret);
 const char *dialect_name(enum dialect d);
+/* The dialect of that name; 2.6 for NULL, as in a recipe without one. */
+enum dialect dialect_named(const char *name);
 
 /* Appends the canonical text of a literal, given without its quotes. `ret` must be empty or end with canonical text. */
 void dialect_decode_string(enum dialect d, struct slice literal, struct buffer *ret);

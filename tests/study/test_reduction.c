@@ -197,6 +197,28 @@ START_TEST(test_an_implication_is_reduced_with_what_it_follows_from)
 }
 END_TEST
 
+/* It names no dialect itself, and the solver reads the names of before 2.6 only. */
+START_TEST(test_the_dialect_of_the_recipe)
+{
+        static const char recipe[] = "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\ndialect = 2.5\n";
+        static const char decided[] = "(declare-fun x () Int)\n(declare-fun s () String)\n(assert (= s \"abc\"))\n(assert (= x (str.to.int s)))\n(check-sat)\n",
+                          implied[] = "(declare-fun x () Int)\n(declare-fun s () String)\n(assert (= s \"abc\"))\n(assert (>= x (str.to.int s)))\n(check-sat)\n";
+        struct observation *f;
+
+        shell("git init -q -b main repo; cd repo; echo >a; commit first");
+        toy_workspace(recipe, &w, &solver);
+        assert_ok(workspace_engine(w, &(struct engine_options){.cores = 2, .grace_ns = NSEC_PER_MSEC}, &e));
+        program("plain", "echo sat");
+        program("old", "grep -q 'str.to_int' \"$case\" && echo '(error)' && exit; grep -q '(>= .*(str.to.int' \"$case\" && echo unknown || echo sat");
+        f = finding(FINDING_IMPLICATION, implied, NULL, "old");
+        assert_ok(cases_add_unlisted(workspace_cases(w), "decided.smt2", slice_string(decided), &f->decided_id));
+        set_string(&f->chain, "num-eq-ge\tweaken\t3@0000002a\n");
+        assert_reduced(f, "(assert (= 0 (str.to.int \"\")))\n(check-sat)\n", "(assert (>= 0 (str.to.int \"\")))\n(check-sat)\n", INTEREST_IMPLICATION);
+        assert_reduced(finding(FINDING_REGRESSION, implied, "plain", "old"), "(assert (>= 0 (str.to.int \"\")))\n(check-sat)\n", "", INTEREST_ANSWERS);
+        end();
+}
+END_TEST
+
 /* A session that has no time leaves both texts as they were; the next one with more gives both anew. */
 START_TEST(test_an_implication_goes_on)
 {
@@ -393,6 +415,6 @@ START_TEST(test_a_finding_that_does_not_show_again)
 END_TEST
 
 SUITE("reduction", test_a_slowdown, test_more_effort_and_memory, test_no_more_effort, test_answers_and_crashes,
-      test_an_implication_is_reduced_with_what_it_follows_from, test_an_implication_goes_on,
+      test_an_implication_is_reduced_with_what_it_follows_from, test_the_dialect_of_the_recipe, test_an_implication_goes_on,
       test_nothing_of_a_cancelled_one_is_lost, test_what_ended_by_its_time_answers_who_allows_no_more,
       test_two_readers_one_reduction, test_a_program_that_is_another_now, test_a_finding_that_does_not_show_again)

@@ -131,8 +131,6 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = campaign_choose_format(c);
         if (r == 0 && full->corpus)
                 r = corpus_read(c);
-        if (r == 0 && c->solver->recipe->dialect)
-                r = dialect_parse(slice_string(c->solver->recipe->dialect), &c->dialect);
         if (r == 0)
                 r = c->type->begin(c);
         if (r == 0)
@@ -192,7 +190,7 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
                              .type = settings->kind == CAMPAIGN_UNKNOWNS ? &campaign_of_unknowns : &campaign_of_slowdowns,
                              .watch = watch,
                              .cancel_fd = cancel_fd,
-                             .dialect = DIALECT_2_6};
+                             .dialect = dialect_named(s->recipe->dialect)};
         int r = c.type->check(settings);
 
         if (r < 0)

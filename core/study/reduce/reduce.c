@@ -34,6 +34,11 @@ static void tell(struct reducer *r)
                 r->options->status(r->options->user, &r->status);
 }
 
+enum dialect reduce_dialect(const struct reducer *r)
+{
+        return dialect_named(r->options ? r->options->dialect : NULL);
+}
+
 void reduce_stage(struct reducer *r, const char *stage)
 {
         r->status.stage = stage;

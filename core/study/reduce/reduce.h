@@ -51,6 +51,7 @@ struct reduce_status {
 
 struct reduce_options {
         uint64_t deadline_ns; /* of now_ns(); 0: none */
+        const char *dialect;  /* of a script that names none: dialect_named() */
         void (*status)(void *user, const struct reduce_status *s);
         void *user;
 };

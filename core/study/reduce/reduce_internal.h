@@ -24,6 +24,7 @@ int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make,
 
 struct slice reduce_text(const struct reducer *r);
 void reduce_stage(struct reducer *r, const char *stage);
+enum dialect reduce_dialect(const struct reducer *r); /* of a text that names none */
 
 /* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script: the text is a script; *ret_is_opaque: with opaque parts. */
 int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);

@@ -683,7 +683,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 {"terms from elsewhere", try_changes, .again = true, .is_fine = true, .list = list_elsewhere, .make = make_single, .goes_on = true},
                 {"two at once", try_changes, .again = true, .is_fine = true, .list = list_zeros, .make = make_pair},
         };
-        struct steps steps = {.reducer = r};
+        struct steps steps = {.reducer = r, .dialect = reduce_dialect(r)};
         bool any = false;
         int k = strip(&steps, ret_is_opaque);
 

@@ -21,8 +21,7 @@ bool command_declares(const struct command *c)
 
 int script_state_load(struct steps *steps, struct script_state *ret)
 {
-        struct script_options o = {.dialect = steps->has_dialect ? steps->dialect : DIALECT_2_6,
-                                   .is_dialect_fixed = steps->has_dialect};
+        struct script_options o = {.dialect = steps->dialect, .is_dialect_fixed = steps->has_dialect};
         bool is_early = true;
         int r;
 

@@ -19,7 +19,7 @@ void script_state_done(struct script_state *s);
 struct steps {
         struct reducer *reducer;
         enum dialect dialect;
-        bool has_dialect;
+        bool has_dialect; /* of the first text; else of a text that names none */
         bool any; /* this pass took something */
         unsigned pass;
         size_t at; /* the present step's position */

@@ -41,7 +41,7 @@ static int tree_read(struct reducer *r, struct tree *ret)
         size_t parent = SIZE_MAX;
         int k = reduce_set_text(&ret->text, reduce_text(r));
 
-        tokenizer_init(&t, SLICE(ret->text.data, ret->text.size), DIALECT_2_6);
+        tokenizer_init(&t, SLICE(ret->text.data, ret->text.size), reduce_dialect(r));
         while (k == 0 && token_next(&t, &token) != TOKEN_END) {
                 if (token.kind != TOKEN_CLOSE) {
                         add_node(ret, token.begin, token.end, parent);

@@ -353,7 +353,7 @@ static int try_rule(struct applying *a, struct slice text)
         cleanup_free char *first = NULL;
         struct script *with;
         struct random random;
-        int r = script_read(text, &(struct script_options){.dialect = DIALECT_2_6}, &s);
+        int r = script_read(text, &(struct script_options){.dialect = dialect_named(v->options.solver->recipe->dialect)}, &s);
 
         if (r < 0)
                 return r == -EINVAL ? 0 : r;

@@ -258,7 +258,7 @@ static int reduce_from(struct work *w, struct slice text)
 {
         cleanup_reduce_result struct reduce_result result = {0};
         struct reduce_test test = {.try = try, .user = w, .width = w->test.width, .taken = taken};
-        struct reduce_options options = {.status = tell, .user = w};
+        struct reduce_options options = {.status = tell, .user = w, .dialect = w->query->options.solver->recipe->dialect};
         uint64_t most = w->query->most_ns, before = (uint64_t)(w->earlier.seconds * 1e9);
         int r;
 
