@@ -392,6 +392,7 @@ START_TEST(test_a_finding_that_does_not_show_again)
 {
         cleanup(query_unrefp) struct query *q = NULL, *two = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_free char *slow = NULL;
         struct observation *f, *implied;
 
         world();
@@ -405,6 +406,12 @@ START_TEST(test_a_finding_that_does_not_show_again)
         two = query_of(implied, 0);
         assert_error(engine_get(e, two, PRIORITY_PERSON, false, -1, &v), EINVAL);
         ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "behind the last rule"));
+        program("slow", "grep -q '(>= ' \"$case\" && echo 'lasts 9' >&2; echo sat");
+        set_string(&implied->target, slow = version_of("slow"));
+        two = query_unref(two);
+        two = query_of(implied, 0);
+        assert_error(engine_get(e, two, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        ck_assert_msg(strstr(error_message(-EINVAL), "does not answer"), "%s", error_message(-EINVAL));
         implied->decided_id = 0;
         two = query_unref(two);
         assert_error(finding_query_reduced(w, solver, implied, 0, 0, &two), EINVAL);
@@ -414,7 +421,28 @@ START_TEST(test_a_finding_that_does_not_show_again)
 }
 END_TEST
 
+/* One that was unknown and is wrong now would be reduced to another one. */
+START_TEST(test_a_finding_that_shows_something_else)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        struct observation *f;
+
+        world();
+        program("wrong", "echo sat");
+        f = finding(FINDING_REGRESSION, input, "plain", "wrong");
+        observation_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1);
+        observation_add_runs(f, f->target, VERDICT_UNKNOWN, (const double[]){0.02}, 1);
+        q = query_of(f, 0);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "says sat, and said unknown when it was found"));
+        observation_unref(f);
+        end();
+}
+END_TEST
+
 SUITE("reduction", test_a_slowdown, test_more_effort_and_memory, test_no_more_effort, test_answers_and_crashes,
       test_an_implication_is_reduced_with_what_it_follows_from, test_the_dialect_of_the_recipe, test_an_implication_goes_on,
       test_nothing_of_a_cancelled_one_is_lost, test_what_ended_by_its_time_answers_who_allows_no_more,
-      test_two_readers_one_reduction, test_a_program_that_is_another_now, test_a_finding_that_does_not_show_again)
+      test_two_readers_one_reduction, test_a_program_that_is_another_now, test_a_finding_that_does_not_show_again,
+      test_a_finding_that_shows_something_else)

@@ -38,6 +38,8 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
                                       .interest = finding_interest(f),
                                       .measure = f->measure,
                                       .step = "",
+                                      .has_answers = true,
+                                      .answers = {finding_verdict(f, f->reference), finding_verdict(f, f->target)},
                                       .timeout = f->timeout,
                                       .has_seed = f->seed > 0,
                                       .seed = f->seed,
@@ -55,6 +57,7 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
                 r = cases_get(workspace_cases(w), f->decided_id, &decided);
                 step = last_step(f);
                 o.reference = "";
+                o.answers[SIDE_REFERENCE] = VERDICT_ERROR; /* the finding has no run of the formula before the rule */
                 o.implied = o.input;
                 o.input.info = decided;
                 o.step = step;

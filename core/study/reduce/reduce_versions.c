@@ -394,6 +394,18 @@ static int test_text(void *user, unsigned worker, struct slice text, int cancel_
 
 /* -- the input -- */
 
+/* Answers that differ in another way than the finding's are another finding. */
+static int check_answers(const struct reduce_versions *v)
+{
+        for (int side = 0; v->options.has_answers && side < N_SIDES; side++) {
+                enum verdict wanted = v->options.answers[side], now = v->before[side].verdict;
+
+                if (v->versions[side] && wanted != VERDICT_ERROR && now != wanted)
+                        return errorf(-EINVAL, "%s says %s, and said %s when it was found", v->versions[side]->name, verdict_name(now), verdict_name(wanted));
+        }
+        return 0;
+}
+
 /* Says what the input shows, or why it shows nothing. */
 static int choose_interest(struct reduce_versions *v)
 {
@@ -406,10 +418,12 @@ static int choose_interest(struct reduce_versions *v)
 
         if (asked == INTEREST_IMPLICATION && !verdict_is_decided(fast->verdict)) /* `fast`: the formula before the last rule */
                 return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", to, verdict_name(fast->verdict));
+        if (asked == INTEREST_IMPLICATION && fast->verdict == slow->verdict)
+                return errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", to, verdict_name(slow->verdict));
+        if (asked == INTEREST_IMPLICATION && slow->verdict != VERDICT_UNKNOWN && !verdict_is_decided(slow->verdict))
+                return errorf(-EINVAL, "%s does not answer the formula behind the last rule: it says %s", to, verdict_name(slow->verdict));
         if (asked == INTEREST_IMPLICATION)
-                return fast->verdict != slow->verdict ? 0
-                                                      : errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", to,
-                                                               verdict_name(slow->verdict));
+                return check_answers(v);
         if (slow->verdict == VERDICT_CRASH && (asked == INTEREST_ANY || asked == INTEREST_CRASH))
                 v->options.interest = INTEREST_CRASH;
         else if (asked == INTEREST_CRASH)
@@ -424,7 +438,7 @@ static int choose_interest(struct reduce_versions *v)
         else
                 v->options.interest = INTEREST_SLOW;
         if (v->options.interest != INTEREST_SLOW)
-                return 0;
+                return v->options.interest == INTEREST_ANSWERS ? check_answers(v) : 0;
         if (!verdict_is_decided(fast->verdict) && !verdict_is_decided(slow->verdict))
                 return errorf(-EINVAL, "no version solves it within %gs: %s says %s, %s says %s", v->options.timeout, from,
                               verdict_name(fast->verdict), to, verdict_name(slow->verdict));

@@ -69,6 +69,8 @@ struct reduction_options {
         struct reduction_input input;
         struct reduction_input implied; /* of an implication, made by `step` */
         const char *step;               /* else "" */
+        bool has_answers;               /* the input must show these, of INTEREST_ANSWERS and _IMPLICATION; VERDICT_ERROR: any that show the interest */
+        enum verdict answers[N_SIDES];
         enum judge_measure measure;     /* of INTEREST_SLOW: JUDGE_TIME, _MEMORY or _EFFORT */
         double ratio, floor;            /* of the measure; 0: by what the input shows */
         double timeout;                 /* seconds */
