@@ -445,7 +445,8 @@ START_TEST(test_names)
         /* a name may be spelled like a keyword */
         assert_keeps("(declare-const |let| Int)(assert (let ((a |let|)) (= a 1)))", "(assert (let ((");
         assert_keeps("(declare-const |forall| Int)(assert (forall ((a Int)) (= a |forall|)))", "(forall ((");
-        assert_keeps("(declare-const |as| Int)(assert (= ((as const (Array Int Int)) 0) ((as const (Array Int Int)) |as|)))", "((as const (Array Int Int)) ");
+        assert_keeps("(declare-const |as| Int)(assert (= ((as const (Array Int Int)) 0) ((as const (Array Int Int)) |as|)))",
+                     "((as const (Array Int Int)) ");
         assert_keeps("(declare-const assert Bool)(assert (not assert))", "\n(assert (not assert))");
         assert_keeps("(declare-const define-fun Bool)(declare-const a Bool)(define-fun b () Bool a)(assert b)", "(define-fun x");
         assert_keeps("(declare-const lambda Int)(declare-const a (-> Int Int))(assert (= a (lambda ((b Int)) lambda)))", "(lambda ((");

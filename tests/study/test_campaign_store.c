@@ -545,7 +545,8 @@ START_TEST(test_one_writer)
 END_TEST
 
 SUITE("campaign_store", test_findings_are_kept, test_an_implication_keeps_what_was_decided,
-      test_a_finding_keeps_its_seed, test_a_damaged_finding_is_an_error, test_the_same_bytes_are_found_once, test_other_versions_have_a_finding_of_their_own,
+      test_a_finding_keeps_its_seed, test_a_damaged_finding_is_an_error,
+      test_the_same_bytes_are_found_once, test_other_versions_have_a_finding_of_their_own,
       test_a_finding_by_another_measure, test_marks, test_an_unlisted_case_is_no_listed_one, test_the_journal_is_told_again,
       test_the_journal_cut_anywhere, test_the_journal_damaged, test_a_checkpoint_stands_for_what_was_before, test_a_checkpoint_cut_anywhere,
       test_a_damaged_checkpoint, test_a_checkpoint_that_fails, test_a_journal_of_another_format, test_one_writer)

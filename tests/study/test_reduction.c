@@ -201,8 +201,10 @@ END_TEST
 START_TEST(test_the_dialect_of_the_recipe)
 {
         static const char recipe[] = "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\ndialect = 2.5\n";
-        static const char decided[] = "(declare-fun x () Int)\n(declare-fun s () String)\n(assert (= s \"abc\"))\n(assert (= x (str.to.int s)))\n(check-sat)\n",
-                          implied[] = "(declare-fun x () Int)\n(declare-fun s () String)\n(assert (= s \"abc\"))\n(assert (>= x (str.to.int s)))\n(check-sat)\n";
+        static const char decided[] = "(declare-fun x () Int)\n(declare-fun s () String)\n(assert (= s \"abc\"))\n"
+                                      "(assert (= x (str.to.int s)))\n(check-sat)\n",
+                          implied[] = "(declare-fun x () Int)\n(declare-fun s () String)\n(assert (= s \"abc\"))\n"
+                                      "(assert (>= x (str.to.int s)))\n(check-sat)\n";
         struct observation *f;
 
         shell("git init -q -b main repo; cd repo; echo >a; commit first");

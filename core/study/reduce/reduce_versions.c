@@ -401,7 +401,8 @@ static int check_answers(const struct reduce_versions *v)
                 enum verdict wanted = v->options.answers[side], now = v->before[side].verdict;
 
                 if (v->versions[side] && wanted != VERDICT_ERROR && now != wanted)
-                        return errorf(-EINVAL, "%s says %s, and said %s when it was found", v->versions[side]->name, verdict_name(now), verdict_name(wanted));
+                        return errorf(-EINVAL, "%s says %s, and said %s when it was found", v->versions[side]->name, verdict_name(now),
+                                      verdict_name(wanted));
         }
         return 0;
 }
