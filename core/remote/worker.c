@@ -1,6 +1,7 @@
 #include "core/remote/worker.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
@@ -235,12 +236,29 @@ static int read_packets(struct worker *w)
 
 /* -- life -- */
 
+/* Makes it. Its files are run unseen, and the default folder is in /tmp, where another user may have made it first. */
+static int make_own_folder(const char *folder)
+{
+        struct stat st;
+        int r = make_dirs(folder, 0700);
+
+        if (r == 0 && lstat(folder, &st) < 0)
+                r = -errno;
+        if (r < 0)
+                return r;
+        return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH))
+                       ? 0
+                       : errorf(-EPERM, "it must be a folder of this user that no other user may write to; --folder names another one");
+}
+
 static int open_folder(struct worker *w, int *ret_alive)
 {
         const char *folder = w->options->folder;
         char engines[PATH_SIZE], digests[PATH_SIZE], pid[16];
-        int r = path_join(engines, folder, "engines");
+        int r = make_own_folder(folder);
 
+        if (r == 0)
+                r = path_join(engines, folder, "engines");
         if (r == 0)
                 r = make_dirs(engines, 0700);
         if (r == 0)
@@ -248,7 +266,7 @@ static int open_folder(struct worker *w, int *ret_alive)
         if (r == 0)
                 r = make_dirs(w->scratch, 0700);
         if (r < 0)
-                return errorf(r, "cannot make the worker's folder %s: %s", folder, strerror(-r));
+                return errorf(r, "cannot keep a worker's files in %s: %s", folder, error_message(r));
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
         r = lock_wait(engines, pid, true, ret_alive);
         if (r == 0)

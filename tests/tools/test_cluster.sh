@@ -59,6 +59,20 @@ touch turn
 wait $!
 test_that "a run that waits for a worker says so, and not that it waits for a core" 'has waits "run: waits for a worker of patient to begin" && ! has waits "for a core" && has waits "sat"'
 
+# -- a folder that another user could have made, as the default one is in /tmp --
+
+mkdir open own && chmod 777 open && chmod 755 own && ln -s own link
+test_that "a worker refuses a folder that others may write to, and makes nothing in it" '
+	run 4 worker --folder open && has err "cannot keep a worker.s files in open: it must be a folder of this user .*--folder" && [ -z "$(ls open)" ]'
+test_that "... and a link to a folder" 'run 4 worker --folder link && [ -z "$(ls own)" ]'
+if [ "$(id -u)" = 0 ]; then
+	mkdir theirs && chown 65534 theirs
+	test_that "... and one of another user" 'run 4 worker --folder theirs && [ -z "$(ls theirs)" ]'
+else
+	skip "... and one of another user" "needs root"
+fi
+test_that "one of its own is taken" 'run 0 worker --folder own'
+
 rm launched
 run 1 doctor
 test_that "doctor launches each once: a worker says what it is" 'has out "^cluster lab	ok	.*: .*, [0-9]+ cores?, Linux .*, C library .*, solverfs .*, 1 slot; it was there after" && [ $(wc -l <launched) = 1 ]'
