@@ -95,7 +95,7 @@ static int send_sources(struct building *x)
                         continue;
                 r = sources_content(s, t, &b);
                 if (r == 0)
-                        r = call_give(&x->call, &(struct remote_file){.id = t->content, .size = b.size}, -1, b.data ?: "");
+                        r = call_give_wanted(&x->call, &(struct remote_file){.id = t->content, .size = b.size}, -1, b.data ?: "");
         }
         return r;
 }
@@ -103,13 +103,10 @@ static int send_sources(struct building *x)
 static int send_wanted(void *user)
 {
         struct building *x = user;
-        int r = 0;
+        int r = call_give_wanted(&x->call, &x->build.tree, -1, x->tree.data);
 
-        if (call_wants(&x->call, &x->build.tree.id))
-                r = call_give(&x->call, &x->build.tree, -1, x->tree.data);
         for (size_t i = 0; r == 0 && i < x->n_downloads; i++)
-                if (call_wants(&x->call, &x->downloads[i].id))
-                        r = call_give(&x->call, &x->downloads[i], x->fds[i], NULL);
+                r = call_give_wanted(&x->call, &x->downloads[i], x->fds[i], NULL);
         return r == 0 ? send_sources(x) : r;
 }
 

@@ -129,15 +129,16 @@ struct call {
         const struct progress *progress; /* the worker's; NULL: not wanted */
         const struct listener *listener; /* receives the output of its build; NULL: none */
         bool cancelled;                  /* the worker was told to end it */
-        bool *struck;                    /* owned; for each of the slot's `wants`: already sent, perhaps by another slot */
+        size_t n_sent;                   /* files that the worker had been sent before the request, and those looked at since */
+        bool *struck;                    /* owned; for each of the slot's `wants`: sent since, perhaps by another slot */
 };
 /* `wall_ns`: the longest time; -ERESTART if the worker ends before that. `output_most`: as in the slot. */
 int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most);
 /* Sends the request up to `rounds` times, until the expected answer comes. In between `send_wanted` sends the files that the worker wants. */
 int call_converse(struct call *c, enum packet_type type, void *message, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
                   void *user);
-bool call_wants(struct call *c, const struct digest *id); /* true once for each */
-int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* the whole file; fd -1: it is `bytes` */
+bool call_wants(struct call *c, const struct digest *id); /* false once it was sent */
+int call_give_wanted(struct call *c, const struct remote_file *f, int fd, const char *bytes); /* if it is wanted. fd -1: it is `bytes` */
 int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* before the request; not what was sent before */
 int call_lose(const struct call *c, const char *why); /* the worker violates the protocol */
 void call_end(struct call *c);

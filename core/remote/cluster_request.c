@@ -67,7 +67,8 @@ static int read_part(int fd, uint64_t at, char *room, size_t size)
                        : errorf(-EIO, "cannot read a file that is to be sent to a worker: %s", k < 0 ? strerror(errno) : "it became shorter");
 }
 
-int call_give(const struct call *c, const struct remote_file *f, int fd, const char *bytes)
+/* The whole file; fd -1: it is `bytes`. n->upload is held, as the parts of two uploads of a file would mingle. */
+static int give(const struct call *c, const struct remote_file *f, int fd, const char *bytes)
 {
         cleanup_free char *room = fd < 0 ? NULL : allocate(1, REMOTE_PART);
         uint64_t at = 0;
@@ -104,7 +105,7 @@ int call_give_first(const struct call *c, const struct remote_file *f, int fd, c
         for (size_t i = 0; i < n->sent.n && !was_sent; i++)
                 was_sent = digest_equal(&n->sent.list[i], &f->id);
         unlock(n);
-        r = was_sent ? 0 : call_give(c, f, fd, bytes);
+        r = was_sent ? 0 : give(c, f, fd, bytes);
         pthread_mutex_unlock(&n->upload);
         return r;
 }
@@ -112,33 +113,27 @@ int call_give_first(const struct call *c, const struct remote_file *f, int fd, c
 bool call_wants(struct call *c, const struct digest *id)
 {
         const struct digest_list *wants = &c->slot->wants;
-        const struct digest *found = digest_list_find(wants, id);
-        bool is_wanted = found && !c->struck[found - wants->list];
+        const struct digest *found;
+        struct node *n = lock(c);
 
-        if (found)
-                c->struck[found - wants->list] = true;
-        return is_wanted;
+        for (; c->n_sent < n->sent.n; c->n_sent++) {
+                found = digest_list_find(wants, &n->sent.list[c->n_sent]);
+                if (found)
+                        c->struck[found - wants->list] = true;
+        }
+        unlock(n);
+        found = digest_list_find(wants, id);
+        return found && !c->struck[found - wants->list];
 }
 
-/* Skips files that another slot of the worker has sent since the request was made, when `sent` files had been sent. Runs wait for each other, as
- * those that begin together want the same program. */
-static int send_all_wanted(struct call *c, enum packet_type type, size_t sent, int (*send_wanted)(void *user), void *user)
+int call_give_wanted(struct call *c, const struct remote_file *f, int fd, const char *bytes)
 {
         struct node *n = c->slot->node;
         int r;
 
-        digest_list_sort(&c->slot->wants);
-        free(c->struck);
-        c->struck = allocate(c->slot->wants.n + 1, sizeof(*c->struck));
-        if (type == PACKET_RUN)
-                pthread_mutex_lock(&n->upload);
-        lock(c);
-        for (size_t i = sent; i < n->sent.n; i++)
-                call_wants(c, &n->sent.list[i]);
-        unlock(n);
-        r = send_wanted(user);
-        if (type == PACKET_RUN)
-                pthread_mutex_unlock(&n->upload);
+        pthread_mutex_lock(&n->upload);
+        r = call_wants(c, &f->id) ? give(c, f, fd, bytes) : 0;
+        pthread_mutex_unlock(&n->upload);
         return r;
 }
 
@@ -165,14 +160,14 @@ int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most)
         return r;
 }
 
-static int send_request(struct call *c, enum packet_type type, struct slice body, size_t *ret_sent)
+static int send_request(struct call *c, enum packet_type type, struct slice body)
 {
         struct cluster_slot *s = c->slot;
         struct node *n = lock(c);
         eventfd_t old;
         int r = 0;
 
-        *ret_sent = n->sent.n;
+        c->n_sent = n->sent.n;
         if (s->answer != PACKET_FAILED) { /* or it could not keep a file that it was sent, which is the answer */
                 eventfd_read(s->event, &old); /* of the last round; does not block */
                 s->answer = 0;
@@ -260,15 +255,18 @@ int call_converse(struct call *c, enum packet_type type, void *message, enum pac
 
         message_write(type, message, &body);
         for (unsigned i = 0; i < rounds; i++) {
-                size_t sent;
-                int r = send_request(c, type, SLICE(body.data, body.size), &sent);
+                int r = send_request(c, type, SLICE(body.data, body.size));
 
                 if (r == 0)
                         r = await_answer(c, expected);
                 if (r == 0 && c->slot->answer == expected)
                         return 0;
-                if (r == 0)
-                        r = send_all_wanted(c, type, sent, send_wanted, user);
+                if (r == 0) {
+                        digest_list_sort(&c->slot->wants);
+                        free(c->struck);
+                        c->struck = allocate(c->slot->wants.n + 1, sizeof(*c->struck));
+                        r = send_wanted(user);
+                }
                 if (r < 0)
                         return r;
         }

@@ -70,12 +70,8 @@ static int send_wanted(void *user)
         struct running *x = user;
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < x->n_fds; i++) {
-                const struct remote_file *f = i < x->run.n_programs ? &x->run.programs[i] : &x->run.input;
-
-                if (call_wants(&x->call, &f->id))
-                        r = call_give(&x->call, f, x->fds[i], x->input->bytes.data);
-        }
+        for (size_t i = 0; r == 0 && i < x->n_fds; i++)
+                r = call_give_wanted(&x->call, i < x->run.n_programs ? &x->run.programs[i] : &x->run.input, x->fds[i], x->input->bytes.data);
         return r;
 }
 

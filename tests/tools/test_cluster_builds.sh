@@ -16,6 +16,11 @@ echo 'touch begun; sleep 6; cp toy.sh toy; chmod +x toy' >toy/build.sh
 toy_commit 6 "slow" && git -C toy tag v6
 echo 'touch begun; sleep 1000' >toy/build.sh
 toy_commit 7 "endless" && git -C toy tag v7
+head -c 16000000 /dev/urandom >toy/larger # takes longer to send than builds need to begin
+echo 'cp toy.sh toy; chmod +x toy' >toy/build.sh
+toy_commit 8 "larger" && git -C toy tag v8
+echo '# one more line' >>toy/toy.sh
+toy_commit 9 "one more line" && git -C toy tag v9
 mkdir cases
 printf '(set-info :status sat)\n; answer: sat\n(check-sat)\n' >cases/1.smt2
 run 0 init
@@ -69,6 +74,15 @@ run 0 mount "$dir"
 test_that "cat of a cell builds there" '[ "$(cat "$dir/toy/tags/v3/cases/1/result")" = sat ]'
 test_that "and bin/ has the program" 'git -C toy show v3:toy.sh | cmp - "$dir/toy/tags/v3/bin/toy"'
 run 0 unmount "$dir"
+
+# -- two slots --
+
+cp store/config lab
+sed -i '/^\[cluster "lab"\]/,$d' store/config
+printf '[cluster "lab"]\n\tlaunch = "echo >>launched; unset SOLVERFS_SHIM; exec {worker} --slots 2 --folder cold"\n' >>store/config
+: >launched
+test_that "two builds that begin together on one worker both want a file, which is sent once" 'run 0 build toy v8 v9 && [ $(wc -l <launched) = 1 ]'
+cp lab store/config
 
 # -- what cannot be --
 
