@@ -120,8 +120,8 @@ static const struct key cluster_keys[] = {
         {"launch", take_text, OF_CLUSTER(launch), "a command, with {worker} in it"},
         {"worker", take_text, OF_CLUSTER(worker), "the command of a worker, like /opt/solverfs/bin/solverfs worker"},
         {"workers", take_number, OF_CLUSTER(workers), "a number from 1", 1, MANY},
-        {"idle", take_duration, OF_CLUSTER(idle_ns), "a time, like 5m"},
-        {"patience", take_duration, OF_CLUSTER(patience_ns), "a time, like 1m"},
+        {"idle", take_duration, OF_CLUSTER(idle_ns), "a time of at least a second, like 5m", NSEC_PER_SEC},
+        {"patience", take_duration, OF_CLUSTER(patience_ns), "a time of at least a second, like 1m", NSEC_PER_SEC},
 };
 
 /* A kind of section. */

@@ -59,6 +59,15 @@ touch turn
 wait $!
 test_that "a run that waits for a worker says so, and not that it waits for a core" 'has waits "run: waits for a worker of patient to begin" && ! has waits "for a core" && has waits "sat"'
 
+# -- a worker that would be ended, or given up, as soon as it is there --
+
+cp store/config longer
+for key in idle patience; do
+	git config --file store/config cluster.lab.$key 0s
+	test_that "$key is at least a second" 'run 4 run --on lab toy v1 1 && has err "key .$key. is .0s., but must be a time of at least a second"'
+	cp longer store/config
+done
+
 # -- a folder that another user could have made, as the default one is in /tmp --
 
 mkdir open own && chmod 777 open && chmod 755 own && ln -s own link
