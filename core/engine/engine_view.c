@@ -89,9 +89,11 @@ struct publishing {
         bool failed;
 };
 
-/* Writes one object at a time, as thousands may wait. Takes over the object. */
+/* Writes one object at a time, as thousands may wait. Takes over the object; NULL, left out: a string of it is not UTF-8. */
 static void publish_json(struct publishing *p, json_t *o)
 {
+        if (!o)
+                return;
         if (p->more)
                 fputc(',', p->to);
         p->more = true;

@@ -156,7 +156,8 @@ void node_lose(struct node *n, const char *format, ...)
         va_end(args);
         node_read_error(n);
         buffer_add_printable(&sentence, name_of(n));
-        buffer_addf(&sentence, " %s", what);
+        buffer_adds(&sentence, " ");
+        buffer_add_printable(&sentence, what); /* may have words of the worker, perhaps cut inside a character */
         add_said(n, &sentence);
         if (n->state != NODE_LEAVING) {
                 n->cluster->lost += n->state == NODE_PRESENT;
@@ -485,11 +486,9 @@ static int take_packet(struct node *n, const struct packet *p)
 static void lose_damaged(struct node *n)
 {
         if (n->state == NODE_LAUNCHED && n->input.sequence == 0) {
-                cleanup_buffer struct buffer text = {0};
                 cleanup_free char *line = copy_prefix(n->input.bytes.data, MIN(n->input.bytes.size, (size_t)80));
 
-                buffer_add_printable(&text, line);
-                node_lose(n, "printed '%s' where a worker's hello was due: 'launch' may print nothing itself", text.data ?: "");
+                node_lose(n, "printed '%s' where a worker's hello was due: 'launch' may print nothing itself", line);
         } else {
                 node_lose(n, "was cut off: %s", error_message(-EBADMSG));
         }

@@ -195,6 +195,51 @@ START_TEST(test_what_is_lost_is_done_again)
 }
 END_TEST
 
+/* Two clusters, one of which has a worker that said bytes that no JSON can hold. */
+static void look_at_bad(struct engine_remote *a, void (*fn)(void *user, const struct remote_view *v), void *user)
+{
+        fn(user, &(struct remote_view){.name = "bad", .machine = "", .why = "\xff", .uneven = ""});
+}
+
+static void look_at_good(struct engine_remote *a, void (*fn)(void *user, const struct remote_view *v), void *user)
+{
+        fn(user, &(struct remote_view){.name = "good", .machine = "", .why = "", .uneven = ""});
+}
+
+static void each_of_two(void *, void (*fn)(void *look_user, struct engine_remote *a), void *look_user)
+{
+        fn(look_user, &(struct engine_remote){.look = look_at_bad});
+        fn(look_user, &(struct engine_remote){.look = look_at_good});
+}
+
+static void note_name(void *user, const struct remote_view *v)
+{
+        ck_assert_str_eq(v->name, "good");
+        *(bool *)user = true;
+}
+
+START_TEST(test_words_that_cannot_be_shown_hide_nothing_else)
+{
+        struct answers a = ANSWERS;
+        bool is_shown = false;
+
+        start(1);
+        e = engine_close(e);
+        assert_ok(engine_open(&(struct engine_home){.dir = "store", .store = workspace_store(w), .each_remote = each_of_two},
+                              &(struct engine_options){.grace_ns = 1}, &e));
+        control.hold = true;
+        ask(1, &a);
+        for (unsigned i = 0; i < 10000 && !is_shown; i++) {
+                assert_ok(engine_each_remote_of_store("store", note_name, &is_shown));
+                poll(NULL, 0, 1);
+        }
+        ck_assert(is_shown);
+        control.hold = false;
+        wait_for(&a.n, 1);
+        end();
+}
+END_TEST
+
 START_TEST(test_what_was_not_begun_does_not_count)
 {
         struct answers a = ANSWERS;
@@ -243,4 +288,4 @@ START_TEST(test_the_last_to_leave_frees_the_slot)
 END_TEST
 
 SUITE("remote_slots", test_no_more_at_once_than_slots, test_a_slot_that_comes_later, test_what_is_lost_is_done_again,
-      test_what_was_not_begun_does_not_count, test_a_place_that_refuses, test_the_last_to_leave_frees_the_slot)
+      test_words_that_cannot_be_shown_hide_nothing_else, test_what_was_not_begun_does_not_count, test_a_place_that_refuses, test_the_last_to_leave_frees_the_slot)

@@ -423,6 +423,8 @@ START_TEST(test_refused)
         assert_refused(&h, "lab/Abacus/2", "n7 is solverfs 0.0.1, and this is ");
         h.protocol = 99;
         assert_refused(&h, "lab/Abacus/2", "is solverfs 0.0.1, and this is ");
+        h.version = (char *)"\xff\033[2J";
+        assert_refused(&h, "lab/Abacus/2", "is solverfs \\xff\\x1b[2J, and this is ");
         h.protocol = REMOTE_PROTOCOL;
         h.version = (char *)"0.1.0";
         assert_refused(&h, "lab/Quipu/2", "n7 is left out: it is another machine (lab/Abacus/2, and the results of this cluster are of lab/Quipu/2)");
