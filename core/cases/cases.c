@@ -527,6 +527,8 @@ static int remove_in(struct cases *c, struct store_txn *t, uint32_t id)
 
         if (r < 0)
                 return r;
+        if (i->whole)
+                return errorf(-EINVAL, "case %u is question %u of case %u: remove that", id, i->query, i->whole);
         if (i->removed)
                 return errorf(-ENOENT, "case %u was removed already", id);
         i->removed = true;

@@ -48,6 +48,7 @@ test_that "what stands behind (exit) is no query" 'run 0 run toy v1 one.smt2 --p
 test_that "CASE#3 is a case" 'run 0 run toy v1 v2 "inc.smt2#3" && [ "$(cut -f 2,3,8 out | tr "\t\n" " |")" = "sat 0.030000 inc.smt2#3|sat 0.900000 inc.smt2#3|" ]'
 test_that "... whose run is the script: nothing is run again" 'run 0 run toy v1 v2 "inc.smt2#all" && run 0 run toy v1 "inc.smt2#2-3" && [ "$(wc -l <out)" = 2 ]'
 test_that "... it has an id of its own" 'id=$(run 0 run toy v1 "inc.smt2#3" && cut -f 1 out) && run 0 run toy v1 "$id" && has out "inc.smt2#3"'
+test_that "... it is removed with its script only" 'id=$(run 0 run toy v1 "inc.smt2#3" && cut -f 1 out) && run 1 case remove "inc.smt2#3" && has err "case $id is question 3 of case 1: remove that"'
 test_that "... it is not listed" 'run 0 case list && ! has out "#"'
 test_that "... compared" 'run 0 compare toy@v1 toy@v2 "inc.smt2#all" inc.smt2 && has out "^regression.*slower.*inc.smt2#3$" && ! has out "inc.smt2#[124]$"'
 test_that "... and not kept: its bytes ask more" 'run 0 compare toy@v1 toy@v2 "inc.smt2#3" --keep && has err "1 is a query" && run 0 findings toy && empty out'
