@@ -161,6 +161,18 @@ static bool is_listed(const struct solver_list *l, const char *name)
         return false;
 }
 
+/* A solver that was left out, though its repository can be opened: a mistake in the config, whose line is among the workspace's. */
+static void say_mistake(struct checking *c, const char *name)
+{
+        cleanup_buffer struct buffer all = {0};
+        cleanup_free char *begin = format_string("solver %.64s is left out: ", name);
+        const char *line;
+
+        workspace_mistakes(c->workspace, &all);
+        line = all.data ? strstr(all.data, begin) : NULL;
+        care_say(c->watch, "config", CARE_DAMAGED, "%.*s", line ? (int)strcspn(line, "\n") : (int)strlen(begin) - 2, line ?: begin);
+}
+
 /* Reports solvers of the config that could not be opened. */
 static int check_left_out(struct checking *c, const struct solver_list *l)
 {
@@ -171,7 +183,7 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
         if (r == -ENODATA) /* already reported */
                 return 0;
         if (r < 0) {
-                care_say(c->watch, "repositories", CARE_DAMAGED, "%s", error_message(r));
+                care_say(c->watch, "config", CARE_DAMAGED, "%s", error_message(r));
                 return 0;
         }
         for (size_t i = 0; i < n; i++) {
@@ -181,11 +193,11 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
 
                 if (is_listed(l, recipes[i]->name))
                         continue;
-                care_say(c->watch, "repositories", CARE_DAMAGED,
-                           "solver %s cannot be opened (%s): put %s back from a backup or a fresh clone", recipes[i]->name,
-                           git_repository_open_bare(&repository, path) < 0 && git_error_last() ? git_error_last()->message
-                                                                                               : "its index does not fit it",
-                           path);
+                if (git_repository_open_bare(&repository, path) < 0)
+                        care_say(c->watch, "repositories", CARE_DAMAGED, "solver %s cannot be opened (%s): put %s back from a backup or a fresh clone",
+                                 recipes[i]->name, git_error_text(), path);
+                else
+                        say_mistake(c, recipes[i]->name);
         }
         recipe_list_free(recipes, n);
         return 0;

@@ -59,6 +59,13 @@ touch turn
 wait $!
 test_that "a run that waits for a worker says so, and not that it waits for a core" 'has waits "run: waits for a worker of patient to begin" && ! has waits "for a core" && has waits "sat"'
 
+# -- a solver whose cluster is not defined --
+
+cp store/config placed
+git config --file store/config solver.toy.runs moon
+test_that "fsck names the mistake, and does not blame the repository" 'run 1 fsck && has out "^damaged	config	solver toy is left out: there was no \[cluster .moon.\]" && ! cat out err | grep -q backup'
+cp placed store/config
+
 # -- a worker that would be ended, or given up, as soon as it is there --
 
 cp store/config longer
