@@ -19,7 +19,6 @@
 #define LOCK         ".lock"
 #define MAGIC        "solvdlta"
 #define VERSION      1
-#define PROGRAM_MOST (UINT64_C(1) << 30)
 #define CHAIN_BYTES  (UINT64_C(128) << 20) /* a chain of more bytes gets no more links; decoding takes a second per gigabyte */
 /* A delta against the chain's beginning pays while it is well below a keyframe's size. */
 #define DELTA_PAYS_NUM 3
@@ -444,7 +443,7 @@ static int read_program(int fd, struct blob *ret)
         int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_fd(fd, PROGRAM_MOST, ret);
 
         if (r == -EFBIG)
-                return errorf(r, "a built program of more than %llu bytes is more than the store takes", (unsigned long long)PROGRAM_MOST);
+                return errorf(r, "a built program has more than 1g, which is more than the store takes");
         return r < 0 ? errorf(r, "cannot read a built program: %s", strerror(-r)) : 0;
 }
 

@@ -20,6 +20,7 @@
 #include "cache/base/progress.h"
 
 #define PROGRAMS_CHAIN 8
+#define PROGRAM_MOST   (UINT64_C(1) << 30) /* bytes of one */
 
 struct programs;
 

@@ -7,7 +7,6 @@
 #include "core/remote/cluster_internal.h"
 
 #define ROUNDS       4                     /* in which a worker may ask for missing files, besides one for each REMOTE_WANTS files */
-#define PROGRAM_MOST (UINT64_C(2) << 30)   /* bytes of a received program */
 #define LOG_OF_EACH  (UINT64_C(128) << 10) /* of a command's output, however many commands share the recipe's limit */
 
 struct building {
@@ -133,7 +132,7 @@ static int fetch(struct building *x, const struct build_output *o)
         int r;
 
         if (o->size > PROGRAM_MOST)
-                return errorf(-EIO, "%s has more than 2g: build such programs with builds = local", o->name);
+                return errorf(-EFBIG, "%s has more than 1g, which is more than the store takes", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
         r = call_begin(&x->call, 0, o->size);
         if (r == 0)
