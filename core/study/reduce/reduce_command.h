@@ -1,8 +1,8 @@
 /* Interest tests by a user's command: exit status 0 means interesting, as for C-Reduce and ddSMT.
  *
- * The command is a shell command. It runs in a folder of its own that holds only the text, under the input's name, or as input.smt2 if that name would
- * need quotes. {} in the command stands for that file's path; without it the path is the last argument. Its output is dropped. It is not in a sandbox: it has its caller's rights. A command
- * that takes too long is killed with its process group; the text is then not interesting.
+ * The command is a shell command. It runs in a folder of its own that holds only the text, under the input's name, or as input.smt2 if that name
+ * would need quotes. {} in the command stands for that file's path; without it the path is the last argument. Its output is dropped. It is not in a
+ * sandbox: it has its caller's rights. A command that takes too long is killed with its process group; the text is then not interesting.
  *
  * Threads: one for open and close; the test as any other (reduce.h). */
 #pragma once
