@@ -10,7 +10,7 @@ make_repository greedy
 echo 'cp greedy.sh greedy && chmod +x greedy' >greedy/build.sh
 for v in 1 2 3 4; do
 	printf '#!/bin/sh\n# %s\nfor case; do :; done\nn=1000\n%s\n%s\necho "conflicts: $n" >&2\necho sat\n' "$v" \
-		"$([ "$v" -lt 2 ] || echo "grep -q str.len \"\$case\" && head -c 40000000 /dev/zero | tail -c 40000000 >/dev/null")" \
+		"$([ "$v" -lt 2 ] || echo "grep -q str.len \"\$case\" && dd if=/dev/zero of=/dev/null bs=40000000 count=1 2>/dev/null")" \
 		"$([ "$v" -lt 3 ] || echo 'grep -q str.len "$case" && n=10000')" >greedy/greedy.sh
 	git -C greedy add -A && git -C greedy commit -q -m "$(case $v in 2) echo "takes memory for lengths" ;; 3) echo "counts more for lengths" ;; *) echo "version $v" ;; esac)" && git -C greedy tag "v$v"
 done

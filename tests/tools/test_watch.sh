@@ -101,7 +101,7 @@ test_that "one watch at a time; a signal ends it" '
 	await "has first \"1 new commit\""
 	run 1 watch toy --once && has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
 make_script big
-big() { script_commit big "$1" "head -c 90000000 /dev/zero | tail -c $2 >/dev/null; echo 'lasts $3' >&2; # $1"; }
+big() { script_commit big "$1" "dd if=/dev/zero of=/dev/null bs=$2 count=1 2>/dev/null; echo 'lasts $3' >&2; # $1"; }
 big 1 20000000 0.003 && toy_recipe big && run 0 -q solver add --recipe big.recipe big big && printf "(check-sat)\n; of memory\n" >m.smt2 && run 0 case add m.smt2 && run 0 set add lean m.smt2 && run 0 watch big --once --set lean
 big 2 20000000 0.003 && big 3 60000000 0.003 && big 4 60000000 0.003 && big 5 60000000 0.04
 test_that "a commit that takes more memory, and one that takes more time" '
