@@ -85,9 +85,13 @@ void term_list_done(struct term_list *l)
         *l = (struct term_list){0};
 }
 
+/* Most lists are short: they do not grow up to here. */
+#define LIST_LEAST 16
+
 void term_list_add(struct term_list *l, const struct term *t)
 {
-        list_grow(l->list, l->n);
+        if (l->n == 0 || l->n >= LIST_LEAST - 1)
+                list_grow(l->list, MAX(l->n, (size_t)LIST_LEAST / 2 - 1));
         l->list[l->n++] = t;
 }
 
