@@ -400,7 +400,7 @@ static void crowd_end(struct crowd *c)
         }
 }
 
-#define BUSY "#!/bin/sh\ni=0\nwhile [ $i -lt 300000 ]; do i=$((i+1)); done\necho sat\n"
+#define BUSY "#!/bin/sh\ni=0\nwhile [ $i -lt 150000 ]; do i=$((i+1)); done\necho sat\n"
 
 START_TEST(test_waiting)
 {
