@@ -151,7 +151,7 @@ static int64_t nanoseconds(const struct timespec *t)
         return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
 }
 
-/* Follows links. True if one of them was made after the build began: another compiler may be behind it. `path` becomes the last name. */
+/* Follows links. True if one of them was made after the build began: another compiler may be behind it. */
 static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
 {
         struct stat st;
@@ -171,30 +171,14 @@ static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
         return false;
 }
 
-/* True if the folder where the file is missing has changed since the build began: it may have been there. A build is done anew then, so /etc and the
- * folders of users, where files come and go, do not count. */
-static bool may_be_removed(const struct attempt *a, char path[PATH_SIZE])
-{
-        static const char *const packaged[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL};
-        struct stat st;
-        int r;
-
-        if (!is_in_any(path, packaged))
-                return false;
-        while ((r = stat(path, &st)) < 0 && strrchr(path, '/') > path)
-                *strrchr(path, '/') = '\0';
-        return r == 0 && S_ISDIR(st.st_mode) && nanoseconds(&st.st_mtim) > a->began_ns;
-}
-
+/* A file that is gone is not noticed: any change of its folder would mean a build anew. */
 static bool has_moved(const struct attempt *a, const char *path, const struct file_look *look)
 {
         char last[PATH_SIZE];
 
         if (look->kind == FILE_CONTENT && look->changed_ns > a->began_ns)
                 return true;
-        if (path[0] != '/' || snprintf(last, sizeof(last), "%s", path) >= PATH_SIZE)
-                return false;
-        return has_new_link(a, last) || (look->kind == FILE_ABSENT && may_be_removed(a, last));
+        return path[0] == '/' && snprintf(last, sizeof(last), "%s", path) < PATH_SIZE && has_new_link(a, last);
 }
 
 bool attempt_list_used(struct attempt *a)

@@ -1318,26 +1318,6 @@ START_TEST(test_compiler_chosen_meanwhile)
 }
 END_TEST
 
-static void remove_word(unsigned, unsigned)
-{
-        shell("rm /usr/local/bin/word");
-}
-
-START_TEST(test_file_removed_meanwhile)
-{
-        struct build_request q;
-
-        if (!own_compilers())
-                return;
-        shell("git init -q -b main r; cd r; touch a; commit one; echo there >/usr/local/bin/word");
-        begin("build = cat /usr/local/bin/word >word || echo gone >word\nbuild = cp word out\noutput = out\n");
-        q = request_for("main");
-        assert_ok(build_meanwhile(&q, remove_word, 0, 0));
-        check_output("gone\n");
-        close_all();
-}
-END_TEST
-
 /* Another assembler behind the same compiler. */
 static void install_assembler(unsigned number, unsigned time)
 {
@@ -1394,4 +1374,4 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
-      test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_file_removed_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time)
+      test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time)
