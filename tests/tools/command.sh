@@ -60,7 +60,7 @@ await() {
 	return 1
 }
 # The system's own where there is one: another in PATH may be a script that looks for it each time, which takes ten times as long.
-[ ! -x /usr/bin/python3 ] || python3() { /usr/bin/python3 "$@"; }
+[ ! -x /usr/bin/python3 ] || { shopt -s expand_aliases && alias python3=/usr/bin/python3; }
 random_bytes() { python3 "$source_dir/tests/support/seed.py" "$1"; }
 # Those of the processes in FILE that do not end.
 left_of() { # left_of FILE
