@@ -261,12 +261,19 @@ static double test(const struct series *s, size_t n)
         return t.p;
 }
 
-/* The shift that the first n pairs show. */
-static struct stat_shift estimate(const struct series *s, size_t n)
+struct judge_interval judge_t_interval(double mean, double error, double df)
+{
+        double half = df > 0 ? stat_t_quantile(0.5 + JUDGE_CONFIDENCE / 2, df) * error : INFINITY;
+
+        return isfinite(error) && isfinite(half) ? (struct judge_interval){mean - half, mean + half}
+                                                 : (struct judge_interval){-INFINITY, INFINITY};
+}
+
+/* The shift that the first n pairs show; `sides` is of these. */
+static struct stat_shift estimate(const struct series *s, const struct sides *sides, size_t n)
 {
         double x[JUDGE_PAIRS], y[JUDGE_PAIRS];
-        const struct sides sides = sides_of(s, n);
-        bool paired = judge_go_together(&sides);
+        bool paired = judge_go_together(sides);
 
         for (size_t i = 0; i < n; i++) {
                 x[i] = paired ? s->after[i] - s->before[i] : s->after[i];
@@ -282,14 +289,15 @@ static struct stat_shift estimate(const struct series *s, size_t n)
  * estimate hardly does. A mean that a few outliers may have moved by chance is none: its interval includes 0. */
 static struct stat_shift change_of(const struct series *s, size_t n)
 {
-        const struct stat_shift middle = estimate(s, n);
-        const struct moments pairs = sides_of(s, n).shift;
-        double half;
+        const struct sides sides = sides_of(s, n);
+        const struct moments *pairs = &sides.shift;
+        const struct stat_shift middle = estimate(s, &sides, n);
+        struct judge_interval mean;
 
-        if (fabs(middle.shift) >= s->floor || fabs(pairs.mean) < s->floor || n < JUDGE_FIRST_PAIRS)
+        if (fabs(middle.shift) >= s->floor || fabs(pairs->mean) < s->floor || n < JUDGE_FIRST_PAIRS)
                 return middle;
-        half = stat_t_quantile(0.5 + JUDGE_CONFIDENCE / 2, pairs.n - 1) * sqrt(pairs.square / (pairs.n - 1) / pairs.n);
-        return half < fabs(pairs.mean) ? (struct stat_shift){pairs.mean, pairs.mean - half, pairs.mean + half} : middle;
+        mean = judge_t_interval(pairs->mean, judge_error(pairs), pairs->n - 1);
+        return mean.low > 0 || mean.high < 0 ? (struct stat_shift){pairs->mean, mean.low, mean.high} : middle;
 }
 
 /* Looks at all cases, and marks those with a significant change. */

@@ -1,6 +1,8 @@
 /* Shared by the judge's files: the pairs of a case as logarithms of one measure, looks, and a look's share of false alarms. */
 #pragma once
 
+#include <math.h>
+
 #include "cache/base/util.h"
 #include "core/study/base/stat.h"
 #include "core/study/judge/judge.h"
@@ -81,6 +83,11 @@ static inline void judge_add(struct moments *m, double x)
         m->mean += apart / m->n;
         m->square += apart * (x - m->mean);
 }
+/* The standard error of the mean. */
+static inline double judge_error(const struct moments *m)
+{
+        return sqrt(m->square / (m->n - 1) / m->n);
+}
 struct sides { /* both sides under the same seeds, and their difference */
         struct moments before, after, shift;
 };
@@ -90,6 +97,8 @@ static inline void judge_add_pair(struct sides *s, double before, double after)
         judge_add(&s->after, after);
         judge_add(&s->shift, after - before);
 }
+/* Student's interval; infinite without an error. */
+struct judge_interval judge_t_interval(double mean, double error, double df);
 /* True if the two sides correlate over the seeds, by the t of their correlation. */
 bool judge_go_together(const struct sides *s);
 /* The logarithm of the least ratio that is a change; `least`: the lesser of the two amounts, which matters for times. */

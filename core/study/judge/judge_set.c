@@ -62,19 +62,11 @@ static struct spread spread_of(const struct moments *c, size_t n)
         return ret;
 }
 
-static struct judge_interval interval(double mean, double error, double df)
-{
-        double half = df > 0 ? stat_t_quantile(0.5 + JUDGE_CONFIDENCE / 2, df) * error : INFINITY;
-
-        return isfinite(error) && isfinite(half) ? (struct judge_interval){mean - half, mean + half}
-                                                 : (struct judge_interval){-INFINITY, INFINITY};
-}
-
 static struct judge_mean mean_of(const struct spread *s, size_t n)
 {
         if (n == 0)
                 return (struct judge_mean){NAN, {NAN, NAN}, {NAN, NAN}};
-        return (struct judge_mean){s->mean, interval(s->mean, s->seeds, s->seeds_df), interval(s->mean, s->cases, (double)n - 1)};
+        return (struct judge_mean){s->mean, judge_t_interval(s->mean, s->seeds, s->seeds_df), judge_t_interval(s->mean, s->cases, (double)n - 1)};
 }
 
 static struct judge_mean exp_of(struct judge_mean m)
