@@ -245,3 +245,7 @@ uint64_t clock_ns(clockid_t clock);
 uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
 int64_t now_seconds(void);            /* CLOCK_REALTIME */
 struct timespec time_in(uint64_t ns); /* `ns` from now, on CLOCK_REALTIME, for pthread_cond_timedwait() */
+static inline int64_t timespec_ns(const struct timespec *t)
+{
+        return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
+}

@@ -146,11 +146,6 @@ static void put_dependencies(const struct build_request *q, struct buffer *b)
 
 /* -- changes while the build ran -- */
 
-static int64_t nanoseconds(const struct timespec *t)
-{
-        return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
-}
-
 /* Follows links. True if one of them was made after the build began: another compiler may be behind it. */
 static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
 {
@@ -161,7 +156,7 @@ static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
                 ssize_t n = readlink(path, target, sizeof(target) - 1);
                 size_t folder = n > 0 && target[0] != '/' ? (size_t)(strrchr(path, '/') + 1 - path) : 0;
 
-                if (nanoseconds(&st.st_ctim) > a->began_ns)
+                if (timespec_ns(&st.st_ctim) > a->began_ns)
                         return true;
                 if (n <= 0 || folder + (size_t)n >= PATH_SIZE)
                         return false;

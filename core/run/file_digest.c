@@ -25,19 +25,14 @@ static struct {
         bool has_news;
 } digests = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int64_t nanoseconds(const struct timespec *t)
-{
-        return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
-}
-
 /* Nobody can replace the file or write to it and restore all of these. */
 static void moment_of(const struct stat *st, uint64_t ret[MOMENT_WORDS])
 {
         ret[0] = st->st_dev;
         ret[1] = st->st_ino;
         ret[2] = (uint64_t)st->st_size;
-        ret[3] = (uint64_t)nanoseconds(&st->st_mtim);
-        ret[4] = (uint64_t)nanoseconds(&st->st_ctim);
+        ret[3] = (uint64_t)timespec_ns(&st->st_mtim);
+        ret[4] = (uint64_t)timespec_ns(&st->st_ctim);
 }
 
 /* -- the table; lock held -- */
@@ -84,7 +79,7 @@ static bool is_settled(const struct stat *st)
         struct timespec now;
 
         clock_gettime(CLOCK_REALTIME, &now);
-        return nanoseconds(&now) - nanoseconds(&st->st_ctim) > SETTLED;
+        return timespec_ns(&now) - timespec_ns(&st->st_ctim) > SETTLED;
 }
 
 /* False if the file cannot be read. */
@@ -97,7 +92,7 @@ static bool hash_file(const char *path, struct digest *ret)
         if (fd < 0 || fstat(fd, &before) < 0 || digest_of_fd(fd, ret, &size) < 0 || fstat(fd, &after) < 0)
                 return false;
         moment_of(&before, moment);
-        if (is_settled(&before) && nanoseconds(&before.st_ctim) == nanoseconds(&after.st_ctim)) {
+        if (is_settled(&before) && timespec_ns(&before.st_ctim) == timespec_ns(&after.st_ctim)) {
                 pthread_mutex_lock(&digests.lock);
                 remember(path, moment, ret);
                 digests.has_news = true;
@@ -117,7 +112,7 @@ void file_look(const char *path, struct file_look *ret)
                 ret->kind = errno == ENOENT || errno == ENOTDIR ? FILE_ABSENT : FILE_OTHER;
                 return;
         }
-        ret->changed_ns = nanoseconds(&st.st_ctim);
+        ret->changed_ns = timespec_ns(&st.st_ctim);
         ret->kind = S_ISDIR(st.st_mode) ? FILE_FOLDER : S_ISREG(st.st_mode) ? FILE_CONTENT : FILE_OTHER;
         if (ret->kind != FILE_CONTENT)
                 return;
