@@ -129,7 +129,7 @@ static int write_tree(git_repository *from, git_repository *to, git_oid *ret)
                 const git_status_entry *e = git_status_byindex(list, i);
                 const git_diff_delta *d = e->index_to_workdir ?: e->head_to_index;
                 cleanup_free char *name = copy_string(d->new_file.path);
-                /* Of a clean file, bytes and mode here may be others than the commit's: by core.fileMode, or a filter. */
+                /* The working tree may have other bytes and another mode of a clean file than the commit: by a filter, by core.fileMode. */
                 const git_index_entry *clean = e->status == GIT_STATUS_CURRENT ? git_index_get_bypath(index, name, 0) : NULL;
                 size_t n = strlen(name);
 

@@ -126,7 +126,7 @@ END_TEST
 
 /* -- rules -- */
 
-/* Of the first assertion. */
+/* Counts the steps of the first assertion: those of others are taken off again. */
 static int count_step(void *user, struct script *with, const struct weaken_step *step)
 {
         for (size_t i = 0; i < step->command; i++)
