@@ -76,30 +76,10 @@ static int send_hello(struct worker *w)
 
 /* -- received bytes -- */
 
-static struct arriving *arriving_of(struct worker *w, const struct remote_part *p)
+static void arriving_done(struct arriving *a)
 {
-        struct arriving *a;
-
-        SLIST_FOREACH (a, &w->arriving, link)
-                if (digest_equal(&a->id, &p->id))
-                        break;
-        if (!a) {
-                a = allocate(1, sizeof(*a));
-                a->id = p->id;
-                SLIST_INSERT_HEAD(&w->arriving, a, link);
-        }
-        if (p->offset == 0) {
-                buffer_done(&a->bytes);
-                a->size = p->size;
-        }
-        return a;
-}
-
-static void arriving_free(struct worker *w, struct arriving *a)
-{
-        SLIST_REMOVE(&w->arriving, a, arriving, link);
         buffer_done(&a->bytes);
-        free(a);
+        *a = (struct arriving){0};
 }
 
 static int arrived(void *user, const struct digest *id, struct blob *ret)
@@ -119,14 +99,19 @@ static int take_part(struct worker *w, const struct packet *packet)
 {
         struct remote_part part;
         cleanup_close int fd = -1;
-        struct arriving *a;
+        struct arriving *a = &w->arriving;
         char path[PATH_SIZE];
         int r = remote_part_read(packet->body, &part);
 
         if (r < 0)
                 return r;
-        a = arriving_of(w, &part);
-        if (part.size != a->size || part.offset != a->bytes.size || part.size - part.offset < part.bytes.size) {
+        if (part.offset == 0) {
+                arriving_done(a);
+                a->id = part.id;
+                a->size = part.size;
+        }
+        if (!digest_equal(&a->id, &part.id) || part.size != a->size || part.offset != a->bytes.size ||
+            part.size - part.offset < part.bytes.size) {
                 r = errorf(-EBADMSG, "a part of a file came out of order");
         } else {
                 buffer_add(&a->bytes, part.bytes.data, part.bytes.size);
@@ -134,7 +119,7 @@ static int take_part(struct worker *w, const struct packet *packet)
                 if (r == 0 && a->bytes.size == a->size)
                         r = program_folder_get(&w->folder, &a->id, a->size, arrived, a, &fd, path);
                 if (r < 0 || a->bytes.size == a->size)
-                        arriving_free(w, a);
+                        arriving_done(a);
         }
         blob_done(&part.bytes);
         if (r < 0 && r != -EBADMSG) {
@@ -297,7 +282,6 @@ int worker_serve(const struct worker_options *o)
                 r = read_packets(&w);
         alarm(END_SECONDS);
         worker_runs_stop(&w);
-        while (!SLIST_EMPTY(&w.arriving))
-                arriving_free(&w, SLIST_FIRST(&w.arriving));
+        arriving_done(&w.arriving);
         return r;
 }

@@ -34,9 +34,8 @@ struct kept_runner {
         size_t n_files;
 };
 
-/* Bytes being received. */
+/* A file being received. A head sends one at a time: the first part of the next one ends an upload that was cancelled. */
 struct arriving {
-        SLIST_ENTRY(arriving) link;
         struct digest id;
         uint64_t size;
         struct buffer bytes;
@@ -47,7 +46,7 @@ struct worker {
         unsigned n_slots;
         char scratch[PATH_SIZE];
         struct program_folder folder;
-        SLIST_HEAD(, arriving) arriving; /* used by the reading thread */
+        struct arriving arriving; /* used by the reading thread */
 
         pthread_mutex_t out_lock;
         uint32_t out_sequence; /* under out_lock */

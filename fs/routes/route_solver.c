@@ -29,17 +29,30 @@ static int solver_match(struct tree *t, const struct node *dir, const char *name
         return -ENOENT;
 }
 
+/* The solver of the lowest number from `from` on; NULL: there is none. */
+static const struct solver *next_solver(const struct solver_list *l, uint64_t from)
+{
+        const struct solver *next = NULL;
+
+        for (size_t i = 0; i < l->n; i++)
+                if (l->list[i]->number >= from && (!next || l->list[i]->number < next->number))
+                        next = l->list[i];
+        return next;
+}
+
+/* A listing goes on by the solver's number, which stays when another solver is removed meanwhile. */
 static int solver_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
+        const struct solver *s = NULL;
         int r = workspace_solvers(tree_workspace(t), &l);
 
-        for (size_t i = from; r == 0 && i < l->n; i++) {
+        for (; r == 0 && (s = next_solver(l, from)); from = s->number + 1ULL) {
                 struct inode inode = {.kind = KIND_SOLVER};
 
-                r = tree_set_view(t, &(struct view){.solver = l->list[i]->number}, &inode);
+                r = tree_set_view(t, &(struct view){.solver = s->number}, &inode);
                 if (r == 0)
-                        r = tree_emit(row, l->list[i]->recipe->name, inode, i, fn, user);
+                        r = tree_emit(row, s->recipe->name, inode, s->number, fn, user);
         }
         return r;
 }
