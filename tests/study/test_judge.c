@@ -576,6 +576,23 @@ START_TEST(test_a_set_that_changed_as_a_whole)
 }
 END_TEST
 
+/* All slower by 1.5 %, which is no change; a single run that is slower by chance does not make it one. */
+START_TEST(test_an_outlier_is_no_change_of_a_set)
+{
+        struct random r;
+
+        random_seed(&r, 9);
+        setup();
+        for (size_t i = 0; i < 4; i++)
+                draw(&r, i, 6, 0, true, 0.001, 1.015);
+        pairs[2][3].run[1].seconds *= 20;
+        look_at(4, &by_time);
+        ck_assert(judged.set.by[JUDGE_TIME].p < 0.01);
+        ck_assert(judged.set.by[JUDGE_TIME].ratio.mean > 1.1);
+        ck_assert_int_eq(change_of_set(), JUDGE_UNDECIDED);
+}
+END_TEST
+
 /* Five pairs of each case prove nothing for it; those of all do, and then the cases follow where they are plain enough. */
 START_TEST(test_cases_follow_their_set)
 {
@@ -763,6 +780,6 @@ SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor, test_an_outlier_is_no_change,
       test_seeds_apart_are_not_the_same, test_slower_under_some_seeds,
       test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_the_median, test_lost_by_another_measure, test_amounts,
-      test_one_seed_proves_nothing, test_a_set_that_changed_as_a_whole, test_cases_follow_their_set,
+      test_one_seed_proves_nothing, test_a_set_that_changed_as_a_whole, test_an_outlier_is_no_change_of_a_set, test_cases_follow_their_set,
       test_repetitions_are_one_throw_of_a_case, test_nothing_to_judge, test_order, test_chaos_is_no_change,
       test_one_slower_case_is_found, test_a_slower_set_is_found_early, test_small_sets_end_early)

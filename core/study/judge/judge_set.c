@@ -85,6 +85,7 @@ struct group { /* the set, or a family, by one measure */
         struct spread spread;   /* at that look; without one: of all pairs */
         struct moments *room;   /* [n] of the pairs of each case */
         double *before, *after; /* [all pairs] */
+        bool agrees;            /* the mean differs from 0 by no chance, and as the ranks do; a few outliers move it alone */
         bool found;
 };
 
@@ -120,11 +121,20 @@ static size_t gather(struct group *g, size_t look)
         return n;
 }
 
+/* The interval of the mean. Without a common change of all cases it is that over cases. */
+static struct judge_interval interval_of(const struct group *g)
+{
+        struct judge_mean mean = mean_of(&g->spread, g->ret->cases);
+
+        return g->spread.is_even ? mean.seeds : mean.cases;
+}
+
 /* The p at a look. If the cases differ by more than their seeds explain, by chaos beyond the seeds or by changes of only some cases, each case is one
  * observation. */
 static double test_group(struct group *g, size_t look)
 {
         size_t n = gather(g, look);
+        const struct judge_interval mean = interval_of(g);
         struct stat_test test;
 
         if (!g->spread.is_even) {
@@ -135,7 +145,8 @@ static double test_group(struct group *g, size_t look)
                 }
         }
         stat_signed_rank(g->after, g->before, n, &test);
-        return (g->spread.mean > 0) == (test.greater < test.less) ? test.p : 1;
+        g->agrees = test.greater < test.less ? mean.low > 0 : mean.high < 0;
+        return test.p;
 }
 
 static void look_at_groups(struct group *groups, size_t n, enum judge_part part, size_t look, const struct measured *m)
@@ -151,6 +162,8 @@ static void look_at_groups(struct group *groups, size_t n, enum judge_part part,
                         continue;
                 g->looked = judge_looks[look];
                 p[i] = test_group(g, look);
+                if (!g->agrees)
+                        p[i] = 1;
         }
         stat_discoveries(p, n, judge_spending(part, look, m->is_asked, m->false_alarms), &largest);
         for (size_t i = 0; i < n; i++)
@@ -160,8 +173,7 @@ static void look_at_groups(struct group *groups, size_t n, enum judge_part part,
 /* True if the group as a whole is the same. If the cases differ from each other, that must be by little, too. */
 static bool is_same(const struct group *g)
 {
-        struct judge_mean mean = mean_of(&g->spread, g->ret->cases);
-        struct judge_interval i = g->spread.is_even ? mean.seeds : mean.cases;
+        const struct judge_interval i = interval_of(g);
 
         return i.low > -g->floor && i.high < g->floor;
 }
