@@ -18,7 +18,7 @@ static struct execute_result ended(const char *out, const char *err)
 
 START_TEST(test_a_run_lasts_as_long_as_it_says)
 {
-        struct execute_result r = ended("sat\n", "warning: it lasts 9\nlasts 0.5\nlasts 0.25\nlasts");
+        cleanup(execute_result_done) struct execute_result r = ended("sat\n", "warning: it lasts 9\nlasts 0.5\nlasts 0.25\nlasts");
 
         simulated_clock_apply(&limits, &r);
         ck_assert_uint_eq(r.wall_ns, NSEC_PER_SEC / 4);
@@ -31,7 +31,7 @@ END_TEST
 
 START_TEST(test_one_that_says_nothing_is_short)
 {
-        struct execute_result r = ended("sat\n", "");
+        cleanup(execute_result_done) struct execute_result r = ended("sat\n", "");
 
         simulated_clock_apply(&limits, &r);
         ck_assert_uint_eq(r.wall_ns, NSEC_PER_MSEC);
@@ -41,7 +41,7 @@ END_TEST
 
 START_TEST(test_beyond_the_limit_nothing_was_printed)
 {
-        struct execute_result r = ended("sat\n", "lasts 20\n");
+        cleanup(execute_result_done) struct execute_result r = ended("sat\n", "lasts 20\n");
 
         simulated_clock_apply(&limits, &r);
         ck_assert_int_eq(r.end, END_TIMEOUT);
@@ -53,7 +53,7 @@ END_TEST
 START_TEST(test_of_two_limits_the_lower_one_counts)
 {
         struct recipe_limits both = {.wall_ns = 9 * NSEC_PER_SEC, .cpu_ns = 3 * NSEC_PER_SEC};
-        struct execute_result r = ended("sat\n", "lasts 5");
+        cleanup(execute_result_done) struct execute_result r = ended("sat\n", "lasts 5");
 
         simulated_clock_apply(&both, &r);
         ck_assert_int_eq(r.end, END_TIMEOUT);
@@ -64,7 +64,7 @@ END_TEST
 START_TEST(test_cpu_time_may_be_another)
 {
         struct recipe_limits both = {.wall_ns = 9 * NSEC_PER_SEC, .cpu_ns = 3 * NSEC_PER_SEC};
-        struct execute_result short_one = ended("sat\n", "lasts 8 cpu 0.5\n"), long_one = ended("sat\n", "lasts 8 cpu 6\n");
+        cleanup(execute_result_done) struct execute_result short_one = ended("sat\n", "lasts 8 cpu 0.5\n"), long_one = ended("sat\n", "lasts 8 cpu 6\n");
 
         simulated_clock_apply(&both, &short_one);
         ck_assert_int_eq(short_one.end, END_EXIT);
