@@ -172,17 +172,6 @@ struct remeasuring {
         pthread_t thread;
 };
 
-/* Earlier versions kept the rows of results that had been tried often enough. */
-static void drop_given_up(struct workspace *w)
-{
-        cleanup_notes struct notes all = {0};
-
-        notes_read(w, PREFIX, &all);
-        for (size_t i = 0; i < all.n; i++)
-                if (tries_in(&all.list[i]) >= DISTURBED_TRIES)
-                        change(w, all.list[i].key, DISTURBED_TRIES);
-}
-
 static bool is_idle(const struct remeasuring *m)
 {
         struct engine_counters c;
@@ -220,7 +209,6 @@ static void *remeasuring_thread(void *user)
         struct remeasuring *m = user;
         struct pollfd end = {.fd = m->end, .events = POLLIN};
 
-        drop_given_up(m->workspace);
         while (poll(&end, 1, LOOK_MS) == 0) /* all signals are blocked here */
                 remeasure_next(m);
         return NULL;
