@@ -5,7 +5,7 @@
 
 #include "core/report/outfile.h"
 
-struct common common = {.signals = -1};
+struct common common = {.wait_ns = UINT64_MAX, .signals = -1};
 
 void command_write_file(const char *path, const struct buffer *text)
 {
@@ -44,6 +44,8 @@ int command_with_scratch_store(int (*fn)(void *user), void *user)
         r = workspace_create(dir);
         if (r == 0)
                 r = workspace_open(dir, 0, &common.workspace);
+        if (r == 0)
+                workspace_set_wait(common.workspace, common.wait_ns);
         status = r < 0 ? fail(r) : fn(user);
         command_close();
         common.workspace = outer.workspace;
@@ -144,6 +146,7 @@ void command_open(int store_flags)
         command_need_store(dir);
         r = workspace_open(dir, store_flags, &common.workspace);
         command_must_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT : r == -ENOENT ? STATUS_ABSENT : STATUS_SYSTEM, r);
+        workspace_set_wait(common.workspace, common.wait_ns);
 }
 
 void command_run_on(const char *cluster)
@@ -154,10 +157,8 @@ void command_run_on(const char *cluster)
 
 void command_engine(void)
 {
-        const struct engine_options options = {.gives_up = common.gives_up, .wait_ns = common.wait_ns};
-
         if (!common.engine)
-                command_must_as(STATUS_SYSTEM, workspace_engine(common.workspace, &options, &common.engine));
+                command_must_as(STATUS_SYSTEM, workspace_engine(common.workspace, NULL, &common.engine));
 }
 
 /* -- signals ----------------------------------------------------------------------------------------------------- */

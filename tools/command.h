@@ -18,8 +18,7 @@ struct common {
         const char *store; /* --store; NULL: not given */
         bool quiet;
         unsigned verbose;
-        bool gives_up;      /* --wait was given */
-        uint64_t wait_ns;   /* --wait: give up if no core gets free for so long */
+        uint64_t wait_ns;   /* --wait: give up if no core gets free for so long; UINT64_MAX: never */
         unsigned umask;     /* the caller's; for the user's files */
         bool json;          /* --json */
 

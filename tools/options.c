@@ -140,7 +140,6 @@ static void parse_store(void *, const char *text)
 
 static void parse_wait(void *, const char *text)
 {
-        common.gives_up = true;
         common.wait_ns = strcmp(text, "0") == 0 ? 0 : command_duration("--wait", text);
 }
 

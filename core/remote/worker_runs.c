@@ -220,7 +220,7 @@ static void serve(struct worker *w, struct request *q)
         } else if (q->type == PACKET_FETCH) {
                 r = worker_fetch(w, q);
         } else if ((r = ask_for_missing(w, q)) == 0) {
-                r = slot_lease(w->options->folder, "a run for another machine", q->cancel_fd, &slot);
+                r = slot_lease(w->options->folder, "a run for another machine", UINT64_MAX, q->cancel_fd, &slot);
                 if (r == 0)
                         r = run_on(w, q, &slot);
                 slot_release(&slot);

@@ -298,8 +298,16 @@ static bool others_go_first(const char *folder)
                (__atomic_load_n(&n_leased, __ATOMIC_RELAXED) > 0 && slot_is_marked(folder, SLOT_BATCH_HAS_NONE));
 }
 
-int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct slot *ret)
+static void look_at_own(void *has_core, const struct slot_view *v)
 {
+        *(bool *)has_core |= v->run.is_known && v->run.note.pid == getpid();
+}
+
+int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int cancel_fd, struct slot *ret)
+{
+        cleanup_buffer struct buffer who = {0};
+        uint64_t since = now_ns(); /* others leave us none */
+        bool has_core = false;     /* this process, also by the engine's jobs */
         struct slot s = {.lock = -1};
         cleanup_close int mark = -1;
         int r = slot_folder(own_folder, s.folder, NULL);
@@ -310,6 +318,16 @@ int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct s
                         break;
                 if (mark < 0 && __atomic_load_n(&n_leased, __ATOMIC_RELAXED) == 0)
                         slot_mark(s.folder, SLOT_BATCH_HAS_NONE, &mark);
+                if (now_ns() - since >= wait_ns) {
+                        slot_each(s.folder, look_at_own, &has_core);
+                        if (!has_core) {
+                                slot_waits_line(s.folder, false, &who);
+                                r = errorf(-EAGAIN, "%s", who.data);
+                                break;
+                        }
+                        has_core = false;
+                        since = now_ns();
+                }
                 r = wait_to_look(cancel_fd, LOOK_MS);
         }
         if (r == 0)

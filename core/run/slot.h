@@ -90,8 +90,9 @@ struct slot {
         cpu_set_t cpus;
         char folder[PATH_SIZE];
 };
-/* Waits for a free core of those that timed runs may own (host_cores()), yielding to persons. -ECANCELED if `cancel_fd` (-1: none) is readable. */
-int slot_lease(const char *own_folder, const char *what, int cancel_fd, struct slot *ret);
+/* Waits for a free core of those that timed runs may own (host_cores()), yielding to persons. -ECANCELED if `cancel_fd` (-1: none) is readable. -EAGAIN,
+ * and the names of the owners: others have left this process no core for `wait_ns` (UINT64_MAX: waits for ever). */
+int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int cancel_fd, struct slot *ret);
 void slot_release(struct slot *s);
 /* True if a person waits for a slot, a process has none, or a build waits for its turn. The holder of a long lease asks between two runs and, if so,
  * gives it back and leases again. */

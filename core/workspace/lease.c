@@ -23,7 +23,7 @@ int lease_take(struct lease *l)
 
         if (!l->has_slot)
                 r = l->pool ? pool_lease(l->pool, l->most_ns, is_over, l, &l->remote)
-                            : slot_lease(workspace_dir(l->workspace), l->what, l->cancel_fd, &l->slot);
+                            : slot_lease(workspace_dir(l->workspace), l->what, workspace_wait(l->workspace), l->cancel_fd, &l->slot);
         l->has_slot = r == 0;
         return r;
 }

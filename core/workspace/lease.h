@@ -36,7 +36,7 @@ struct lease {
         size_t n_runners;
 };
 
-/* Waits for a slot, unless the lease has one. -ECANCELED; -EIO with a sentence: no slot to be had. */
+/* Waits for a slot, unless the lease has one. -ECANCELED; -EIO with a sentence: no slot to be had; -EAGAIN, likewise: not in time (workspace_wait()). */
 int lease_take(struct lease *l);
 /* Closes the runners and gives the slot back, if there is one. */
 void lease_leave(struct lease *l);

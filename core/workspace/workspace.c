@@ -105,6 +105,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         if (!absolute)
                 return errno == ENOENT ? workspace_none_at(dir) : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
         w = allocate(1, sizeof(*w));
+        w->wait_ns = UINT64_MAX;
         git_may_begin();
         pthread_mutex_init(&w->lock, NULL);
         r = snprintf(w->dir, sizeof(w->dir), "%s", absolute) < PATH_SIZE ? path_join(w->config, w->dir, "config") : -ENAMETOOLONG;
@@ -189,6 +190,10 @@ int workspace_engine(struct workspace *w, const struct engine_options *options, 
         o.cores = o.cores ?: w->settings.cores;
         o.queue = o.queue ?: w->settings.queue;
         o.grace_ns = o.grace_ns ?: w->settings.grace_ns;
+        if (w->wait_ns != UINT64_MAX) {
+                o.gives_up = true;
+                o.wait_ns = w->wait_ns;
+        }
         return engine_open(&(struct engine_home){.dir = w->dir,
                                                   .store = w->store,
                                                   .changes = recipes_changed,
@@ -196,6 +201,16 @@ int workspace_engine(struct workspace *w, const struct engine_options *options, 
                                                   .attach = attach_pools,
                                                   .user = w},
                            &o, ret);
+}
+
+void workspace_set_wait(struct workspace *w, uint64_t wait_ns)
+{
+        w->wait_ns = wait_ns;
+}
+
+uint64_t workspace_wait(const struct workspace *w)
+{
+        return w->wait_ns;
 }
 
 int workspace_run_on(struct workspace *w, const char *pool)

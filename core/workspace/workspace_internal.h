@@ -22,6 +22,7 @@ struct workspace {
         struct settings settings;  /* as at open */
         struct worker_pool **places; /* owned; of the clusters of `settings`, in order */
         size_t n_pools;
+        uint64_t wait_ns;   /* workspace_set_wait() */
         const char *run_on; /* borrowed: workspace_run_on(); NULL: as the config says */
 
         pthread_mutex_t lock;

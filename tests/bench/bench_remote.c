@@ -82,7 +82,7 @@ static int row_overhead(void)
         if (r == 0)
                 r = cluster_slots_take(c, 0, 1, &slot);
         if (r == 0)
-                r = slot_lease(NULL, "bench", -1, &core);
+                r = slot_lease(NULL, "bench", UINT64_MAX, -1, &core);
         if (r == 0)
                 r = open_runner("/usr/bin/true", slot, NULL, &remote);
         if (r == 0)
@@ -167,7 +167,7 @@ static int row_stream(void)
         if (r == 0)
                 r = open_cluster(2, &c);
         for (unsigned i = 0; r == 0 && i < 2; i++) {
-                r = slot_lease(NULL, "bench", -1, &cores[i]);
+                r = slot_lease(NULL, "bench", UINT64_MAX, -1, &cores[i]);
                 if (r == 0)
                         r = open_runner(program, NULL, &cores[i].cpus, &local.runners[i]);
         }

@@ -134,7 +134,7 @@ START_TEST(test_lease)
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
         struct slot s, t;
 
-        assert_ok(slot_lease(NULL, "test", -1, &s));
+        assert_ok(slot_lease(NULL, "test", UINT64_MAX, -1, &s));
         ck_assert_int_eq(CPU_COUNT(&s.cpus), 1);
         ck_assert(CPU_ISSET((size_t)s.cpu, &s.cpus));
         assert_error(slot_try(s.folder, s.cpu, SLOT_RUN, &lock), EAGAIN);
@@ -144,16 +144,35 @@ START_TEST(test_lease)
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         close(fds[1]);
         slot_release(&s);
-        assert_error(slot_lease(NULL, "test", fds[0], &t), ECANCELED);
+        assert_error(slot_lease(NULL, "test", UINT64_MAX, fds[0], &t), ECANCELED);
         close(lock);
         for (size_t i = 0; i < n; i++)
                 assert_ok(slot_try(s.folder, cpus[i], SLOT_RUN, &all[i]));
-        assert_error(slot_lease(NULL, "test", fds[0], &t), ECANCELED);
+        assert_error(slot_lease(NULL, "test", UINT64_MAX, fds[0], &t), ECANCELED);
         close(all[n - 1]);
-        assert_ok(slot_lease(NULL, "test", fds[0], &t));
+        assert_ok(slot_lease(NULL, "test", UINT64_MAX, fds[0], &t));
         ck_assert_int_eq(t.cpu, cpus[n - 1]);
         slot_release(&t);
         slot_release(&t); /* nothing */
+}
+END_TEST
+
+/* Where all cores are others'. The engine's jobs are of this process. */
+START_TEST(test_a_lease_gives_up)
+{
+        int cpus[64], all[64], fds[2];
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+        struct slot s;
+
+        for (size_t i = 0; i < n; i++)
+                assert_ok(slot_try(folder_of(NULL), cpus[i], SLOT_RUN, &all[i]));
+        assert_error(slot_lease(NULL, "test", 0, -1, &s), EAGAIN);
+        ck_assert_ptr_nonnull(strstr(error_message(-EAGAIN), "waits for a core: somebody has core"));
+        assert_error(slot_lease(NULL, "test", 30 * NSEC_PER_MSEC, -1, &s), EAGAIN);
+        slot_note(all[0], SLOT_RUN, 0, "a job");
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        close(fds[1]);
+        assert_error(slot_lease(NULL, "test", 0, fds[0], &s), ECANCELED);
 }
 END_TEST
 
@@ -266,12 +285,12 @@ START_TEST(test_a_lease_leaves_room_for_others)
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         close(fds[1]);
         assert_ok(slot_mark(folder_of(NULL), SLOT_BATCH_HAS_NONE, &mark));
-        assert_ok(slot_lease(NULL, "test", -1, &s));
+        assert_ok(slot_lease(NULL, "test", UINT64_MAX, -1, &s));
         ck_assert(slot_is_wanted(&s));
-        assert_error(slot_lease(NULL, "test", fds[0], &t), ECANCELED);
+        assert_error(slot_lease(NULL, "test", 0, fds[0], &t), ECANCELED); /* it has one: it does not give up */
         close(mark);
         ck_assert(!slot_is_wanted(&s));
-        assert_ok(slot_lease(NULL, "test", fds[0], &t));
+        assert_ok(slot_lease(NULL, "test", UINT64_MAX, fds[0], &t));
         slot_release(&t);
         slot_release(&s);
         close(fds[0]);
@@ -286,7 +305,7 @@ static void *lease_often(void *unused)
         for (int i = 0; i < 20; i++) {
                 struct slot s;
 
-                if (slot_lease(NULL, "test", -1, &s) < 0)
+                if (slot_lease(NULL, "test", UINT64_MAX, -1, &s) < 0)
                         return unused;
                 if (__atomic_add_fetch(&in_use[s.cpu % 64], 1, __ATOMIC_SEQ_CST) != 1)
                         twice = true;
@@ -314,4 +333,4 @@ START_TEST(test_many_leases)
 END_TEST
 
 SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_run_awaits_the_builds_tree, test_who_has_it,
-      test_lease, test_a_lease_leaves_room_for_others, test_many_leases)
+      test_lease, test_a_lease_gives_up, test_a_lease_leaves_room_for_others, test_many_leases)

@@ -53,6 +53,9 @@ test_that "the input is kept, and listed nowhere" \
 	'run 0 findings slow --json && has out "\"size\":[1-9]" && run 0 case list && empty out && run 0 fsck'
 test_that "what became of a finding is kept" \
 	'run 0 findings slow --mark 1 reported https://example.org/1 && run 0 findings slow && has out "reported.*https://example.org/1" && run 2 findings slow --mark 1 lost && run 3 findings slow --mark 999 fixed && has err "no finding 999"'
+hold_cores
+test_that "--wait gives up: no core is free" 'limit=30 run 75 fuzz slow --name full --for 10s -j 1 --reference v1 --target v2 --wait 0 && has err "waits for a core: somebody has core"'
+let_cores_go
 # Three inputs in ten take long, others with each version and each writing of the input.
 make_script chaos
 for v in 1 2; do script_commit chaos $v "set -- \$(sed s/^/$v/ \"\$case\" | cksum); [ \$((\$1 % 10)) -ge 3 ] || echo 'lasts 20' >&2"; done

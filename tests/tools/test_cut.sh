@@ -100,5 +100,8 @@ test_that "no answer in the script" 'cut_at quits && said "no answer, and so no 
 test_that "more answers than queries" 'run 1 case cut "1#9" --solver toy --at twice && has err "more answers than queries"'
 test_that "a solver that keeps its output back" 'run 1 case cut "1#9" --solver toy --at held && has err "keeps its output back"'
 test_that "a program of the machine" 'git -C toy show planted:toy.sh >p && chmod +x p && run 0 case cut "1#9" --at "exec:'"'"'$top/p'"'"' --seed {n}" && said "slow only after queries 3 and 7"'
+hold_cores
+test_that "--wait gives up: no core is free" 'limit=30 run 75 case cut "1#9" --solver toy --at planted --wait 0 && has err "waits for a core: somebody has core"'
+let_cores_go
 test_that "no solver, no such version" 'run 2 case cut "1#9" --at planted && run 3 case cut "1#9" --solver toy --at nowhere && run 3 case cut "1#9" --solver none'
 echo "1..$n"

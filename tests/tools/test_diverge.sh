@@ -55,6 +55,9 @@ test_that "the statistics that differ, and by how much" 'has out "^statistic	con
 test_that "a statistic that a source file has the name of is a lead" 'has out "^a lead: the statistic conflicts, 100 before and 5000 after, is by its name of conflict.c$"'
 test_that "the functions that the commit changed" 'has out "^changed	search.c	lookahead	-1	\+1$" && ! has out "^changed	search.c	search	"'
 test_that "the versions are given the same way round as they are asked for" 'run 0 diverge --no-calls toy 1 v2 v1 && has out "^line	out	a	10	>	restart$" && ! has out "^changed"'
+hold_cores
+test_that "--wait gives up: no core is free" 'limit=30 run 75 diverge --no-calls toy 1 v2 v1 --wait 0 && has err "waits for a core: somebody has core"'
+let_cores_go
 test_that "a version and itself part nowhere" 'run 0 diverge --no-calls toy 1 v1 v1 && has out "^standard output: the same kinds of lines, 12 and 12" && ! has out "^line|^value|^statistic"'
 test_that "--trace takes the place of the recipe, and a version may have arguments" '
 	run 0 diverge --no-calls toy 1 v1 v2 --trace --quick && ! has out "^line" && has out "^standard output: the same kinds of lines, 1 and 1" && run 0 diverge --no-calls toy 1 v1 v2:-x --trace "-q -v" && has out "^line	out	b	10	>	restart$"'

@@ -57,6 +57,9 @@ echo "# $(value "j[\"runs\"], j[\"line\"]")"
 test_that "what breaks a run is dropped, and it is said why" '
 	[ "$(value "all({f\"--opt${at[3]}=true\": \"crash\", f\"--opt${at[4]}=true\": \"another answer\", f\"--opt${at[5]}=true\": \"refused\", f\"--opt${at[6]}=true\": \"slows the reference, too\"}[d[\"argument\"]] == d[\"why\"] for d in j[\"dropped\"])")" = True ]'
 test_that "lists are counted" '[ "$(value "j[\"target\"][\"options\"], j[\"target\"][\"passed_over\"], j[\"target\"][\"unread\"]")" = "(600, 1, 1)" ]'
+hold_cores
+test_that "--wait gives up: no core is free" 'limit=30 run 75 $o v2 --wait 0 && has err "waits for a core: somebody has core"'
+let_cores_go
 test_that "a default that differs comes first, in one line, and is tried the other way round" '
 	run 0 $o v3 && is out "--opt${at[6]}=false restores it (0.260s; 12 of 12 seeds)" && has err "^[34][0-9] runs, 1 sets of 600 options" &&
 	has err "the other way round: the reference with --opt${at[6]}=true is slow in 3 of 3 runs"'

@@ -43,6 +43,9 @@ for i in 4 5 6 7 8; do toy "$i" $fast sat; done
 toy "the culprit" $slow sat
 for i in 10 11 12 13 14 15; do toy "$i" $slow sat; done
 culprit=$(sha "the culprit")
+hold_cores
+test_that "--wait gives up: no core is free" 'limit=30 run 75 watch toy --once --wait 0 && has err "waits for a core"'
+let_cores_go
 test_that "a step in a gap of several commits is localized" '
 	watch 6 && [ "$(field 2)" = slower ] && [ "$(field 3)" = "$culprit" ] && has err "alarm 1: slower at ${culprit:0:12} \(the culprit\): case 1 0"'
 test_that "... and told to the command: text, file and environment" '
