@@ -41,7 +41,7 @@ version() { # version TAG SLOW FLIPPED
 	echo "cc -DAT=$(IFS=,; echo "${at[*]}") -DSLOW=$2 -DFLIPPED=$3 -o toy toy.c" >toy/build.sh
 	git -C toy add -A && git -C toy commit -q --allow-empty -m "$1" && git -C toy tag "$1"
 }
-version v1 0 0 && version v1-again 0 0 && version v2 1 0 && version v3 0 1
+version v1 0 0 && version v1-again 0 0 && version v2 1 0 && version v3 0 1 && version v4 1 1
 toy_recipe toy 'timeout = 10s' 'run = {bin} {seed} {case}' 'seed = -s{n}' 'options = --list'
 printf '[variant "mute"]\n\toptions = --nothing\n' >>toy.recipe
 printf '(declare-const p Bool)(assert p)(check-sat)\n' >one.smt2
@@ -122,5 +122,11 @@ test_that "programs of the machine; the usual words for a list, and the worst of
 test_that "interrupted" '
 	"$solverfs" $o v2 >out 2>err & pid=$!
 	await "[ -n \"\$(ls store/scratch)\" ]" && kill -TERM $pid; wait $pid; [ $? = 130 ] && empty out && has err interrupted'
+hold_cores
+test_that "a machine that is full while it must build: not the status of no options" 'limit=30 run 75 $o v4 --wait 0 && has err "waits for a core without a build"'
+test_that "interrupted while it builds" '
+	"$solverfs" $o v4 >out 2>err & pid=$!
+	await "\"$solverfs\" -q status | grep -q \"waits for a core\"" && kill -TERM $pid; wait $pid; [ $? = 130 ] && empty out'
+let_cores_go
 
 echo "1..$n"

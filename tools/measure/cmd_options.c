@@ -170,7 +170,7 @@ void cmd_options(int argc, char **argv)
         find_versions(&o);
         command_engine();
         for (int i = 0; i < 2; i++)
-                command_must_as(STATUS_FAILED, version_build(common.engine, common.workspace, o.version[i], PRIORITY_PERSON, common.signals));
+                command_must(version_build(common.engine, common.workspace, o.version[i], PRIORITY_PERSON, common.signals));
         o.question.workspace = common.workspace;
         o.question.info = o.info;
         o.question.patch = o.patch.data ?: "";
