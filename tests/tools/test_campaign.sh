@@ -294,13 +294,18 @@ test_that "noise of no version is that of HEAD" '
 	[ $status -lt 2 ] && run $status -q noise slow plain.smt2 --runs 2 && cmp one out && run $status -q noise slow --set few --runs 2 && cmp one out'
 test_that "a run that failed has no time, and its case is said to be left out" '
 	echo "(check-sat) ; again" >again.smt2 && run 0 case add again.smt2 && no_faults && fault engine.compute "fail EIO after 1 times 1"
-	run 1 noise slow v1 --runs 2 again.smt2 --json; r=$?; no_faults
+	run 4 noise slow v1 --runs 2 again.smt2 --json; r=$?; no_faults
 	[ $r = 0 ] && has out "\"seconds\": *\[(null, *0\.[0-9]*|0\.[0-9]*, *null)\]" && has err "1 case left out"'
 test_that "noise as a picture: a point for each case and version, and the threshold" '
 	run 0 noise slow v1 v2 --runs 3 --set few --svg noise.svg && grep -q "<title>slow: how much runs of the same version differ<" noise.svg &&
 	[ "$(grep -o "<title>plain.smt2 at " noise.svg | wc -l)" = 2 ] && grep -q ">threshold [0-9.]*s<" noise.svg &&
 	run 4 noise slow v1 --runs 3 --set few --svg nowhere/noise.svg && has err "cannot write nowhere/noise.svg: No such file or directory"'
 test_that "noise of what cannot be built" 'run 1 noise slow v5 --runs 2 plain.smt2 && has err "cannot be built"'
+make_script fresh && script_commit fresh 1 '' && toy_recipe fresh && run 0 solver add fresh fresh --recipe fresh.recipe
+hold_cores
+test_that "noise that gave up waiting for its build: status 75, and no word that it cannot be built" '
+	run 75 noise fresh v1 --runs 2 plain.smt2 --wait 0 && has err "waits for a core" && ! has err "cannot be built" && empty out'
+let_cores_go
 
 # -- what cannot be --
 

@@ -18,7 +18,7 @@ struct noisy {
         double *seconds; /* [revisions][cases][runs] */
         bool *decided;   /* the same */
         bool *answered;  /* the same */
-        bool *unbuildable; /* [revisions] */
+        int *builds;     /* [revisions] 0; -ENODATA: cannot be built; another -errno: was not built */
         bool has_failed; /* and a message was printed */
 };
 
@@ -34,7 +34,10 @@ static int make_before(void *user, size_t i, struct query **ret)
 
 static void note_error(struct noisy *o, int r, const char *reason)
 {
-        if (r == -ECANCELED || r == -ENODATA || o->has_failed)
+        if (r == -ECANCELED || r == -ENODATA)
+                return;
+        command_worse(status_of_value(r));
+        if (o->has_failed)
                 return;
         progress_clear();
         complain("%s", reason);
@@ -46,7 +49,7 @@ static void before_answered(void *user, size_t i, int r, struct value *v, const 
         struct noisy *o = user;
 
         if (i < o->revisions.n)
-                o->unbuildable[i] = r < 0 || !((struct build_value *)v)->record->ok;
+                o->builds[i] = r < 0 ? r : ((struct build_value *)v)->record->ok ? 0 : -ENODATA;
         if (r < 0)
                 note_error(o, r, reason);
 }
@@ -58,7 +61,7 @@ static int make_sample(void *user, size_t i, struct query **ret)
         struct cell cell = {.solver = common.solver, .commit = o->revisions.list[revision], .info = o->cases.list[i / o->runs % o->cases.n],
                             .wall_ns = o->timeout};
 
-        return o->unbuildable[revision] ? -ENODATA : query_sample(common.workspace, &cell, (uint32_t)(i % o->runs) + 1, ret);
+        return o->builds[revision] < 0 ? -ENODATA : query_sample(common.workspace, &cell, (uint32_t)(i % o->runs) + 1, ret);
 }
 
 static void sample_answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
@@ -82,7 +85,7 @@ static void measure(struct noisy *o)
         o->seconds = allocate(n, sizeof(*o->seconds));
         o->decided = allocate(n, sizeof(*o->decided));
         o->answered = allocate(n, sizeof(*o->answered));
-        o->unbuildable = allocate(o->revisions.n, sizeof(*o->unbuildable));
+        o->builds = allocate(o->revisions.n, sizeof(*o->builds));
         command_ask(&(struct command_batch){.n = n_before, .title = "build", .make = make_before, .answered = before_answered, .user = o});
         command_ask(&(struct command_batch){.n = n, .title = "noise", .make = make_sample, .answered = sample_answered, .user = o});
 }
@@ -194,24 +197,22 @@ static void write_picture(const struct noisy *o)
         command_write_file(o->svg, &svg);
 }
 
-static int show_all(struct noisy *o)
+static void show_all(struct noisy *o)
 {
         const char *name = common.solver->recipe->name;
-        int status = o->has_failed ? STATUS_FAILED : STATUS_OK;
 
         for (size_t i = 0; i < o->revisions.n; i++) {
                 const struct commit_label label = commit_label(common.solver, o->revisions.list[i]);
 
-                if (!o->unbuildable[i]) {
+                if (o->builds[i] == 0)
                         show(o, i);
+                if (o->builds[i] != -ENODATA)
                         continue;
-                }
                 complain("%s cannot be built at %s; 'solverfs build %s %s' shows why", name, label.s, name, label.s);
-                status = STATUS_FAILED;
+                command_worse(STATUS_FAILED);
         }
         if (o->svg)
                 write_picture(o);
-        return status;
 }
 
 void cmd_noise(int argc, char **argv)
@@ -255,5 +256,5 @@ void cmd_noise(int argc, char **argv)
         free(all.list);
         free(sets.list);
         measure(&o);
-        command_worse(show_all(&o));
+        show_all(&o);
 }
