@@ -95,7 +95,9 @@ test_that "one whose definition changes while it runs ends under the old one" '
 	sed -i "s/timeout = 6s/timeout = 4s/" store/config && [ "$(learned p)" = 2 ]'
 test_that "an arm whose program is not there is told, and the others answer" '
 	run 0 portfolio add gone "x: /nosuch {case}" "$(arm a)" --timeout 4s &&
-	has err "nosuch: No such file" && run 0 portfolio run gone both.smt2 && [ "$(field 4)" = a ]'
+	has err "nosuch: No such file" && run 0 portfolio run gone both.smt2 && [ "$(field 4)" = a ] && has err "nosuch: No such file"'
+test_that "... and where there are no others, that none could be run" '
+	run 0 portfolio add alone "x: /nosuch {case}" --timeout 4s && run 1 portfolio run alone both.smt2 && has err "nosuch: No such file" && has err "no arm could be run on this SMT-LIB"'
 cp arm.sh other_arm.sh
 test_that "a program with the same bytes is the same arm, one with others is another" '
 	run 0 portfolio add bytes "c: \"$top/other_arm.sh\" a {case}" --timeout 4s && run 0 portfolio run bytes both.smt2 && [ "$(learned bytes)" = 1 ] &&
@@ -157,7 +159,7 @@ test_that "an arm that cannot be built fails at once, and is learned to be avoid
 	[ "$(field 4 | sort -u)" = a ] && run 0 portfolio run broken easy6.smt2 easy7.smt2 easy8.smt2 && [ "$(field 4 | sort -u)" = a ] &&
 	run 0 mount "$mnt" && { ! grep -q unbuildable "$mnt/portfolios/broken/cases/easy8.smt2/order.tsv"; r=$?; run 0 unmount "$mnt"; (exit $r); }'
 test_that "a case of a format that an arm does not read goes to the others" '
-	printf "p cnf 1 1\n1 0\n" >one.cnf && run 0 case add one.cnf && run 0 portfolio run broken one.cnf && [ "$(field 2)" = unknown ]'
+	printf "p cnf 1 1\n1 0\n" >one.cnf && run 0 case add one.cnf && run 1 portfolio run broken one.cnf && [ "$(field 2)" = unknown ] && has err "no arm could be run on this DIMACS"'
 
 make_script burns
 script_commit burns 1 "i=0; while [ \$i -lt 60000 ]; do i=\$((i + 1)); done"

@@ -16,6 +16,13 @@ static void name_arms(char **arms, size_t n)
         }
 }
 
+static void tell_problems(const struct portfolio *p)
+{
+        for (size_t i = 0; i < p->n_arms; i++)
+                if (p->arms[i].problem)
+                        complain("%s", p->arms[i].problem);
+}
+
 /* -- add, remove, reset ------------------------------------------------------------------------------------------ */
 
 void cmd_portfolio_add(int argc, char **argv)
@@ -46,9 +53,7 @@ void cmd_portfolio_add(int argc, char **argv)
         settings[n] = NULL;
         command_must_usage(portfolio_add(common.workspace, words.list[0], words.list + 1, settings));
         if (portfolio_open(common.workspace, words.list[0], &p) == 0)
-                for (size_t i = 0; i < p->n_arms; i++)
-                        if (p->arms[i].problem)
-                                complain("%s", p->arms[i].problem);
+                tell_problems(p);
 }
 
 static void each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
@@ -169,6 +174,11 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         add_object(to, run_columns, json_pack("{ss si ss ss sf so ss}", "portfolio", p->name, "case", (int)info->id, "name", name, "result",
                                               verdict_name(t->verdict), "time", t->seconds, "solver", json_printable(solver), "alarm",
                                               t->alarm && common.json ? t->alarm : ""));
+        if (!a->alone && t->winner >= p->n_arms && t->seconds == 0) { /* a run takes some time */
+                complain("portfolio %s on case %u: no arm could be run on this %s; see 'solverfs portfolio show %s'", p->name, info->id,
+                         format_notation(info->format), p->name);
+                command_worse(STATUS_FAILED);
+        }
         if (t->alarm && *t->alarm) {
                 alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
                 command_worse(STATUS_FAILED);
@@ -197,6 +207,7 @@ void cmd_portfolio_run(int argc, char **argv)
         command_run_on(on);
         command_must_usage(portfolio_open(common.workspace, words.list[0], &a.portfolio));
         command_cases(words.list + 1, words.n - 1, &a.cases);
+        tell_problems(a.portfolio);
         command_ask(&(struct command_batch){.n = a.cases.n * (a.alone ? a.portfolio->n_arms : 1), .title = "portfolio", .columns = run_columns,
                                              .make = make, .answered = answered, .user = &a});
         case_selection_done(&a.cases);
