@@ -281,7 +281,7 @@ test_that "triage lists the culprits, and by hand it is said better" '
 	run 0 triage slow --set v2 algorithm compromise && run 0 triage slow && [ "$(field 2,3,4)" = "$(printf "algorithm\tcompromise\thand")" ] &&
 	run 2 triage slow --set v2 luck && run 3 triage slow --set v1 fix && has err "no finding"'
 test_that "a table counts them by class" '
-	run 0 triage slow other --table && [ "$(sed -n 1p out)" = "$(printf "class\tslow\tother\ttotal")" ] && has out "^algorithm.1.0.1$" && has out "^compromise.1.0.1$"'
+	run 2 triage slow other --table --json && has err "exclude each other" && run 0 triage slow other --table && [ "$(sed -n 1p out)" = "$(printf "class\tslow\tother\ttotal")" ] && has out "^algorithm.1.0.1$" && has out "^compromise.1.0.1$"'
 
 # -- noise --
 

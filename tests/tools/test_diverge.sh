@@ -68,6 +68,7 @@ j = json.load(open(\"out\"))
 assert j[\"streams\"][\"stdout\"][\"line\"][\"b\"][\"line\"] == 10 and j[\"streams\"][\"stdout\"][\"value\"][\"a\"][\"line\"] == 4, j
 assert j[\"statistics\"][0][\"values\"] == [100, 5000] and j[\"changed\"][-1][\"name\"] == \"lookahead\" or j[\"changed\"][0][\"name\"] == \"lookahead\", j
 assert [r[\"verdict\"] for r in j[\"runs\"]] == [\"sat\", \"sat\"], j"'
+test_that "not as both" 'run 2 diverge --no-calls toy 1 v1 v2 --markdown --json && has err "exclude each other"'
 test_that "--markdown is a section for an issue" 'run 0 diverge --no-calls toy 1 v1 v2 --markdown && has out "^## Where the runs part$" && has out "^    line	out	b	10	>	restart$" && has out "^    statistic	conflicts	100	5000"'
 
 # -- what is hostile --

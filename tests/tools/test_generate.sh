@@ -24,7 +24,7 @@ test_that "options are kept to" '
 	run 0 generate --logic QF_LRA --assertions 2 --variables 9 --depth 1 && [ "$(grep -c assert out)" = 2 ] && [ "$(grep -c declare-fun out)" = 9 ] &&
 	run 0 generate regex --dialect 2.0 && has out "str.in.re"'
 test_that "wrong usage" '
-	for words in "nothing" "--logic QF_IDL" "--logic HORN" "concats --logic QF_BV" "tree --size 41" "--extensions" "-n 2" "--size 0" "--depth 0" "--seed -1" "formula regex" "--dialect 3" "--variables 99999999999"; do
+	for words in "nothing" "--logic QF_IDL" "--logic HORN" "concats --logic QF_BV" "tree --size 41" "regex --assertions 3" "chain --depth 2" "cnf-queens --variables 4" "--extensions" "-n 2" "--size 0" "--depth 0" "--seed -1" "formula regex" "--dialect 3" "--variables 99999999999"; do
 		run 2 generate $words || exit 1
 	done
 	run 2 generate --logic QF_IDL && has err "QF_IDL.*QF_AUFBV"'

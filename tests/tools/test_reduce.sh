@@ -161,6 +161,8 @@ test_that "a command that is not interested" 'reduce 2 input.smt2 --command fals
 test_that "a file that is not there" 'reduce 3 nowhere.smt2 --command true && has err nowhere'
 test_that "a folder" 'reduce 2 slow --command true && has err "not a file"'
 test_that "versions and a command" 'reduce 2 input.smt2 --command true --target v1 && has err "takes the place"'
+test_that "what is for versions, and a command" '
+	for o in "--keep slow" "--floor 1s" "--ratio 4" "--seed 2"; do reduce 2 input.smt2 --command true $o && has err "for versions" || exit 1; done'
 test_that "a command that hangs is ended" \
 	'reduce 0 input.smt2 --command "grep -q str.len {} || sleep 1000" --timeout 1s --for 5s && has out str.len'
 test_that "interrupted, the smallest so far is written" '

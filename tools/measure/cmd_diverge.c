@@ -152,6 +152,8 @@ void cmd_diverge(int argc, char **argv)
 
         if (words.n < 2)
                 command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
+        if (common.json && o.is_markdown)
+                command_usage("--json and --markdown exclude each other");
         command_signals();
         if (strcmp(words.list[0], RECIPE_PROGRAMS) == 0) {
                 command_open(0);

@@ -114,6 +114,8 @@ void cmd_case_cut(int argc, char **argv)
 
         if (o.at && !o.solver && !program_is_text(o.at))
                 command_usage("--at %s wants a --solver", o.at);
+        if (!runs && (o.on || o.timeout > 0 || o.pairs > 0))
+                command_usage("nothing is run without --solver or --at: no --on, --timeout or --pairs");
         command_signals();
         command_open(0);
         if (o.at && !o.solver)

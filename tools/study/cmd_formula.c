@@ -195,14 +195,17 @@ void cmd_generate(int argc, char **argv)
                 "  solverfs generate --logic UFLIA -n 100 --output formulas";
         struct request q = {.options = generate_defaults, .size = 5, .n = 1, .dialect = &q.options.dialect};
         unsigned dialect = DIALECT_2_6;
+        bool has_terms = false, has_variables = false;
         const struct command_option options[] = {
                 {"list", 'l', NULL, "Print the kinds, a line each", .on = &q.list, .is_other_use = true},
                 {"logic", 0, "LOGIC", "Keep to this logic: QF_BV, QF_AUFLIA, QF_NRA, QF_FP, UF ...", .text = &q.options.logic},
                 {"seed", 0, "N", "Seed of all random choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
                 {"size", 0, "N", "Size, for kinds that scale one thing; default 5", .number = &q.size, .least = 1, .most = 100000},
-                {"assertions", 0, "N", "Default 6", .number = &q.options.assertions, .least = 1, .most = 100000},
-                {"variables", 0, "N", "Declared constants; default 6", .number = &q.options.variables, .least = 1, .most = 100000},
-                {"depth", 0, "N", "Levels of operators in an assertion; default 3", .number = &q.options.depth, .least = 1, .most = 12},
+                {"assertions", 0, "N", "Default 6", .number = &q.options.assertions, .least = 1, .most = 100000, .is_given = &has_terms},
+                {"variables", 0, "N", "Declared constants; default 6", .number = &q.options.variables, .least = 1, .most = 100000,
+                 .is_given = &has_variables},
+                {"depth", 0, "N", "Levels of operators in an assertion; default 3", .number = &q.options.depth, .least = 1, .most = 12,
+                 .is_given = &has_terms},
                 {"literal-length", 0, "N", "Most characters of a word; default 60", .number = &q.options.literal_length, .least = 1, .most = 1024},
                 {"alphabet", 0, "N", "Different characters in a formula, 0: all letters and digits; default 4", .number = &q.options.alphabet, .most = 62},
                 {"extensions", 0, NULL, "With --logic: also operators and formats that not every solver reads", .on = &q.options.extensions},
@@ -220,6 +223,10 @@ void cmd_generate(int argc, char **argv)
         k = kind_named(formulas, "generate", words.n > 0 ? words.list[0] : "formula");
         if (q.options.logic && !k->has_logic)
                 command_usage("'%s' has no logics: --logic takes the kinds 'formula' and 'chain'", k->name);
+        if (has_terms && k->make != make_formula)
+                command_usage("'%s' has no random terms: --assertions and --depth are for the kind 'formula'", k->name);
+        if (has_variables && !k->has_logic)
+                command_usage("'%s' declares its own constants: --variables takes the kinds 'formula' and 'chain'", k->name);
         most = k->most > 0 ? k->most : SIZE_MOST;
         if (q.size > most)
                 command_usage("'%s' takes a --size up to %u", k->name, most);

@@ -45,6 +45,8 @@ static void check_usage(const struct reducing *o)
                 command_usage("--command takes the place of versions: give it a FILE alone");
         if (o->command && o->again)
                 command_usage("--again is for versions: what a command is interested in is not kept");
+        if (o->command && (o->options.interest != INTEREST_ANY || o->options.floor > 0 || o->options.ratio > 0 || o->options.has_seed))
+                command_usage("--keep, --floor, --ratio and --seed are for versions: a command itself says what it is interested in");
         if (o->command && o->on)
                 command_usage("--on is for versions: a command runs on this machine");
         if (o->command && o->words.n != 1)
