@@ -175,10 +175,36 @@ void command_tell_wrong(const struct cell *cell, const struct fact *f)
         alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
 }
 
-void command_note_passed_over(size_t n)
+static void refuse_named(const struct recipe *recipe, char *const *words, size_t n)
 {
-        if (n > 0)
-                note("%zu case%s passed over: %s takes %s", n, plural(n), common.solver->recipe->name, format_notation(common.solver->recipe->format));
+        for (size_t i = 0; i < n; i++) {
+                cleanup_case_selection struct case_selection one = {0};
+                cleanup_free char *name = NULL;
+
+                if (!case_word_is_single(words[i]) || cases_select(common.workspace, &words[i], 1, &one) < 0 || one.n != 1 ||
+                    recipe_takes(recipe, one.list[0]->format))
+                        continue;
+                name = printable(one.list[0]->name);
+                complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, name, format_notation(recipe->format), recipe->name);
+                command_worse(STATUS_FAILED);
+        }
+}
+
+void command_keep_format(const struct solver *s, char *const *words, size_t n, struct case_selection *cases)
+{
+        const struct recipe *recipe = s->recipe;
+        size_t kept = 0, left_out;
+
+        for (size_t i = 0; i < cases->n; i++)
+                kept += recipe_takes(recipe, cases->list[i]->format);
+        if (kept == cases->n)
+                return;
+        if (kept == 0)
+                command_refuse(STATUS_ABSENT, "%s takes %s, and every case named is %s", recipe->name, format_notation(recipe->format),
+                               format_notation(cases->list[0]->format));
+        refuse_named(recipe, words, n);
+        left_out = case_selection_keep(cases, recipe->format);
+        note("%zu case%s passed over: %s takes %s", left_out, plural(left_out), recipe->name, format_notation(recipe->format));
 }
 
 static int select_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret)

@@ -71,8 +71,9 @@ void command_note_tools(struct solver *s, const uint32_t *list, size_t n);
 void unbuildable_text(struct solver *s, uint32_t commit, const struct build_record *build, struct buffer *ret);
 /* Prints the alarm about a wrong answer. */
 void command_tell_wrong(const struct cell *cell, const struct fact *f);
-/* Notes that `n` cases are left out, as common.solver does not take their format. */
-void command_note_passed_over(size_t n);
+/* Leaves out, with a note, the cases that the solver does not take. One that a word names alone is complained about, which shows in the exit status. Ends
+ * the command if it takes none. */
+void command_keep_format(const struct solver *s, char *const *words, size_t n, struct case_selection *cases);
 
 bool is_folder(const char *path);
 

@@ -306,6 +306,8 @@ hold_cores
 test_that "noise that gave up waiting for its build: status 75, and no word that it cannot be built" '
 	run 75 noise fresh v1 --runs 2 plain.smt2 --wait 0 && has err "waits for a core" && ! has err "cannot be built" && empty out'
 let_cores_go
+test_that "noise passes over what the solver does not take, and says so" '
+	printf "p cnf 1 1\n1 0\n" >a.cnf && run 0 case add a.cnf && run 1 noise slow v1 --runs 3 plain.smt2 a.cnf && has err "is passed over: a.cnf is no SMT-LIB file" && [ "$(field 2)" = 1 ]'
 
 # -- what cannot be --
 

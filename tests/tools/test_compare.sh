@@ -158,7 +158,9 @@ test_that "words that name nothing" '
 test_that "a revision alone needs one solver" 'run 2 compare v1 v2 && has err "write SOLVER@v1"'
 test_that "a solver and two revisions, as other commands take them, are told apart from a case" '
 	run 2 compare toy v1 v2 && has err "'"'v2' is no case but a revision: .*'solverfs compare toy@v1 toy@v2'"'"'
-test_that "cases that they do not take" 'run 3 $c a.cnf && has err "no cases that both solvers take"'
+test_that "cases that they do not take" 'run 3 $c a.cnf && has err "toy takes SMT-LIB, and every case named is DIMACS"'
+test_that "one of them that is named: status 1" '
+	run 1 $c slow.smt2 a.cnf && has err "is passed over: a.cnf is no SMT-LIB file, which toy takes" && [ "$(value compared 2)" = 1 ]'
 test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c --set some && [ "$(value compared 2)" = 2 ] && [ "$(grep -c ^regression out)" = 1 ]'
 
 # -- the mount --

@@ -47,6 +47,8 @@ test_that "--svg is of one case" 'run 2 history toy a.smt2 b.smt2 --known --svg 
 test_that "a picture that cannot be written" 'run 4 -q history toy a.smt2 --known --svg nosuch/a.svg && has err "cannot write nosuch/a.svg"'
 test_that "two ways of choosing commits exclude each other" 'run 2 history toy a.smt2 --all --step 3 && has err "exclude each other"'
 test_that "a case of the other format" 'run 3 history toy c.cnf && has err "toy takes SMT-LIB"'
+test_that "... beside others: status 1 if it is named" '
+	run 1 history toy a.smt2 c.cnf --known && has err "is passed over: c.cnf is no SMT-LIB file" && has out "^1	" && run 0 history toy all --known && has err "1 case passed over"'
 test_that "no such solver, revision, case" '
 	run 3 history nosuch 1 && run 3 history toy --from nosuch 1 && run 3 history toy nosuch && run 2 history toy && run 2 history toy 1 --step 0'
 test_that "an empty range" 'run 2 history toy 1 --from HEAD --to HEAD~3 && has err "no commits in this range"'

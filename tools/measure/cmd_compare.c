@@ -112,7 +112,6 @@ static bool are_solver_and_revisions(const struct compare *o)
 static void find_cases(struct compare *o)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
-        size_t passed_over = 0;
 
         if (o->case_words.n == 0) {
                 if (o->options.set)
@@ -124,9 +123,7 @@ static void find_cases(struct compare *o)
         else
                 command_cases(o->case_words.list, o->case_words.n, &o->cases);
         for (int side = 0; side < 2; side++)
-                passed_over += case_selection_keep(&o->cases, o->options.version[side].solver->recipe->format);
-        if (passed_over > 0)
-                note("%zu case%s passed over: not both solvers take them", passed_over, plural(passed_over));
+                command_keep_format(o->options.version[side].solver, o->case_words.list, o->case_words.n, &o->cases);
         if (o->cases.n == 0)
                 command_refuse(STATUS_ABSENT, "there are no cases that both solvers take: add some with 'solverfs case add FILE'");
 }

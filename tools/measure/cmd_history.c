@@ -239,7 +239,7 @@ static int record(struct recording *o)
         command_seed(common.solver, COMMIT_NONE, o->cell.has_seed);
         command_line(o->from, o->to, &o->line);
         command_cases(o->words.list, o->words.n, &o->cases);
-        command_note_passed_over(case_selection_keep(&o->cases, common.solver->recipe->format));
+        command_keep_format(common.solver, o->words.list, o->words.n, &o->cases);
         if (o->cases.n == 0)
                 return STATUS_ABSENT;
         if (o->svg && o->cases.n != 1)

@@ -228,6 +228,7 @@ void cmd_noise(int argc, char **argv)
         static struct noisy o = {.runs = 10};
         static char head[] = "HEAD";
         struct words words, sets = {0}, all = {0}, versions = {0}, rest;
+        size_t n_revisions;
         const struct command_option options[] = {
                 {"set", 'S', "SET", "Also the cases of this set", .each = &sets},
                 {"runs", 'n', "N", "Run each case N times; default 10", .number = &o.runs, .least = 2, .most = 1000},
@@ -251,7 +252,8 @@ void cmd_noise(int argc, char **argv)
                 words_add(&versions, head);
         while (rest.n > 0)
                 words_add(&versions, word_next(&rest));
-        command_revisions_and_cases(versions.list, versions.n, &o.revisions, &o.cases);
+        n_revisions = command_revisions_and_cases(versions.list, versions.n, &o.revisions, &o.cases);
+        command_keep_format(common.solver, versions.list + n_revisions, versions.n - n_revisions, &o.cases);
         free(versions.list);
         free(all.list);
         free(sets.list);

@@ -19,7 +19,6 @@ struct running {
 
         struct revisions revisions;
         struct case_selection cases;
-        size_t n_revisions; /* how many words are revisions */
         size_t n_wrong;
         bool *unbuildable; /* [revisions.n] already reported */
         bool *disputed;    /* [cases.n] the same */
@@ -159,40 +158,6 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         }
 }
 
-/* Complains about each named case whose format the solver does not take; the exit status shows it, too. */
-static void refuse_named(struct running *o)
-{
-        for (size_t i = o->n_revisions; i < o->words.n; i++) {
-                cleanup_case_selection struct case_selection one = {0};
-
-                if (!case_word_is_single(o->words.list[i]))
-                        continue;
-                if (cases_select(common.workspace, &o->words.list[i], 1, &one) == 0 && one.n == 1 &&
-                    !recipe_takes(common.solver->recipe, one.list[0]->format)) {
-                        cleanup_free char *name = printable(one.list[0]->name);
-
-                        complain("case %u is passed over: %s is no %s file, which %s takes", one.list[0]->id, name,
-                                 format_notation(common.solver->recipe->format), common.solver->recipe->name);
-                        command_worse(STATUS_FAILED);
-                }
-        }
-}
-
-/* Leaves out cases of the other format, unless none would be left: then the first answer gives the reason. */
-static void keep_format(struct running *o)
-{
-        const struct recipe *recipe = common.solver->recipe;
-        struct case_selection *s = &o->cases;
-        size_t kept = 0;
-
-        for (size_t i = 0; i < s->n; i++)
-                kept += recipe_takes(recipe, s->list[i]->format);
-        if (kept == 0 || kept == s->n)
-                return;
-        refuse_named(o);
-        command_note_passed_over(case_selection_keep(s, recipe->format));
-}
-
 void cmd_run(int argc, char **argv)
 {
         static const char doc[] =
@@ -215,6 +180,7 @@ void cmd_run(int argc, char **argv)
                 "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s\n"
                 "  solverfs run 'exec:/usr/bin/z3 -st' exec:/usr/bin/cvc5 all";
         static struct running o;
+        size_t n_revisions; /* how many words are revisions */
         const struct command_option options[] = {
                 OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
                 OPTION_TIMEOUT(o.cell.wall_ns),
@@ -237,11 +203,11 @@ void cmd_run(int argc, char **argv)
         command_signals();
         command_open_versions(o.on, &o.words);
         o.cell.machine = command_machine(o.machine_name);
-        o.n_revisions = command_revisions_and_cases(o.words.list, o.words.n, &o.revisions, &o.cases);
+        n_revisions = command_revisions_and_cases(o.words.list, o.words.n, &o.revisions, &o.cases);
         for (size_t i = 0; i < o.revisions.n; i++)
                 command_seed(common.solver, o.revisions.list[i], o.cell.has_seed);
         o.cell.solver = common.solver;
-        keep_format(&o);
+        command_keep_format(common.solver, o.words.list + n_revisions, o.words.n - n_revisions, &o.cases);
         for (size_t i = 0; i < o.cases.n && o.again; i++)
                 if (o.cases.list[i]->query > 0)
                         command_usage("--again is for whole scripts: leave out '#' and what follows it");
