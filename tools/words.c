@@ -158,12 +158,12 @@ struct commit_label commit_label(const struct solver *s, uint32_t commit)
         return name;
 }
 
-void unbuildable_text(struct solver *s, uint32_t commit, const struct build_record *build, struct buffer *ret)
+void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build)
 {
         const char *name = s->recipe->name, *reason = build && build->reason ? build->reason : "no reason is known";
         const struct commit_label label = commit_label(s, commit);
 
-        buffer_addf(ret, "%s %s cannot be built: %s; see 'solverfs build --log %s %s'", name, label.s, reason, name, label.s);
+        say("%s %s cannot be built: %s; see 'solverfs build --log %s %s'", name, label.s, reason, name, label.s);
 }
 
 void command_tell_wrong(const struct cell *cell, const struct fact *f)

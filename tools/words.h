@@ -67,8 +67,8 @@ void parse_any_measure(void *to, const char *text);
 /* Notes how many of the commits were built with tools that have changed since. */
 void command_note_tools(struct solver *s, const uint32_t *list, size_t n);
 
-/* "z3 v1 cannot be built: why; see 'solverfs build --log z3 v1'". `build` may be NULL. */
-void unbuildable_text(struct solver *s, uint32_t commit, const struct build_record *build, struct buffer *ret);
+/* Says by note() or complain(): "z3 v1 cannot be built: why; see 'solverfs build --log z3 v1'". `build` may be NULL. */
+void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build);
 /* Prints the alarm about a wrong answer. */
 void command_tell_wrong(const struct cell *cell, const struct fact *f);
 /* Leaves out, with a note, the cases that the solver does not take. One that a word names alone is complained about, which shows in the exit status. Ends

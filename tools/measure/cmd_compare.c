@@ -228,12 +228,9 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
         for (int side = 0; side < 2; side++) {
                 const struct comparing_version *v = &o->options.version[side];
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
-                cleanup_buffer struct buffer text = {0};
 
-                if (!t->unbuildable[side] || build_find(common.workspace, v->solver, v->commit, false, &record) < 0)
-                        continue;
-                unbuildable_text(v->solver, v->commit, record, &text);
-                complain("%s", text.data);
+                if (t->unbuildable[side] && build_find(common.workspace, v->solver, v->commit, false, &record) >= 0)
+                        command_tell_unbuildable(complain, v->solver, v->commit, record);
         }
 }
 

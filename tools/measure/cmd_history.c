@@ -57,13 +57,9 @@ static int make(void *user, size_t i, struct query **ret)
 
 static void tell_unbuildable(struct recording *o, size_t at, const struct build_record *build)
 {
-        cleanup_buffer struct buffer text = {0};
-
-        if (o->unbuildable[at])
-                return;
+        if (!o->unbuildable[at])
+                command_tell_unbuildable(note, common.solver, o->line.list[at], build);
         o->unbuildable[at] = true;
-        unbuildable_text(common.solver, o->line.list[at], build, &text);
-        note("%s", text.data);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *)

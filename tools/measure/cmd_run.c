@@ -119,14 +119,10 @@ static bool is_disputed(struct running *o, size_t i, const struct cell *cell, co
 
 static void tell_unbuildable(struct running *o, size_t revision, const struct build_record *build)
 {
-        cleanup_buffer struct buffer text = {0};
-
         command_worse(STATUS_FAILED);
-        if (o->unbuildable[revision])
-                return;
+        if (!o->unbuildable[revision])
+                command_tell_unbuildable(complain, common.solver, o->revisions.list[revision], build);
         o->unbuildable[revision] = true;
-        unbuildable_text(common.solver, o->revisions.list[revision], build, &text);
-        complain("%s", text.data);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
