@@ -115,7 +115,7 @@ const struct settings *workspace_settings(struct workspace *w); /* as of open */
 /* Makes all solvers run at the place of this name ("local": here), whatever the config says. Call it before any query. -EINVAL: no such place. */
 int workspace_run_on(struct workspace *w, const char *pool);
 
-/* Makes the engines opened from now on, and leases, give up if others leave them no core for `wait_ns`. / UINT64_MAX: they wait for ever. */
+/* Makes the engines opened from now on, and leases, give up if others leave them no core for `wait_ns` (UINT64_MAX: they wait for ever). */
 void workspace_set_wait(struct workspace *w, uint64_t wait_ns);
 uint64_t workspace_wait(const struct workspace *w);
 
