@@ -46,7 +46,8 @@ struct solver {
 struct solver *solver_ref(struct solver *s);
 struct solver *solver_unref(struct solver *s);
 DEFINE_CLEANUP(struct solver *, solver_unref)
-/* The solver with another recipe, which it takes; a private one, whose runs are done where those of `s` are, and whose builds are made here. */
+/* The solver with another recipe, which it takes; a private one, whose runs are done where those of `s` are, and its builds, too,
+ * if the recipe has a builder. */
 struct solver *solver_with(const struct solver *s, struct recipe *recipe);
 struct commit_sha {
         char s[GIT_OID_HEXSZ + 1];

@@ -31,7 +31,8 @@ struct solver *solver_with(const struct solver *s, struct recipe *recipe)
                                 .recipe = recipe,
                                 .history = history_ref(s->history),
                                 .repository = recipe->base ?: recipe->name,
-                                .pool = s->pool};
+                                .pool = s->pool,
+                                .builder = recipe->builder ? s->builder : NULL};
         return with;
 }
 

@@ -47,6 +47,8 @@ run 1 build toy v3~1
 test_that "a build that fails is an answer" 'cat out err | grep -q "exited with status 7"'
 run 1 build toy v3~1 --log
 test_that "with its log" 'has out "^no luck today"'
+: >launched
+test_that "so is a commit with arguments of its own" 'run 0 diverge --no-calls toy 1 v1:--again v4 && [ $(wc -l <launched) = 1 ] && run 0 build toy v1 && [ $(wc -l <launched) = 1 ]'
 
 # -- one that dies, one that is given up --
 
