@@ -110,8 +110,8 @@ same_refusal() { # same_refusal STATUS REV SENTENCE
 	build_at local
 	run "$1" build toy "$2" && tail -1 err | cmp - first && run "$1" build toy "$2" --again && tail -1 err | cmp - first
 }
-test_that "a submodule whose commit is not there is a failed build with a sentence, there as here" '
-	same_refusal 1 lost "submodule deps/sub is at commit 1234567890.*, which no branch or tag of .*/sub had when it was fetched; fetch it again"'
+test_that "a submodule whose commit is not there is an error with a sentence, there as here" '
+	same_refusal 4 lost "submodule deps/sub is at commit 1234567890.*, which no branch or tag of .*/sub had when it was fetched; fetch it again"'
 test_that "so is an encoding that is not supported" 'same_refusal 1 encoded "the sources want a.wide in the encoding UTF-16LE"'
 test_that "a filter that is a command of the head is refused" '
 	git config -f home/.gitconfig filter.driver.smudge cat && export GIT_CONFIG_GLOBAL=$HOME/.gitconfig && same_refusal 4 filtered "cannot check out a.wide: its attributes ask for filter=driver"'

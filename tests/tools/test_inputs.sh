@@ -384,8 +384,12 @@ test_that "an update fetches new ones" '
 old=$(git -C sub rev-parse HEAD~1) && elsewhere more/sub/answer "submodule = more/sub=$top/sub $old"
 test_that "a folder of another repository, at the commit that the recipe names" 'run 0 solver add more toy --recipe elsewhere.recipe && answers more sat'
 test_that "another commit of it is another build" 'sed -i "s/$old/$(git -C sub rev-parse HEAD)/" elsewhere.recipe && run 0 solver add --replace more toy --recipe elsewhere.recipe && answers more unknown'
-test_that "a commit that it does not have fails the build" '
-	sed -i "s/ [0-9a-f]*\$/ $(printf %040d 7)/" elsewhere.recipe && run 0 solver add --replace more toy --recipe elsewhere.recipe && run 1 build more HEAD && has err "submodule more/sub is at commit 0*7, which no branch or tag of .*/sub had"'
+test_that "a commit that it does not have is an error, which the next update can mend" '
+	sed -i "s/ [0-9a-f]*\$/ $(printf %040d 7)/" elsewhere.recipe && run 0 solver add --replace more toy --recipe elsewhere.recipe && run 4 build more HEAD && has err "submodule more/sub is at commit 0*7, which no branch or tag of .*/sub had"'
+with_git -C super/deps/sub commit --allow-empty -qm "not there yet" && with_git -C super commit -qam three
+test_that "a submodule's commit that comes later is built then" '
+	run 0 solver update super && run 4 build super HEAD && has err "submodule deps/sub is at commit .*, which no branch or tag" &&
+	with_git -C super/deps/sub push -q "$top/sub" HEAD:later && run 0 solver update super && answers super unknown'
 test_that "a commit that is none is refused" '
 	sed -i "s|submodule = .*|submodule = more/sub=https://example.org/sub v1.0|" elsewhere.recipe && run 1 solver add --replace more toy --recipe elsewhere.recipe && has err "v1.0. is not the 40 hex digits of a commit"'
 test_that "where the sources have files, there is no room for it" '
