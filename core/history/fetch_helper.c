@@ -182,15 +182,33 @@ static int copy_head(git_repository *git, git_remote *remote)
         return r;
 }
 
-/* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. A submodule's old refs stay, as our commits
- * may name them. */
-static int set_refs(git_repository *git, git_remote *remote, const git_remote_callbacks *callbacks, bool is_submodule)
-{
-        int r = is_submodule ? 0 : git_remote_prune(remote, callbacks);
+struct pruning {
+        git_repository *git;
+        const char *prefix;
+};
 
+/* A submodule's old commits stay, as ours may name them: a deleted ref (its new commit is zero) leaves one that is named after its commit. */
+static int keep_deleted(const char *, const git_oid *was, const git_oid *is, void *user)
+{
+        const struct pruning *p = user;
+        cleanup_free char *name = format_string("%skept/%s", p->prefix, git_oid_tostr_s(was));
+        cleanup_git_reference git_reference *kept = NULL;
+
+        return *p->prefix && git_oid_is_zero(is) ? git_reference_create(&kept, p->git, name, was, 1, NULL) : 0;
+}
+
+/* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. */
+static int set_refs(git_repository *git, git_remote *remote, const git_remote_callbacks *callbacks, const char *prefix)
+{
+        git_remote_callbacks pruning = GIT_REMOTE_CALLBACKS_INIT;
+        int r;
+
+        pruning.update_tips = keep_deleted;
+        pruning.payload = &(struct pruning){git, prefix};
+        r = git_remote_prune(remote, &pruning);
         if (r == 0)
                 r = git_remote_update_tips(remote, callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
-        return r == 0 && !is_submodule ? copy_head(git, remote) : r;
+        return r == 0 && !*prefix ? copy_head(git, remote) : r;
 }
 
 /* Opens the remote 'origin' with its refspecs, or makes both for a submodule. */
@@ -224,7 +242,7 @@ static int fetch(git_repository *git, const char *prefix)
         if (r == 0)
                 r = git_remote_download(remote, refspecs.count ? &refspecs : NULL, &options);
         fetching.on_network = false;
-        return r == 0 ? set_refs(git, remote, &options.callbacks, *prefix) : r;
+        return r == 0 ? set_refs(git, remote, &options.callbacks, prefix) : r;
 }
 
 /* False: the caller has gone. */

@@ -830,6 +830,31 @@ START_TEST(test_over_the_network)
 }
 END_TEST
 
+START_TEST(test_submodule_branch_becomes_a_folder)
+{
+        char url[64], was[256];
+        pid_t pid;
+
+        make_repository();
+        pid = serve(url);
+        if (pid == 0)
+                return;
+        begin(url);
+        shell("cd r; git checkout -q -b release; echo 7 > src/a; commit released; git rev-parse HEAD > ../was; git tag once");
+        assert_ok(history_fetch_submodule(history, "sub", url, NULL));
+        shell("cd r; git checkout -q main; git branch -D release; git branch release/1.0; git tag -d once");
+        assert_ok(history_fetch_submodule(history, "sub", url, NULL));
+        shell("cd repos/x.git; git for-each-ref refs/submodules > ../../refs; ! grep -qE 'heads/release$|once' ../../refs; grep -q heads/release/1.0 ../../refs; "
+              "grep -q \"kept/$(cat ../../was)\" ../../refs");
+        assert_ok(history_fetch_submodule(history, "sub", url, NULL));
+        ask("cat was", was);
+        ck_assert(history_holds(history, was));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        close_history();
+}
+END_TEST
+
 /* -- servers that say nothing, or nothing more ---------------------------------------------------------------------- */
 
 /* Passes on `most` bytes of the server and all of the client's, unless one of them goes before. */
@@ -1604,6 +1629,7 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
       test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_left_out,
       test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
+      test_submodule_branch_becomes_a_folder,
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
