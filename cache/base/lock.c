@@ -1,8 +1,11 @@
 #include "cache/base/lock.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+
+#define LOOK_MS 50
 
 static int open_lock(const char *path, bool shared, int *ret_fd)
 {
@@ -111,6 +114,18 @@ int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd)
 {
         return take(dir, name, shared, true, ret_fd);
+}
+
+int lock_wait_for(const char *dir, const char *name, const struct progress *p, const char *what, int *ret_fd)
+{
+        int r = p ? -EAGAIN : lock_wait(dir, name, false, ret_fd);
+
+        while (r == -EAGAIN && (r = lock_try(dir, name, false, ret_fd)) == -EAGAIN) {
+                if (progress_step(p, what, 0, 0) < 0)
+                        return -ECANCELED;
+                poll(NULL, 0, LOOK_MS);
+        }
+        return r;
 }
 
 int lock_share(int fd)

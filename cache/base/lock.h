@@ -3,7 +3,7 @@
  * shares the descriptor and with it the lock, until it closes it or executes another program. */
 #pragma once
 
-#include "cache/base/util.h"
+#include "cache/base/progress.h"
 
 /* Opens (creating, 0600) and locks `dir/name`. 0 with *ret_fd held; -EAGAIN: held by another. lock_release_unlink() removes the file;
  * otherwise it stays. Removing it is safe: locking checks that the locked file still has its name.
@@ -13,6 +13,8 @@ int lock_try(const char *dir, const char *name, bool shared, int *ret_fd);
  * only readable will do. */
 int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd);
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd); /* blocks */
+/* Likewise, exclusive, unless `p` (may be NULL) says stop: -ECANCELED. `what`: shown meanwhile. */
+int lock_wait_for(const char *dir, const char *name, const struct progress *p, const char *what, int *ret_fd);
 int lock_share(int fd); /* makes an exclusive lock a shared one, without a gap */
 /* For a lock taken again and again: the file stays open and is never unlinked. */
 int lock_open(const char *dir, const char *name, int *ret_fd); /* not locked yet */

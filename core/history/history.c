@@ -1,14 +1,11 @@
 #include "core/history/history.h"
 
 #include <limits.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
 #include "core/history/history_internal.h"
 #include "core/git/object_reader.h"
-
-#define LOCK_LOOK_MS 50
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
@@ -77,13 +74,8 @@ int history_lock(const char *repos_dir, const char *name, const struct progress 
         int r = snprintf(file, sizeof(file), "%s.lock", name) < (int)sizeof(file) ? 0 : -ENAMETOOLONG;
 
         if (r == 0)
-                r = p ? -EAGAIN : lock_wait(repos_dir, file, false, ret_fd);
-        while (r == -EAGAIN && (r = lock_try(repos_dir, file, false, ret_fd)) == -EAGAIN) {
-                if (progress_step(p, "waiting for another process's update", 0, 0) < 0)
-                        return -ECANCELED;
-                poll(NULL, 0, LOCK_LOOK_MS);
-        }
-        return r < 0 ? errorf(r, "cannot lock the repository %s/%s.git: %s", repos_dir, name, error_message(r)) : 0;
+                r = lock_wait_for(repos_dir, file, p, "waiting for another process's update", ret_fd);
+        return r < 0 && r != -ECANCELED ? errorf(r, "cannot lock the repository %s/%s.git: %s", repos_dir, name, error_message(r)) : r;
 }
 
 /* -- handles ---------------------------------------------------------------------------------------------------- */

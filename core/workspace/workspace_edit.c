@@ -15,10 +15,13 @@ static void edit_done(struct edit *e)
 }
 #define cleanup_edit cleanup(edit_done)
 
-static int begin_edit(struct workspace *w, struct edit *e)
+/* `p` (may be NULL) can stop the wait: another process may be cloning. */
+static int begin_edit(struct workspace *w, const struct progress *p, struct edit *e)
 {
-        int r = lock_wait(w->dir, "solvers.lock", false, &e->lock);
+        int r = lock_wait_for(w->dir, "solvers.lock", p, "waiting for another process's changes", &e->lock);
 
+        if (r == -ECANCELED)
+                return r;
         if (r < 0)
                 return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
         r = workspace_check_config(w, false); /* the edit starts from the file */
@@ -75,7 +78,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         int r = check_reserved(recipes, n);
 
         if (r == 0)
-                r = begin_edit(w, &e);
+                r = begin_edit(w, p, &e);
         if (r == 0)
                 r = check_names(w, &e, recipes, n);
         if (r == 0 && !url)
@@ -127,13 +130,13 @@ static int check_replaceable(const struct edit *e, struct recipe *const *recipes
         return *ret_url ? 0 : errorf(-ENOENT, "there is no solver '%s' yet: to add it, say where its repository is", name);
 }
 
-int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n)
+int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n, const struct progress *p)
 {
         cleanup_edit struct edit e = {.lock = -1};
         int r = check_reserved(recipes, n);
 
         if (r == 0)
-                r = begin_edit(w, &e);
+                r = begin_edit(w, p, &e);
         if (r == 0) {
                 free(steal_pointer(recipes[0]->repository));
                 r = check_replaceable(&e, recipes, n, &recipes[0]->repository);
@@ -166,7 +169,7 @@ static int check_removable(const struct workspace *w, const struct edit *e, cons
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n)
 {
         cleanup_edit struct edit e = {.lock = -1};
-        int r = begin_edit(w, &e);
+        int r = begin_edit(w, NULL, &e);
 
         if (r == 0)
                 r = check_removable(w, &e, names, n);

@@ -36,6 +36,13 @@ test_that "the timeout is at least a second" 'run 4 solver list && has err "must
 git config --file store/config --unset solverfs.fetch-timeout
 test_that "Ctrl-C ends an add that waits for a server" 'interrupt solver add toy "$silent" --recipe recipes/toy.recipe && [ -z "$(helpers)" ]'
 test_that "which leaves nothing" '[ -z "$(ls store/repos | grep -v lock)" ] && run 0 solver list && empty out'
+rm -f accepted
+env --default-signal=INT "$solverfs" solver add toy "$silent" --recipe recipes/toy.recipe >first 2>&1 </dev/null &
+adding=$!
+await '[ -e accepted ]'
+timeout -s INT -k 20 1 env --default-signal=INT "$solverfs" solver add other toy --recipe recipes/toy.recipe >out 2>err </dev/null
+test_that "... and one that waits for another add" '[ $? = 124 ] && has err "interrupted"'
+kill -INT $adding && wait $adding
 git config --file store/config solverfs.fetch-timeout 1s
 test_that "a silent server is given up, and the sentence says what to do" '
 	run 4 solver add toy "$silent" --recipe recipes/toy.recipe && has err "cannot fetch from $silent: nothing came from the server for 1 s; try again later, or .*fetch-timeout"'

@@ -84,7 +84,7 @@ static int find_submodules(struct recipe **list, size_t n)
 
                 r = history_submodules(s->history, found.base, note_submodule, &found);
         }
-        return r == 0 ? workspace_replace_recipe(common.workspace, list, n) : r;
+        return r == 0 ? workspace_replace_recipe(common.workspace, list, n, &command_progress) : r;
 }
 
 /* Drafts a recipe for sources without one, by building and trying. */
@@ -124,7 +124,7 @@ static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t
 static void add(const struct add_options *o, struct recipe **list, size_t n)
 {
         bool there = is_there(o);
-        int r = there || !o->repository ? workspace_replace_recipe(common.workspace, list, n)
+        int r = there || !o->repository ? workspace_replace_recipe(common.workspace, list, n, &command_progress)
                                         : workspace_add_solver(common.workspace, list, n, o->repository, &command_progress);
 
         if (r == 0 && o->submodules)
