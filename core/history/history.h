@@ -41,8 +41,9 @@ void history_set_silence(struct history *h, uint64_t silence_ns); /* before othe
 
 /* Makes <repos_dir>/<name>.git from `url` (a path, file://, https://, ssh://) with all branches and tags. Nothing is left on failure. */
 int history_clone(const char *repos_dir, const char *name, const char *url, uint64_t silence_ns, const struct progress *p);
-/* Fetches (unless `index_only`), then indexes new commits and the present refs. *ret_new: the number of commits added. */
-int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new);
+/* Fetches (unless `index_only`), then indexes new commits and the present refs. *ret_new: the number of commits added. `url`: the address to fetch from,
+ * which is remembered; NULL: the last one. */
+int history_update(struct history *h, const char *url, bool index_only, const struct progress *p, uint32_t *ret_new);
 /* For fsck: compares HEAD, branches and tags with the index, and the configuration with `url`, the address to fetch from (NULL: not known). Restores
  * lost or damaged ones unless `look_only`; `say` gets a line for each. Objects are not checked. */
 typedef void (*history_say_fn)(void *user, bool mended, const char *line);

@@ -214,7 +214,7 @@ int history_fetch(struct history *h, git_repository *git, const char *url, const
                        history_fetch_remote(&(struct remote_fetch){git, address, under, lock, h->silence_ns, p});
 }
 
-int history_update(struct history *h, bool index_only, const struct progress *p, uint32_t *ret_new)
+int history_update(struct history *h, const char *url, bool index_only, const struct progress *p, uint32_t *ret_new)
 {
         cleanup_git_repository git_repository *git = NULL;
         cleanup_git_remote git_remote *remote = NULL;
@@ -225,7 +225,9 @@ int history_update(struct history *h, bool index_only, const struct progress *p,
                 r = history_repository(h, &git);
         if (r == 0 && !index_only && git_remote_lookup(&remote, git, "origin") < 0)
                 r = errorf(-EINVAL, "%s does not say where it came from: it has no remote 'origin'", h->path);
+        if (r == 0 && url && remote && strcmp(url, git_remote_url(remote) ?: "") != 0 && git_remote_set_url(git, "origin", url) < 0)
+                r = errorf(-EIO, "cannot write %s/config: %s", h->path, git_error_text());
         if (r == 0 && !index_only)
-                r = history_fetch(h, git, git_remote_url(remote), NULL, lock, p);
+                r = history_fetch(h, git, url ?: git_remote_url(remote), NULL, lock, p);
         return r < 0 ? r : history_index(h, git, p, ret_new);
 }

@@ -57,7 +57,8 @@ static int check_names(const struct workspace *w, const struct edit *e, struct r
         return 0;
 }
 
-static int add_history(struct workspace *w, const char *name, const struct progress *p)
+/* Fetches into a repository that is there. `url` NULL: only indexes it. */
+static int add_history(struct workspace *w, const char *name, const char *url, const struct progress *p)
 {
         cleanup(history_unrefp) struct history *h = NULL;
         uint32_t fresh;
@@ -66,7 +67,7 @@ static int add_history(struct workspace *w, const char *name, const struct progr
         pthread_mutex_lock(&w->lock);
         r = workspace_history(w, name, &h);
         pthread_mutex_unlock(&w->lock);
-        return r < 0 ? r : history_update(h, true, p, &fresh);
+        return r < 0 ? r : history_update(h, url, !url, p, &fresh);
 }
 
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p)
@@ -94,7 +95,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 r = history_clone(w->repos, name, absolute ? absolute : url, w->settings.fetch_timeout_ns, p);
         if (r < 0)
                 return r;
-        r = add_history(w, name, p);
+        r = add_history(w, name, NULL, p);
         if (r == 0) {
                 free(recipes[0]->repository);
                 recipes[0]->repository = copy_string(absolute ? absolute : url);
@@ -130,16 +131,23 @@ static int check_replaceable(const struct edit *e, struct recipe *const *recipes
         return *ret_url ? 0 : errorf(-ENOENT, "there is no solver '%s' yet: to add it, say where its repository is", name);
 }
 
-int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n, const struct progress *p)
+int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p)
 {
+        cleanup_free char *absolute = url ? realpath(url, NULL) : NULL;
         cleanup_edit struct edit e = {.lock = -1};
         int r = check_reserved(recipes, n);
+
+        url = absolute ? absolute : url;
 
         if (r == 0)
                 r = begin_edit(w, p, &e);
         if (r == 0) {
                 free(steal_pointer(recipes[0]->repository));
                 r = check_replaceable(&e, recipes, n, &recipes[0]->repository);
+        }
+        if (r == 0 && url && strcmp(url, recipes[0]->repository) != 0) {
+                set_string(&recipes[0]->repository, url);
+                r = add_history(w, recipes[0]->name, url, p);
         }
         if (r == 0)
                 r = recipe_write_config(w->config, recipes, n);

@@ -73,7 +73,7 @@ static void begin(const char *recipe)
         assert_ok(make_dirs("repos", 0700));
         assert_ok(history_clone("repos", "x", "r", HISTORY_SILENCE_NS, NULL));
         open_all();
-        assert_ok(history_update(history, true, NULL, &fresh));
+        assert_ok(history_update(history, NULL, true, NULL, &fresh));
         use_recipe(recipe);
         ck_assert_ptr_nonnull(getcwd(work, sizeof(work) - 8));
         strcat(work, "/work");

@@ -40,7 +40,7 @@ static uint32_t update(void)
 {
         uint32_t fresh;
 
-        assert_ok(history_update(history, false, NULL, &fresh));
+        assert_ok(history_update(history, NULL, false, NULL, &fresh));
         return fresh;
 }
 
@@ -51,7 +51,7 @@ static uint32_t begin(const char *url)
         assert_ok(make_dirs("repos", 0700));
         assert_ok(history_clone("repos", "x", url, HISTORY_SILENCE_NS, NULL));
         open_history();
-        assert_ok(history_update(history, true, NULL, &fresh));
+        assert_ok(history_update(history, NULL, true, NULL, &fresh));
         return fresh;
 }
 
@@ -1022,7 +1022,7 @@ START_TEST(test_server_that_stops)
         set_origin(bad);
         history_set_silence(history, NSEC_PER_SEC);
         shell("cd repos/x.git; { find . -type f | sort; cat HEAD; git for-each-ref; } > ../../before");
-        r = history_update(history, false, NULL, &fresh);
+        r = history_update(history, NULL, false, NULL, &fresh);
         ck_assert_msg(r == -ETIMEDOUT, "%d: %s", r, error_message(r));
         ck_assert_uint_eq(history_count(history), 6);
         shell("cd repos/x.git; { find . -type f | sort; cat HEAD; git for-each-ref; } > ../../after; cmp ../../before ../../after; git fsck --strict");
@@ -1164,7 +1164,7 @@ START_TEST(test_stopped)
                 shell(r < 0 ? "test ! -e repos/x.git -a ! -e repos/x.part" : "true");
         }
         open_history();
-        for (int steps = 0; (left = steps, r = history_update(history, false, &p, &n)) < 0; steps++) {
+        for (int steps = 0; (left = steps, r = history_update(history, NULL, false, &p, &n)) < 0; steps++) {
                 ck_assert_int_eq(r, -ECANCELED);
                 stopped++;
         }
@@ -1227,7 +1227,7 @@ START_TEST(test_killed_index)
 
                 if (pid == 0) {
                         open_history();
-                        history_update(history, true, NULL, &fresh);
+                        history_update(history, NULL, true, NULL, &fresh);
                         _exit(0);
                 }
                 usleep(5000 * (useconds_t)i);
@@ -1235,7 +1235,7 @@ START_TEST(test_killed_index)
                 waitpid(pid, NULL, 0);
         }
         open_history();
-        assert_ok(history_update(history, true, NULL, &fresh));
+        assert_ok(history_update(history, NULL, true, NULL, &fresh));
         ck_assert_uint_eq(history_count(history), 9000);
         for (uint32_t i = 0; i < 9000; i += 100) {
                 struct commit c;

@@ -259,7 +259,7 @@ static void assert_moved(char *const *patterns, bool done, uint32_t base, const 
         cleanup_buffer struct buffer text = {0};
         uint32_t n_new;
 
-        assert_ok(history_update(solver->history, false, NULL, &n_new));
+        assert_ok(history_update(solver->history, NULL, false, NULL, &n_new));
         assert_ok(watched_stretches(w, solver, patterns, &found));
         for (size_t i = 0; i < found.n; i++) {
                 const struct watched_stretch *s = &found.list[i];

@@ -48,13 +48,13 @@ test_that "a silent server is given up, and the sentence says what to do" '
 	run 4 solver add toy "$silent" --recipe recipes/toy.recipe && has err "cannot fetch from $silent: nothing came from the server for 1 s; try again later, or .*fetch-timeout"'
 test_that "the solver can be added from elsewhere then" 'run 0 solver add toy toy --recipe recipes/toy.recipe && run 0 solver list && [ "$(field 1,2 | head -1)" = "toy	3" ]'
 
-git --git-dir=store/repos/toy.git config remote.origin.url "$silent"
+git config --file store/config solver.toy.repository "$silent"
 test_that "an update from it fails" 'run 4 solver update && has err "^solverfs: toy: cannot fetch from $silent: nothing came"'
 test_that "what is there stays and is sound" 'run 0 build toy v1 -o prog && cmp prog <(git -C toy show v1:toy.sh) && run 0 fsck && git --git-dir=store/repos/toy.git fsck --strict'
 test_that "watch says so and goes on with what is there" '
 	printf "; answer: sat\n(set-logic QF_LIA)\n(check-sat)\n" >a.smt2 && run 0 case add a.smt2 && run 1 watch toy --once && has err "cannot fetch toy: .*nothing came.*tried again at the next turn"'
 git config --file store/config --unset solverfs.fetch-timeout
-git --git-dir=store/repos/toy.git config remote.origin.url "${silent/:\/\//://somebody:password@}"
+git config --file store/config solver.toy.repository "${silent/:\/\//://somebody:password@}"
 begin_update() { # leaves it waiting for the server, as $pid
 	rm -f accepted
 	env --default-signal=INT "$solverfs" solver update >out 2>err </dev/null &
@@ -68,13 +68,13 @@ test_that "an address's password is nobody's to read" '[[ $arguments = *solverfs
 git config --file store/config solverfs.fetch-timeout 1s
 test_that "nor is it in the message" 'run 4 solver update && has err "cannot fetch from git://somebody:…@127.0.0.1:[0-9]*/toy: nothing came"'
 git config --file store/config --unset solverfs.fetch-timeout
-git --git-dir=store/repos/toy.git config remote.origin.url "$silent"
+git config --file store/config solver.toy.repository "$silent"
 begin_update
 kill -KILL "$(helpers)"
 wait $pid
 test_that "a helper that is killed is an error" '[ $? = 4 ] && has err "cannot fetch from $silent: solverfs-fetch was ended by signal 9"'
 test_that "Ctrl-C ends an update" 'interrupt solver update && [ -z "$(helpers)" ]'
-git --git-dir=store/repos/toy.git config remote.origin.url "$top/toy"
+git config --file store/config solver.toy.repository "$top/toy"
 test_that "the next update works" 'echo x >toy/x && toy_commit 4 "fourth" && run 0 solver update && [ "$(field 1,2,3)" = "toy	1	4" ]'
 
 sed "/^\[solver\]/a submodule = lib=$silent

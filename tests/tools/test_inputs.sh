@@ -336,7 +336,13 @@ test_that "a recipe is replaced" '
 test_that "a build that made another program names it" 'run 1 build work v1 && has err "the build made no prog; programs that it made: toy"'
 test_that "and again, with the same repository" 'sed -i "s/= prog/= toy/" work.recipe && run 0 solver add --replace work toy --recipe work.recipe && run 0 build work v1'
 test_that "more words are refused" 'run 2 solver add --replace work toy more --recipe work.recipe && has err "too many arguments: expected NAME REPO"'
-test_that "from another one it is no replacement" 'git init -q third && run 1 solver add --replace work third --recipe work.recipe && has err "comes from .*toy"'
+git clone -q toy third && git -C third -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m third
+test_that "and from another one, whose commits are fetched" '
+	run 0 solver add --replace work third --recipe work.recipe && run 0 build work "$(git -C third rev-parse HEAD)" && run 0 solver list && has out "^work	.*	$top/third$"'
+test_that "... which no address that is none takes the place of" 'run 1 solver add --replace work nosuch --recipe work.recipe && run 0 solver list && has out "^work	.*	$top/third$"'
+test_that "an address that a person writes into the config is fetched from" '
+	git -C toy -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m fourth && git config --file "$SOLVERFS_STORE/config" solver.work.repository "$top/toy" && run 0 solver update work && has out "^work	1	" &&
+	run 0 build work "$(git -C toy rev-parse HEAD)" && git -C toy reset -q --hard HEAD~'
 test_that "a variant has no recipe of its own to replace" 'run 1 solver add --replace work-v --recipe work.recipe && has err "is a variant of work"'
 test_that "--replace of a new solver wants a repository" 'run 1 solver add --replace fresh --recipe work.recipe && has err "say where its repository is" && run 0 solver add --replace fresh toy --recipe work.recipe'
 

@@ -551,7 +551,7 @@ START_TEST(test_changed_functions)
         assert_ok(make_dirs("repos", 0700));
         assert_ok(history_clone("repos", "x", "source", HISTORY_SILENCE_NS, NULL));
         assert_ok(history_open(store, &tables, "repos", "x", 7, &history));
-        assert_ok(history_update(history, true, NULL, &n));
+        assert_ok(history_update(history, NULL, true, NULL, &n));
         assert_ok(history_resolve(history, "HEAD~1", &first));
         assert_ok(history_resolve(history, "HEAD", &second));
 

@@ -104,7 +104,7 @@ static void use_recipe(const struct buffer *text)
         size_t n = 0;
 
         command_must(recipe_parse(text->data, "the draft", DRAFT_NAME, &list, &n));
-        command_must(workspace_replace_recipe(common.workspace, list, n, NULL));
+        command_must(workspace_replace_recipe(common.workspace, list, n, NULL, NULL));
         recipe_list_free(list, n);
         workspace_look_again(common.workspace);
         common.solver = solver_unref(common.solver);

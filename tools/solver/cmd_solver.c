@@ -35,7 +35,8 @@ static int update_one(struct solver *s)
         static const struct column columns[] = {{"SOLVER", 14, .key = "name"}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD"}, {0}};
         struct commit_sha head;
         uint32_t n_new = 0;
-        int r = s->recipe->is_programs ? 0 : history_update(s->history, false, &command_progress, &n_new); /* `programs` has no repository */
+        int r = s->recipe->is_programs ? 0 : /* `programs` has no repository */
+                                         history_update(s->history, s->recipe->repository, false, &command_progress, &n_new);
 
         if (r == 0)
                 r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);

@@ -11,19 +11,12 @@ struct add_options {
         bool replace, submodules;
 };
 
-/* True if the store has a solver of this name, which gets another recipe. REPO, if given, must be its repository. */
+/* True if the store has a solver of this name, which gets another recipe. */
 static bool is_there(const struct add_options *o)
 {
         cleanup_solver struct solver *s = NULL;
-        cleanup_free char *absolute = o->repository ? realpath(o->repository, NULL) : NULL;
-        const char *given = absolute ? absolute : o->repository;
 
-        if (!o->replace || workspace_solver(common.workspace, o->name, &s) < 0)
-                return false;
-        if (given && s->recipe->repository && strcmp(given, s->recipe->repository) != 0)
-                command_refuse(STATUS_FAILED, "%s comes from %s: to have it from %s, first 'solverfs solver remove %s'", o->name,
-                               s->recipe->repository, o->repository, o->name);
-        return true;
+        return o->replace && workspace_solver(common.workspace, o->name, &s) == 0;
 }
 
 /* A path that no commit has is a mistake, or will come. So is an era of an absent revision, but without it no commit can be built. */
@@ -84,7 +77,7 @@ static int find_submodules(struct recipe **list, size_t n)
 
                 r = history_submodules(s->history, found.base, note_submodule, &found);
         }
-        return r == 0 ? workspace_replace_recipe(common.workspace, list, n, &command_progress) : r;
+        return r == 0 ? workspace_replace_recipe(common.workspace, list, n, NULL, &command_progress) : r;
 }
 
 /* Drafts a recipe for sources without one, by building and trying. */
@@ -124,7 +117,7 @@ static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t
 static void add(const struct add_options *o, struct recipe **list, size_t n)
 {
         bool there = is_there(o);
-        int r = there || !o->repository ? workspace_replace_recipe(common.workspace, list, n, &command_progress)
+        int r = there || !o->repository ? workspace_replace_recipe(common.workspace, list, n, o->repository, &command_progress)
                                         : workspace_add_solver(common.workspace, list, n, o->repository, &command_progress);
 
         if (r == 0 && o->submodules)
@@ -167,7 +160,7 @@ void cmd_solver_add(int argc, char **argv)
         const struct command_option options[] = {
                 {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)",
                  .text = &o.recipe},
-                {"replace", 'R', NULL, "Give an existing solver this recipe; REPO may be left out", .on = &o.replace, .is_other_use = true},
+                {"replace", 'R', NULL, "Give an existing solver this recipe; from REPO, if given", .on = &o.replace, .is_other_use = true},
                 {"submodules", 's', NULL, "Fetch the submodules of its branches and tags, for its builds", .on = &o.submodules},
                 {0}};
         struct words words = command_parse(argc, argv, "NAME REPO", doc, options);

@@ -126,7 +126,7 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
 static int fetch(void)
 {
         uint32_t n_new;
-        int r = history_update(common.solver->history, false, &command_progress, &n_new);
+        int r = history_update(common.solver->history, common.solver->recipe->repository, false, &command_progress, &n_new);
 
         if (r == 0)
                 r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
