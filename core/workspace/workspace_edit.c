@@ -70,10 +70,36 @@ static int add_history(struct workspace *w, const char *name, const char *url, c
         return r < 0 ? r : history_update(h, url, !url, p, &fresh);
 }
 
+static bool is_openable(const char *repository)
+{
+        cleanup_git_repository git_repository *git = NULL;
+
+        git_begin();
+        return git_repository_open_bare(&git, repository) == 0;
+}
+
+/* Fetches into what `solver remove` or a killed add left, which may have snapshots and rewritten commits; else clones, and leaves nothing on failure. */
+static int get_history(struct workspace *w, const char *name, const char *url, const struct progress *p)
+{
+        cleanup_free char *repository = format_string("%s/%s.git", w->repos, name), *reason = NULL;
+        int r;
+
+        if (is_openable(repository))
+                return add_history(w, name, url, p);
+        r = remove_tree(repository);
+        if (r == 0)
+                r = history_clone(w->repos, name, url, w->settings.fetch_timeout_ns, p);
+        if (r == 0)
+                r = add_history(w, name, NULL, p);
+        if (r == 0)
+                return 0;
+        reason = copy_string(error_message(r));
+        remove_tree(repository);
+        return errorf(r, "%s", reason);
+}
+
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p)
 {
-        const char *name = recipes[0]->name;
-        char repository[PATH_SIZE];
         cleanup_free char *absolute = url ? realpath(url, NULL) : NULL; /* a URL stays what it is */
         cleanup_edit struct edit e = {.lock = -1};
         int r = check_reserved(recipes, n);
@@ -82,33 +108,15 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
                 r = begin_edit(w, p, &e);
         if (r == 0)
                 r = check_names(w, &e, recipes, n);
-        if (r == 0 && !url)
-                r = recipe_write_config(w->config, recipes, n);
-        if (r == 0 && !url)
-                workspace_config_written(w);
-        if (r < 0 || !url)
-                return r;
-        if (snprintf(repository, sizeof(repository), "%s/%s.git", w->repos, name) >= (int)sizeof(repository))
-                return errorf(-ENAMETOOLONG, "path too long: %s/%s.git", w->repos, name);
-        r = remove_tree(repository); /* left by a killed add: the config does not name it */
+        if (r == 0 && url) {
+                set_string(&recipes[0]->repository, absolute ? absolute : url);
+                r = get_history(w, recipes[0]->name, recipes[0]->repository, p);
+        }
         if (r == 0)
-                r = history_clone(w->repos, name, absolute ? absolute : url, w->settings.fetch_timeout_ns, p);
-        if (r < 0)
-                return r;
-        r = add_history(w, name, NULL, p);
-        if (r == 0) {
-                free(recipes[0]->repository);
-                recipes[0]->repository = copy_string(absolute ? absolute : url);
                 r = recipe_write_config(w->config, recipes, n);
-        }
-        if (r < 0) {
-                cleanup_free char *reason = copy_string(error_message(r));
-
-                remove_tree(repository);
-                return errorf(r, "%s", reason);
-        }
-        workspace_config_written(w);
-        return 0;
+        if (r == 0)
+                workspace_config_written(w);
+        return r;
 }
 
 /* -- another recipe -- */
@@ -138,7 +146,6 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
         int r = check_reserved(recipes, n);
 
         url = absolute ? absolute : url;
-
         if (r == 0)
                 r = begin_edit(w, p, &e);
         if (r == 0) {

@@ -343,10 +343,14 @@ test_that "and can be removed" '
 git init -q -b main forgetful && git -C forgetful config user.name T && git -C forgetful config user.email t@example.org &&
 	git -C forgetful commit -q --allow-empty -m 1 && git -C forgetful branch gone && git -C forgetful checkout -q gone &&
 	git -C forgetful commit -q --allow-empty -m 2 && git -C forgetful checkout -q main && lost=$(git -C forgetful rev-parse gone)
-test_that "a solver that was removed can be added again from a repository that has lost commits since" '
-	run 0 --store second solver add forgetful forgetful --recipe recipes/toy.recipe && run 0 --store second solver remove forgetful toy-again &&
+test_that "a solver that was removed and is added again has its snapshots and the commits that its repository has lost since" '
+	run 0 --store second solver add forgetful forgetful --recipe recipes/toy.recipe && echo x >forgetful/x && run 0 --store second snapshot forgetful forgetful --name mine &&
+	run 0 --store second solver remove forgetful toy-again &&
 	git -C forgetful branch -q -D gone && git -C forgetful reflog expire --expire=now --all && git -C forgetful gc -q --prune=now &&
-	run 0 --store second solver add forgetful forgetful --recipe recipes/toy.recipe && run 4 --store second build forgetful "$lost" && has err "has lost commit $lost" &&
+	run 0 --store second solver add forgetful forgetful --recipe recipes/toy.recipe && run 1 --store second build forgetful mine && run 1 --store second build forgetful "$lost" && run 0 --store second fsck'
+test_that "unless gc has taken its repository" '
+	run 0 --store second solver remove forgetful toy-again && run 0 --store second gc &&
+	run 0 --store second solver add forgetful forgetful --recipe recipes/toy.recipe && run 4 --store second build --again forgetful "$lost" && has err "lacks .*" &&
 	run 0 --store second solver remove forgetful toy-again'
 test_that "gc --keep counts and takes programs that no build has" '
 	sed "/output/a output = nothing" recipes/toy.recipe >half.recipe && sed -i "s/build = .*/build = sh build.sh \\&\\& echo >>toy/" half.recipe &&
