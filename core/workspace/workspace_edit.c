@@ -1,5 +1,6 @@
 /* Adds solvers to the config, replaces their recipes, removes them; one process at a time. */
 #include "cache/base/lock.h"
+#include "core/recipe/recipe_keys.h"
 #include "core/workspace/workspace_internal.h"
 
 struct edit {
@@ -121,6 +122,17 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 
 /* -- another recipe -- */
 
+/* Where it runs and is built stays, if the new recipe does not say it. */
+static void keep_places(const struct recipe *old, struct recipe *const *recipes, size_t n)
+{
+        struct recipe *now = recipe_find(recipes, n, old->name);
+
+        if (now && !now->runs)
+                set_string(&now->runs, old->runs);
+        if (now && !now->builds)
+                set_string(&now->builds, old->builds);
+}
+
 /* *ret_url: the address of the solver's repository; free(). */
 static int check_replaceable(const struct edit *e, struct recipe *const *recipes, size_t n, char **ret_url)
 {
@@ -129,6 +141,7 @@ static int check_replaceable(const struct edit *e, struct recipe *const *recipes
         for (size_t i = 0; i < e->n; i++) {
                 const struct recipe *old = e->there[i];
 
+                keep_places(old, recipes, n);
                 if (strcmp(old->name, name) == 0) {
                         if (old->base)
                                 return errorf(-EINVAL, "'%s' is a variant of %s: give that another recipe", name, old->base);

@@ -86,6 +86,11 @@ printf '[cluster "lab"]\n\tlaunch = "echo >>launched; unset SOLVERFS_SHIM; exec 
 test_that "two builds that begin together on one worker both want a file, which is sent once" 'run 0 build toy v8 v9 && [ $(wc -l <launched) = 1 ]'
 cp lab store/config
 
+test_that "another recipe leaves the place of builds, and of runs" '
+	sed -i "s/^    repository = .*/&\n\tbuilds = lab\n\truns = local/" store/config && sed "s/timeout = 10s/timeout = 9s/" recipes/toy.recipe >later.recipe && run 0 solver add --replace toy --recipe later.recipe &&
+	[ "$(git config --file store/config solver.toy.builds) $(git config --file store/config solver.toy.runs) $(git config --file store/config solver.toy.timeout)" = "lab local 9s" ]'
+cp lab store/config
+
 # -- what cannot be --
 
 sed -i 's/^\tbuilds = lab/\tbuilds = moon/' store/config
