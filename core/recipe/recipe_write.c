@@ -59,7 +59,8 @@ static void print_era(struct buffer *b, const struct recipe *era, const struct r
         }
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
-                bool said = k->kind == KIND_OUTPUTS && binary ? era->is_archive : !same_value(k, era, than);
+                bool is_call = k->offset == offsetof(struct recipe, run) || k->offset == offsetof(struct recipe, seed);
+                bool said = k->kind == KIND_OUTPUTS && binary ? era->is_archive : !(is_call && than->base) && !same_value(k, era, than);
 
                 if (k->places & (binary ? PLACE_BINARY : PLACE_ERA) && said)
                         print_value(b, k, recipe_field(era, k));

@@ -863,6 +863,23 @@ START_TEST(test_attributes_are_never_left_out)
 }
 END_TEST
 
+START_TEST(test_a_variant_of_a_released_program_reads_back)
+{
+        cleanup_buffer struct buffer text = {0};
+        struct recipe **again;
+        size_t n;
+
+        parse(MINIMAL "[binary \"v0\"]\nfile = /opt/s\nsha256 = " SHA "\n[variant \"v\"]\nrun = {bin} -x {case}\n");
+        assert_ok(recipe_print(list[1], &text));
+        assert_ok(recipe_parse(text.data, "printed", "v", &again, &n));
+        ck_assert_str_eq(again[0]->run, "{bin} -x {case}");
+        ck_assert_uint_eq(again[0]->n_eras, 1);
+        ck_assert(!again[0]->has_calls);
+        recipe_list_free(again, n);
+        done();
+}
+END_TEST
+
 START_TEST(test_a_variant_holds_a_submodule)
 {
         const struct recipe *v;
@@ -1123,7 +1140,7 @@ END_TEST
 
 SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_inherit, test_standard_input, test_commands, test_run_digest_holds_what_matters,
       test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
-      test_a_binary_is_run_in_its_own_way, test_within, test_a_variant_within_has_keys_of_its_own, test_attributes_are_never_left_out, test_a_variant_holds_a_submodule, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
+      test_a_binary_is_run_in_its_own_way, test_within, test_a_variant_within_has_keys_of_its_own, test_attributes_are_never_left_out, test_a_variant_of_a_released_program_reads_back, test_a_variant_holds_a_submodule, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_example,
       test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
       test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,
