@@ -62,7 +62,7 @@ json_t *cell_answer_json(const struct cell *cell, const char *commit, const stru
         if (cell->has_seed)
                 json_object_set_new(j, "seed", json_integer((json_int_t)cell->seed));
         if (!f) {
-                json_object_set_new(j, "reason", json_string(build && build->reason ? build->reason : ""));
+                json_object_set_new(j, "reason", json_printable(build && build->reason ? build->reason : ""));
                 return j;
         }
         cell_numbers(f, j);

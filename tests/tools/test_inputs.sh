@@ -334,6 +334,9 @@ test_that "a recipe is replaced" '
 	sed -i "/nosuchdir/d; /variant/,\$d" work.recipe && run 0 solver add --replace work --recipe work.recipe && has err "variant work-v is not in the recipe" &&
 	[ "$(grep -c "# why" "$SOLVERFS_STORE/config")" = 1 ] && ! grep -q nosuchdir "$SOLVERFS_STORE/config"'
 test_that "a build that made another program names it" 'run 1 build work v1 && has err "the build made no prog; programs that it made: toy"'
+toy_recipe latin 'output = prog' "build = cp toy.sh n\$(printf '\\\\366') && chmod +x n*"
+test_that "... in JSON, too, if its name is not UTF-8" '
+	run 0 solver add latin toy --recipe latin.recipe && run 1 build latin v1 --json && has out "\"reason\":.*programs that it made: n" && run 1 run latin v1 a.smt2 --json && has out "\"reason\":.*programs that it made: n"; run 0 solver remove latin'
 test_that "and again, with the same repository" 'sed -i "s/= prog/= toy/" work.recipe && run 0 solver add --replace work toy --recipe work.recipe && run 0 build work v1'
 test_that "more words are refused" 'run 2 solver add --replace work toy more --recipe work.recipe && has err "too many arguments: expected NAME REPO"'
 git clone -q toy third && git -C third -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m third
