@@ -18,6 +18,8 @@ struct taking {
         const struct recipe *era;
         struct build_output *list;
         bool *found; /* one for each output */
+        char **members; /* likewise: its name in the archive, or the name of the file that it is a hard link to */
+        bool has_links;
         size_t n;
         struct buffer names; /* other files of the archive */
         size_t n_names;
@@ -33,10 +35,15 @@ static int give_reason(struct taking *t, const char *why, const char *detail)
 static int put(struct taking *t, size_t i, int fd)
 {
         struct build_output *o = &t->list[i];
+        int r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
 
-        o->executable = true;
-        t->found[i] = true;
-        return programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
+        for (size_t k = i; r == 0 && k < t->n; k++)
+                if (k == i || strcmp(t->members[k], t->members[i]) == 0) {
+                        t->found[k] = t->list[k].executable = true;
+                        t->list[k].id = o->id;
+                        t->list[k].size = o->size;
+                }
+        return r;
 }
 
 /* -- archives --------------------------------------------------------------------------------------------------- */
@@ -46,10 +53,8 @@ static int failed(struct taking *t, struct archive *a)
         return give_reason(t, "cannot be unpacked: ", archive_error_string(a) ?: "damaged");
 }
 
-static const char *plain_name(struct archive_entry *e)
+static const char *plain_name(const char *name)
 {
-        const char *name = archive_entry_pathname(e);
-
         while (name && strncmp(name, "./", 2) == 0)
                 name += 2;
         return name ?: "";
@@ -60,7 +65,7 @@ static size_t output_of(struct taking *t, const char *name)
 {
         size_t i = 0;
 
-        while (i < t->n && (t->found[i] || strcmp(t->era->outputs[i], name) != 0))
+        while (i < t->n && (t->found[i] || strcmp(t->members[i], name) != 0))
                 i++;
         return i;
 }
@@ -101,29 +106,42 @@ static int each_member(struct taking *t, struct archive *a)
         int k = ARCHIVE_OK, r = 0;
 
         while (r == 0 && !*t->ret_reason && (k = next_member(a, &e)) == ARCHIVE_OK) {
-                size_t i = output_of(t, plain_name(e));
+                const char *name = plain_name(archive_entry_pathname(e)), *link = archive_entry_hardlink(e);
+                size_t i = output_of(t, name);
 
-                if (i < t->n && archive_entry_filetype(e) == AE_IFREG)
+                if (link && archive_entry_size(e) == 0) { /* the bytes are at the first of its names */
+                        t->has_links |= i < t->n;
+                        if (i < t->n)
+                                set_string(&t->members[i], plain_name(link));
+                } else if (i < t->n && archive_entry_filetype(e) == AE_IFREG)
                         r = take_member(t, a, e, i);
                 else if (archive_entry_filetype(e) == AE_IFREG)
-                        note_name(t, plain_name(e));
+                        note_name(t, name);
         }
         return r == 0 && !*t->ret_reason && k != ARCHIVE_EOF ? failed(t, a) : r;
 }
 
-static int take_members(struct taking *t, int fd)
+static int read_archive(struct taking *t, int fd)
 {
         cleanup(archive_freep) struct archive *a = archive_read_new();
-        int r;
 
         if (!a)
                 return -ENOMEM;
         archive_read_support_filter_all(a);
         archive_read_support_format_all(a);
+        return archive_read_open_fd(a, fd, 1 << 16) == ARCHIVE_OK ? each_member(t, a) : failed(t, a);
+}
+
+static int take_members(struct taking *t, int fd)
+{
+        int r;
+
         buffer_add(&t->names, "", 0);
-        if (archive_read_open_fd(a, fd, 1 << 16) != ARCHIVE_OK)
-                return failed(t, a);
-        r = each_member(t, a);
+        r = read_archive(t, fd);
+        if (r == 0 && !*t->ret_reason && t->has_links) {
+                t->names.size = t->n_names = 0;
+                r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_archive(t, fd);
+        }
         for (size_t i = 0; r == 0 && !*t->ret_reason && i < t->n; i++) {
                 cleanup_buffer struct buffer why = {0};
 
@@ -171,10 +189,12 @@ int binary_take(const struct build_request *q, const struct recipe *era, struct 
 
         if (r < 0)
                 return r;
+        t.members = strings_copy(era->outputs);
         *ret_list = t.list = allocate(n + 1, sizeof(*t.list));
         for (*ret_n = 0; *ret_n < n; (*ret_n)++)
                 t.list[*ret_n].name = copy_string(basename(era->outputs[*ret_n]));
         r = era->is_archive ? take_members(&t, fd) : put(&t, 0, fd);
         buffer_done(&t.names);
+        strings_free(t.members);
         return r;
 }

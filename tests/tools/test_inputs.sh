@@ -462,6 +462,7 @@ test_that "an era of a revision that is not there builds nothing" '
 mkdir release && printf '#!/bin/sh\necho unknown\n' >release/prog && chmod +x release/prog && (cd release && python3 -c 'import zipfile; z = zipfile.ZipFile("../epochs-1.zip", "w"); z.write("prog", "e-1/bin/prog"); z.writestr("e-1/README", "x")') && tar czf epochs-1.tar.gz release
 # Names outside ASCII; of a zip libarchive gives none of them.
 mkdir -p named/é && cp release/prog named/prog && cp release/prog named/é/prog && tar cf named.tar --format=pax named/é named/prog && (cd named && python3 -c 'import zipfile; z = zipfile.ZipFile("../named.zip", "w"); z.write("é/prog"); z.write("prog")')
+ln release/prog release/link && tar cf linked.tar release/prog release/link && rm release/link
 sum_of() { sha256sum "$1" | cut -c 1-64; }
 # released FILE OUTPUT: the recipe with a binary for v1; paths have no blanks
 ln -sfn "$top" "/tmp/solverfs-test-$$"
@@ -473,7 +474,7 @@ test_that "a released program in place of a build" 'released release/prog "" && 
 printf '#!/bin/sh\n[ "$1" = --released ] && echo sat\n' >release/other && chmod +x release/other
 test_that "solver try runs it by its own command line" '
 	released release/other "" && printf "  run = {bin} --released {case}\n" >>epochs.recipe && run 0 solver add --replace epochs --recipe epochs.recipe && run 1 solver try epochs v1 && has out "a formula that is unsat: it says sat"'
-for file in epochs-1.zip:e-1/bin/prog epochs-1.tar.gz:release/prog named.tar:named/prog named.tar:named/é/prog named.zip:prog; do
+for file in epochs-1.zip:e-1/bin/prog epochs-1.tar.gz:release/prog named.tar:named/prog named.tar:named/é/prog named.zip:prog linked.tar:release/link; do
 	test_that "and out of an archive: $file" 'released ${file%%:*} ${file#*:} && answer_of v1 unknown && run 0 build epochs v1 --json && has out "$(sum_of release/prog)" && [ -f "$SOLVERFS_STORE/downloads/$(sum_of ${file%%:*})" ]'
 done
 test_that "a file that the archive has not" 'released epochs-1.zip bin/prog && run 1 build epochs v1 && has err "the released binary epochs-1.zip has no bin/prog; files in it: e-1/bin/prog, e-1/README"'
