@@ -97,8 +97,8 @@ test_that "a Makefile one folder down" 'draft 0 below && line "build = cd code &
 
 project hand
 printf '#!/bin/sh\nmkdir -p made && sed s,@CC@,${CC-cc}, in.mk >makefile\n' >hand/configure && chmod +x hand/configure
-printf 'made/hand: main.c answer.c\n\t@CC@ -o $@ main.c answer.c\n' >hand/in.mk && commit hand
-test_that "a configure by hand" 'draft 0 hand && line "build = ./configure" && line "output = made/hand" && works hand'
+printf 'made/hand: main.c answer.c\n\t@CC@ -o $@ main.c answer.c\n' >hand/in.mk && echo x >hand/"$(printf 'a\366')" && commit hand
+test_that "a configure by hand, beside a file whose name is not UTF-8" 'draft 0 hand && line "build = ./configure" && line "output = made/hand" && works hand'
 
 project wrapper
 printf '#!/bin/sh\nmkdir build && cp in.mk build/Makefile\n' >wrapper/configure.sh && chmod +x wrapper/configure.sh

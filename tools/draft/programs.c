@@ -27,8 +27,8 @@ void made_list_done(struct made_list *m)
 
 bool draft_name_is_plain(const char *name)
 {
-        for (const char *p = name; *p; p++)
-                if ((unsigned char)*p < 0x20 || *p == 0x7f || *p == '{' || *p == '}')
+        for (const char *p = name; *p; p += utf8_length(p, strlen(p)))
+                if (utf8_length(p, strlen(p)) == 0 || (unsigned char)*p < 0x20 || *p == 0x7f || *p == '{' || *p == '}')
                         return false;
         return true;
 }
