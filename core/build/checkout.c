@@ -68,7 +68,7 @@ static int list_submodule_at(struct listing *l, const char *line, const git_oid 
 
         if (git_commit_lookup(&c, l->git, oid) < 0)
                 return errorf(-ESTALE, "submodule %s is at commit %s, which no branch or tag of %.*s had when it was fetched; fetch it again with "
-                              "'solver update', or name a repository that has it",
+                                       "'solver update', or name a repository that has it",
                               l->path, git_oid_tostr_s(oid), (int)repository.size, (const char *)repository.data);
         l->owner = *oid;
         l->above = l->length + 1;

@@ -364,7 +364,11 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
 {
         struct localization *l = user;
         const struct run_value *run = (const struct run_value *)v;
+        const uint32_t commit = (uint32_t)l->wants[i].commit;
 
+        l->answers[i].failed = r == -ESTALE && commit != l->options.reference && commit != l->options.target; /* e.g. its submodule's commit is lost */
+        if (l->answers[i].failed)
+                return 0;
         if (r < 0)
                 return errorf(r, "%s", reason ? reason : strerror(-r));
         l->answers[i].failed = !run->fact;
