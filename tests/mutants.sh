@@ -81,7 +81,7 @@ core/sandbox/exec_tree.c | s/pages \+= p->resident - shared;/pages = p->resident
 core/sandbox/exec_tree.c | s/if \(fd < 0 && errno == EACCES && fchmodat/if (false \&\& fchmodat/
 core/sandbox/exec_tree.c | s/: most;/: 0;/
 core/sandbox/execution.c | s/command\(x, COMMAND_TOO_MUCH, 0\);//
-core/sandbox/execution.c | s/if \(r.end == END_EXIT && \(prints_too_much/if (false \&\& (prints_too_much/
+core/sandbox/execution.c | s/if \(\(r.end == END_EXIT \|\| r.guessed\) && \(prints_too_much/if (false \&\& (prints_too_much/
 core/sandbox/execution.c | s/x->cancelled = true;\s+shutdown\(x->control, SHUT_WR\);/x->cancelled = true;/
 core/sandbox/execution.c | s/x->deadline = now_ns\(\) \+ END_GRACE;\n\}/}/
 core/sandbox/execution.c | s/sandbox_sweep\(\);\s+read_streams/read_streams/

@@ -155,6 +155,7 @@ static void result_fields(struct transfer *t, void *message)
 
         x->end = (enum execute_end)number(t, x->end, END_NOEXEC);
         x->code = (int)(uint32_t)number(t, (uint32_t)x->code, UINT32_MAX);
+        transfer_bool(t, &x->guessed);
         x->doubt = (enum execute_doubt)number(t, x->doubt, DOUBT_PAUSE);
         x->killed = (uint32_t)number(t, x->killed, UINT32_MAX);
         x->out.size = number(t, x->out.size, SIZE_MAX);

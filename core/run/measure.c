@@ -38,8 +38,11 @@ static void measurement_done(struct measurement *m)
 static int run_once(const struct measurement *m, struct run_result *ret)
 {
         const struct measure_request *q = m->request;
+        int r = runner_run(m->runner, &(struct run_input){.path = q->case_path, .id = q->case_id, .questions = q->n_expected}, q->cancel_fd, ret);
 
-        return runner_run(m->runner, &(struct run_input){.path = q->case_path, .id = q->case_id, .questions = q->n_expected}, q->cancel_fd, ret);
+        if (r == 0 && ret->run.doubt == DOUBT_MEMORY && verdict_is_decided(ret->verdict)) /* by an exit status of DIMACS, which looks like a failure */
+                ret->run.doubt = DOUBT_NONE;
+        return r;
 }
 
 /* Repeats a run that may have been disturbed from outside. A second disturbed run is accepted, as in BenchExec, which records "killed by signal 9";

@@ -300,6 +300,8 @@ static int read_result(struct runner *r, size_t questions, struct run_result *re
         verdict_read(r->options.recipe->format, questions, &ret->run, &ret->verdicts);
         effort_read(r->effort, &ret->run, &ret->efforts);
         ret->verdict = ret->verdicts.last;
+        if (ret->run.guessed && ret->verdict <= VERDICT_UNKNOWN) /* it answered, so it did not lack anything */
+                ret->run.end = END_EXIT;
         return 0;
 }
 

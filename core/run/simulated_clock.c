@@ -76,6 +76,7 @@ void simulated_clock_apply(const struct recipe_limits *limits, struct execute_re
         if (share <= 1) {
                 run->end = END_TIMEOUT;
                 run->code = 0;
+                run->guessed = false;
                 run->out_cut = 0;
         }
         share = fmin(share, 1);

@@ -157,6 +157,11 @@ static bool read_smt2(const struct execute_result *r, struct verdicts *v, size_t
         return is_error;
 }
 
+static bool ended_by_itself(const struct execute_result *r)
+{
+        return r->end == END_EXIT || r->guessed;
+}
+
 /* True if there are two different answers for one formula: neither can be believed. */
 static bool read_cnf(const struct execute_result *r, struct verdicts *v)
 {
@@ -175,7 +180,7 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
                         return true;
                 }
         }
-        if (v->n == 0 && r->end == END_EXIT && (r->code == 10 || r->code == 20))
+        if (v->n == 0 && ended_by_itself(r) && (r->code == 10 || r->code == 20))
                 add(v, r->code == 10 ? VERDICT_SAT : VERDICT_UNSAT, r->out_size);
         return false;
 }
@@ -195,18 +200,18 @@ static bool says_out_of_memory(const struct execute_result *r)
 
 static enum verdict verdict_of_end(const struct execute_result *r, size_t questions, const struct verdicts *v, bool error)
 {
-        bool is_short = v->n < questions && r->out_cut == 0;
+        bool is_short = v->n < questions && r->out_cut == 0, is_long = questions > 0 && v->n > questions;
 
+        if (ended_by_itself(r) && v->n > 0 && !is_short && !is_long)
+                return v->last;
         if (r->end == END_TIMEOUT)
                 return VERDICT_TIMEOUT;
         if (r->end == END_MEMORY)
                 return VERDICT_MEMOUT;
         if (r->end == END_SIGNAL)
                 return says_out_of_memory(r) ? VERDICT_MEMOUT : VERDICT_CRASH;
-        if (r->end != END_EXIT || (questions > 0 && v->n > questions))
+        if (r->end != END_EXIT || is_long)
                 return VERDICT_ERROR;
-        if (v->n > 0 && !is_short)
-                return v->last;
         if (r->code != 0 && says_out_of_memory(r))
                 return VERDICT_MEMOUT;
         return error || r->code != 0 ? VERDICT_ERROR : VERDICT_UNKNOWN;

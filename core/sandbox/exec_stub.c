@@ -796,15 +796,16 @@ static void judge(struct run *run)
                 a->end = END_TIMEOUT;
         else if (is_over(memory, r->memory))
                 a->end = END_MEMORY;
+        else if (sig == SIGXFSZ || is_folder_over(run))
+                a->end = END_OUTPUT;
         /* Under a limit on address space malloc() fails before the limit is reached, and most programs then give up. */
         else if (failed && r->memory != 0 && (run->space > r->memory / 16 * 15 || memory > r->memory / 8 * 7))
                 a->end = END_MEMORY;
         else if (failed && run->processes_hit)
                 a->end = END_PROCESSES;
-        else if (sig == SIGXFSZ || is_folder_over(run))
-                a->end = END_OUTPUT;
         else
                 a->end = exited ? END_EXIT : END_SIGNAL;
+        a->guessed = exited && !is_over(memory, r->memory) && (a->end == END_MEMORY || a->end == END_PROCESSES);
 }
 
 static void prepare(struct run *run)

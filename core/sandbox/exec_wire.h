@@ -112,6 +112,7 @@ struct exec_reply {
         int32_t error;
         uint32_t end; /* enum execute_end */
         int32_t code;
+        bool guessed; /* execute.h */
         uint32_t killed;
         uint64_t wall_ns, user_ns, system_ns; /* paused: all of the CPU time is user_ns */
         uint64_t largest, tree; /* bytes: ru_maxrss of the largest process; the largest polled sum of all */

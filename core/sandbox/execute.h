@@ -109,6 +109,7 @@ enum execute_doubt {
 struct execute_result {
         enum execute_end end;
         int code;
+        bool guessed; /* END_MEMORY or END_PROCESSES, but no limit was passed: it exited with status `code` near that limit, perhaps for it */
         enum execute_doubt doubt;
         uint64_t wall_ns, user_ns, system_ns; /* CPU of the whole tree, daemonized descendants included */
         uint64_t memory;                 /* peak resident bytes: of the tree's largest process, or the polled sum of the tree if larger */

@@ -432,6 +432,7 @@ static int make_result(struct execution *x, struct execute_result *ret)
         struct execute_result r = {
                 .end = (enum execute_end)a->end,
                 .code = a->code,
+                .guessed = a->guessed,
                 .wall_ns = a->wall_ns,
                 .user_ns = a->user_ns,
                 .system_ns = a->system_ns,
@@ -447,8 +448,10 @@ static int make_result(struct execution *x, struct execute_result *ret)
         };
         int k;
 
-        if (r.end == END_EXIT && (prints_too_much(&x->out_capture) || prints_too_much(&x->err_capture)))
+        if ((r.end == END_EXIT || r.guessed) && (prints_too_much(&x->out_capture) || prints_too_much(&x->err_capture))) {
                 r.end = END_OUTPUT; /* it had ended before we had read all output */
+                r.guessed = false;
+        }
         r.doubt = doubt_of(x, &r);
         k = capture_finish(&x->out_capture, &r.out, &r.out_cut);
         if (k == 0)

@@ -118,7 +118,7 @@ END_TEST
 /* A result whose outputs are not the ones that came is none. */
 START_TEST(test_result)
 {
-        struct execute_result x = {.end = END_SIGNAL, .code = 11, .wall_ns = 5, .memory = 6, .out_size = 3, .out_cut = 2, .method = "rusage"}, got;
+        struct execute_result x = {.end = END_SIGNAL, .code = 11, .guessed = true, .wall_ns = 5, .memory = 6, .out_size = 3, .out_cut = 2}, got;
         cleanup_buffer struct buffer b = {0}, out = {0}, err = {0};
 
         x.out = (struct blob){.data = "abc", .size = 3};
@@ -128,6 +128,7 @@ START_TEST(test_result)
         assert_ok(remote_result_read(all_of(&b), &out, &err, &got));
         ck_assert_int_eq(got.end, END_SIGNAL);
         ck_assert_int_eq(got.code, 11);
+        ck_assert(got.guessed);
         ck_assert_uint_eq(got.memory, 6);
         ck_assert_uint_eq(got.out.size, 3);
         ck_assert_str_eq(got.method, "rusage");

@@ -257,6 +257,83 @@ START_TEST(test_limits)
 }
 END_TEST
 
+/* A program that ends with a status other than 0 near a limit has failed for it, unless it has answered. */
+START_TEST(test_answers_near_a_limit)
+{
+#define NEARLY "#!/usr/bin/perl\nsub resident { open(F, '/proc/self/status'); (join('', <F>) =~ /VmRSS:\\s*(\\d+)/)[0] }\n" \
+               "push @x, 'x' x 1e6 while (resident() < 180 << 10);\n"
+#define MANY   "#!/bin/sh\nfor i in 1 2 3 4 5; do sleep 99 & done\n"
+        static const struct {
+                enum format format;
+                const char *script;
+                enum verdict verdict;
+                const char *results, *reason;
+        } rows[] = {
+                {FORMAT_CNF, NEARLY "print \"s SATISFIABLE\\n\"; exit 10;\n", VERDICT_SAT, "sat\n", "exit"},
+                {FORMAT_SMT2, NEARLY "print \"unsat\\n\"; exit 1;\n", VERDICT_UNSAT, "unsat\n", "exit"},
+                {FORMAT_SMT2, NEARLY "exit 1;\n", VERDICT_MEMOUT, "memout\n", "memory"},
+                {FORMAT_CNF, MANY "echo s UNSATISFIABLE\nexit 20\n", VERDICT_UNSAT, "unsat\n", "exit"},
+                {FORMAT_CNF, MANY "exit 1\n", VERDICT_ERROR, "error\n", "processes"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct recipe r = toy_recipe("{bin} {case}", 1);
+                struct measure_request q = request_for(&r, rows[i].script);
+                struct fact *f;
+                json_t *j;
+
+                r.format = rows[i].format;
+                q.runner.limits.memory = 200 << 20;
+                q.runner.limits.processes = 10;
+                f = measured(&q);
+                ck_assert_msg(f->verdict == rows[i].verdict, "%s: %s", rows[i].script, verdict_name(f->verdict));
+                ck_assert_msg(blob_equals(&f->results, rows[i].results), "%s", rows[i].script);
+                j = json_of(f);
+                ck_assert_str_eq(string_at(json_object_get(j, "end"), "reason"), rows[i].reason);
+                json_decref(j);
+                fact_unref(f);
+        }
+}
+END_TEST
+
+struct elsewhere {
+        struct run_remote remote;
+        struct execute_result result;
+        unsigned runs;
+};
+
+static int run_elsewhere(struct run_remote *a, const struct runner_options *options, const struct run_input *what, int cancel_fd,
+                         struct execute_result *ret)
+{
+        struct elsewhere *e = (struct elsewhere *)a;
+
+        (void)options, (void)what, (void)cancel_fd;
+        e->runs++;
+        *ret = e->result;
+        return 0;
+}
+
+/* The kernel's kill of another process has not harmed a run that answered. */
+START_TEST(test_an_answer_while_the_machine_lacked_memory)
+{
+        struct elsewhere e = {.remote = {.machine = "there", .run = run_elsewhere},
+                              .result = {.end = END_EXIT, .code = 20, .doubt = DOUBT_MEMORY, .wall_ns = 3 * NSEC_PER_SEC, .method = "rusage"}};
+        struct recipe r = toy_recipe("{bin} {case}", 1);
+        struct measure_request q = request_for(&r, "");
+        struct fact *f;
+
+        r.format = FORMAT_CNF;
+        q.runner.remote = &e.remote;
+        f = measured(&q);
+        ck_assert_int_eq(f->verdict, VERDICT_UNSAT);
+        ck_assert_uint_eq(e.runs, 1);
+        fact_unref(f);
+        e.result.code = 1;
+        assert_error(measure(&q, &f), EIO);
+        ck_assert_uint_eq(e.runs, 3);
+}
+END_TEST
+
 START_TEST(test_effort)
 {
         char *effort[] = {(char *)":rlimit-count +([0-9]+)", (char *)"^c conflicts: *([0-9]+)", (char *)"absent ([0-9]+)",
@@ -478,4 +555,5 @@ END_TEST
 
 SUITE("measure", test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_short_run, test_a_question_without_an_answer,
       test_the_lower_median_is_chosen,
-      test_samples, test_limits, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)
+      test_samples, test_limits, test_answers_near_a_limit,
+      test_an_answer_while_the_machine_lacked_memory, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)

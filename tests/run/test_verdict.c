@@ -18,7 +18,8 @@ static const char *read_of(enum format format, size_t questions, const struct ex
         for (size_t i = 0; i < v.n; i++)
                 strcat(strcat(text, verdict_name(v.list[i])), " ");
         strcat(strcat(text, "| "), verdict_name(v.last));
-        ck_assert(v.is_answer == (v.n > 0 && v.last == v.list[v.n - 1] && (questions == 0 || v.n == questions || r->out_cut > 0) && r->end == END_EXIT));
+        ck_assert(v.is_answer == (v.n > 0 && v.last == v.list[v.n - 1] && (questions == 0 || v.n == questions || r->out_cut > 0) &&
+                                  (r->end == END_EXIT || r->guessed)));
         verdicts_done(&v);
         return text;
 }
@@ -146,6 +147,31 @@ START_TEST(test_ends)
 }
 END_TEST
 
+/* DIMACS has a status other than 0 for success, and some solvers fail after the answer. */
+START_TEST(test_an_answer_counts_more_than_a_guess)
+{
+        struct execute_result r = printed("sat\n");
+
+        r.guessed = true;
+        r.end = END_MEMORY;
+        r.code = 1;
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 1, &r), "sat | sat");
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 2, &r), "sat | memout");
+        r.end = END_PROCESSES;
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 1, &r), "sat | sat");
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 2, &r), "sat | error");
+        r.code = 10;
+        ck_assert_str_eq(read_as(FORMAT_CNF, &r), "sat | sat"); /* by the status alone */
+        r = printed("s UNSATISFIABLE\n");
+        r.guessed = true;
+        r.end = END_MEMORY;
+        r.code = 20;
+        ck_assert_str_eq(read_as(FORMAT_CNF, &r), "unsat | unsat");
+        r.guessed = false; /* it was over the limit */
+        ck_assert_str_eq(read_as(FORMAT_CNF, &r), "unsat | memout");
+}
+END_TEST
+
 START_TEST(test_own_words_of_running_out_of_memory)
 {
         struct execute_result r = printed("(error \"out of memory\")\n");
@@ -250,6 +276,7 @@ START_TEST(test_answers_behind_the_cut_have_no_place)
 END_TEST
 
 SUITE("verdict", test_names, test_first_line_that_says_anything, test_several_answers, test_nul_bytes_are_no_answer,
-      test_cut_lines_are_no_answer, test_dimacs, test_ends, test_own_words_of_running_out_of_memory, test_wrong,
+      test_cut_lines_are_no_answer, test_dimacs, test_ends,
+      test_an_answer_counts_more_than_a_guess, test_own_words_of_running_out_of_memory, test_wrong,
       test_more_answers_than_questions, test_fewer_answers_than_questions,
       test_answers_that_were_cut_away_are_not_missing, test_answers_behind_the_cut_have_no_place)
