@@ -65,7 +65,6 @@ core/sandbox/exec_stub.c | s/if \(r->wall_ns != 0 && wall_at\(run, clock_now\(\)
 core/sandbox/exec_stub.c | s/look_at_folder_if_due\(run\);//
 core/sandbox/exec_stub.c | s/if \(is_over\(a->wall_ns, r->wall_ns\) \|\| /if (/
 core/sandbox/exec_stub.c | s/ \|\| is_over\(reaped_cpu\(run\), r->cpu_ns\)//
-core/sandbox/exec_stub.c | s/ \|\| sig == SIGXCPU//
 core/sandbox/exec_stub.c | s/else if \(is_over\(memory, r->memory\)\)/else if (false)/
 core/sandbox/exec_stub.c | s/if \(failed && r->memory != 0 &&/if (false \&\&/
 core/sandbox/exec_stub.c | s/if \(failed && run->processes_hit\)/if (false)/

@@ -792,7 +792,7 @@ static void judge(struct run *run)
         uint64_t memory = MAX(a->largest, a->tree);
 
         a->code = exited ? WEXITSTATUS(run->status) : sig;
-        if (is_over(a->wall_ns, r->wall_ns) || is_over(reaped_cpu(run), r->cpu_ns) || sig == SIGXCPU)
+        if (is_over(a->wall_ns, r->wall_ns) || is_over(reaped_cpu(run), r->cpu_ns))
                 a->end = END_TIMEOUT;
         else if (is_over(memory, r->memory))
                 a->end = END_MEMORY;

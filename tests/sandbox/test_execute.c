@@ -135,6 +135,8 @@ START_TEST(test_exit_and_signal)
                 assert_end(&r, END_SIGNAL, SIGSEGV);
                 r = run_like(&q, "crash 9");
                 assert_end(&r, END_SIGNAL, SIGKILL);
+                r = run_like(&q, "crash 24"); /* by a limit on CPU time of its own */
+                assert_end(&r, END_SIGNAL, SIGXCPU);
         }
 }
 END_TEST
