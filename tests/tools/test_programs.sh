@@ -87,6 +87,7 @@ test_that "gc takes one of no build when it has been there for an hour" '
 	at build.keep "kill" 137 build toy v2 && [ "$(files)" = 2 ] && run 0 gc && [ "$(files)" = 2 ] && touch -d "2 hours ago" "$deltas"/* && run 0 gc -n && [ "$(grep ^programs out | cut -f 2)" = 1 ] &&
 	run 0 gc && [ "$(grep ^programs out | cut -f 2)" = 1 ] && [ "$(files)" = 1 ] && says 1 1'
 test_that "killed before it is in its place: nothing is left" 'at programs.place "kill" 137 build toy v3 && [ "$(files)" = 1 ] && run 0 fsck && empty out'
+test_that "a full quota is the disk's failure, too" 'echo "(check-sat);q" >quota.smt2 && at cases.place "fail EDQUOT" 4 case add quota.smt2 && has err "quota"'
 test_that "a full disk is told, and nothing is left" 'at programs.place "fail ENOSPC" 4 build toy v3 && has err "No space left" && [ "$(files)" = 1 ] && run 0 build toy v3'
 test_that "what cannot be read is told, and fsck drops it" '
 	at programs.read "fail EIO" 4 run toy v3 1 && has err "cannot read .*deltas/" && run 0 run toy v3 1 &&
