@@ -101,7 +101,8 @@ test_that "a pipe is no case" 'mkfifo fifo; run 1 case add fifo && has err "not 
 test_that "case remove takes it out, its id is not used again" \
 	'run 0 case remove m.smt2 && run 3 case list m.smt2 && echo "(check-sat);o" >o.smt2 && run 0 case add o.smt2 && [ "$(field 1)" = 8 ]'
 test_that "adding the bytes again brings it back" 'run 0 case add m.smt2 && [ "$(field 1)" = 7 ] && run 0 case list 7'
-run 0 case remove 7 8
+run 0 set add gone 1 8 && run 0 case remove 7 8
+test_that "set list counts the cases that are there" 'run 0 set list && has out "^gone	1$" && run 0 set remove gone'
 
 # -- a solver --
 

@@ -44,16 +44,20 @@ void cmd_set_list(int argc, char **argv)
                 command_must(sets_names(workspace_sets(common.workspace), &names, &n));
         for (size_t i = 0; i < n && !output_broken(); i++) {
                 cleanup(case_set_unrefp) struct case_set *set = NULL;
+                json_int_t n_there = 0;
 
                 command_must(sets_get(workspace_sets(common.workspace), names ? names[i] : words.list[i], &set));
-                if (names)
-                        output_object(sets, json_pack("{ss sI sI}", "set", set->name, "cases", (json_int_t)set->n, "changed", (json_int_t)set->changed));
-                for (size_t j = 0; !names && j < set->n; j++) {
+                for (size_t j = 0; j < set->n; j++) {
                         cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                        if (cases_get(workspace_cases(common.workspace), set->ids[j], &info) == 0 && case_is_there(info))
+                        if (cases_get(workspace_cases(common.workspace), set->ids[j], &info) < 0 || !case_is_there(info))
+                                continue;
+                        n_there++;
+                        if (!names)
                                 output_object(cases, json_pack("{ss si so}", "set", set->name, "case", (int)info->id, "name", json_printable(info->name)));
                 }
+                if (names)
+                        output_object(sets, json_pack("{ss sI sI}", "set", set->name, "cases", n_there, "changed", (json_int_t)set->changed));
         }
         strings_free(names);
 }
