@@ -162,6 +162,7 @@ test_that "it stays wrong when it is known already" 'run 1 -q run toy v3 3 && ha
 test_that "an unbuildable commit is a result, and status 1" 'run 1 run toy v3~1 1 3 && [ "$(field 2 | sort -u)" = unbuildable ] && [ "$(grep -c "cannot be built" err)" = 1 ]'
 test_that "--seed is handed to the solver" 'run 0 run toy v1 1 --seed 7 --print stderr && is out "seed 7"'
 test_that "--print prints the mount's file" 'run 0 run toy v1 3 --print result && is out unsat && run 0 run toy v1 3 --print time && has out "^[0-9]+\.[0-9]{6}$"'
+test_that "--print names all files that it knows" 'run 2 run toy v1 3 --print x && has err " queries.tsv"'
 printf '; sleep: 30\n; answer: sat\n(check-sat)\n' >slow.smt2
 run 0 case add slow.smt2
 slow=$(field 1)

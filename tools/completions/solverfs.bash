@@ -80,7 +80,7 @@ _solverfs() {
 	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs recipe list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
 	--solver) _solverfs_lines "$cur" < <(_solverfs_solvers); return ;;
 	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
-	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json" -- "$cur")) && return ;;
+	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json queries.tsv" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
 	--reference | --target | --culprit | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
 	--seed | --timeout | --keep | --name | --status | --options) return ;;

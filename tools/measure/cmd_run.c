@@ -29,7 +29,7 @@ struct running {
 static void parse_print(void *to, const char *text)
 {
         if (!cell_file_find(text, to))
-                command_usage("--print takes time, cputime, memory, result, effort, stdout, stderr or run.json, not '%s'", text);
+                command_usage("--print takes time, cputime, memory, result, effort, stdout, stderr, run.json or queries.tsv, not '%s'", text);
 }
 
 static bool has_effort(void)
