@@ -144,12 +144,14 @@ static bool read_smt2(const struct execute_result *r, struct verdicts *v, size_t
         while (lines_next(&lines, &line)) {
                 if (line.size == 0 || is_general(line) || *(const char *)line.data == ';')
                         continue;
-                if (parse_answer(names, line, &answer))
+                if (parse_answer(names, line, &answer)) {
                         add(v, answer, printed(&lines));
-                else if (first)
+                        v->is_after_error = is_error;
+                } else if (first) {
                         return contains(line, "error");
-                else
+                } else {
                         is_error |= begins(line, "(error");
+                }
                 if (!is_behind_cut(&lines))
                         *ret_certain = v->n;
                 first = false;

@@ -38,6 +38,7 @@ struct verdicts {
         size_t n;
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
         bool is_answer;    /* `last` is the last of the list; else the run ended in another way (or with an answer behind the cut) */
+        bool is_after_error; /* an answer came after "(error": the solver may have dropped an assertion, and answered for another formula */
 };
 /* Reads the verdicts from the output and the end of a run, for an input with so many questions (0: not known). A run that ended by a limit or a
  * signal, or gave too few or too many answers, keeps its answers in `list`, but `last` is how it ended. If the output was cut, nobody knows how many

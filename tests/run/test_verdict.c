@@ -248,6 +248,29 @@ START_TEST(test_fewer_answers_than_questions)
 }
 END_TEST
 
+/* The run's verdict stays; a campaign, which would claim a fault from it, does not believe it. */
+START_TEST(test_an_answer_after_an_error_is_marked)
+{
+        static const struct {
+                const char *out;
+                int is_after_error;
+        } rows[] = {
+                {"sat\nsat\n", 0},
+                {"sat\n(error \"line 7: not a difference\")\nsat\n", 1},
+                {"sat\nunsat\n(error \"there is no model\")\n", 0},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct execute_result r = printed(rows[i].out);
+                struct verdicts v;
+
+                verdict_read(FORMAT_SMT2, 2, &r, &v);
+                ck_assert_msg(v.is_after_error == rows[i].is_after_error && v.is_answer, "%s", rows[i].out);
+                verdicts_done(&v);
+        }
+}
+END_TEST
+
 START_TEST(test_answers_that_were_cut_away_are_not_missing)
 {
         struct execute_result r = printed("sat\nun\n[... 99 bytes cut ...]\nsat\nunsat\n");
@@ -278,5 +301,5 @@ END_TEST
 SUITE("verdict", test_names, test_first_line_that_says_anything, test_several_answers, test_nul_bytes_are_no_answer,
       test_cut_lines_are_no_answer, test_dimacs, test_ends,
       test_an_answer_counts_more_than_a_guess, test_own_words_of_running_out_of_memory, test_wrong,
-      test_more_answers_than_questions, test_fewer_answers_than_questions,
+      test_more_answers_than_questions, test_fewer_answers_than_questions, test_an_answer_after_an_error_is_marked,
       test_answers_that_were_cut_away_are_not_missing, test_answers_behind_the_cut_have_no_place)

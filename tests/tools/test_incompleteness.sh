@@ -157,6 +157,12 @@ test_that "so is one whose seeds have changed" '
 	cp -r seeds changed && campaign_of 0 seeded --reference v1 --target v2 --seeds changed --iterations 2 && echo "(declare-fun z () Int)(assert (= z 1))(check-sat)" >changed/new.smt2 &&
 	campaign_of 7 seeded --reference v1 --target v2 --seeds changed --iterations 2 && has err "other seeds"'
 
+# Like z3, it drops an assertion that it does not understand, and answers for the others.
+printf '#!/bin/sh\nfor case; do :; done\necho sat\n[ "$(grep -c check-sat "$case")" = 2 ] || exit 0\n! grep -q "(<= " "$case" || { echo "(error \\"dropped\\")"; echo sat; exit 1; }\necho unsat\n' >dropping && chmod +x dropping
+dropping="exec:'$top/dropping'"
+test_that "an answer after an error is no finding: the solver may have dropped an assertion" '
+	mkdir cycle && printf "(declare-fun a () Int)(declare-fun b () Int)(assert (< a b))(check-sat)(assert (< b a))(check-sat)" >cycle/unsat-cycle.smt2 &&
+	campaign_of 0 dropped --at "$dropping" --seeds cycle --iterations 40 && has out "^mutants [1-9]" && has out "^soundness 0"'
 noabs=$(mktemp /tmp/noabs-XXXXXX) # a name of a version has no blanks
 test_that "operators that a version does not support are asked for, named, and left out" '
 	printf "#!/bin/sh\nfor case; do :; done\nif grep -q \"(abs \" \"\$case\"; then echo \"(error \\\"abs\\\")\"; exit 1; fi\necho sat\n" >"$noabs" && chmod +x "$noabs" &&
