@@ -104,8 +104,34 @@ static bool is_linear(const struct term_map *seen, const struct term *t)
         }
 }
 
+/* Keeps to difference logic: two terms compared, or their difference with a constant. Solvers drop an assertion that has another shape. */
+static bool is_difference(const struct term_map *seen, const struct term *t)
+{
+        bool relates = term_is(t, OP_EQUAL) || term_is(t, OP_DISTINCT) || (t->op >= OP_LE && t->op <= OP_GT);
+        size_t varying = count_varying(seen, t, 0);
+
+        for (size_t i = 0; i < t->n_args; i++)
+                if (term_is(t->args[i], OP_MINUS) && term_map_get(seen, t->args[i]) != CONSTANT)
+                        return relates && t->n_args == 2 && varying == 1;
+        if (relates || t->kind != TERM_OPERATOR || operator_row(t->op)->theory != THEORY_ARITHMETIC)
+                return true;
+        return varying == 0 ? term_is(t, OP_NEGATE) || term_is(t, OP_DIVIDE) : term_is(t, OP_MINUS) && t->n_args == 2 && varying == 2;
+}
+
+/* True if the name has the operator's theory. Arithmetic comes with strings: a name such as QF_S does not say which. */
+static bool has_theory(const struct logic *l, const struct term *t)
+{
+        enum theory theory = operator_row(t->op)->theory;
+
+        return l->theories & (A_BIT(theory) | (theory == THEORY_ARITHMETIC ? A_BIT(THEORY_STRINGS) : 0));
+}
+
 static bool is_allowed(const struct logic *l, const struct term_map *seen, const struct term *t)
 {
+        if (l->is_known && t->kind == TERM_OPERATOR && !has_theory(l, t))
+                return false;
+        if (l->is_difference && !is_difference(seen, t))
+                return false;
         if (t->sort && ((l->no_int && t->sort->kind == SORT_INT) || (l->no_real && t->sort->kind == SORT_REAL)))
                 return false;
         if (l->no_int && term_is(t, OP_IS_INT))
@@ -118,7 +144,7 @@ bool logic_allows(const struct logic *l, const struct term *root)
         cleanup_term_list struct term_list terms = {0};
         cleanup_term_map struct term_map seen = {0};
 
-        if (!l->is_linear && !l->no_int && !l->no_real)
+        if (!l->is_known && !l->is_linear && !l->no_int && !l->no_real)
                 return true;
         term_subterms(&root, 1, &terms);
         term_map_init(&seen, &root, 1);

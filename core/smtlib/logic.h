@@ -1,6 +1,6 @@
 /* A logic's name tells which theories it allows: QF_, then A or AX, UF, BV, FP, S, then an arithmetic, each of which may be missing (SMT-LIB 2.6,
- * section 5.5 and the catalogue of logics). Arithmetic is linear or not, over Int, Real or both. A name without arithmetic (ALL, QF_S, HORN) allows
- * every arithmetic. Threads: any. */
+ * section 5.5 and the catalogue of logics). Arithmetic is linear or not, over Int, Real or both. ALL, a name with strings only (QF_S) and an unknown
+ * name (HORN) allow every arithmetic. Threads: any. */
 #pragma once
 
 #include "core/smtlib/term.h"
@@ -17,5 +17,5 @@ struct logic {
 };
 struct logic logic_of(const char *name); /* NULL: no limits */
 
-/* True if the term keeps to the logic. Linear in the term's graph. Only operators of arithmetic are checked. */
+/* True if the term keeps to the logic. Linear in the term's graph. Its arithmetic is checked, and its operators' theories; not its quantifiers. */
 bool logic_allows(const struct logic *l, const struct term *root);

@@ -580,6 +580,22 @@ START_TEST(test_arithmetic_of_logics)
                 {"AUFLIRA", "(< (* (to_real x) a) 2.0)", 0},
                 {"ALL", "(= (* x y) (to_int a))", 1},
                 {"QF_S", "(= (* x y) 0)", 1},
+                {"HORN", "(= (* x y) 0)", 1},
+                {"QF_IDL", "(and (< (- x y) (- 5)) (not (= x y)) (distinct 3 (- y x)) (>= x 2))", 1},
+                {"QF_IDL", "(< (- x y) (- y x))", 0},
+                {"QF_IDL", "(< (+ x y) 3)", 0},
+                {"QF_IDL", "(< (- x 1) y)", 0},
+                {"QF_IDL", "(< (ite (< x y) (- x y) x) 3)", 0},
+                {"QF_IDL", "(< (* 2 x) y)", 0},
+                {"QF_IDL", "(< (- x y) (abs 7))", 0},
+                {"QF_IDL", "(< (- x) y)", 0},
+                {"QF_RDL", "(< (- a (ite (< a 1.0) a 2.0)) (/ 1.0 3.0))", 1},
+                {"QF_RDL", "(< (- a 1.0) (/ 1.0 3.0))", 0},
+                {"QF_LIA", "(str.prefixof (str.from_int x) (str.from_int y))", 0},
+                {"QF_SLIA", "(str.prefixof (str.from_int x) (str.from_int y))", 1},
+                {"QF_UF", "(< x y)", 0},
+                {"QF_BV", "(= (bvadd #x1 #x2) #x3)", 1},
+                {"QF_BV", "(= (select ((as const (Array (_ BitVec 4) (_ BitVec 4))) #x1) #x2) #x3)", 0},
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

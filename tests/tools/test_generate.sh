@@ -53,6 +53,12 @@ test_that "every kind of DIMACS is changed by every kind, and read again" '
 	done
 	run 0 transform cnf-flip -n 2 -o flipped a.cnf && [ -s flipped/cnf-flip-0-2.cnf ] && run 2 transform fuzz a.cnf && has err "takes SMT-LIB" && run 2 transform cnf-flip odd.smt2 && has err "takes DIMACS"'
 test_that "commands that are not known stay" 'for kind in $changes; do [ $kind = scramble ] || { change $kind odd.smt2 && { ! [ -s out ] || has out "^\(frobnicate x 7\)$"; }; } || exit 1; done'
+printf '(set-logic QF_IDL)(declare-fun a () Int)(declare-fun b () Int)(declare-fun c () Int)(assert (or (< (- a b) 3) (= (- b c) 7)))(assert (>= (- a c) (- 2)))(check-sat)' >idl.smt2
+test_that "a difference of two terms stays alone beside a constant in the logics that take no other" '
+	for kind in fuzz swap graft rotate; do for seed in 1 2 3 4 5 6; do
+		"$solverfs" transform $kind --seed $seed idl.smt2 >out 2>err || has err "nothing to change" || exit 1
+		! has out "abs|\\(- [0-9]+ |- [abc] [0-9(]" || exit 1
+	done; done'
 test_that "an operator is brought in" '
 	run 0 transform operator --operator bvmul odd.smt2 && has out bvmul && run 1 transform operator --operator str.len odd.smt2 && has err "nothing to change" && run 2 transform operator --operator xyz odd.smt2'
 test_that "standard input is read" '"$solverfs" transform reverse <odd.smt2 >out 2>err && has out "#x80" && "$solverfs" transform swap - <odd.smt2 >/dev/null'
