@@ -422,7 +422,7 @@ static void continue_let(struct reader *r)
 /* True if the symbol has a meaning here, or had one in a term that a let may insert here. */
 static bool is_taken(const struct reader *r, const struct symbol *s)
 {
-        return binding_of(s) || (r->undeclared.n > 0 && id_map_get(&r->undeclared, s->id) != 0);
+        return binding_of(s) || s->op != OP_NONE || (r->undeclared.n > 0 && id_map_get(&r->undeclared, s->id) != 0);
 }
 
 /* The first of the symbol, x!1, x!2, … that is not taken. */

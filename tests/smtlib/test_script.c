@@ -144,6 +144,11 @@ START_TEST(test_quantifiers)
         assert_prints(X "(assert (and (> x 0) (forall ((x Int)) (and (< x 1) (exists ((x Int)) (= x 2))))))",
                       "(declare-const x Int)\n"
                       "(assert (and (> x 0) (forall ((x!1 Int)) (and (< x!1 1) (exists ((x!2 Int)) (= x!2 2))))))\n");
+        /* ... and of an operator */
+        assert_prints("(assert (let ((a true)) (exists ((true Bool)) (and (not true) a))))",
+                      "(assert (exists ((true!1 Bool)) (and (not true!1) true)))\n");
+        assert_prints(X "(assert (let ((a (abs x))) (exists ((abs Int)) (< abs a))))",
+                      "(declare-const x Int)\n(assert (exists ((abs!1 Int)) (< abs!1 (abs x))))\n");
         /* a let's value does not fall into a quantifier below */
         assert_prints(X "(assert (let ((y (+ x 1))) (forall ((x Int)) (< x y))))",
                       "(declare-const x Int)\n(assert (forall ((x!1 Int)) (< x!1 (+ x 1))))\n");
