@@ -474,12 +474,35 @@ static bool binds_one_of_two(const struct term *q, const struct term_map *symbol
         return false;
 }
 
+/* Adds the variables that do not occur below their quantifier. */
+static void add_unused(struct term_list *all)
+{
+        cleanup_term_map struct term_map seen = {0};
+        size_t n = all->n;
+
+        for (size_t i = 0; i < n; i++)
+                if (all->list[i]->kind == TERM_VARIABLE)
+                        term_map_set(&seen, all->list[i], 1);
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < term_first_arg(all->list[i]); k++) {
+                        const struct term *v = all->list[i]->args[k];
+
+                        if (term_map_get(&seen, v) == 0)
+                                term_list_add(all, v);
+                        term_map_set(&seen, v, 1);
+                }
+}
+
 static void choose_names(struct printer *p, const struct term *root)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_term_map struct term_map symbols = {0}; /* 1: a function's; 2: a variable's; 4: of two variables */
 
         term_subterms(&root, 1, &all);
+        for (size_t i = 0; i < all.n; i++)
+                p->has_names |= term_is_named(all.list[i]);
+        if (root->has_quantifier)
+                add_unused(&all);
         choose_prefix(p, &all);
         if (!root->has_quantifier)
                 return;

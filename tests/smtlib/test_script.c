@@ -158,6 +158,9 @@ START_TEST(test_quantifiers)
         assert_prints(X "(assert (forall ((y Int)) (let ((a (+ x 1 2 3 4 5)) (b (+ y 1 2 3 4 5))) (= a b a b))))",
                       "(declare-const x Int)\n(assert (let ((_let_1 (+ x 1 2 3 4 5))) (forall ((y Int)) "
                       "(let ((_let_2 (+ y 1 2 3 4 5))) (= _let_1 _let_2 _let_1 _let_2)))))\n");
+        /* the let has another name than a variable, even one that does not occur below its quantifier */
+        assert_prints(X "(assert (let ((a (< (+ x 1 2 3 4 5) 7))) (and a (forall ((_let_1 Bool)) a))))",
+                      "(declare-const x Int)\n(assert (let ((__let_1 (< (+ x 1 2 3 4 5) 7))) (and __let_1 (forall ((_let_1 Bool)) __let_1))))\n");
         assert_prints(
                 X "(define-fun f ((x Int)) Int (let ((a (+ x 1 2 3 4 5))) (* a a)))",
                 "(declare-const x Int)\n(define-fun f ((x!1 Int)) Int (let ((_let_1 (+ x!1 1 2 3 4 5))) (* _let_1 _let_1)))\n");
