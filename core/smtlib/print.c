@@ -46,6 +46,7 @@ struct printer {
         size_t n_regions;
         uint32_t n_names;
         const char *prefix; /* of the lets' names */
+        bool has_names;     /* :named occurs */
         struct term_map renamed; /* by variable: the number in its name */
 };
 
@@ -140,8 +141,8 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
         list_grow(p->regions, p->n_regions);
         g = &p->regions[p->n_regions++];
         *g = (struct region){.is_command = is_command};
-        if (root->tree_size < 2 * LET_SIZE_LEAST + 1 &&
-            !root->has_quantifier) /* a subterm can occur twice only if there is room for two */
+        if (root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier &&
+            !p->has_names) /* a subterm can occur twice only if there is room for two */
                 return;
         if (p->options->no_lets || (!is_command && !root->is_open))
                 return;
