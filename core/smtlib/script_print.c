@@ -1,28 +1,42 @@
 /* Printing commands. */
 #include "core/smtlib/smtlib_internal.h"
 
-/* Adds text as it was read, with its strings in the syntax of another dialect. */
-static void add_text(struct slice text, enum dialect from, enum dialect to, struct buffer *ret)
+/* The operator's name in a dialect; NULL: the token is none, has that name already, or the script has a function of its name. */
+static const char *translated(const struct script *s, const struct token *token, enum dialect to)
+{
+        enum op op = token->kind == TOKEN_SYMBOL && !token->is_quoted ? operator_find(token->text) : OP_NONE;
+
+        if (op == OP_NONE || !operator_row(op)->old_name || text_is(token->text, operator_name(op, to)))
+                return NULL;
+        for (size_t i = 0; i < s->n_commands; i++)
+                if (s->commands[i].function && text_is(token->text, s->commands[i].function->symbol->name.data))
+                        return NULL;
+        return operator_name(op, to);
+}
+
+/* Adds text as it was read, with its operators and strings in a dialect, as those of terms are. */
+static void add_text(const struct script *s, struct slice text, enum dialect to, struct buffer *ret)
 {
         struct tokenizer t;
         struct token token;
         size_t at = 0;
 
-        if (from == to) {
-                buffer_add(ret, text.data, text.size);
-                return;
-        }
-        tokenizer_init(&t, text, from);
+        tokenizer_init(&t, text, s->dialect);
         while (token_next(&t, &token) != TOKEN_END) {
                 cleanup_buffer struct buffer canonical = {0};
+                const char *name = translated(s, &token, to);
 
-                if (token.kind != TOKEN_STRING)
+                if (!name && (token.kind != TOKEN_STRING || s->dialect == to))
                         continue;
                 buffer_add(ret, (const char *)text.data + at, token.begin - at);
-                buffer_adds(&canonical, "");
-                dialect_decode_string(from, token.text, &canonical);
-                dialect_encode_string(to, SLICE(canonical.data, canonical.size), ret);
                 at = token.end;
+                if (name) {
+                        buffer_adds(ret, name);
+                        continue;
+                }
+                buffer_adds(&canonical, "");
+                dialect_decode_string(s->dialect, token.text, &canonical);
+                dialect_encode_string(to, SLICE(canonical.data, canonical.size), ret);
         }
         buffer_add(ret, (const char *)text.data + at, text.size - at);
 }
@@ -135,7 +149,7 @@ int command_print(const struct script *s, const struct command *c, const struct 
                 else if (c->kind == COMMAND_SET_INFO && c->symbol && strcmp(c->symbol->name.data, ":smt-lib-version") == 0)
                         buffer_addf(ret, "(set-info :smt-lib-version %s)", dialect_name(o->dialect));
                 else
-                        add_text(c->text, s->dialect, o->dialect, ret);
+                        add_text(s, c->text, o->dialect, ret);
         }
         return r < 0 ? r : buffer_error(ret);
 }

@@ -117,6 +117,12 @@ START_TEST(test_dialects)
         }
         /* strings in text that is kept are rewritten, too */
         assert_prints_in("(set-info :a \"x\"\"y\")(foo \"\\u{41}\")", DIALECT_2_0, "(set-info :a \"x\\\"y\")\n(foo \"A\")\n");
+        /* ... and operators, unless the script has a function of that name */
+        assert_prints_in("(define-funs-rec ((f ((x String)) Int)) ((str.to_int |str.to_int|)))", DIALECT_2_0,
+                         "(define-funs-rec ((f ((x String)) Int)) ((str.to.int |str.to_int|)))\n");
+        assert_prints("(define-funs-rec ((f ((x String)) Int)) ((str.to.int x)))", "(define-funs-rec ((f ((x String)) Int)) ((str.to_int x)))\n");
+        assert_prints_in("(declare-fun str.to_int (Int) Int)(define-funs-rec ((f ((x Int)) Int)) ((str.to_int (f x))))", DIALECT_2_0,
+                         "(declare-fun str.to_int (Int) Int)\n(define-funs-rec ((f ((x Int)) Int)) ((str.to_int (f x))))\n");
 }
 END_TEST
 
