@@ -392,7 +392,10 @@ static void step_attributes(struct printer *p, struct print_frame *f)
         t = f->chain.list[--f->next];
         adds(p, " ");
         buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
-        if (t->n_args > 1) {
+        if (text_is(t->symbol->name, ":no-pattern") && t->n_args == 2) { /* one term, not a list */
+                adds(p, " ");
+                begin_term(p, t->args[1], false);
+        } else if (t->n_args > 1) {
                 adds(p, " (");
                 push(p, (struct print_frame){.kind = FRAME_ARGS, .term = t, .next = 1});
         } else if (t->value) {

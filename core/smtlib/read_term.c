@@ -7,7 +7,8 @@ enum frame_kind {
         FRAME_LET_BODY,   /* value: the body */
         FRAME_QUANTIFIER, /* values: the variables, then the body */
         FRAME_ANNOTATION, /* value: the annotated term so far */
-        FRAME_PATTERN     /* values: the terms of a pattern; below it an annotation */
+        FRAME_PATTERN,    /* values: the terms of a pattern; below it an annotation */
+        FRAME_NO_PATTERN  /* the next term is its value; below it an annotation */
 };
 
 /* The head of an application. */
@@ -37,7 +38,6 @@ struct term_frame {
         union {
                 struct head head;     /* FRAME_APPLY */
                 size_t n_bound;       /* FRAME_QUANTIFIER */
-                struct slice keyword; /* FRAME_PATTERN */
         };
 };
 
@@ -132,6 +132,9 @@ static struct head symbol_head(struct reader *r, size_t at, const struct symbol 
                 reader_give_up(r); /* an array used as a function, which some solvers allow */
         if (b)
                 return (struct head){.kind = HEAD_FUNCTION, .function = b->function};
+        for (size_t i = 0; i < r->n_names; i++)
+                if (r->names[i]->symbol == s)
+                        reader_give_up(r); /* its meaning depends on the order, which terms lose: printing and rewriting move them */
         if (s->op != OP_NONE)
                 return (struct head){.kind = HEAD_OPERATOR, .op = s->op};
         if (r->options->is_strict || !(r->may_be_undeclared || is_foreign(s->name)))
@@ -299,6 +302,13 @@ static void qualified_identifier(struct reader *r, struct head *ret)
 
 /* -- a complete term: the enclosing frame takes it -- */
 
+static void annotate(struct reader *r, struct slice keyword, struct slice value, const struct term *const *patterns, size_t n)
+{
+        const struct term **t = &r->values[r->frames[r->n_frames - 1].values];
+
+        *t = term_annotate(r->bank, *t, keyword, value, patterns, n);
+}
+
 static void deliver(struct reader *r, const struct term *t, uint32_t level)
 {
         struct term_frame *f = r->n_frames > 0 ? &r->frames[r->n_frames - 1] : NULL;
@@ -307,6 +317,11 @@ static void deliver(struct reader *r, const struct term *t, uint32_t level)
                 r->lets[r->n_lets - 1].term = t;
                 r->lets[r->n_lets - 1].level = level;
                 reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes a binding of this let");
+                return;
+        }
+        if (f && f->kind == FRAME_NO_PATTERN) {
+                r->n_frames--;
+                annotate(r, slice_string(":no-pattern"), SLICE(NULL, 0), &t, 1);
                 return;
         }
         if (f && (f->kind == FRAME_LET_BODY || f->kind == FRAME_ANNOTATION) && r->n_values > f->values)
@@ -505,13 +520,6 @@ static const struct term *end_quantifier(struct reader *r, const struct term_fra
 
 /* -- annotations -- */
 
-static void annotate(struct reader *r, struct slice keyword, struct slice value, const struct term *const *patterns, size_t n)
-{
-        const struct term **t = &r->values[r->frames[r->n_frames - 1].values];
-
-        *t = term_annotate(r->bank, *t, keyword, value, patterns, n);
-}
-
 static void name_term(struct reader *r, const struct term *t)
 {
         const struct symbol *s = symbol_of(r->bank, r->token.text);
@@ -521,7 +529,7 @@ static void name_term(struct reader *r, const struct term *t)
         annotate(r, slice_string(":named"), as_written(r, s)->name, NULL, 0);
 }
 
-/* After an attribute, or the annotated term: the next attribute. False if a parenthesis closed it. */
+/* After an attribute, or the annotated term: the next attribute. False if a parenthesis closed it, or a term begins. */
 static bool continue_annotation(struct reader *r)
 {
         struct tokenizer before = r->t;
@@ -532,8 +540,11 @@ static bool continue_annotation(struct reader *r)
         if (token.kind != TOKEN_KEYWORD)
                 reader_fail(r, token.begin, "an attribute (:keyword value) or a closing parenthesis is expected here");
         reader_next(r);
-        if (r->token.kind == TOKEN_OPEN && (token_is(&token, ":pattern") || token_is(&token, ":no-pattern"))) {
-                push_frame(r, FRAME_PATTERN, token.begin)->keyword = token.text;
+        if (r->token.kind == TOKEN_OPEN && token_is(&token, ":pattern")) {
+                push_frame(r, FRAME_PATTERN, token.begin);
+        } else if ((r->token.kind == TOKEN_OPEN || r->token.kind == TOKEN_SYMBOL) && token_is(&token, ":no-pattern")) {
+                push_frame(r, FRAME_NO_PATTERN, token.begin);
+                return false;
         } else if (token_is(&token, ":named") && r->token.kind == TOKEN_SYMBOL) {
                 name_term(r, r->values[r->frames[r->n_frames - 1].values]);
         } else if (r->token.kind == TOKEN_CLOSE || r->token.kind == TOKEN_KEYWORD) {
@@ -628,7 +639,7 @@ static void close_parenthesis(struct reader *r)
                 reader_fail(r, r->token.begin, "a term is expected here");
         if (f->kind == FRAME_PATTERN) {
                 r->n_frames--;
-                annotate(r, f->keyword, SLICE(NULL, 0), r->values + f->values, r->n_values - f->values);
+                annotate(r, slice_string(":pattern"), SLICE(NULL, 0), r->values + f->values, r->n_values - f->values);
                 r->n_values = f->values;
                 return;
         }

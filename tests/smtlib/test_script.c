@@ -182,6 +182,16 @@ START_TEST(test_annotations)
                 ":qid |a b| :weight 0 :skolemid)))\n");
         assert_prints("(assert (! true :a (b \"c\" (d)) :named |x y|))(assert |x y|)",
                       "(assert (! true :a (b \"c\" (d)) :named |x y|))\n(assert |x y|)\n");
+        assert_prints("(declare-const p Bool)(assert (let ((n (! (not p) :named m))) (or n n)))(assert (not m))",
+                      "(declare-const p Bool)\n(assert (let ((_let_1 (! (not p) :named m))) (or _let_1 _let_1)))\n(assert (not m))\n");
+        /* one term, as z3 and cvc5 have it */
+        assert_prints("(declare-fun f (Int) Bool)(assert (forall ((x Int)) (let ((y (+ x 1))) (! (f y) :no-pattern (f y) :no-pattern x :qid a))))",
+                      "(declare-fun f (Int) Bool)\n(assert (forall ((x Int)) (! (f (+ x 1)) :no-pattern (f (+ x 1)) :no-pattern x :qid a)))\n");
+        /* its own command may use a name, and is kept as text then */
+        assert_prints("(declare-const p Bool)(assert (let ((q p)) (and (! q :named n) n)))(assert (not n))",
+                      "(declare-const p Bool)\n(assert (let ((q p)) (and (! q :named n) n)))\n(assert (not n))\n");
+        assert_fails("(declare-const p Bool)(assert (and n (! p :named n)))",
+                     "f:1:36: unknown symbol n: it is neither declared nor an operator that is known here");
         /* named below a let that is over by then */
         assert_prints(X "(assert (let ((y x)) (! (> y 0) :named n)))(assert (not n))",
                       "(declare-const x Int)\n(assert (! (> x 0) :named n))\n(assert (not n))\n");
