@@ -194,7 +194,7 @@ OPERATOR(OP_STR_TO_LOWER, STR, FIXED, EXT, "str.to_lower", {S}, S, .old_name = "
 OPERATOR(OP_STR_TO_UPPER, STR, FIXED, EXT, "str.to_upper", {S}, S, .old_name = "str.toupper", .aliases = "str.to-upper")
 OPERATOR(OP_STR_UPDATE, STR, FIXED, EXT, "str.update", {S, I, S}, S)
 OPERATOR(OP_STR_INDEXOF_RE, STR, FIXED, EXT, "str.indexof_re", {S, L, I}, I)
-OPERATOR(OP_STR_LAST_INDEXOF, STR, FIXED, EXT, "str.last_indexof", {S, S}, I, .aliases = "str.last-indexof seq.last_indexof")
+OPERATOR(OP_STR_LAST_INDEXOF, STR, FIXED, EXT, "str.last_indexof", {S, S}, I, .aliases = "str.last-indexof")
 OPERATOR(OP_STR_FROM_UBV, STR, FIXED, EXT, "str.from_ubv", {V2}, S)
 OPERATOR(OP_STR_FROM_SBV, STR, FIXED, EXT, "str.from_sbv", {V2}, S)
 /* clang-format on */

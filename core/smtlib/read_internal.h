@@ -81,7 +81,7 @@ struct reader {
         struct term_map undeclared; /* by symbol; 1: the current command uses it for an undeclared name */
 
         bool numerals_are_real;
-        bool may_be_undeclared; /* an opaque command may have declared unknown names */
+        bool may_be_undeclared; /* an opaque command may have declared or given unknown names */
 };
 
 _Noreturn void reader_fail(struct reader *r, size_t offset, const char *format, ...) printf_like(3, 4); /* at this offset */

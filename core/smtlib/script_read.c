@@ -472,7 +472,7 @@ static void read_command(struct reader *r)
         row = command_row(r->token.text);
         if (!read_understood(r, row, begin, &c)) {
                 read_opaque(r, begin, trail, &c);
-                r->may_be_undeclared |= !row || row->kind != COMMAND_ASSERT;
+                r->may_be_undeclared |= !row || row->kind != COMMAND_ASSERT || memmem(r->t.base + begin, r->token.end - begin, ":named", 6);
         }
         for (size_t i = 0; i < r->n_names; i++)
                 reader_bind_function(r, r->names[i]->symbol, r->names[i]);

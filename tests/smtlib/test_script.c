@@ -253,6 +253,10 @@ START_TEST(test_opaque)
                       "(assert (forall ((|a b| Int)) (> |a b| 1)))",
                       "(declare-thing |a b| Int)\n(assert (forall ((|a b!1| Int)) (=> (exists ((w Int)) (> |a b| w)) (> |a b!1| 1))))\n"
                       "(assert (forall ((|a b| Int)) (> |a b| 1)))\n");
+        /* ... nor is one that was given to a term of such a command unknown */
+        assert_prints("(declare-datatype L ((nil) (cons (hd Int) (tl L))))(declare-const l L)(assert (! (match l ((nil true) ((cons h t) (> h 0)))) :named n))(assert (not n))",
+                      "(declare-datatype L ((nil) (cons (hd Int) (tl L))))\n(declare-const l L)\n(assert (! (match l ((nil true) ((cons h t) (> h 0)))) :named n))\n(assert (not n))\n");
+        assert_prints("(declare-const s String)(assert (< (seq.last_indexof s s) 0))", "(declare-const s String)\n(assert (< (seq.last_indexof s s) 0))\n");
         t = read_text("(assert (= (select (lambda ((i Int)) (+ i 1)) 1) 2))");
         ck_assert_uint_eq(t->n_opaque_terms, 0);
         assert_fails_with(
