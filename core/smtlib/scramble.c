@@ -451,12 +451,20 @@ static void number_names(struct scrambler *s)
                 s->names[ids[i]].number = (uint32_t)i + 1;
 }
 
+/* (_ bv5 8); not (_ t), the case of a match for any value. */
+static bool is_identifier(const struct scrambler *s, const struct node *list)
+{
+        const struct node *cases = node_at(s, list->parent), *match = cases ? first_of(s, node_at(s, cases->parent)) : NULL;
+
+        return is_word(first_of(s, list), "_") && !(is_word(match, "match") && behind(s, behind(s, match)) == cases);
+}
+
 /* True before an operator or literal with indices: bv5 of (_ bv5 8). */
 static bool has_indices(const struct scrambler *s, const struct node *n)
 {
-        const struct node *word = first_of(s, node_at(s, n->parent));
+        const struct node *list = node_at(s, n->parent);
 
-        return is_word(word, "_") && behind(s, word) == n;
+        return list && is_identifier(s, list) && behind(s, first_of(s, list)) == n;
 }
 
 static void print_symbol(const struct scrambler *s, const struct node *n, struct buffer *ret)
@@ -482,7 +490,7 @@ static bool is_index(const struct scrambler *s, const struct node *list)
 {
         const struct node *parent = node_at(s, list->parent);
 
-        return is_word(first_of(s, list), "_") || (parent && is_word(first_of(s, parent), "_"));
+        return is_identifier(s, list) || (parent && is_identifier(s, parent));
 }
 
 /* The operator with the same meaning for swapped operands. OP_NONE if there is none, or the script redefines its name. */

@@ -473,6 +473,9 @@ START_TEST(test_datatypes)
                 ck_assert_ptr_null(strstr(out.data, "left"));
                 ck_assert_ptr_null(strstr(out.data, " h "));
         }
+        /* _ is the pattern of any value here, and no head of an identifier with indices */
+        assert_loses("(declare-datatype l_ ((nil_) (cons_ (hd_ Int) (tl_ l_))))(declare-const a_ l_)(declare-const q_ Bool)"
+                     "(assert (match a_ ((nil_ true) (_ q_))))", "q_");
         assert_loses(
                 "(declare-datatypes (T) ((tree_ leaf_ (node_ (value_ T) (sons_ trees_))) (trees_ none_ (more_ (one_ tree_)))))"
                 "(declare-const a (tree_ Int))(assert (is-node_ a))",
