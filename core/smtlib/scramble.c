@@ -47,6 +47,7 @@ struct scrambler {
         size_t *segments;      /* by command: the first one of the segment within which it may move */
         uint32_t *needs;       /* commands that must come before, */
         size_t *needs_end;     /* by command: its end in that list */
+        bool *names_itself;    /* by command: it uses a name that it gives, which must stay before its uses */
         size_t n_needs;
         size_t n_renamed, n_lists_changed, n_moved;
 };
@@ -59,6 +60,7 @@ static void scrambler_done(struct scrambler *s)
         free(s->segments);
         free(s->needs);
         free(s->needs_end);
+        free(s->names_itself);
 }
 
 /* -- the tree -- */
@@ -336,8 +338,10 @@ static void mention(struct scrambler *s, const struct symbol *symbol, bool is_ke
 
         s->prefix = MAX(s->prefix, prefix_of(symbol->name) + 1);
         name->is_kept |= is_kept;
-        if (name->mentioned_by == at + 1)
+        if (name->mentioned_by == at + 1) {
+                s->names_itself[at] |= name->defined_by == at + 1;
                 return;
+        }
         name->mentioned_by = (uint32_t)at + 1;
         if (name->defined_by <= s->segments[at] || name->defined_by == at + 1)
                 return;
@@ -377,6 +381,7 @@ static int survey_all(struct scrambler *s)
 
         s->segments = allocate(n, sizeof(*s->segments));
         s->needs_end = allocate(n, sizeof(*s->needs_end));
+        s->names_itself = allocate(n, sizeof(*s->names_itself));
         for (size_t i = 0; i < n; i++) {
                 struct command *c = &s->script->commands[i];
                 bool is_opaque = c->kind == COMMAND_OPAQUE;
@@ -614,6 +619,7 @@ static void print_tree(const struct scrambler *s, struct buffer *ret)
 
 static int print_command(struct scrambler *s, const struct command *c, struct buffer *ret)
 {
+        bool is_ordered = c->kind == COMMAND_GET_VALUE || (c->kind == COMMAND_ASSERT && s->names_itself[c - s->script->commands]);
         int r;
 
         if (!has_terms(c->kind)) {
@@ -622,7 +628,7 @@ static int print_command(struct scrambler *s, const struct command *c, struct bu
         }
         if ((r = make_tree(s, c)) < 0)
                 return r;
-        for (size_t i = 0; c->kind != COMMAND_GET_VALUE && i < s->tree.n; i++)
+        for (size_t i = 0; !is_ordered && i < s->tree.n; i++)
                 if (s->tree.nodes[i].kind == TOKEN_OPEN)
                         scramble_list(s, &s->tree.nodes[i]);
         print_tree(s, ret);

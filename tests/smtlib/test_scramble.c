@@ -390,6 +390,7 @@ START_TEST(test_operands)
         assert_keeps("(declare-const a Int)(assert (=> (< 0 (- a 1)) true false))", "false))\n");
         assert_keeps("(declare-const a Int)(assert (< 0 (- a 1)))", "(- x1 1)");
         assert_keeps("(declare-const a String)(assert (str.< a \"b\"))", "(str.< x1 \"b\")");
+        assert_keeps("(declare-const a Bool)(assert (and (! (not a) :named b) b))", "(and (! (not "); /* no use before its name is given */
 }
 END_TEST
 
