@@ -102,11 +102,13 @@ static bool are_names_used(const struct script *s)
 static void subject_open(const struct script *s, size_t command, const struct weaken_options *options, struct subject *ret)
 {
         static const struct weaken_options defaults;
+        cleanup_term_list struct term_list all = {0}; /* the places may not be all */
 
         *ret = (struct subject){.script = s, .options = options ? options : &defaults, .command = command};
         term_places(s->commands[command].term, PLACES_MOST, &ret->places);
-        for (size_t i = 0; !ret->has_names && i < ret->places.n; i++)
-                ret->has_names = term_is_named(ret->places.list[i].term);
+        term_subterms(&s->commands[command].term, 1, &all);
+        for (size_t i = 0; !ret->has_names && i < all.n; i++)
+                ret->has_names = term_is_named(all.list[i]);
         ret->names_are_used = ret->has_names && are_names_used(s);
         ret->parity = parity_of(&ret->places, ret->names_are_used);
 }

@@ -137,6 +137,39 @@ static int count_step(void *user, struct script *with, const struct weaken_step 
         return 0;
 }
 
+/* Only the first 20,000 places of an assertion are changed, but a name counts wherever it is. */
+START_TEST(a_name_far_behind_is_not_written_twice)
+{
+        cleanup_weaken struct weaken *w = rules();
+        cleanup_buffer struct buffer text = {0};
+        cleanup_script struct script *s = NULL;
+        struct random random;
+        unsigned done = 0;
+        size_t twice;
+
+        assert_ok(weaken_find(w, slice_string("and-twice"), &twice));
+        cleanup_free bool *only = allocate(weaken_n_rules(w), sizeof(*only));
+        only[twice] = true;
+        buffer_adds(&text, DECLARED "(assert (and (= 1 (+ x");
+        for (int i = 0; i < 20000; i++)
+                buffer_adds(&text, " x");
+        buffer_adds(&text, ")) (! q :named n)))(assert n)");
+        s = read_text(text.data);
+        for (unsigned i = 0; i < 20; i++) {
+                cleanup_script struct script *with = NULL;
+                cleanup_free char *printed = NULL;
+
+                random_seed(&random, i);
+                if (weaken_step(w, s, WEAKEN, &random, &(struct weaken_options){.rules = only}, &with, NULL) < 0)
+                        continue; /* it was read from right to left everywhere */
+                done++;
+                printed = text_of(with);
+                ck_assert_ptr_null(strstr(strstr(printed, ":named") + 1, ":named"));
+        }
+        ck_assert_uint_gt(done, 0);
+}
+END_TEST
+
 /* The assertion alone would become weaker, and the formula would not. */
 START_TEST(a_name_may_be_used_in_a_definition)
 {
@@ -446,7 +479,7 @@ START_TEST(examples_of_the_paper)
 }
 END_TEST
 
-SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only, a_name_may_be_used_in_a_definition, rules_are_read_in_both_directions,
+SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only, a_name_far_behind_is_not_written_twice, a_name_may_be_used_in_a_definition, rules_are_read_in_both_directions,
       nothing_but_equivalences_under_both, an_index_that_the_rule_would_not_draw_is_left, an_argument_bound_by_the_rule_stays_inside, a_rule_that_cannot_be_read_is_named,
       names_and_sides_of_the_table, chains_on_a_formula_of_each_logic, chains_on_generated_formulas,
       a_formula_without_assertions_is_said_to_have_none, broken_lines_are_refused, examples_of_the_paper)
