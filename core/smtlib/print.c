@@ -1,13 +1,14 @@
 /* Printing terms and scripts, by a stack of frames: a term may be as deep as memory allows.
  *
- * Lets. A region is the text between two binders: a command's term, or the body of a quantifier. Within a region a name means one thing, so an open
- * subterm may be bound by a let at the region's beginning; a closed one is bound at the command's. Lets of a region that do not depend on each other
- * are one let, so that lets are nested no deeper than necessary (solvers recur over them). */
+ * Lets. A region is a command's term, or the body of a quantifier. An open subterm may be bound by a let at the beginning of a region in which no
+ * quantifier binds its free variables; a closed one is bound at the command's. Lets of a region that do not depend on each other are one let, so that
+ * lets are nested no deeper than necessary (solvers recur over them). */
 #include <inttypes.h>
 
 #include "core/smtlib/smtlib_internal.h"
 
 #define LET_SIZE_LEAST 7 /* nodes of the smallest subterm that gets a let: a smaller one is shorter without */
+#define DEEP_MOST 1000000 /* nodes looked at below quantifiers, again for each one around them; then regions are shallow */
 
 /* A subterm that gets a let at the beginning of its region. It refers only to shared subterms of lower levels. */
 struct shared {
@@ -19,7 +20,10 @@ struct region {
         struct shared *shared; /* by level */
         size_t n_shared;
         struct term_map names; /* by shared term: the number of its let */
+        struct term_map inner; /* by term: 1 if a quantifier of the region binds a free variable of it */
+        size_t outer;          /* index of the next region around it that has lets, plus 1 */
         bool is_command;
+        bool is_shallow; /* terms below its quantifiers are not looked at, and do not use its lets */
 };
 
 enum frame_kind {
@@ -43,7 +47,7 @@ struct printer {
         struct print_frame *frames;
         size_t n_frames, frames_size;
         struct region *regions; /* innermost last */
-        size_t n_regions;
+        size_t n_regions, n_deep; /* n_deep: nodes looked at below quantifiers */
         uint32_t n_names;
         const char *prefix; /* of the lets' names */
         bool has_names;     /* :named occurs */
@@ -54,6 +58,7 @@ static void region_done(struct region *g)
 {
         free(g->shared);
         term_map_done(&g->names);
+        term_map_done(&g->inner);
 }
 
 static void printer_done(struct printer *p)
@@ -80,21 +85,69 @@ static void push(struct printer *p, struct print_frame f)
 
 /* -- shared subterms -- */
 
+/* The number of the let that replaces the term here; 0: none. */
+static uint32_t let_of(const struct printer *p, const struct term *t)
+{
+        uint32_t let = 0;
+
+        if (p->n_regions == 0 || t->n_args == 0)
+                return 0;
+        if (!t->is_open)
+                return term_map_get(&p->regions[0].names, t);
+        for (size_t i = p->n_regions; i > 0 && let == 0; i = p->regions[i - 1].outer)
+                if (i == p->n_regions || !p->regions[i - 1].is_shallow)
+                        let = term_map_get(&p->regions[i - 1].names, t);
+        return let;
+}
+
 static bool may_have_let(const struct region *g, const struct term *t)
 {
-        return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || term_is_named(t));
+        return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || term_is_named(t)) && term_map_get(&g->inner, t) == 0;
+}
+
+/* Marks the terms in which a variable is free that a quantifier among them binds; `all` ends with the root. False: too many variables, or a variable is
+ * free in the root as well. */
+static bool find_inner(const struct term_list *all, struct term_map *ret)
+{
+        cleanup_term_map struct term_map bits = {0}, at = {0};
+        cleanup_free uint64_t *sets = allocate(all->n, sizeof(*sets));
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < all->n; i++)
+                for (size_t k = 0; k < term_first_arg(all->list[i]); k++)
+                        if (term_map_get(&bits, all->list[i]->args[k]) == 0)
+                                term_map_set(&bits, all->list[i]->args[k], ++n);
+        if (n > 64)
+                return false;
+        for (size_t i = 0; i < all->n; i++) {
+                const struct term *t = all->list[i];
+                size_t first = term_first_arg(t);
+                uint32_t bit = t->kind == TERM_VARIABLE ? term_map_get(&bits, t) : 0;
+
+                if (bit > 0)
+                        sets[i] = UINT64_C(1) << (bit - 1);
+                for (size_t k = first; k < t->n_args; k++)
+                        sets[i] |= sets[term_map_get(&at, t->args[k])];
+                for (size_t k = 0; k < first; k++)
+                        sets[i] &= ~(UINT64_C(1) << (term_map_get(&bits, t->args[k]) - 1));
+                term_map_set(&at, t, (uint32_t)i);
+        }
+        for (size_t i = 0; i < all->n && sets[all->n - 1] == 0; i++)
+                if (sets[i] != 0)
+                        term_map_set(ret, all->list[i], 1);
+        return sets[all->n - 1] == 0;
 }
 
 /* Counts in `refs` how often each candidate is an argument, up to 2. */
-static void count_references(const struct region *g, const struct term_list *all, struct term_map *refs)
+static void count_references(const struct printer *p, const struct region *g, const struct term_list *all, struct term_map *refs)
 {
         for (size_t i = 0; i < all->n; i++) {
                 const struct term *t = all->list[i];
 
-                if (!g->is_command && term_is_quantifier(t))
+                if (g->is_shallow && term_is_quantifier(t))
                         continue;
                 for (size_t k = term_first_arg(t); k < t->n_args; k++)
-                        if (may_have_let(g, t->args[k]))
+                        if (may_have_let(g, t->args[k]) && let_of(p, t->args[k]) == 0)
                                 term_map_set(refs, t->args[k], MIN(term_map_get(refs, t->args[k]) + 1, 2U));
         }
 }
@@ -110,7 +163,7 @@ static void find_shared(struct region *g, const struct term_list *all, const str
                 const struct term *t = all->list[i];
                 uint32_t level = 0;
 
-                if (g->is_command || !term_is_quantifier(t))
+                if (!g->is_shallow || !term_is_quantifier(t))
                         for (size_t k = term_first_arg(t); k < t->n_args; k++)
                                 level = MAX(level, term_map_get(&above, t->args[k]));
                 if (t != root && term_map_get(refs, t) > 1) {
@@ -137,34 +190,33 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
         cleanup_term_list struct term_list all = {0};
         cleanup_term_map struct term_map refs = {0};
         struct region *g;
+        size_t outer = p->n_regions == 0 || p->regions[p->n_regions - 1].n_shared > 0 ? p->n_regions : p->regions[p->n_regions - 1].outer;
 
         list_grow(p->regions, p->n_regions);
         g = &p->regions[p->n_regions++];
-        *g = (struct region){.is_command = is_command};
+        *g = (struct region){.is_command = is_command, .outer = outer};
         if (root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier &&
             !p->has_names) /* a subterm can occur twice only if there is room for two */
                 return;
         if (p->options->no_lets || (!is_command && !root->is_open))
                 return;
-        if (is_command) {
+        if (is_command || p->n_deep < DEEP_MOST)
                 term_subterms(&root, 1, &all);
+        if (is_command) {
                 term_map_init(&refs, &root, 1);
         } else {
+                p->n_deep += all.n;
+                g->is_shallow = all.n == 0 || !find_inner(&all, &g->inner);
+        }
+        if (g->is_shallow) {
+                term_list_done(&all);
                 term_open_subterms(root, &all);
         }
-        count_references(g, &all, &refs);
+        count_references(p, g, &all, &refs);
         find_shared(g, &all, &refs, root);
         sort_list(g->shared, g->n_shared, sizeof(*g->shared), compare_levels);
         for (size_t i = 0; i < g->n_shared; i++)
                 term_map_set(&g->names, g->shared[i].term, ++p->n_names);
-}
-
-/* The number of the let that replaces the term here; 0: none. */
-static uint32_t let_of(const struct printer *p, const struct term *t)
-{
-        if (p->n_regions == 0 || t->n_args == 0)
-                return 0;
-        return term_map_get(t->is_open ? &p->regions[p->n_regions - 1].names : &p->regions[0].names, t);
 }
 
 /* -- leaves and heads -- */

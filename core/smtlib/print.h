@@ -1,8 +1,8 @@
 /* Printing. Text that was printed and is read again in the same bank gives the same terms.
  *
  * A subterm that occurs more than once is bound by a let, so that the text is not much larger than the graph: at the beginning of the
- * command when it has no free variables, else at the beginning of the body of its quantifier. Only where a quantifier with free variables
- * is itself shared below others is it written out in each place. */
+ * command when it has no free variables, else at the beginning of the body of a quantifier below which its variables are bound no more. A term is
+ * written out in each place where different quantifiers bind its variable. */
 #pragma once
 
 #include "core/smtlib/script.h"

@@ -164,6 +164,13 @@ START_TEST(test_quantifiers)
         assert_prints(X "(assert (forall ((y Int)) (let ((a (+ x 1 2 3 4 5)) (b (+ y 1 2 3 4 5))) (= a b a b))))",
                       "(declare-const x Int)\n(assert (let ((_let_1 (+ x 1 2 3 4 5))) (forall ((y Int)) "
                       "(let ((_let_2 (+ y 1 2 3 4 5))) (= _let_1 _let_2 _let_1 _let_2)))))\n");
+        /* shared below other quantifiers: bound where its variables are */
+        assert_prints("(declare-fun r (Int Int Bool) Bool)(assert (forall ((x Int)) (let ((a (r x 1 (r x 2 (r x 3 true))))) (or (exists ((y Int)) (r x y a)) (forall ((y Int)) (r y x a))))))",
+                      "(declare-fun r (Int Int Bool) Bool)\n(assert (forall ((x Int)) (let ((_let_1 (r x 1 (r x 2 (r x 3 true))))) "
+                      "(or (exists ((y Int)) (r x y _let_1)) (forall ((y Int)) (r y x _let_1))))))\n");
+        /* ... and not where different quantifiers bind them */
+        assert_prints("(declare-fun r (Int Int Bool) Bool)(assert (forall ((x Int)) (or (exists ((y Int)) (r x y (r x 1 (r y 2 true)))) (forall ((y Int)) (r y x (r x 1 (r y 2 true)))))))",
+                      "(declare-fun r (Int Int Bool) Bool)\n(assert (forall ((x Int)) (or (exists ((y Int)) (r x y (r x 1 (r y 2 true)))) (forall ((y Int)) (r y x (r x 1 (r y 2 true)))))))\n");
         /* the let has another name than a variable, even one that does not occur below its quantifier */
         assert_prints(X "(assert (let ((a (< (+ x 1 2 3 4 5) 7))) (and a (forall ((_let_1 Bool)) a))))",
                       "(declare-const x Int)\n(assert (let ((__let_1 (< (+ x 1 2 3 4 5) 7))) (and __let_1 (forall ((_let_1 Bool)) __let_1))))\n");
