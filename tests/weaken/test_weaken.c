@@ -479,7 +479,8 @@ START_TEST(examples_of_the_paper)
 }
 END_TEST
 
-SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only, a_name_far_behind_is_not_written_twice, a_name_may_be_used_in_a_definition, rules_are_read_in_both_directions,
+SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only, a_name_far_behind_is_not_written_twice, a_name_may_be_used_in_a_definition,
+      rules_are_read_in_both_directions,
       nothing_but_equivalences_under_both, an_index_that_the_rule_would_not_draw_is_left, an_argument_bound_by_the_rule_stays_inside, a_rule_that_cannot_be_read_is_named,
       names_and_sides_of_the_table, chains_on_a_formula_of_each_logic, chains_on_generated_formulas,
       a_formula_without_assertions_is_said_to_have_none, broken_lines_are_refused, examples_of_the_paper)
