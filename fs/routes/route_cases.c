@@ -183,7 +183,7 @@ static const struct route rows[] = {
          .about = "of its bytes"},
         {KIND_CASE_LOGIC, IN(KIND_CASE), .name = "logic", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
-        {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
+        {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text, .mtime = case_mtime,
          .about = "its :status, or the one given by case add --status; else 'unknown'"},
         {188, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
          .mtime = case_mtime, .about = "numbers that portfolios learn from: solverfs portfolio features"},

@@ -450,6 +450,24 @@ START_TEST(test_changes_from_elsewhere)
 }
 END_TEST
 
+/* A status that a case gets later is what each mount shows, whole, to readers of the old one too. */
+START_TEST(test_a_status_given_later)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        assert_shell("echo '; do print sat' >a.smt2 && solverfs case add a.smt2");
+        assert_content("mnt/cases/1/status", "unknown\n");
+        assert_content("done/cases/1/status", "unknown\n");
+        assert_shell("solverfs case add --status sat a.smt2");
+        await(shell("grep -qx sat mnt/cases/1/status") == 0);
+        await(shell("grep -qx sat done/cases/1/status") == 0);
+        assert_content("mnt/cases/1/status", "sat\n");
+        assert_content("done/cases/1/status", "sat\n");
+        world_end();
+}
+END_TEST
+
 /* Out of listings; ids are not used again, facts stay, the same bytes bring it back. */
 START_TEST(test_remove)
 {
@@ -766,7 +784,7 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large},
             {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_a_bomb}, {test_what_is_no_case},
             {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
-            {test_changes_from_elsewhere}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
+            {test_changes_from_elsewhere}, {test_a_status_given_later}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
             {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
             {test_statfs}, {test_closed_while_looked_at},
             {test_others_are_answered_while_cases_are_committed})
