@@ -193,7 +193,7 @@ static void on_wake(int sig)
 
 /* The first signal detaches the mount and releases every waiting reader; the loop ends when the last open file is closed. The second one does
  * not wait for that. If the mount stays without open files (another mount namespace, of a container or sandbox, has a copy), the kernel does
- * not tell us, so this thread ends the loop. */
+ * not tell us, so this thread ends the loop; not that of a mount of finished values, where nobody knows of open files but the kernel. */
 static void *leaver_thread(void *user)
 {
         struct leaver *l = user;

@@ -344,5 +344,5 @@ bool session_is_idle(struct session *s)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&s->lock);
 
-        return LIST_EMPTY(&s->handles) && writing_is_idle(s->writing);
+        return !s->finished && LIST_EMPTY(&s->handles) && writing_is_idle(s->writing);
 }

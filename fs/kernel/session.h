@@ -24,8 +24,8 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
 /* An extended attribute of the root. getxattr() returns (with ENODATA) once the kernel knows all changes that other processes made so far. */
 #define SETTLED_XATTR "user.solverfs.settled"
 
-/* Another one, for the mount's owner and root: ends with EINTR the readers that wait for work, and returns ENODATA. EBUSY: files are open, so ending
- * the readers would not make the mount idle. */
+/* Another one, for the mount's owner and root: ends with EINTR the readers that wait for work, and returns ENODATA. EBUSY: files are open, or may
+ * be in a mount of finished values, so ending the readers would not make the mount idle. */
 #define RELEASE_XATTR "user.solverfs.release"
 
 /* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno without a sentence. */

@@ -315,6 +315,35 @@ START_TEST(test_a_begun_name_is_read_to_its_end)
 }
 END_TEST
 
+/* What is open is read to the end behind SIGTERM, and an unmounting of a mount that is in use changes nothing, though no open is seen here. */
+START_TEST(test_an_open_file_outlives_the_end)
+{
+        cleanup_free char *before = NULL;
+        cleanup_close int held = -1;
+        struct mount *m;
+        unsigned id;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        m = mount_start("done", "cached");
+        before = malloc(5000001);
+        memset(before, 'x', 5000000);
+        before[5000000] = '\0';
+        id = case_add("large.smt2", "; %s\n", before);
+        assert_shell("cp mnt/cases/%u/input.smt2 before", id);
+        held = begin(at("done/cases/%u/input.smt2", id));
+        ck_assert_int_ne(shell("solverfs unmount done"), 0);
+        ck_assert_ptr_nonnull(strstr(shell_output, "in use"));
+        kill(m->pid, SIGTERM);
+        await(!is_mounted("done"));
+        remains(process_runs(m->pid));
+        assert_is_before(held);
+        close(steal_fd(&held));
+        ck_assert_int_eq(mount_wait(m), 0);
+        world_end();
+}
+END_TEST
+
 static const char edit[] = "sed -i '/solver \"tiny\"/,/solver \"tinier\"/s|{case}|--variant=%s {case}|' store/config && "
                            "grep -q variant=%s store/config";
 
@@ -346,4 +375,4 @@ END_TEST
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
             {test_measured_again_and_again}, {test_measured_again_in_a_rebuilt_index},
-            {test_a_begun_value_is_read_to_its_end}, {test_a_begun_name_is_read_to_its_end}, {test_another_recipe})
+            {test_a_begun_value_is_read_to_its_end}, {test_a_begun_name_is_read_to_its_end}, {test_an_open_file_outlives_the_end}, {test_another_recipe})
