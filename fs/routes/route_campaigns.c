@@ -52,13 +52,15 @@ static int names(struct tree *t, const struct node *dir, char ***ret, size_t *re
 }
 
 /* A campaign's weights: of operators, or of rules. */
-static bool has_table(struct tree *t, const struct node *dir, const struct route *row)
+static int has_table(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_free char *name = NULL;
-        enum campaign_kind kind;
+        enum campaign_kind kind = CAMPAIGN_UNKNOWNS;
+        int r = campaign_name(t, dir, &name);
 
-        return campaign_name(t, dir, &name) == 0 && campaign_kind(t, dir, name, &kind) == 0 &&
-               (kind == CAMPAIGN_UNKNOWNS) == (row->kind == KIND_CAMPAIGN_RULES);
+        if (r == 0)
+                r = campaign_kind(t, dir, name, &kind);
+        return r < 0 ? node_existence(r) : (kind == CAMPAIGN_UNKNOWNS) == (row->kind == KIND_CAMPAIGN_RULES);
 }
 
 static int campaign_content(struct tree *t, const struct node *n, struct buffer *ret)

@@ -80,11 +80,14 @@ const char *case_input_name(enum format f)
         return f == FORMAT_CNF ? "input.cnf" : "input.smt2";
 }
 
-static const char *case_input_named(struct tree *t, const struct node *dir)
+static int case_input_named(struct tree *t, const struct node *dir, const char **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info);
 
-        return cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0 ? NULL : case_input_name(info->format);
+        if (r == 0)
+                *ret = case_input_name(info->format);
+        return node_existence(r);
 }
 
 int case_size(struct tree *t, uint32_t id, uint64_t *ret)

@@ -136,7 +136,7 @@ static int build_so_far(struct tree *t, const struct node *n, struct buffer *ret
 }
 
 /* Not in cached/: no build is under way there, and a search should not meet each log twice. */
-static bool so_far_exists(struct tree *t, const struct node *dir, const struct route *row)
+static int so_far_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         return !dir->view.cached;
 }
@@ -206,7 +206,7 @@ static int program_names(struct tree *t, const struct node *dir, char ***ret, si
         return 0;
 }
 
-static bool bin_exists(struct tree *t, const struct node *dir, const struct route *row)
+static int bin_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         char **names;
         size_t n;
@@ -269,15 +269,15 @@ static int cell_known(struct tree *t, const struct node *n)
         return r < 0 ? r : tree_fact(t, n, &cell, true, &f);
 }
 
-static bool cell_file_exists(struct tree *t, const struct node *dir, const struct route *row)
+static int cell_file_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        return !dir->view.cached || cell_known(t, dir) == 0;
+        return dir->view.cached ? node_existence(cell_known(t, dir)) : 1;
 }
 
-/* True if the recipe says how to find the effort. */
-static bool effort_exists(struct tree *t, const struct node *dir, const struct route *row)
+/* 1 if the recipe says how to find the effort. */
+static int effort_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        return dir->solver->recipe->effort && dir->solver->recipe->effort[0] && cell_file_exists(t, dir, row);
+        return dir->solver->recipe->effort && dir->solver->recipe->effort[0] ? cell_file_exists(t, dir, row) : 0;
 }
 
 static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
@@ -287,12 +287,16 @@ static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, s
         return cell.scramble > 0 ? scrambled_runs_known(tree_workspace(t), &cell, ret, ret_n) : runs_known(tree_workspace(t), &cell, ret, ret_n);
 }
 
-static bool cells_exist(struct tree *t, const struct node *dir, const struct route *row)
+static int cells_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_free uint32_t *ids = NULL;
         size_t n;
+        int r;
 
-        return !dir->view.cached || commit_failed(t, dir) || (cells_known(t, dir, &ids, &n) == 0 && n > 0);
+        if (!dir->view.cached || commit_failed(t, dir))
+                return 1;
+        r = cells_known(t, dir, &ids, &n);
+        return r < 0 ? node_existence(r) : n > 0;
 }
 
 static int cell_has(struct tree *t, const struct node *dir, uint32_t id)
@@ -387,13 +391,15 @@ static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 
 /* -- the input of a cell in scrambled/ -- */
 
-static const char *cell_input_named(struct tree *t, const struct node *dir)
+static int cell_input_named(struct tree *t, const struct node *dir, const char **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = dir->view.setting == SETTING_SCRAMBLED ? cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) : -ENOENT;
 
-        if (dir->view.setting != SETTING_SCRAMBLED || cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0)
-                return NULL;
-        return cell_file_exists(t, dir, NULL) ? case_input_name(info->format) : NULL;
+        if (r < 0)
+                return node_existence(r);
+        *ret = case_input_name(info->format);
+        return cell_file_exists(t, dir, NULL);
 }
 
 static int cell_input_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -425,42 +431,50 @@ static int cell_input_query(struct tree *t, const struct node *n, struct query *
 
 /* -- the queries of a script -- */
 
-static size_t query_count(struct tree *t, const struct node *dir)
+static int query_count(struct tree *t, const struct node *dir, size_t *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info);
 
-        return cases_get(workspace_cases(tree_workspace(t)), dir->inode.item, &info) < 0 ? 0 : info->n_expected;
+        *ret = r == 0 ? info->n_expected : 0;
+        return r;
 }
 
 /* Outside cached/ the kernel keeps the answer, so it must not depend on an input that is still to be scrambled. */
-static bool queries_exist(struct tree *t, const struct node *dir, const struct route *row)
+static int queries_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct query_answer first;
         struct cell cell;
+        size_t n;
+        int r = query_count(t, dir, &n);
 
-        if (query_count(t, dir) < 2)
-                return false;
-        return !dir->view.cached ||
-               (tree_cell(t, dir, &cell, &info) == 0 && tree_fact(t, dir, &cell, true, &f) == 0 && fact_query_answer(f, 1, &first) == 0);
+        if (r < 0 || n < 2 || !dir->view.cached)
+                return r < 0 ? node_existence(r) : n >= 2;
+        r = tree_cell(t, dir, &cell, &info);
+        if (r == 0)
+                r = tree_fact(t, dir, &cell, true, &f);
+        return r < 0 ? node_existence(r) : fact_query_answer(f, 1, &first) == 0;
 }
 
 static int query_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
+        size_t count;
         uint64_t n;
+        int r = query_count(t, dir, &count);
 
-        if (!parse_name_number(name, query_count(t, dir), &n) || n == 0)
-                return -ENOENT;
+        if (r < 0 || !parse_name_number(name, count, &n) || n == 0)
+                return r < 0 ? r : -ENOENT;
         ret->inode.more = (uint32_t)n;
         return 0;
 }
 
 static int query_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        const size_t n = query_count(t, dir);
         struct inode inode = inode_below(dir, row);
-        int r = 0;
+        size_t n;
+        int r = query_count(t, dir, &n);
 
         for (uint64_t i = from; r == 0 && i < n; i++) {
                 char name[32];
@@ -513,9 +527,9 @@ static int print_by_seed(struct tree *t, const struct node *n, struct buffer *re
 }
 
 /* Not below another setting, where the table would be the same. */
-static bool by_seed_exists(struct tree *t, const struct node *dir, const struct route *row)
+static int by_seed_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
-        return dir->view.setting == SETTING_NONE && cell_file_exists(t, dir, row);
+        return dir->view.setting == SETTING_NONE ? cell_file_exists(t, dir, row) : 0;
 }
 
 /* -- names of cases -- */
@@ -548,7 +562,7 @@ static int cell_name_match(struct tree *t, const struct node *dir, const char *n
 
 /* -- seeds/<n>, scrambled/<n> and timeout/<t>: the cells under another setting -- */
 
-static bool seeds_exist(struct tree *t, const struct node *dir, const struct route *row)
+static int seeds_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         return solver_recipe_at(dir->solver, dir->inode.commit)->seed != NULL;
 }
@@ -561,7 +575,8 @@ static int setting_match(struct tree *t, const struct node *dir, const struct vi
         if (r < 0 || !dir->view.cached)
                 return r;
         n.view = *setting;
-        return cells_exist(t, &n, NULL) ? 0 : -ENOENT;
+        r = cells_exist(t, &n, NULL);
+        return r == 0 ? -ENOENT : MIN(r, 0);
 }
 
 static enum setting setting_of(unsigned kind)

@@ -100,21 +100,27 @@ static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
         return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
-static bool is_found_cnf(struct tree *t, const struct node *dir)
+static int name_by_format(struct tree *t, const struct node *dir, const char *smt2, const char *cnf, const char **ret)
 {
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_observation struct observation *f = NULL;
+        int r = found_get(t, dir, &f);
 
-        return found_get(t, dir, &f) == 0 && observation_format(tree_workspace(t), f) == FORMAT_CNF;
+        if (r == 0)
+                r = cases_get(workspace_cases(tree_workspace(t)), f->case_id, &info);
+        if (r == 0)
+                *ret = info->format == FORMAT_CNF ? cnf : smt2;
+        return node_existence(r);
 }
 
-static const char *found_case_named(struct tree *t, const struct node *dir)
+static int found_case_named(struct tree *t, const struct node *dir, const char **ret)
 {
-        return is_found_cnf(t, dir) ? "case.cnf" : "case.smt2";
+        return name_by_format(t, dir, "case.smt2", "case.cnf", ret);
 }
 
-static const char *found_reduced_named(struct tree *t, const struct node *dir)
+static int found_reduced_named(struct tree *t, const struct node *dir, const char **ret)
 {
-        return is_found_cnf(t, dir) ? "reduced.cnf" : "reduced.smt2";
+        return name_by_format(t, dir, "reduced.smt2", "reduced.cnf", ret);
 }
 
 /* Reads the history of the finding's case, on the campaign's machine and under its limit. Returns 1 if that was another machine. */
@@ -206,13 +212,14 @@ static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
         }
 }
 
-/* True if this finding has such a file. */
-static bool found_has_file(struct tree *t, const struct node *dir, const struct route *row)
+/* 1 if this finding has such a file. */
+static int found_has_file(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_observation struct observation *f = NULL;
+        int r = found_get(t, dir, &f);
 
-        if (found_get(t, dir, &f) < 0)
-                return false;
+        if (r < 0)
+                return node_existence(r);
         switch (row->kind) {
         case KIND_FOUND_REFERENCE: /* a version with arguments or a program of the machine is not a commit; times.tsv names it */
                 return version_is_commit(f->reference);

@@ -94,23 +94,21 @@ const char *commits_folder(const struct tree *t)
         return tree_is_finished(t) ? "cached/" : "commits/";
 }
 
-/* A link to a commit is shown if its target exists. */
-static bool link_is_shown(struct tree *t, const struct node *dir, uint32_t commit)
-{
-        return !tree_is_finished(t) || commit_finished(t, dir, commit) == 0;
-}
-
 /* The set of links changes with the refs, and in a cached mount with every build. */
 static uint64_t links_listing(struct tree *t, const struct node *n)
 {
         return tree_is_finished(t) ? tree_generation(t) : history_listing(t, n);
 }
 
-static bool head_exists(struct tree *t, const struct node *dir, const struct route *row)
+/* A link to a commit is shown if its target exists. */
+static int head_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         uint32_t commit;
+        int r = history_head(dir->solver->history, &commit);
 
-        return history_head(dir->solver->history, &commit) == 0 && link_is_shown(t, dir, commit);
+        if (r == 0 && tree_is_finished(t))
+                r = commit_finished(t, dir, commit);
+        return node_existence(r);
 }
 
 static int head_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -163,7 +161,7 @@ static void group_refs_done(struct group_refs *r)
 
 static bool ref_is_hidden(struct tree *t, const struct node *dir, uint32_t commit)
 {
-        return !link_is_shown(t, dir, commit);
+        return tree_is_finished(t) && commit_finished(t, dir, commit) < 0;
 }
 
 static int read_refs(const struct node *n, struct group_refs *ret)

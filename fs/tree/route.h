@@ -74,14 +74,14 @@ struct route {
         enum name_space space;
         bool of_solver;
 
-        /* The row's one name in this folder; NULL: absent. */
-        const char *(*named)(struct tree *t, const struct node *dir);
+        /* The row's one name in this folder: 1, 0 (absent) or -errno. */
+        int (*named)(struct tree *t, const struct node *dir, const char **ret);
         /* Finds the node of a name: *ret is a node of this row in `dir`; set its item, commit or view. 0, -ENOENT, … */
         int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
         /* Lists the names from `from` on, by tree_emit(). */
         int (*list)(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
-        /* True if a row of fixed name exists in this folder; NULL: always. */
-        bool (*exists)(struct tree *t, const struct node *dir, const struct route *row);
+        /* 1 if a row of fixed name exists in this folder, 0 if not, or -errno: the kernel may keep for good that it does not. NULL: always. */
+        int (*exists)(struct tree *t, const struct node *dir, const struct route *row);
         /* Folders: a number that changes when the listing may have changed; 0: unknown; NULL: the listing never changes. Not called in cached/, where
          * any fact may change a listing. */
         uint64_t (*generation)(struct tree *t, const struct node *n);

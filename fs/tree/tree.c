@@ -198,6 +198,28 @@ static bool row_is_shown(const struct tree *t, const struct route *row)
         return !(t->finished && row->starts);
 }
 
+int node_existence(int r)
+{
+        return r == -ENOENT || r == -ENODATA || r == -ESTALE || r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
+}
+
+/* The one entry of a row with a fixed name, or one that varies: 0, -ENOENT, … */
+static int fixed_entry(struct tree *t, const struct node *dir, const struct route *row, const char **name, struct inode *ret)
+{
+        struct node found = {.inode = inode_below(dir, row)};
+        int r = 1;
+
+        *name = row->name;
+        if (row->named)
+                r = row->named(t, dir, name);
+        else if (row->match)
+                r = node_existence(row->match(t, dir, row->name, &found));
+        else if (row->exists)
+                r = row->exists(t, dir, row);
+        *ret = found.inode;
+        return r == 0 ? -ENOENT : MIN(r, 0);
+}
+
 int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         int r = -ENOENT;
@@ -205,6 +227,7 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
         for (const struct route *const *p = routes_in(dir->route->kind); *p && r == -ENOENT; p++) {
                 const struct route *row = *p;
                 struct node found = {.inode = inode_below(dir, row)};
+                const char *own;
 
                 if (!row_is_shown(t, row) || (row->name && strcmp(row->name, name) != 0))
                         continue;
@@ -212,12 +235,13 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
                         r = match_number(t, dir, row, name, &found);
                 else if (row->names)
                         r = match_name(t, dir, row, name, &found);
-                else if (row->named)
-                        r = strcmp(row->named(t, dir) ?: "", name) == 0 ? 0 : -ENOENT;
-                else if (row->match)
+                else if (!row->name && !row->named)
                         r = row->match(t, dir, name, &found);
-                else
-                        r = row->exists && !row->exists(t, dir, row) ? -ENOENT : 0;
+                else {
+                        r = fixed_entry(t, dir, row, &own, &found.inode);
+                        if (r == 0 && strcmp(own, name) != 0)
+                                r = -ENOENT;
+                }
                 if (r == 0)
                         r = tree_node_of(t, &found.inode, ret);
                 else if (row->name)
@@ -248,14 +272,11 @@ int tree_emit(const struct route *row, const char *name, struct inode inode, uin
 
 static int list_fixed(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
-        struct node found = {.inode = inode_below(dir, row)};
-        const char *name = row->name || from > 0 ? row->name : row->named(t, dir);
+        struct inode inode;
+        const char *name;
+        int r = from > 0 ? -ENOENT : fixed_entry(t, dir, row, &name, &inode);
 
-        if (from > 0 || !name)
-                return 0;
-        if (row->match ? row->match(t, dir, name, &found) < 0 : row->exists && !row->exists(t, dir, row))
-                return 0;
-        return tree_emit(row, name, found.inode, 0, fn, user);
+        return r == -ENOENT ? 0 : r < 0 ? r : tree_emit(row, name, inode, 0, fn, user);
 }
 
 static int list_numbers(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)

@@ -468,6 +468,32 @@ START_TEST(test_a_status_given_later)
 }
 END_TEST
 
+/* A store that cannot be read for a moment is an error of that moment: the kernel does not keep that the file is absent, or a listing without it. */
+START_TEST(test_an_error_of_a_moment)
+{
+        cleanup_close int folder = -1;
+        struct stat st;
+
+        faults_begin();
+        world_make(NULL);
+        world_expects("Input/output error|EIO|store.read|input.smt2|readdir");
+        mount_start("mnt", NULL);
+        case_add("a.smt2", "; do print sat\n");
+        folder = open("mnt/cases/1", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        ck_assert_int_ge(folder, 0);
+        fault_set("store.read", "fail EIO");
+        ck_assert_int_eq(fstatat(folder, "input.smt2", &st, 0), -1);
+        ck_assert_int_eq(errno, EIO);
+        ck_assert_int_ne(shell("ls /proc/%d/fd/%d/", (int)getpid(), folder), 0);
+        fault_clear("store.read");
+        ck_assert_int_eq(fstatat(folder, "input.smt2", &st, 0), 0);
+        close(steal_fd(&folder));
+        assert_shell("ls mnt/cases/1");
+        ck_assert_str_eq(shell_output, "features.tsv\ninput.smt2\nlogic\nname\nsha256\nstatus\n");
+        world_end();
+}
+END_TEST
+
 /* Out of listings; ids are not used again, facts stay, the same bytes bring it back. */
 START_TEST(test_remove)
 {
@@ -784,7 +810,7 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large},
             {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_a_bomb}, {test_what_is_no_case},
             {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
-            {test_changes_from_elsewhere}, {test_a_status_given_later}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
+            {test_changes_from_elsewhere}, {test_a_status_given_later}, {test_an_error_of_a_moment}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
             {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
             {test_statfs}, {test_closed_while_looked_at},
             {test_others_are_answered_while_cases_are_committed})
