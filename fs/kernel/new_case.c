@@ -108,6 +108,8 @@ static int new_case_commit(struct new_case *n)
         r = lseek(n->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(n->fd, fd);
         if (r == 0 && n->made) { /* an earlier flush made a case of a part of these bytes: remove it, which frees the name */
                 r = cases_remove(n->cases, n->id);
+                if (r == -ENOENT) /* it was removed by other hands */
+                        r = 0;
                 n->made = r < 0;
         }
         if (r == 0)
@@ -125,6 +127,8 @@ int new_case_flush(struct new_case *n)
         struct stat st;
         int r;
 
+        if (!*n->name)
+                return 0;
         if (fstat(n->fd, &st) < 0)
                 return -errno;
         if (st.st_size == 0)

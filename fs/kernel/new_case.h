@@ -21,7 +21,7 @@ struct new_case {
 
         pthread_mutex_t lock;
         /* under lock */
-        char *name;  /* owned */
+        char *name;  /* owned; "": the file was removed, and makes no further case */
         bool dirty;  /* written since the last flush */
         uint32_t id; /* the case that a flush made; 0: none yet */
         bool made;   /* this file made the case: no case had these bytes, or only a removed one */

@@ -394,6 +394,7 @@ void write_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_
 static void do_unlink(const struct writing_request *w)
 {
         struct session *s = session_of(w->req);
+        cleanup(new_case_unrefp) struct new_case *open = NULL;
         struct written f;
         int r = is_cases(s, w->ino) && written_is_there(s, w->data, &f) ? 0 : -EROFS;
 
@@ -403,6 +404,9 @@ static void do_unlink(const struct writing_request *w)
                 pthread_mutex_lock(&s->writing->lock);
                 written_drop(s->writing, f.ino, NULL);
                 pthread_mutex_unlock(&s->writing->lock);
+                open = new_case_of(s->writing, f.ino);
+                if (open)
+                        new_case_rename(open, "");
         }
         fuse_reply_err(w->req, r < 0 ? session_error(r, w->data, NULL) : 0);
 }

@@ -388,6 +388,30 @@ START_TEST(test_a_writer_is_killed)
 }
 END_TEST
 
+/* A case that a sync made of the first part, and that is removed while its writer goes on: by the command, then the whole is a case all the same; under
+ * its name, then the rest goes where that of any removed file goes. */
+START_TEST(test_removed_under_a_writer)
+{
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        for (int by_name = 0; by_name <= 1; by_name++) {
+                cleanup_close int fd = open("mnt/cases/x.smt2", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+                ck_assert_int_eq(write(fd, "; half\n", 7), 7);
+                ck_assert_int_eq(fsync(fd), 0);
+                assert_shell("%s", by_name ? "rm mnt/cases/x.smt2" : "solverfs case remove x.smt2");
+                ck_assert_int_eq(write(fd, "; more\n", 7), 7);
+                ck_assert_int_eq(close(steal_fd(&fd)), 0);
+                assert_shell("ls mnt/cases/by-name");
+                ck_assert_str_eq(shell_output, by_name ? "" : "x.smt2\n");
+                if (!by_name)
+                        assert_shell("printf '; half\n; more\n' | cmp - mnt/cases/by-name/x.smt2/input.smt2 && solverfs case remove x.smt2");
+        }
+        ck_assert(!exists("mnt/cases/x.smt2"));
+        world_end();
+}
+END_TEST
+
 START_TEST(test_names)
 {
         char name[256];
@@ -809,7 +833,7 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_write_rename_while_open}, {test_write_sponge}, {test_rsync, NEEDS_RSYNC}, {test_rsync_of_a_folder, NEEDS_RSYNC},
             {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large},
             {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_a_bomb}, {test_what_is_no_case},
-            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_names}, {test_folders_of_names},
+            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_removed_under_a_writer}, {test_names}, {test_folders_of_names},
             {test_changes_from_elsewhere}, {test_a_status_given_later}, {test_an_error_of_a_moment}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
             {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
             {test_statfs}, {test_closed_while_looked_at},
