@@ -203,6 +203,15 @@ int node_existence(int r)
         return r == -ENOENT || r == -ENODATA || r == -ESTALE || r == -EOPNOTSUPP ? 0 : r < 0 ? r : 1;
 }
 
+/* True if a computed file can be read without work. */
+static bool has_value(struct tree *t, const struct inode *inode)
+{
+        cleanup_node struct node n = {0};
+        cleanup_buffer struct buffer b = {0};
+
+        return tree_node_of(t, inode, &n) == 0 && n.route->content(t, &n, &b) == 0;
+}
+
 /* The one entry of a row with a fixed name, or one that varies: 0, -ENOENT, … */
 static int fixed_entry(struct tree *t, const struct node *dir, const struct route *row, const char **name, struct inode *ret)
 {
@@ -217,6 +226,8 @@ static int fixed_entry(struct tree *t, const struct node *dir, const struct rout
         else if (row->exists)
                 r = row->exists(t, dir, row);
         *ret = found.inode;
+        if (r > 0 && t->finished && row->type == NODE_COMPUTED && !dir->view.cached) /* in cached/ the row knows */
+                r = has_value(t, ret);
         return r == 0 ? -ENOENT : MIN(r, 0);
 }
 

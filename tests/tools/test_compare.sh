@@ -3,7 +3,7 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 mnt=$top/mnt
-clean_up() { "$solverfs" unmount "$mnt" >/dev/null 2>&1 || true; }
+clean_up() { for dir in "$mnt" "$top/done"; do "$solverfs" unmount "$dir" >/dev/null 2>&1 || true; done; }
 tell_time
 
 # It takes eight milliseconds, half as much again for cases "slow" from v2 on, one run a twentieth longer than another. Cases "chaos" take as long as each
@@ -186,6 +186,11 @@ test_that "a look is not listed, and starts nothing" '
 	cat "$mnt"/toy/compare/v1..lost/* >/dev/null && find "$mnt/toy/compare" "$mnt/compare" "$mnt/sets" >/dev/null && [ -z "$(ls "$mnt/toy/compare")" ] && [ "$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")" = "$before" ]'
 run 1 -q compare toy@v1 toy@wrong --pairs 5
 test_that "what is compared later shows up" '[ "$(ls "$mnt/toy/compare")" = "$a..$(git -C toy rev-parse wrong)" ] && [ "$(sed -n 2p "$mnt/toy/compare/v1..wrong/regressions.tsv" | cut -f 2)" = wrong ]'
+mkdir done && "$solverfs" mount -o cached done >/dev/null 2>err || cat err
+test_that "a mount of finished values has of a finding what is known, and all of it can be read" '
+	[ ! -e done/toy/spr/1/localized.tsv ] && [ "$(ls done/toy/spr/1 | grep -cE "reduced|localized|seeds")" = 0 ] && tar cf done.tar -C done toy/spr && tar tf done.tar | grep -q "spr/1/case.smt2"'
+test_that "... also what is known later" '
+	cat "$mnt/toy/spr/1/localized.tsv" >one && [ "$(wc -l <one)" = 2 ] && cmp one done/toy/spr/1/localized.tsv && ls done/toy/spr/1 | grep -qx localized.tsv && ! ls done/toy/spr/1 | grep -q seeds'
 
 # -- another day --
 
