@@ -35,8 +35,8 @@ void format_date(int64_t seconds, char ret[32])
         time_t time = (time_t)seconds;
         struct tm tm;
 
-        gmtime_r(&time, &tm);
-        strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+        if (!gmtime_r(&time, &tm) || strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+                snprintf(ret, 32, "@%" PRId64, seconds); /* outside the calendar */
 }
 
 /* label → number or null, as in run.json, where older facts have only the numbers. A new reference, or NULL. */

@@ -25,7 +25,7 @@ double fact_effort(const struct fact *f);
 
 /* "0.123456": seconds, as in `time`. */
 void format_seconds(uint64_t ns, char ret[32]);
-/* "2020-01-31T23:59:59Z" */
+/* "2020-01-31T23:59:59Z"; "@<seconds>" of a time outside the calendar, which a commit may have. */
 void format_date(int64_t seconds, char ret[32]);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
 void cell_results(const struct fact *f, struct buffer *ret);

@@ -1,5 +1,6 @@
 #include "tests/support/test.h"
 
+#include "core/run/cell_file.h"
 #include "core/run/fact.h"
 
 #define BLOB(s) ((struct blob){.data = (s), .size = sizeof(s) - 1})
@@ -231,5 +232,17 @@ START_TEST(test_seconds_by_itself)
 }
 END_TEST
 
-SUITE("fact", test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
+/* A commit says any time it likes. */
+START_TEST(test_dates)
+{
+        char date[32];
+
+        format_date(1700000000, date);
+        ck_assert_str_eq(date, "2023-11-14T22:13:20Z");
+        format_date(INT64_C(1) << 62, date);
+        ck_assert_str_eq(date, "@4611686018427387904");
+}
+END_TEST
+
+SUITE("fact", test_dates, test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
       test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack)

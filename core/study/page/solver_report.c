@@ -1,8 +1,6 @@
+#include "core/run/cell_file.h"
 #include "core/study/base/version.h"
 #include "core/study/page/solver_report.h"
-
-#include <time.h>
-
 #include "core/study/page/solver_report_internal.h"
 
 /* -- what the sections share --------------------------------------------------------------------------------------- */
@@ -105,11 +103,9 @@ void report_cell_direction(struct html_table *t, bool is_worse, const char *word
 struct report_date report_date(int64_t seconds)
 {
         struct report_date date;
-        time_t time = (time_t)seconds;
-        struct tm tm;
 
-        gmtime_r(&time, &tm);
-        strftime(date.s, sizeof(date.s), "%Y-%m-%d", &tm);
+        format_date(seconds, date.s);
+        date.s[strcspn(date.s, "T")] = '\0';
         return date;
 }
 
