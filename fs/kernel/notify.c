@@ -110,7 +110,7 @@ struct forgetting {
         size_t n;
         struct scrambled_input *inputs; /* owned; with the solvers */
         size_t n_inputs;
-        bool builds; /* a build was repeated */
+        bool builds; /* a build was repeated, or may have been */
 };
 
 static void forgetting_done(struct forgetting *f)
@@ -219,6 +219,7 @@ static void look(struct notify *n)
         cleanup(forgetting_done) struct forgetting f = {.notify = n};
         uint64_t now = runs_remeasured(w), recipes = workspace_recipes_changed(w);
 
+        f.builds = now - n->seen > REMEASURED_KEPT; /* some notes are gone: everything is forgotten */
         if (now != n->seen && runs_remeasured_since(w, n->seen, forget, &f) == 0)
                 n->seen = now;
         if (recipes != n->recipes || f.builds)

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 
 #include "core/query/query.h"
+#include "core/workspace/meta.h"
+#include "fs/kernel/session.h"
 #include "fs/kernel/session_internal.h"
 
 #define MESSAGE_SIZE (1 << 18)
@@ -25,6 +27,7 @@ struct tester {
         pid_t pid;               /* who asks */
         uint64_t told;           /* inode that the kernel was last told to forget */
         size_t n_told, n_stored; /* how often it was, and was given pages unasked */
+        size_t n_solver;         /* how often it was told to forget the solver tiny, with all below it */
         struct {                 /* the last answer */
                 uint64_t unique;
                 int error;
@@ -152,7 +155,9 @@ static void note_notification(struct tester *t, const struct fuse_out_header *h)
         if (h->error == FUSE_NOTIFY_INVAL_INODE && t->answer.size >= sizeof(struct fuse_notify_inval_inode_out)) {
                 t->told = ((const struct fuse_notify_inval_inode_out *)t->answer.data)->ino;
                 t->n_told++;
-        } else if (h->error == FUSE_NOTIFY_STORE)
+        } else if (h->error == FUSE_NOTIFY_INVAL_ENTRY && ((const struct fuse_notify_inval_entry_out *)t->answer.data)->parent == FUSE_ROOT_ID)
+                t->n_solver += strcmp(t->answer.data + sizeof(struct fuse_notify_inval_entry_out), "tiny") == 0;
+        else if (h->error == FUSE_NOTIFY_STORE)
                 t->n_stored++;
 }
 
@@ -857,6 +862,34 @@ START_TEST(test_told_again_when_forgotten)
 }
 END_TEST
 
+/* So many re-measurements between two looks. Their notes are of no cell: the oldest of them are gone all the same. */
+static void remeasured_meanwhile(struct tester *t, uint64_t n)
+{
+        struct fuse_getxattr_in in = {0};
+        struct store_update u = {.store = workspace_store(t->workspace)};
+
+        while (store_update_begins(&u))
+                u.r = meta_number_put(u.txn, "remeasured", meta_number_in(u.txn, "remeasured") + n);
+        assert_ok(u.r);
+        ck_assert_int_eq(call(t, FUSE_GETXATTR, FUSE_ROOT_ID, &in, sizeof(in), SETTLED_XATTR, sizeof(SETTLED_XATTR)), ENODATA);
+}
+
+/* When there were more than are recorded, the kernel is told to forget everything. */
+START_TEST(test_more_measured_again_than_is_recorded)
+{
+        struct tester t;
+
+        world_make(NULL);
+        tester_start_with(&t, true);
+        remeasured_meanwhile(&t, REMEASURED_KEPT);
+        ck_assert_uint_eq(t.n_solver, 0);
+        remeasured_meanwhile(&t, REMEASURED_KEPT + 1);
+        ck_assert_uint_gt(t.n_solver, 0);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 START_TEST(test_files)
 {
         struct tester t;
@@ -1163,6 +1196,7 @@ int main(void)
                                       test_told_once_of_a_short_file,
                                       test_told_once_of_a_long_file,
                                       test_told_again_when_forgotten,
+                                      test_more_measured_again_than_is_recorded,
                                       test_files,
                                       test_new_cases,
                                       test_interrupts,
