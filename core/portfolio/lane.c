@@ -21,25 +21,23 @@ int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
         return r < 0 ? r : held_build(w, record, ret);
 }
 
-/* The portfolio's memory less that of the stopped arms. */
-static uint64_t memory_left(const struct running *run)
+static uint64_t memory_held(const struct running *run)
 {
-        const struct portfolio *p = run->query->portfolio;
         uint64_t held = 0;
 
-        for (size_t i = 0; i < p->n_arms; i++)
+        for (size_t i = 0; i < run->query->portfolio->n_arms; i++)
                 held += run->lanes[i].memory_now;
-        return held < p->memory ? p->memory - held : 0;
+        return held;
 }
 
 #define MEMORY_LEAST (UINT64_C(64) << 20)
 
-/* Ends the stopped arm with the most memory, until there is room for another one. It has failed on this case. */
-static void make_room(struct running *run)
+/* Ends the stopped arm with the most memory, until so much is left of the portfolio's. It has failed on this case. */
+static void make_room(struct running *run, uint64_t room)
 {
         const struct portfolio *p = run->query->portfolio;
 
-        while (memory_left(run) < MIN(MEMORY_LEAST, p->memory)) {
+        while (memory_held(run) + room > p->memory) {
                 size_t most = 0;
 
                 for (size_t i = 1; i < p->n_arms; i++)
@@ -56,24 +54,25 @@ static void make_room(struct running *run)
 int lane_begin(struct running *run, size_t arm)
 {
         struct workspace *w = run->query->workspace;
-        const struct arm *a = &run->query->portfolio->arms[arm];
+        const struct portfolio *p = run->query->portfolio;
+        const struct arm *a = &p->arms[arm];
         struct lane *l = &run->lanes[arm];
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(a->recipe, run->query->info->format);
         struct recipe_limits limits = a->recipe->limits;
         int r;
 
-        make_room(run);
+        make_room(run, MIN(MEMORY_LEAST, p->memory));
         r = arm_hold(w, a, &l->held);
         if (r < 0)
                 return r;
-        limits.wall_ns = limits.cpu_ns = run->query->portfolio->wall_ns;
-        limits.memory = run->query->portfolio->memory;
+        limits.wall_ns = limits.cpu_ns = p->wall_ns;
+        limits.memory = p->memory;
         if (a->solver) { /* as when it runs alone, so that score.tsv compares equal limits */
                 const struct cell cell = arm_cell(a, run->query->info, limits.wall_ns);
 
                 cell_limits(&cell, &limits);
         }
-        limits.memory = MIN(limits.memory, memory_left(run));
+        limits.memory = MIN(limits.memory, p->memory - memory_held(run));
         l->runner = runner_open(&(struct runner_options){.recipe = recipe,
                                                          .programs = l->held.list,
                                                          .n_programs = l->held.n,
@@ -110,5 +109,6 @@ int lane_go_on(struct running *run, const struct step *step)
         }
         lane->memory_now = runner_progress(lane->runner).memory_now;
         *a = (struct attempt){ENDING_STOPPED, fmax(step->until, (double)runner_progress(lane->runner).wall_ns / NSEC_PER_SEC)};
+        make_room(run, 0); /* its limit is that of its begin: the others may have grown since */
         return 0;
 }

@@ -168,6 +168,21 @@ test_that "an arm has its recipe's limit of CPU time, in its turn as alone" '
 	run 0 -q solver add --recipe burns.recipe burns burns && run 0 portfolio add cpu burns --timeout 5s && run 0 portfolio run cpu fact.smt2 && [ "$(field 2)" = timeout ] &&
 	awk -v t="$(field 3)" "BEGIN { exit !(t < 4) }" && run 0 portfolio run cpu fact.smt2 --alone && [ "$(field 2)" = timeout ] && run 0 portfolio show cpu && has out "^portfolio	1	10.000	0	1.0000"'
 
+cat >eats.py <<'END'
+#!/usr/bin/python3
+import time
+began = time.monotonic()
+while time.monotonic() < began + 0.1:
+    pass
+held = b"x" * (150 << 20)
+while True:
+    pass
+END
+chmod +x eats.py
+test_that "arms that grow after their begin share the memory, too: the largest one is ended" '
+	run 0 portfolio add eats "a: \"$top/eats.py\" {case}" "b: \"$top/eats.py\" {case} b" --memory 200m --timeout 1s && run 0 portfolio run eats both.smt2 &&
+	run 0 mount "$mnt" && has "$mnt/portfolios/eats/cases/both.smt2/order.tsv" "	memout"; r=$?; run 0 unmount "$mnt"; (exit $r)'
+
 # -- features --
 
 test_that "the features of a case" 'run 0 portfolio features both.smt2 && has out "^asserts	0$" && has out "^checks	1$"'
