@@ -29,7 +29,7 @@ int portfolio_count(struct store_txn *t, struct slice key); /* increments it */
 /* -- trust.c -- */
 
 /* An arm that answered against a case's :status gets no more queries in this epoch, and its answers are taken back. -ENOENT if it was never wrong, or
- * that :status has come into doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
+ * each such :status has come into doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why);
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why);
 

@@ -26,6 +26,7 @@ static int alone_find(const struct trial_query *q, struct trial **ret)
         if (r < 0)
                 return r;
         t = trial_new(p->n_arms);
+        t->case_id = q->info->id;
         t->runs[q->alone] = run;
         t->winner = (uint32_t)(run.attempt.ending == ENDING_SOLVED ? q->alone : p->n_arms);
         t->verdict = run.verdict;

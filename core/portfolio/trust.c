@@ -1,36 +1,28 @@
-/* Judges answers by the case's :status and the other arms' answers, and keeps the wrong arms (epoch ‖ 'w' ‖ arm → why). */
+/* Judges answers by the case's :status and the other arms' answers, and keeps the wrong arms: epoch ‖ 'w' ‖ arm ‖ case → why. In notes of older stores the
+ * case is missing from the key. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <inttypes.h>
 
 #include "cache/store/store.h"
 
+#define NOTE_KEY_SIZE (TRIAL_KEY_SIZE + 4)
+
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why)
 {
-        cleanup_free char *there = NULL, *line = NULL;
-        uint8_t key[TRIAL_KEY_SIZE];
-        int r = arm_was_wrong(w, p, arm, &there);
+        cleanup_free char *line = format_string("case %u: %s", case_id, why);
+        cleanup_blob struct blob there = {0};
+        uint8_t key[NOTE_KEY_SIZE];
+        int r;
 
+        trial_key(key, &p->epoch, 'w', (uint32_t)arm);
+        key_u32(key + TRIAL_KEY_SIZE, case_id);
+        r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key, sizeof(key)), &there);
         if (r != -ENOENT)
                 return r;
-        line = format_string("case %u: %s", case_id, why);
-        log_warning("portfolio %s: %s is asked no more: %s", p->name, p->arms[arm].name, line);
-        return store_set(workspace_store(w), TABLE_PORTFOLIOS, trial_key(key, &p->epoch, 'w', (uint32_t)arm), slice_string(line));
-}
-
-/* The note, and the case that the arm was wrong on. -ENOENT. */
-static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t *ret_case, char **ret_why)
-{
-        cleanup_blob struct blob value = {0};
-        uint8_t key[TRIAL_KEY_SIZE];
-        int r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, trial_key(key, &p->epoch, 'w', (uint32_t)arm), &value);
-
-        if (r < 0)
-                return r;
-        *ret_why = copy_prefix(value.data, value.size);
-        if (sscanf(*ret_why, "case %" SCNu32 ":", ret_case) != 1)
-                *ret_case = 0;
-        return 0;
+        if (arm_was_wrong(w, p, arm, NULL) == -ENOENT)
+                log_warning("portfolio %s: %s is asked no more: %s", p->name, p->arms[arm].name, line);
+        return store_set(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key, sizeof(key)), slice_string(line));
 }
 
 static bool says(const struct trial_run *run)
@@ -38,13 +30,12 @@ static bool says(const struct trial_run *run)
         return (run->attempt.ending == ENDING_SOLVED || run->attempt.ending == ENDING_FAILED) && verdict_is_decided(run->verdict);
 }
 
-/* True for an answer against the :status by an arm that was not wrong on another case. */
-static bool is_witness(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run)
-{
-        cleanup_free char *why = NULL;
-        uint32_t case_id;
+static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, const struct case_info *elsewhere, char **ret_why);
 
-        return says(run) && is_wrong(run->verdict, info) && (find_wrong(w, p, arm, &case_id, &why) == -ENOENT || case_id == info->id);
+/* True for an answer against the :status by an arm that was not wrong on another case. `any`: or by any arm. */
+static bool is_witness(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run, bool any)
+{
+        return says(run) && is_wrong(run->verdict, info) && (any || find_wrong(w, p, arm, info, NULL) == -ENOENT);
 }
 
 static bool is_same_solver(const struct arm *a, const struct arm *b)
@@ -55,20 +46,21 @@ static bool is_same_solver(const struct arm *a, const struct arm *b)
 }
 
 /* Finds two arms of different solvers that both answer against the :status. */
-static bool find_witnesses(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial_run *runs, size_t ret[2])
+static bool find_witnesses(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial_run *runs, bool any,
+                           size_t ret[2])
 {
         for (ret[0] = 0; ret[0] < p->n_arms; ret[0]++) {
-                if (!is_witness(w, p, info, ret[0], &runs[ret[0]]))
+                if (!is_witness(w, p, info, ret[0], &runs[ret[0]], any))
                         continue;
                 for (ret[1] = ret[0] + 1; ret[1] < p->n_arms; ret[1]++)
-                        if (is_witness(w, p, info, ret[1], &runs[ret[1]]) && !is_same_solver(&p->arms[ret[0]], &p->arms[ret[1]]))
+                        if (is_witness(w, p, info, ret[1], &runs[ret[1]], any) && !is_same_solver(&p->arms[ret[0]], &p->arms[ret[1]]))
                                 return true;
         }
         return false;
 }
 
 /* By all that is known of the case now. */
-static bool is_status_doubted(struct workspace *w, const struct portfolio *p, uint32_t case_id)
+static bool is_status_doubted(struct workspace *w, const struct portfolio *p, uint32_t case_id, bool any)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_trial struct trial *t = NULL;
@@ -79,20 +71,36 @@ static bool is_status_doubted(struct workspace *w, const struct portfolio *p, ui
                 return false;
         trial_find_any(w, p, case_id, &t);
         known = answers_known(w, p, info, t);
-        return find_witnesses(w, p, info, known, witnesses);
+        return find_witnesses(w, p, info, known, any, witnesses);
+}
+
+/* A note of the arm on a case whose :status is not in doubt. `elsewhere`: on another case, whose :status no two arms contradict, whoever they are: if
+ * their other notes counted, each of two wrong statuses would make the other one true. -ENOENT. */
+static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, const struct case_info *elsewhere, char **ret_why)
+{
+        uint8_t key[TRIAL_KEY_SIZE];
+        cleanup_walk struct store_walk notes = {.store = workspace_store(w),
+                                                .table = TABLE_PORTFOLIOS,
+                                                .prefix = trial_key(key, &p->epoch, 'w', (uint32_t)arm)};
+        int r;
+
+        while ((r = store_walk(&notes)) > 0) {
+                cleanup_free char *why = copy_prefix(notes.value.data, notes.value.size);
+                uint32_t case_id = 0;
+
+                sscanf(why, "case %" SCNu32 ":", &case_id);
+                if ((elsewhere && elsewhere->id == case_id) || is_status_doubted(w, p, case_id, elsewhere))
+                        continue;
+                if (ret_why)
+                        *ret_why = steal_pointer(why);
+                return 0;
+        }
+        return r < 0 ? r : -ENOENT;
 }
 
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why)
 {
-        cleanup_free char *why = NULL;
-        uint32_t case_id;
-        int r = find_wrong(w, p, arm, &case_id, &why);
-
-        if (r == 0 && is_status_doubted(w, p, case_id))
-                return -ENOENT;
-        if (r == 0 && ret_why)
-                *ret_why = steal_pointer(why);
-        return r;
+        return find_wrong(w, p, arm, NULL, ret_why);
 }
 
 static void write_why(const struct portfolio *p, size_t arm, enum verdict verdict, const char *other, enum verdict says, char **ret)
@@ -108,7 +116,7 @@ enum judgement answer_judge(struct workspace *w, const struct portfolio *p, cons
         enum judgement judgement = JUDGED_STANDS;
         size_t witnesses[2];
 
-        if (find_witnesses(w, p, info, runs, witnesses)) {
+        if (find_witnesses(w, p, info, runs, false, witnesses)) {
                 free(*ret_why);
                 *ret_why = format_string("%s and %s say %s, the case's :status is %s: one of them is wrong", p->arms[witnesses[0]].name,
                                          p->arms[witnesses[1]].name, verdict_name(runs[witnesses[0]].verdict), verdict_name(info->expected[0]));

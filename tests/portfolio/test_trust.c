@@ -1,0 +1,92 @@
+/* Arms that answer against a case's :status, in the order in which this may come to light. The arms' runs are given, so that no solver is needed. */
+#include "core/portfolio/portfolio.h"
+
+#include "tests/support/test.h"
+
+static struct workspace *w;
+static struct portfolio *p;
+
+static void world(void)
+{
+        char liar[] = "liar: /bin/true {case}", second[] = "second: /bin/false {case}", *const arms[] = {liar, second, NULL};
+
+        assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(portfolio_add(w, "p", arms, (const char *const[]){NULL}));
+        assert_ok(portfolio_open(w, "p", &p));
+}
+
+/* The arm has run alone on a case that says it is unsat, and answered sat. */
+static void lies(size_t arm, const char *name)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        const struct trial_run run = {.attempt = {ENDING_SOLVED, .1}, .verdict = VERDICT_SAT};
+        cleanup_free char *text = format_string("; %s\n(set-info :status unsat)\n(check-sat)\n", name);
+        uint32_t id;
+
+        assert_ok(cases_add_unlisted(workspace_cases(w), name, slice_string(text), &id));
+        assert_ok(cases_get(workspace_cases(w), id, &info));
+        assert_ok(arm_keep(w, p, &p->arms[arm], info, &run));
+        assert_ok(query_arm(w, p, arm, info, &q));
+        assert_ok(q->type->find(q, &v));
+}
+
+static size_t excluded(void)
+{
+        cleanup_buffer struct buffer b = {0};
+        size_t n = 0;
+
+        assert_ok(portfolio_print_arms(w, p, &b));
+        for (const char *at = b.data; (at = strstr(at, "asked no more")); at++)
+                n++;
+        return n;
+}
+
+static void end(void)
+{
+        p = portfolio_unref(p);
+        w = workspace_close(w);
+}
+
+START_TEST(test_second_lie_stays_when_first_is_doubted)
+{
+        world();
+        lies(0, "first");
+        lies(0, "elsewhere");
+        ck_assert_uint_eq(excluded(), 1);
+        lies(1, "first"); /* a liar is no witness for another one */
+        ck_assert_uint_eq(excluded(), 2);
+        end();
+}
+END_TEST
+
+START_TEST(test_wrong_statuses_cost_no_place)
+{
+        world();
+        for (int i = 0; i < 3; i++) {
+                char name[] = {(char)('a' + i), '\0'};
+
+                lies((size_t)i % 2, name);
+                lies((size_t)(i + 1) % 2, name);
+        }
+        ck_assert_uint_eq(excluded(), 0);
+        end();
+}
+END_TEST
+
+START_TEST(test_wrong_statuses_seen_in_turn_cost_no_place)
+{
+        world();
+        lies(0, "a");
+        lies(0, "b");
+        ck_assert_uint_eq(excluded(), 1);
+        lies(1, "a");
+        lies(1, "b");
+        ck_assert_uint_eq(excluded(), 0);
+        end();
+}
+END_TEST
+
+SUITE("trust", test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)
