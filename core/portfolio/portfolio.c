@@ -370,6 +370,23 @@ int portfolio_remove(struct workspace *w, const char *name)
         return r < 0 ? r : recipe_remove_config(path, "portfolio", &name, 1);
 }
 
+/* A relative path of a command begins with the present folder: others ask from elsewhere. */
+static void add_arm_line(struct buffer *section, const char *text)
+{
+        cleanup_buffer struct buffer arm = {0};
+        const char *command = command_of(text);
+        char **words = NULL, folder[PATH_SIZE];
+
+        if (command && recipe_split(command, &words) == 0 && words[0] && *words[0] != '/' && strchr(words[0], '/') &&
+            getcwd(folder, sizeof(folder))) {
+                buffer_add(&arm, text, (size_t)(command - text));
+                buffer_add_plain_word(&arm, folder, "");
+                buffer_addf(&arm, "/%s", command + strspn(command, " \t"));
+        }
+        gitconfig_line(section, "\t", "arm", arm.data ?: text);
+        strings_free(words);
+}
+
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings)
 {
         cleanup_portfolio struct portfolio *p = NULL;
@@ -386,7 +403,7 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
                 return r;
         buffer_addf(&section, "[portfolio \"%s\"]\n", name);
         for (; *arms; arms++)
-                gitconfig_line(&section, "\t", "arm", *arms);
+                add_arm_line(&section, *arms);
         for (const char *const *s = settings; *s; s += 2)
                 gitconfig_line(&section, "\t", s[0], s[1]);
         r = recipe_append_config(path, section.data);

@@ -103,6 +103,9 @@ test_that "a program with the same bytes is the same arm, one with others is ano
 	run 0 portfolio add bytes "c: \"$top/other_arm.sh\" a {case}" --timeout 4s && run 0 portfolio run bytes both.smt2 && [ "$(learned bytes)" = 1 ] &&
 	cp arm.sh again.sh && mv again.sh other_arm.sh && touch -d 2001-01-01 other_arm.sh && [ "$(learned bytes)" = 1 ] &&
 	echo "# more" >>other_arm.sh && [ "$(learned bytes)" = 0 ]'
+mkdir elsewhere
+test_that "a relative path of a command is that of the folder where it was added" '
+	run 0 portfolio add relative "a: ./arm.sh a {case}" --timeout 4s && cd elsewhere && run 0 portfolio run relative both.smt2 && [ "$(field 4)" = a ] && rm out err'
 test_that "one arm only" 'run 0 portfolio add one "$(arm a)" --timeout 4s && run 0 portfolio run one both.smt2 none.smt2 && [ "$(field 2 | tr "\n" " ")" = "sat timeout " ]'
 unfinished() { SOLVERFS_FAULTS=$top/faults "$solverfs" -q portfolio run crash second.smt2 >crashed 2>&1; [ $? = 137 ] && rm -f faults/*; }
 test_that "killed while an arm runs, nothing is half there" '
