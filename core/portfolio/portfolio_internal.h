@@ -40,7 +40,7 @@ enum judgement {
          * :status. Nobody knows who is right. */
         JUDGED_CONTRADICTED
 };
-/* Compares the arm's answer with the :status and the other answers, runs[p->n_arms]. If any differs, *ret_why (allocated, or NULL before) says so,
+/* Compares the arm's answer with the :status and the other answers, runs[p->n_arms]. If any differs, *ret_why (allocated; NULL before) says so,
  * even if the answer stands. */
 enum judgement answer_judge(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *runs,
                             char **ret_why);

@@ -115,9 +115,17 @@ static void note_turn(struct trial *t, const struct step *step)
 int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum judgement *ret)
 {
         cleanup_free struct trial_run *known = answers_known(q->workspace, q->portfolio, q->info, t);
+        cleanup_free char *why = NULL;
+        int r = 0;
 
-        *ret = answer_judge(q->workspace, q->portfolio, q->info, arm, known, &t->alarm);
-        return *ret == JUDGED_WRONG ? arm_note_wrong(q->workspace, q->portfolio, arm, t->case_id, t->alarm) : 0;
+        *ret = answer_judge(q->workspace, q->portfolio, q->info, arm, known, &why);
+        if (*ret == JUDGED_WRONG)
+                r = arm_note_wrong(q->workspace, q->portfolio, arm, t->case_id, why);
+        if (why && (!t->alarm || *ret == JUDGED_CONTRADICTED)) {
+                free(t->alarm);
+                t->alarm = steal_pointer(why);
+        }
+        return r;
 }
 
 /* Handles an arm's answer. If it is wrong or contradicted, the arm has failed, and the next one gets its turn. */

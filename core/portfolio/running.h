@@ -59,7 +59,7 @@ int running_take_turns(struct running *run);
 /* Runs the portfolio up to the answer. -ENOENT if a run on the cluster is missing. */
 int running_portfolio(struct running *run);
 int running_alone(struct running *run); /* the one arm of the query */
-/* Judges the arm's answer: sets t->alarm (NULL before) if it contradicts others, and notes a wrong arm. */
+/* Judges the arm's answer: sets t->alarm if it contradicts others, and notes a wrong arm. */
 int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum judgement *ret);
 
 /* -- lane.c -- */

@@ -117,7 +117,6 @@ enum judgement answer_judge(struct workspace *w, const struct portfolio *p, cons
         size_t witnesses[2];
 
         if (find_witnesses(w, p, info, runs, false, witnesses)) {
-                free(*ret_why);
                 *ret_why = format_string("%s and %s say %s, the case's :status is %s: one of them is wrong", p->arms[witnesses[0]].name,
                                          p->arms[witnesses[1]].name, verdict_name(runs[witnesses[0]].verdict), verdict_name(info->expected[0]));
                 return JUDGED_CONTRADICTED;

@@ -72,5 +72,7 @@ test_that "an arm that was wrong elsewhere is no witness" '
 run 0 portfolio add one "$(arm honest)" "again: '$top/honest.sh' {case} --again" --timeout 10s
 test_that "two arms of one solver are one witness" '
 	run 1 portfolio run one misjudged1.smt2 --alone && run 0 portfolio show one && has out "^honest.*asked no more" && has out "^again.*asked no more"'
+test_that "each arm that was wrong has its own reason" '
+	run 0 portfolio reset one && run 1 portfolio run one misjudged1.smt2 && run 0 portfolio show one && has out "^honest.*: honest says sat" && has out "^again.*: again says sat"'
 
 echo "1..$n"
