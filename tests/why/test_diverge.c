@@ -477,7 +477,13 @@ static const char code[] = "#include <stdio.h>\n"                   /* 1 */
                            "gnu (int a)\n"                          /* 24 */
                            "{\n"                                    /* 25 */
                            "  return;\n"                            /* 26 */
-                           "}";                                     /* 27 */
+                           "}\n"                                    /* 27 */
+                           "static __attribute__((noinline)) int search (void)\n" /* 28 */
+                           "{\n"                                    /* 29 */
+                           "  return 1;\n"                          /* 30 */
+                           "}\n"                                    /* 31 */
+                           "int __attribute__ ((aligned (16)))*last (void) {\n" /* 32 */
+                           "}";                                     /* 33 */
 
 START_TEST(test_function_at)
 {
@@ -485,7 +491,7 @@ START_TEST(test_function_at)
                 unsigned line;
                 const char *name;
         } rows[] = {{1, ""}, {2, ""}, {3, "plain"}, {5, "plain"}, {6, "plain"}, {7, "plain"}, {11, "plain"}, {12, "plain"}, {14, ""}, {16, "context::propagate"},
-                    {17, "context::propagate"}, {19, "context::propagate"}, {26, "gnu"}, {27, "gnu"}, {99, "gnu"}, {0, ""}};
+                    {17, "context::propagate"}, {19, "context::propagate"}, {26, "gnu"}, {27, "gnu"}, {30, "search"}, {33, "last"}, {99, "last"}, {0, ""}};
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 cleanup_free char *name = function_at(slice_string(code), rows[i].line);

@@ -24,28 +24,48 @@ static struct slice trimmed(struct slice line)
         return SLICE(p, line.size);
 }
 
+/* What follows the closing parenthesis of this one; empty: the line has none. */
+static struct slice behind_parentheses(struct slice line, const char *p)
+{
+        const char *const end = (const char *)line.data + line.size;
+        unsigned depth = 0;
+
+        do
+                depth += *p == '(' ? 1 : *p == ')' ? -1U : 0;
+        while (++p < end && depth > 0);
+        return SLICE(p, (size_t)(end - p));
+}
+
+static bool is_in(struct slice word, const char *const *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (text_is(word, list[i]))
+                        return true;
+        return false;
+}
+
 /* The name before the first parenthesis of a line that may begin a function; empty: it does not. */
 static struct slice header_name(struct slice line)
 {
         static const char *const others[] = {"if", "for", "while", "switch", "return", "catch", "sizeof", "defined", "assert"};
-        struct slice text = trimmed(line), none = {0};
+        static const char *const specifiers[] = {"__attribute__", "__declspec", "alignas"};
+        struct slice text = trimmed(line), name = {0}, none = {0};
         const char *p = text.data, *parenthesis, *end;
 
-        while (text.size > 13 && memcmp(p, "__attribute__", 13) == 0 && (end = memmem(p, text.size, "))", 2))) {
-                text = trimmed(SLICE(end + 2, text.size - (size_t)(end + 2 - p)));
-                p = text.data;
-        }
-        parenthesis = end = memchr(p, '(', text.size);
-        if (!parenthesis || !(isalpha((unsigned char)*p) || *p == '_' || *p == '~') || memchr(p, '=', (size_t)(end - p)))
+        if (text.size == 0 || !(isalpha((unsigned char)*p) || *p == '_' || *p == '~'))
                 return none;
-        while (end > p && end[-1] == ' ')
-                end--;
-        for (p = end; p > (const char *)text.data && (isalnum((unsigned char)p[-1]) || strchr("_~:", p[-1]));)
-                p--;
-        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-                if ((size_t)(end - p) == strlen(others[i]) && memcmp(p, others[i], strlen(others[i])) == 0)
+        for (;; text = behind_parentheses(text, parenthesis)) {
+                parenthesis = end = memchr(text.data, '(', text.size);
+                if (!end || memchr(text.data, '=', (size_t)(end - (const char *)text.data)))
                         return none;
-        return SLICE(p, (size_t)(end - p));
+                while (end > (const char *)text.data && end[-1] == ' ')
+                        end--;
+                for (p = end; p > (const char *)text.data && (isalnum((unsigned char)p[-1]) || strchr("_~:", p[-1]));)
+                        p--;
+                name = SLICE(p, (size_t)(end - p));
+                if (!is_in(name, specifiers, ARRAY_SIZE(specifiers)))
+                        return is_in(name, others, ARRAY_SIZE(others)) ? none : name;
+        }
 }
 
 /* True if a brace comes before the next semicolon. `p`: the beginning of the line. */
