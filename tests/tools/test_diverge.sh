@@ -133,6 +133,12 @@ if [ "$(uname -m)" = x86_64 ] && command -v addr2line gcc >/dev/null; then
 	test_that "--profile names function and file, and the caller has the time of what it calls" '
 		run 0 diverge --no-calls slow two.cnf v1 v2 --profile && has out "the extra time is in search .slow.c." && has out "^function	count	slow.c	" &&
 		grep "^function	search	slow.c	" out | awk -F "\t" "{ exit !(\$5 < 0.5 * \$7 && \$7 > 2 * \$6) }"'
+	sed "s/run = /run = stdbuf -oL /" slow.recipe >behind.recipe
+	test_that "also where another program starts the solver" '
+		run 0 solver add -q behind slow --recipe behind.recipe && run 0 diverge --no-calls behind two.cnf v1 v2 --profile && has out "the extra time is in search .slow.c."'
+	sed "s/run = /run = no-such-program /" slow.recipe >nothing.recipe
+	test_that "where nothing was sampled no profile is claimed" '
+		run 0 solver add -q nothing slow --recipe nothing.recipe && run 0 diverge --no-calls nothing two.cnf v1 v2 --profile && has err "v1 gave no samples"'
 else
 	skip "--profile names function and file" "no addr2line or gcc, or another processor"
 fi

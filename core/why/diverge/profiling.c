@@ -230,6 +230,10 @@ int diverge_profile(struct diverging *d, struct diverge_result *ret)
                         r = a->file < p->n_files[a->side] ? name_addresses(d, p, a, n, &ret->no_profile) : 0;
                 }
                 profile_count(p, samples);
+                for (int side = 0; side < 2 && !ret->no_profile; side++)
+                        if (p->samples[side] == 0)
+                                ret->no_profile = format_string("%s gave no samples: it was over at once, or could not be started",
+                                                                d->options->version[side]->name);
         }
         blob_done(&text[0]);
         blob_done(&text[1]);

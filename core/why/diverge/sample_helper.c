@@ -4,13 +4,13 @@
  * Every running thread is stopped by ptrace(2) for some microseconds. A parent may do that on any Linux, while perf_event_open(2) is for root, or for
  * nobody, on many. The output, a line each, as it comes:
  *
- *     M 0 /solver/kissat                a file with code; files are numbered from 0, the program
+ *     M 1 /solver/kissat                a file with code; files are numbered from 0, the sampler, which is in the folder of the programs
  *     S 1000000 0:5e21f 0:4c1a0:5e200   nanoseconds of CPU time; the present place; then calls to which it may return, from the stack, innermost first.
  *                                       A place is a file's number and an offset in it; a call also has the offset of the called function, if the
  *                                       instruction contains it
  *
  * Callers are found without frame pointers or unwind tables: a word on the stack counts as a return address if a call precedes the place it points to.
- * Some of these are left from calls that are over; profiling.c, which knows the functions, sorts them out. Only files in the program's own folder have
+ * Some of these are left from calls that are over; profiling.c, which knows the functions, sorts them out. Only files in the programs' folder have
  * callers.
  *
  * The time between two samples doubles each SAMPLES samples, so that an hour has some ten thousand. */
@@ -66,7 +66,7 @@ static bool has_begun;
 
 static int find_file(const char *path)
 {
-        static size_t folder; /* of the program's path, the first one */
+        static size_t folder; /* of the first one's path */
         struct file *f = &files[n_files];
         struct stat st;
         int fd;
@@ -78,7 +78,7 @@ static int find_file(const char *path)
                 return -1;
         strcpy(f->path, path);
         if (n_files == 0)
-                folder = (size_t)(strrchr(path, '/') - path) + 1;
+                folder = strrchr(path, '/') ? (size_t)(strrchr(path, '/') - path) + 1 : 0;
         f->is_own = strncmp(path, files[0].path, folder) == 0;
         fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
@@ -326,7 +326,7 @@ static _Noreturn void become(const int go, char **argv)
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
         if (read(go, &byte, 1) == 1)
-                execv(argv[0], argv);
+                execvp(argv[0], argv);
         _exit(127);
 }
 
@@ -348,7 +348,7 @@ int main(int argc, char **argv)
                 fprintf(stderr, "solverfs-sample: a program cannot be sampled here: %s\n", strerror(errno));
                 return 3;
         }
-        find_file(argv[2]);
+        find_file(argv[0]);
         remember(pid);
         if (write(go[1], "", 1) != 1)
                 return 3;
