@@ -125,6 +125,7 @@ END
 echo 'gcc -g -O1 -o slow slow.c' >slow/build.sh
 day_commit slow 1 one && git -C slow tag v1
 sed -i 's/^  return 1;/  int r = 0;\n  for (int i = 0; i < 5; i++)\n    r += count (30000000u);\n  return r;/' slow/slow.c
+printf 'int odd (void)\n{\n  return 1;\n}\n' >"slow/$(printf 'o\tdd\377.c')"
 day_commit slow 2 two && git -C slow tag v2
 toy_recipe slow 'format = cnf'
 printf 'p cnf 1 2\n1 0\n-1 0\n' >two.cnf
@@ -144,6 +145,9 @@ else
 fi
 printf '#!/bin/sh\necho "no tracing here" >&2\nexit 3\n' >sampler && chmod +x sampler
 test_that "where nothing can be sampled it is said, and all else is shown" 'SOLVERFS_SAMPLE=$top/sampler run 0 diverge --no-calls slow two.cnf v1 v2 --profile && has err "no tracing here" && has out "^changed	slow.c	search"'
+
+test_that "a file whose name is no text is named all the same" '
+	run 0 diverge --no-calls slow two.cnf v1 v2 && has out "^changed	o..dd..ff.c	odd	" && run 0 diverge --no-calls slow two.cnf v1 v2 --json && has out "o[^ ]*dd[^ ]*ff.c"'
 
 # -- calls --
 

@@ -235,7 +235,7 @@ static void weigh_file(void *user, const char *path)
                         continue;
                 r->lead = c;
                 free(r->lead_file);
-                r->lead_file = copy_string(path);
+                r->lead_file = printable(path);
         }
 }
 

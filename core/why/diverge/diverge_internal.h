@@ -43,5 +43,5 @@ int diverge_calls(struct diverging *d, struct diverge_result *ret);
 
 /* The output of addr2line -a -f -i -C, whose input has a line for each address. 0, also if cancelled; a status of the command; -errno. */
 int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret);
-/* The function and the file with the line of the first address; owned; NULL if not known. */
+/* The function and the file with the line of the first address, printable; owned; NULL if not known. */
 void addr2line_first(const struct blob *text, char **ret_name, char **ret_file);

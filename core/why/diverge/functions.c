@@ -182,6 +182,7 @@ static struct changed_function *put(struct changed_functions *to, const char *fi
 static int add_hunk(void *user, const struct commit_hunk *h)
 {
         struct changing *c = user;
+        cleanup_free char *file = printable(h->path);
 
         if (!paths_have(c->paths, h->path))
                 return 0;
@@ -195,7 +196,7 @@ static int add_hunk(void *user, const struct commit_hunk *h)
 
                         s->line = go_down(h->text[i], s->line, h->line[i] + k - s->number);
                         s->number = h->line[i] + k;
-                        f = put(c->to, h->path, name_at(h->text[i], s->line, s->known));
+                        f = put(c->to, file, name_at(h->text[i], s->line, s->known));
                         f->removed += i == 0;
                         f->added += i == 1;
                 }

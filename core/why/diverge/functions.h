@@ -6,7 +6,7 @@
 struct history;
 
 struct changed_function {
-        char *file, *name;   /* name: "" outside of functions; owned */
+        char *file, *name;       /* printable; name: "" outside of functions; owned */
         unsigned removed, added; /* lines */
 };
 struct changed_functions {

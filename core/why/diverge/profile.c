@@ -102,15 +102,16 @@ void profile_read(struct profile *p, const struct slice text[2])
         p->n_addresses = n;
 }
 
-void profile_add_code(struct profile *p, struct profile_address *a, const char *name, const char *file)
+void profile_add_code(struct profile *p, struct profile_address *a, const char *raw_name, const char *raw_file)
 {
+        cleanup_free char *name = printable(raw_name), *file = printable(raw_file);
         unsigned i = 0;
 
         while (i < p->n_functions && (strcmp(p->functions[i].name, name) != 0 || strcmp(basename(p->functions[i].file), basename(file)) != 0)) /* a file may have moved */
                 i++;
         if (i == p->n_functions) {
                 list_grow(p->functions, p->n_functions);
-                p->functions[p->n_functions++] = (struct profile_function){.name = copy_string(name), .file = copy_string(file)};
+                p->functions[p->n_functions++] = (struct profile_function){.name = steal_pointer(name), .file = steal_pointer(file)};
         }
         list_grow(a->code, a->n);
         a->code[a->n++] = i;

@@ -22,7 +22,7 @@ struct profile_address {
         size_t n;
 };
 struct profile_function {
-        char *name, *file;        /* file: "" for a library, "?" if not known; owned */
+        char *name, *file;        /* printable; file: "" for a library, "?" if not known; owned */
         double self[2], total[2]; /* seconds */
         uint64_t counted;         /* the last counted sample */
 };

@@ -131,9 +131,12 @@ void addr2line_first(const struct blob *text, char **ret_name, char **ret_file)
         for (int i = 0; i < 3 && (line = strsep(&rest, "\n")); i++)
                 if (i == 1 && strcmp(line, "??") != 0) {
                         cut_clone(line);
-                        *ret_name = copy_string(line);
-                } else if (i == 2 && strncmp(line, "??", 2) != 0)
-                        *ret_file = source_file(line, " ");
+                        *ret_name = printable(line);
+                } else if (i == 2 && strncmp(line, "??", 2) != 0) {
+                        cleanup_free char *file = source_file(line, " ");
+
+                        *ret_file = printable(file);
+                }
 }
 
 int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret)

@@ -198,7 +198,7 @@ static int locate_function(const struct trailing *t, int side, const struct trai
         const struct trail_function *f = &w->functions[function];
         int r = locate(t, side, w, f->file, f->address, ret);
 
-        ret->name = ret->name ?: copy_string(f->name);
+        ret->name = ret->name ?: printable(f->name);
         ret->file = ret->file ?: copy_string("");
         return r;
 }
