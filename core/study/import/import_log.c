@@ -5,7 +5,8 @@
 /* The place of the number; NULL: it names no finding. */
 static const char *find_number(const char *line)
 {
-        static const char *const verbs[] = {"found ", "localized ", "reduced ", "not reduced: "};
+        static const char *const verbs[] = {"found ",   "localized ",       "localized so far ", "not localized: ",
+                                            "reduced ", "reduced so far ", "not reduced: "};
         static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION};
         const char *at = line + MIN(strlen(line), sizeof("2026-01-01 00:00:00"));
 
