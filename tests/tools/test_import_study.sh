@@ -181,6 +181,9 @@ test_that "findings of versions that are not here are passed over, and told; the
 	rm -rf store && cp -r before store && cp -r other newer && toy_version 6 "slow again" "grep -q str.len \"\$case\" && echo \"lasts 20\" >&2" &&
 	at newer depot solver update toy && slow newer depot later --no-localize --reference v1 --target v6 && run 0 import newer && [ "$(field 5)" -ge 2 ] &&
 	has err "^toy is no solver of this store, or has other commits" && run 0 solver update toy && run 0 import newer && [ "$(field 5)" = 0 ] && [ "$(field 6)" -ge 1 ] && [ "$(field 7)" = 1 ]'
+test_that "findings of a campaign that is left out do not go to another one of its name" '
+	rm -rf store && cp -r before store && store odd && slow odd depot slow --seed 9 --no-localize --reference v1 --target v2 --oracle v6 && run 0 import odd && [ "$(field 6)" -ge 1 ] &&
+	findings && [ "$(grep -c "\"campaign\":\"slow\"" out)" = "$(wc -l <own)" ]'
 test_that "of a solver that is not here all is passed over" '
 	at empty "" init && at empty "" import other && [ "$(cut -f 5 other.out)" -ge 10 ] && [ "$(cut -f 6,7 other.out)" = "0	0" ]'
 

@@ -152,23 +152,24 @@ static int read_one(struct taking *t, struct taken_campaign *c)
         int r = read_campaign(t->source->there, t->there, c->there, c);
 
         c->is_left_out = r == -EIO || r == -ENOENT || (r == 0 && !has_versions(t, &c->settings));
-        if (c->is_left_out) {
+        if (c->is_left_out && r < 0) {
                 c->here = copy_string(c->there);
-                *(r < 0 ? &t->report->damaged : &t->report->absent) += 1;
-                if (r < 0)
-                        source_say(t->source, "%s: the campaign '%s' is left out: %s", t->here->recipe->name, c->there, error_message(r));
-                else
-                        source_note_missing(t->source, t->there->recipe->name);
+                t->report->damaged++;
+                source_say(t->source, "%s: the campaign '%s' is left out: %s", t->here->recipe->name, c->there, error_message(r));
                 return 0;
         }
         if (r < 0)
                 return r;
+        if (c->is_left_out) {
+                t->report->absent++;
+                source_note_missing(t->source, t->there->recipe->name);
+        }
         identity_of(c, &identity);
         r = find_known(t, &identity, &c->here);
         if (r < 0 || c->here)
                 return r;
-        r = choose_name(t, c, &identity);
-        return r < 0 ? r : reserve(t, c);
+        r = choose_name(t, c, &identity); /* also for one that is left out: its findings may come */
+        return r < 0 || c->is_left_out ? r : reserve(t, c);
 }
 
 int taking_read_campaigns(struct taking *t)
