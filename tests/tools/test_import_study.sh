@@ -139,6 +139,11 @@ test_that "... and is not set back by what the other store has of it" '
 test_that "... and once it went on in both, it is told, and stays" '
 	slow mine "" goes --seed 7 --no-localize --reference v1 --target v2 && run 0 import mine && has err "went on both here and there: here it stays as it is" && cmp store/campaigns/toy/goes/journal ahead'
 
+test_that "one that only the other store went on with is brought up to date" '
+	store first && slow first "" turns --seed 8 --no-localize --reference v1 --target v2 && store second && at second "" import first &&
+	slow second "" turns --seed 8 --no-localize --reference v1 --target v2 && at first "" import second && [ "$(cut -f 7 other.out)" = 1 ] && at second "" fsck && at first "" fsck &&
+	at first "" import second && [ "$(cut -f 7 other.out)" = 0 ] && at second "" import first && [ "$(cut -f 7 other.out)" = 0 ]'
+
 # -- killed --
 
 killed() { # killed PLACE STEP: at each STEPth time that it comes by the place, until it comes to its end

@@ -253,10 +253,11 @@ static int copy_record(void *user, const struct campaign_record *record)
         return r < 0 ? r : campaign_journal_add(c->journal, &ours);
 }
 
-/* Copies checkpoint and whole records, with the numbers that findings have here. */
+/* Copies checkpoint and whole records, with the numbers that findings have here. 1: not all records. */
 static int copy_journal(const struct taking *t, const char *from, const char *to)
 {
         cleanup(copying_done) struct copying c = {.taking = t};
+        bool is_cut;
         int r = unlink(to) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", to, strerror(errno)) : 0;
 
         if (r == 0)
@@ -265,8 +266,11 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
                 r = campaign_journal_read(from, copy_record, &c);
         if (r < 0 && r != -ENOENT)
                 return r;
+        is_cut = r == 1;
         r = write_checkpoint(&c);
-        return r < 0 ? r : campaign_journal_sync(c.journal);
+        if (r == 0)
+                r = campaign_journal_sync(c.journal);
+        return r < 0 ? r : is_cut;
 }
 
 /* -- other files -- */
@@ -315,7 +319,7 @@ static int copy_files(const struct taking *t, const char *there, const char *her
 struct places {
         char there[PATH_SIZE], here[PATH_SIZE];                                   /* folders */
         char journal_there[FILE_SIZE], journal_here[FILE_SIZE], fresh[FILE_SIZE]; /* fresh: the journal as it will be */
-        char imported[FILE_SIZE]; /* a line for each import: a hash of what was taken */
+        char imported[FILE_SIZE], imported_there[FILE_SIZE]; /* hashes of what imports took: as it became here, and as it was there */
 };
 
 static int find_places(const struct taking *t, const struct taken_campaign *c, struct places *ret)
@@ -330,6 +334,7 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
         snprintf(ret->journal_here, FILE_SIZE, "%s/journal", ret->here);
         snprintf(ret->fresh, FILE_SIZE, "%s/journal.import", ret->here);
         snprintf(ret->imported, FILE_SIZE, "%s/imported", ret->here);
+        snprintf(ret->imported_there, FILE_SIZE, "%s/imported", ret->there);
         return r;
 }
 
@@ -348,13 +353,13 @@ static int read_kept(const char *path, struct kept *ret)
         return r == -ENOENT ? 0 : r;
 }
 
-/* True if an import took exactly this state. */
-static bool was_taken(const struct places *p, const struct kept *k)
+/* True if an import took exactly this state. `imported`: the file of that name. */
+static bool was_taken(const char *imported, const struct kept *k)
 {
         cleanup_blob struct blob lines = {0};
         cleanup_free char *text = NULL;
 
-        if (read_file(p->imported, SIZE_MAX, &lines) < 0)
+        if (read_file(imported, SIZE_MAX, &lines) < 0)
                 return false;
         text = copy_prefix(lines.data, lines.size);
         return strstr(text, k->hash) != NULL;
@@ -381,30 +386,33 @@ static int compare(const struct places *p, enum progress_here *ret, char ret_has
         if (n == 0 || memcmp(here.journal.data, there.journal.data, n) == 0)
                 *ret = here.journal.size < there.journal.size ? BEHIND : NOT_BEHIND;
         else
-                *ret = was_taken(p, &here) ? BEHIND : was_taken(p, &there) ? NOT_BEHIND : PARTED;
+                *ret = was_taken(p->imported, &here)         ? BEHIND
+                       : was_taken(p->imported, &there)      ? NOT_BEHIND
+                       : was_taken(p->imported_there, &here) ? BEHIND
+                                                             : PARTED;
         blob_done(&here.journal);
         blob_done(&there.journal);
         return r;
 }
 
-static int note_import(const struct places *p, const char *hash)
+/* `raw`: of the journal there; "": unknown. */
+static int note_import(const struct places *p, const char *hash, const char *raw)
 {
         cleanup_close int fd = open(p->imported, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        char line[20];
-        int r, n = snprintf(line, sizeof(line), "%s\n", hash);
+        char lines[40];
+        int r, n = snprintf(lines, sizeof(lines), "%s\n%s%s", hash, raw, *raw ? "\n" : "");
 
-        r = fd < 0 ? -errno : write_all(fd, line, (size_t)n);
+        r = fd < 0 ? -errno : write_all(fd, lines, (size_t)n);
         return r < 0 ? errorf(r, "cannot write %s: %s", p->imported, strerror(-r)) : 0;
 }
 
 /* The journal comes last: where it is there, the other files are there too. */
-static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p, const char *hash)
+static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p, const char *hash, const char *raw)
 {
         int r = copy_files(t, p->there, p->here);
 
         if (r == 0)
-                r = note_import(p, hash);
-
+                r = note_import(p, hash, raw);
         if (r == 0)
                 r = put_rows(t, c);
         if (r == 0)
@@ -420,6 +428,7 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         enum progress_here progress = NOT_BEHIND;
         cleanup_close int lock = -1; /* nobody runs it here while it is held; -1: there is no journal yet */
         struct places p;
+        struct kept raw = {0};
         char hash[17];
         int r = find_places(t, c, &p);
 
@@ -433,11 +442,18 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
                 t->report->known_campaigns++;
                 return 0;
         }
-        r = copy_journal(t, p.journal_there, p.fresh);
+        r = read_kept(p.journal_there, &raw); /* first, as it may go on there */
+        blob_done(&raw.journal);
+        if (r == 0)
+                r = copy_journal(t, p.journal_there, p.fresh);
+        if (r == 1) { /* the campaign there has more than what goes on from here */
+                *raw.hash = '\0';
+                r = 0;
+        }
         if (r == 0)
                 r = compare(&p, &progress, hash);
         if (r == 0 && progress == BEHIND)
-                r = replace(t, c, &p, hash);
+                r = replace(t, c, &p, hash, raw.hash);
         unlink(p.fresh);
         if (r == -EPROTONOSUPPORT || r == -EIO || r == -EBADMSG) { /* of another solverfs, or damaged */
                 source_say(t->source, "%s: the campaign '%s' comes without its files: %s", solver, c->here, error_message(r));
