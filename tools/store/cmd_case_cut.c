@@ -22,6 +22,21 @@ static void read_case(struct cutting *o, const char *word, struct blob *ret)
         command_must_as(r == -EINVAL ? STATUS_FAILED : status_of(r), r);
 }
 
+/* JSON holds only UTF-8: refuses what it cannot hold before a run. */
+static void check_text(const struct cutting *o, bool runs)
+{
+        cleanup_free bool *all = allocate(o->cut->query, sizeof(*all));
+        cleanup_buffer struct buffer text = {0};
+        json_t *j;
+
+        memset(all, true, o->cut->query);
+        command_must(cut_write(o->cut, runs ? CUT_WHOLE : CUT_ALONE, runs ? all : NULL, &text));
+        j = json_stringn(text.data, text.size);
+        if (!j)
+                command_refuse(STATUS_FAILED, "the script has bytes that are not valid UTF-8, so JSON cannot hold it: write it to a file with -o");
+        json_decref(j);
+}
+
 static void find_predecessors(const struct cutting *o, struct predecessors *ret)
 {
         cleanup_version struct version *version = NULL;
@@ -125,6 +140,8 @@ void cmd_case_cut(int argc, char **argv)
         o.at = o.at ?: "HEAD";
         o.pairs = o.pairs ?: judge_usual_pairs(1);
         read_case(&o, words.list[0], &input);
+        if (common.json && !o.output)
+                check_text(&o, runs);
         if (runs)
                 find_predecessors(&o, &p);
         show(&o, &p, runs);
