@@ -113,6 +113,17 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
 
 /* -- judging -- */
 
+/* The answer of the run whose time is nearest to the median. */
+static enum verdict median_answer(const struct measuring *m, size_t n, int side, double median)
+{
+        const struct judge_run *nearest = &m->pairs[0].run[side];
+
+        for (size_t i = 1; i < n; i++)
+                if (fabs(m->pairs[i].run[side].seconds - median) < fabs(nearest->seconds - median))
+                        nearest = &m->pairs[i].run[side];
+        return nearest->verdict;
+}
+
 /* Judges by time alone: `unknown` is an answer, too. *ret: of both sides. *ret_wanted: pairs needed to decide; 0: no more. */
 static enum judge_change judge_times(const struct measuring *m, size_t n, struct query_time ret[2], size_t *ret_wanted)
 {
@@ -124,8 +135,11 @@ static enum judge_change judge_times(const struct measuring *m, size_t n, struct
         for (size_t i = 0; i < 2 * n; i++)
                 pairs[i / 2].run[i % 2].verdict = is_answer(pairs[i / 2].run[i % 2].verdict) ? VERDICT_SAT : VERDICT_TIMEOUT;
         judge(&one, 1, &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = m->options->most_pairs}, &j);
-        for (int side = 0; side < 2; side++)
-                ret[side] = (struct query_time){j.cases[0].by[JUDGE_TIME].median[side], m->pairs[0].run[side].verdict};
+        for (int side = 0; side < 2; side++) {
+                const double median = j.cases[0].by[JUDGE_TIME].median[side];
+
+                ret[side] = (struct query_time){median, median_answer(m, n, side, median)};
+        }
         *ret_wanted = j.cases[0].wanted;
         return j.cases[0].by[JUDGE_TIME].change;
 }
