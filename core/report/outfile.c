@@ -3,7 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define PIECE ((size_t)1 << 16)
+#define PIECE      ((size_t)1 << 16)
+#define LINKS_MOST 40 /* as the kernel follows */
 
 /* Opens a temporary file beside `place`, whose name it gets in the end. */
 static int open_beside(struct outfile *o, const char *place, mode_t mode)
@@ -16,14 +17,30 @@ static int open_beside(struct outfile *o, const char *place, mode_t mode)
         return o->fd < 0 || fchmod(o->fd, mode) < 0 ? -errno : 0;
 }
 
+/* The file that a link leads to, which need not be there. free(). */
+static char *follow(const char *path)
+{
+        char *place = realpath(path, NULL) ?: copy_string(path), to[PATH_SIZE];
+        ssize_t n;
+
+        for (int links = 0; links < LINKS_MOST && (n = readlink(place, to, sizeof(to))) > 0; links++) {
+                const char *name = strrchr(place, '/');
+                char *next = format_string("%.*s%.*s", *to == '/' || !name ? 0 : (int)(name + 1 - place), place, (int)n, to);
+
+                free(place);
+                place = next;
+        }
+        return place;
+}
+
 /* Writes directly to a device or a pipe, and keeps links: otherwise root could replace /dev/null. */
 static int open_place(struct outfile *o, mode_t mode)
 {
-        cleanup_free char *whole = realpath(o->path, NULL);
+        cleanup_free char *place = follow(o->path);
         struct stat st;
 
         if (stat(o->path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-                return open_beside(o, whole ? whole : o->path, mode);
+                return open_beside(o, place, mode);
         o->fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return o->fd < 0 ? -errno : 0;
 }

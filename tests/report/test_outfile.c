@@ -71,6 +71,18 @@ START_TEST(test_synced)
 END_TEST
 
 /* File systems that cannot sync a folder: the file stands all the same. A disk that fails is told. */
+START_TEST(test_dangling_links)
+{
+        ck_assert_int_eq(mkdir("d", 0700), 0);
+        ck_assert_int_eq(symlink("d/inner", "outer"), 0);
+        ck_assert_int_eq(symlink("../page", "d/inner"), 0);
+        assert_ok(write_text("outer", "one"));
+        check_text("page", "one");
+        assert_ok(write_text("outer", "two"));
+        check_text("page", "two");
+}
+END_TEST
+
 START_TEST(test_folder_that_cannot_be_synced)
 {
         folder_error = EINVAL;
@@ -110,4 +122,4 @@ START_TEST(test_not_committed)
 }
 END_TEST
 
-SUITE("outfile", test_synced, test_folder_that_cannot_be_synced, test_not_renamed, test_not_committed)
+SUITE("outfile", test_synced, test_dangling_links, test_folder_that_cannot_be_synced, test_not_renamed, test_not_committed)
