@@ -1,5 +1,6 @@
 /* Arms that answer against a case's :status, in the order in which this may come to light. The arms' runs are given, so that no solver is needed. */
-#include "core/portfolio/portfolio.h"
+#include "cache/store/store.h"
+#include "core/portfolio/portfolio_internal.h"
 
 #include "tests/support/test.h"
 
@@ -89,4 +90,16 @@ START_TEST(test_wrong_statuses_seen_in_turn_cost_no_place)
 }
 END_TEST
 
-SUITE("trust", test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)
+START_TEST(test_note_of_an_older_store_counts)
+{
+        uint8_t key[TRIAL_KEY_SIZE];
+
+        world();
+        assert_ok(store_set(workspace_store(w), TABLE_PORTFOLIOS, trial_key(key, &p->epoch, 'w', 1), slice_string("case 1: second says sat")));
+        ck_assert_uint_eq(excluded(), 1);
+        end();
+}
+END_TEST
+
+SUITE("trust", test_note_of_an_older_store_counts,
+      test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)
