@@ -138,8 +138,8 @@ int enumeration_skip(struct enumeration *e, uint64_t n);     /* skips n formulas
  * transformers of StringFuzz (Blotsky et al., CAV 2018, section 4).
  *
  * The result is always well-sorted and differs from the script; -ENOENT if there is nothing to change. The new script shares the old one's bank; the
- * old script stays as it was. Any script will do. A mutant has no operators of theories that the script does not use, and no arithmetic that its
- * logic does not allow (core/smtlib/logic.h). */
+ * old script stays as it was. Any script will do. A mutant has no operators of theories that the script does not use, no arithmetic that its logic does
+ * not allow (core/smtlib/logic.h), and no :status: its answer may be another. */
 
 /* Replaces one operator by `action`, at a random place with another operator where `action` gives the same sort. Its arguments stay where they fit. */
 int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret);

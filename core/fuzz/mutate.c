@@ -55,6 +55,15 @@ static bool keeps_logic(const struct script *s, const struct term *before, const
         return logic_allows(&logic, now) || !logic_allows(&logic, before);
 }
 
+/* The mutant's answer may be another than its seed states. */
+static struct script *without_status(struct script *s)
+{
+        for (size_t i = s->n_commands; i-- > 0;)
+                if (command_is_status(&s->commands[i]))
+                        script_remove(s, i);
+        return s;
+}
+
 /* The script with another term in one place. NULL if that changes nothing or does not fit. */
 static struct script *put(const struct script *s, const struct target *t, size_t at, const struct term *with)
 {
@@ -65,7 +74,7 @@ static struct script *put(const struct script *s, const struct target *t, size_t
                 return NULL;
         script_clone(s, &changed);
         changed->commands[t->command].term = root;
-        return changed;
+        return without_status(changed);
 }
 
 /* -- operators -- */
@@ -442,7 +451,7 @@ static struct script *transform_all(struct generator *g, const struct script *s,
                 changed |= t != c->term;
                 c->term = t;
         }
-        return changed ? steal_pointer(with) : NULL;
+        return changed ? without_status(steal_pointer(with)) : NULL;
 }
 
 /* -- one place -- */

@@ -89,6 +89,10 @@ void script_clone(const struct script *s, struct script **ret);
 /* A copy in another bank, or in the same. */
 void script_copy(const struct script *s, struct bank *to, struct script **ret);
 void script_remove(struct script *s, size_t at);
+static inline bool command_is_status(const struct command *c) /* (set-info :status …) */
+{
+        return c->kind == COMMAND_SET_INFO && c->symbol && text_is(c->symbol->name, ":status");
+}
 void script_insert(struct script *s, size_t at, const struct command *c);
 /* Adds declarations, just before the first assert, for constants and functions that the terms use and the script does not declare. */
 void script_declare_missing(struct script *s);

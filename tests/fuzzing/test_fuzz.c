@@ -538,6 +538,27 @@ START_TEST(test_nothing_to_change)
 }
 END_TEST
 
+/* A mutant's answer may be another than the one that is stated. */
+START_TEST(test_mutants_state_no_answer)
+{
+        cleanup_script struct script *s = read_text("(set-info :status sat)(set-info :source x)(declare-fun x () Int)(declare-fun y () Int)"
+                                                    "(assert (< (+ x 1) (* 2 y)))(check-sat)(set-info :status unsat)(assert (< y 0))(check-sat)");
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
+        for (int kind = -1; kind < N_TRANSFORMS; kind++) {
+                cleanup_script struct script *with = NULL;
+                cleanup_free char *text = NULL;
+
+                if ((kind < 0 ? mutate_operator(g, s, OP_GE, &with) : mutate_transform(g, s, (enum transform)kind, &with)) == -ENOENT)
+                        continue;
+                text = text_of(with);
+                ck_assert_msg(!strstr(text, ":status") && strstr(text, ":source"), "%d: %s", kind, text);
+                ck_assert_uint_eq(with->n_commands, s->n_commands - 2);
+        }
+}
+END_TEST
+
 START_TEST(test_transformers)
 {
         static const struct {
@@ -812,6 +833,7 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
-              test_nothing_to_change, test_transformers, test_enumeration_is_exhaustive_and_without_twins,
+              test_nothing_to_change, test_mutants_state_no_answer, test_transformers,
+              test_enumeration_is_exhaustive_and_without_twins,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)

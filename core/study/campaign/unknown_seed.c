@@ -39,8 +39,7 @@ static enum verdict read_label(const struct script *s, const char *name)
                 const struct command *c = &s->commands[i];
                 cleanup_free char *text = NULL;
 
-                if (c->kind != COMMAND_SET_INFO || !c->symbol || c->symbol->name.size != 7 ||
-                    memcmp(c->symbol->name.data, ":status", 7) != 0)
+                if (!command_is_status(c))
                         continue;
                 text = copy_prefix(c->text.data, c->text.size);
                 label = strstr(text, "unsat") ? VERDICT_UNSAT : strstr(text, " sat") ? VERDICT_SAT : label;
