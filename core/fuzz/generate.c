@@ -245,14 +245,14 @@ static void add_function(struct vocabulary *v, const struct function *f)
         v->functions[v->n_functions++] = f;
 }
 
-struct vocabulary vocabulary_of(const struct script *s)
+struct vocabulary vocabulary_at(const struct script *s, size_t at)
 {
         cleanup_free const struct function **functions = NULL;
         struct vocabulary v = {.bank = s->bank, .sorts = 1u << SORT_BOOL};
         const struct logic logic = logic_of(s->logic ? s->logic->name.data : NULL);
         size_t n;
 
-        script_functions_at(s, s->n_commands, &functions, &n);
+        script_functions_at(s, at, &functions, &n);
         for (size_t i = 0; i < n; i++)
                 if (functions[i]->n_args == 0 && functions[i]->kind != FUNCTION_NAMED)
                         vocabulary_add(&v, term_constant(s->bank, functions[i]));
@@ -1004,7 +1004,7 @@ struct script *generate_formula(struct generator *g)
         cleanup_vocabulary struct vocabulary v = {0};
         struct script *s = begin_formula(g);
 
-        v = vocabulary_of(s);
+        v = vocabulary_at(s, s->n_commands);
         g->is_generating = true;
         g->quantifiers = g->logic_name && g->logic.has_quantifiers ? QUANTIFIERS_MOST : 0;
         for (unsigned i = 0; i < g->options.assertions; i++)
@@ -1068,7 +1068,7 @@ int generate_chain(struct generator *g, unsigned size, struct script **ret)
         if (size == 0)
                 return errorf(-EINVAL, "a formula of size 0 says nothing");
         *ret = s = begin_formula(g);
-        v = vocabulary_of(s);
+        v = vocabulary_at(s, s->n_commands);
         g->is_generating = true;
         choose_patterns(g, &v, &c);
         for (unsigned i = 0; i < size + 2; i++)

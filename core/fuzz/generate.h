@@ -68,7 +68,7 @@ static inline const char *logic_of_strings(enum dialect d)
 struct script *new_formula(enum dialect d, const char *logic);
 const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort);
 
-/* Terms over the constants and functions of a script; the script's bank must live as long as the vocabulary. */
+/* Terms over the constants and functions that a script has declared before command `at`; the script's bank must live as long as the vocabulary. */
 struct vocabulary {
         struct bank *bank; /* borrowed */
         struct term_list constants;
@@ -77,7 +77,7 @@ struct vocabulary {
         unsigned sorts; /* a bit for each sort_kind that terms may have: the sorts of the constants and functions, and those that their theory needs */
         bool is_nonlinear; /* the script's logic says so */
 };
-struct vocabulary vocabulary_of(const struct script *s);
+struct vocabulary vocabulary_at(const struct script *s, size_t at);
 void vocabulary_add(struct vocabulary *v, const struct term *t); /* for example a bound variable */
 void vocabulary_done(struct vocabulary *v);
 #define cleanup_vocabulary cleanup(vocabulary_done)

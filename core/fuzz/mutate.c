@@ -110,7 +110,7 @@ static bool is_replaceable(const struct target *t, size_t at, const void *user)
                !(result == PLACE_SAME && x->sort->kind == SORT_REGLAN) && !is_frozen(t, at);
 }
 
-/* Uses the script's constants and the variables bound around the place. NULL also if the generated arguments do not fit. */
+/* Uses the constants declared there and the variables bound around the place. NULL also if the generated arguments do not fit. */
 static struct script *replace_operator(struct generator *g, const struct script *s, const struct target *t, enum op action)
 {
         cleanup_vocabulary struct vocabulary v = {0};
@@ -119,7 +119,7 @@ static struct script *replace_operator(struct generator *g, const struct script 
 
         if (at == SIZE_MAX)
                 return NULL;
-        v = vocabulary_of(s);
+        v = vocabulary_at(s, t->command);
         term_variables_at(&t->places, at, &bound);
         for (size_t i = 0; i < bound.n; i++)
                 vocabulary_add(&v, bound.list[i]);
@@ -154,10 +154,13 @@ int mutate_operator(struct generator *g, const struct script *s, enum op action,
 size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
 {
         static const enum sort_kind kinds[] = {SORT_BOOL, SORT_INT, SORT_REAL, SORT_STRING, SORT_REGLAN, SORT_ROUNDING_MODE};
-        cleanup_vocabulary struct vocabulary v = vocabulary_of(s);
+        cleanup_vocabulary struct vocabulary v = {0};
         bool seen[N_OPS] = {false};
-        size_t n = 0;
+        size_t n = 0, last = s->n_commands;
 
+        while (last > 0 && s->commands[last - 1].kind != COMMAND_ASSERT)
+                last--;
+        v = vocabulary_at(s, last);
         for (int round = 0; round < 4; round++) {
                 for (size_t i = 0; i < ARRAY_SIZE(kinds) + v.constants.n; i++) {
                         const struct sort *sort = i < ARRAY_SIZE(kinds) ? sort_simple(s->bank, kinds[i])

@@ -559,6 +559,25 @@ START_TEST(test_mutants_state_no_answer)
 }
 END_TEST
 
+/* Only what is declared at the mutated assertion comes into it; that may also be within a push. */
+START_TEST(test_mutants_use_what_is_declared)
+{
+        cleanup_script struct script *s = read_text("(declare-fun x () Int)(assert (< (+ x 1) 5))(declare-fun y () Int)(assert (< y x))(check-sat)"),
+                                     *within = read_text("(push 1)(declare-fun x () String)(assert (= x \"\"))(check-sat)(pop 1)");
+        cleanup_generator struct generator *g = NULL;
+        enum op ops[N_OPS];
+
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
+        for (int i = 0; i < 100; i++) {
+                cleanup_script struct script *with = NULL;
+
+                assert_ok(mutate_operator(g, s, OP_ITE, &with));
+                script_free(read_back(with));
+        }
+        ck_assert(op_is_among(OP_STR_CONCAT, ops, mutate_actions(g, within, ops)));
+}
+END_TEST
+
 START_TEST(test_transformers)
 {
         static const struct {
@@ -833,7 +852,7 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
-              test_nothing_to_change, test_mutants_state_no_answer, test_transformers,
+              test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
               test_enumeration_is_exhaustive_and_without_twins,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)
