@@ -80,11 +80,11 @@ static void add_operator(struct enumeration *e, enum op op)
         const struct operator_row *row = operator_row(op);
         bool is_generic = row->result == PLACE_SAME;
 
-        if (!is_wanted(op) || !*operator_name(op, e->options.dialect))
+        if (!is_wanted(op) || !*operator_name(op, e->options.dialect) || (e->options.dialect != DIALECT_2_6 && op_is_newer(op)))
                 return;
         for (size_t i = 0; i < OPERATOR_ARGS_MOST; i++)
                 is_generic |= row->args[i] == PLACE_SAME;
-        if (op == OP_RE_POWER && e->options.dialect == DIALECT_2_6)
+        if (op == OP_RE_POWER)
                 add_production(e, op, SORT_REGLAN, (const uint32_t[]){2}, 1);
         else if (op == OP_RE_LOOP)
                 add_production(e, op, SORT_REGLAN, (const uint32_t[]){1, 2}, 2);

@@ -660,6 +660,22 @@ START_TEST(test_enumeration_is_exhaustive_and_without_twins)
 }
 END_TEST
 
+/* Solvers of the older dialects do not know them. */
+START_TEST(test_older_dialects_have_no_newer_operators)
+{
+        cleanup_enumeration struct enumeration *e = enumeration_new(&(struct enumerate_options){.dialect = DIALECT_2_5});
+        bool seen[N_OPS] = {false};
+
+        for (int i = 0; i < 3000; i++) {
+                cleanup_script struct script *s = NULL;
+
+                assert_ok(enumeration_next(e, &s));
+                count_operators(s, seen);
+        }
+        ck_assert(seen[OP_STR_PREFIXOF] && !seen[OP_STR_LT] && !seen[OP_STR_IS_DIGIT] && !seen[OP_RE_COMP]);
+}
+END_TEST
+
 START_TEST(test_enumeration_says_when_memory_is_not_enough)
 {
         cleanup_enumeration struct enumeration *e = NULL;
@@ -853,6 +869,6 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
               test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
-              test_enumeration_is_exhaustive_and_without_twins,
+              test_enumeration_is_exhaustive_and_without_twins, test_older_dialects_have_no_newer_operators,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)
