@@ -306,6 +306,34 @@ START_TEST(test_dialect_stays)
 }
 END_TEST
 
+START_TEST(test_pops_keep_their_pushes)
+{
+        assert_reduced((struct interest){.words = {"(pop", "check-sat"}}, "(push 2)\n(assert true)\n(pop 2)\n(check-sat)\n(exit)\n",
+                       "(push 2)\n(pop 2)\n(check-sat)\n");
+}
+END_TEST
+
+/* Neither an equality nor a term from elsewhere brings a constant to a place before its declaration. */
+START_TEST(test_later_constants_stay_behind)
+{
+        static const char kept[] = "(declare-const x Int)\n(assert (< x (+ 5 6)))\n(declare-const later Int)\n(assert (= x later))\n";
+
+        assert_reduced((struct interest){.words = {"(< x (+ 5 6))", "(= x later)"}}, kept, kept);
+}
+END_TEST
+
+/* The named term goes, its name is used on: the test accepts that, and no script is left. */
+START_TEST(test_what_is_no_script_any_more_is_a_tree)
+{
+        cleanup_reduce_result struct reduce_result result = {0};
+        struct interest in = {.words = {"(= true n"}};
+
+        assert_ok(reduce_words(&in, 1, "(assert (! (< 1 2) :named n))\n(assert (= true n false))\n(check-sat)\n", &result));
+        ck_assert_str_eq(result.text.data, "(= true n)\n");
+        ck_assert(result.is_minimal);
+}
+END_TEST
+
 /* -- always the same ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(test_width_and_order_do_not_matter)
@@ -734,6 +762,7 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_terms_come_from_elsewhere, test_two_changes_at_once, test_assertions_are_joined, test_declared_sorts_give_way,
       test_logic_is_simpler, test_two_constants_become_one, test_parts_of_relations_are_related,
       test_quantifiers_of_quantifiers_are_one, test_terms_are_nested, test_wide_bits_are_written_in_decimal, test_dialect_stays,
+      test_pops_keep_their_pushes, test_later_constants_stay_behind, test_what_is_no_script_any_more_is_a_tree,
       test_deep_input, test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best, test_a_last_check_that_fails_is_an_error,
       test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,

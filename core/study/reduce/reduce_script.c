@@ -65,6 +65,24 @@ static void count_mentions(const struct script_state *s, struct term_map *ret)
         }
 }
 
+/* -ENOENT: the candidate is less of a script than the text it is made of: a term uses what is declared later, or a pop ends what is not pushed. */
+static int check_script(const struct script_state *s, const struct buffer *text)
+{
+        struct script_options o = {.dialect = s->script->dialect, .is_dialect_fixed = true};
+        cleanup_script struct script *made = NULL;
+
+        o.is_strict = s->script->n_opaque_commands + s->script->n_opaque_terms == 0;
+        return script_read(SLICE(text->data, text->size), &o, &made) == 0 ? 0 : -ENOENT;
+}
+
+static int script_with_items(void *user, const bool *is_out, struct buffer *ret)
+{
+        const struct command_items *items = user;
+        int r = text_with_items(user, is_out, ret);
+
+        return r < 0 ? r : check_script(items->state, ret);
+}
+
 static int sweep_commands(struct steps *steps, const struct step *step, struct script_state *s)
 {
         size_t n = s->script->n_commands;
@@ -325,13 +343,11 @@ static int make_sort(void *user, size_t at, struct buffer *ret)
         static const char *const sorts[] = {"Int", "Bool"};
         const struct script_state *s = ((const struct script_changes *)user)->state;
         struct sort_for f = {&s->script->commands[at / ARRAY_SIZE(sorts)], sorts[at % ARRAY_SIZE(sorts)]};
-        struct script_options o = {.dialect = s->script->dialect, .is_dialect_fixed = true, .is_strict = true};
-        cleanup_script struct script *made = NULL;
 
         if (f.declaration->kind != COMMAND_DECLARE_SORT || !f.declaration->symbol)
                 return -ENOENT;
         add_with_words(s, sort_for, &f, ret);
-        return script_read(SLICE(ret->data, ret->size), &o, &made) == 0 ? 0 : -ENOENT;
+        return check_script(s, ret);
 }
 
 /* -- quantifiers and definitions -- */
@@ -468,8 +484,9 @@ static void list_equalities(struct script_state *s, const struct term_list *all,
 static int make_equality(void *user, size_t at, struct buffer *ret)
 {
         const struct script_changes *c = user;
+        int r = at % 2 == 1 || occurs_in(c->list[at].from, c->list[at].to) ? -ENOENT : make_some(c, at, 2, ret);
 
-        return at % 2 == 1 || occurs_in(c->list[at].from, c->list[at].to) ? -ENOENT : make_some(c, at, 2, ret);
+        return r < 0 ? r : check_script(c->state, ret);
 }
 
 /* -- other terms in a term's place -- */
@@ -506,6 +523,13 @@ static void list_elsewhere(struct script_state *s, const struct term_list *all, 
                             to->tree_size < from->tree_size)
                                 script_changes_add(c, from, to);
                 }
+}
+
+static int make_elsewhere(void *user, size_t at, struct buffer *ret)
+{
+        int r = make_single(user, at, ret);
+
+        return r < 0 ? r : check_script(((const struct script_changes *)user)->state, ret);
 }
 
 static void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
@@ -658,7 +682,7 @@ static int run_step(struct steps *steps, const struct step *step)
 int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
 {
         static const struct step list[] = {
-                {"commands", sweep_commands, .chooses = is_removable},
+                {"commands", sweep_commands, .chooses = is_removable, .text = script_with_items},
                 {"declarations", sweep_commands, .again = true, .chooses = is_unused}, /* one leads to another: a definition uses what others declare */
                 {"sorts", try_changes, .again = true, .make = make_sort, .n = 2},
                 {"tidying", sweep_commands, .chooses = is_untidy, .write = state_add_printed},
@@ -680,7 +704,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 {"assertions", sweep_commands, .is_fine = true, .chooses = is_joinable, .text = text_with_joined},
                 {"constants", try_changes, .again = true, .is_fine = true, .list = list_constant_pairs, .make = make_single},
                 {"nested terms", try_changes, .again = true, .is_fine = true, .list = list_nestings, .make = make_single},
-                {"terms from elsewhere", try_changes, .again = true, .is_fine = true, .list = list_elsewhere, .make = make_single, .goes_on = true},
+                {"terms from elsewhere", try_changes, .again = true, .is_fine = true, .list = list_elsewhere, .make = make_elsewhere, .goes_on = true},
                 {"two at once", try_changes, .again = true, .is_fine = true, .list = list_zeros, .make = make_pair},
         };
         struct steps steps = {.reducer = r, .dialect = reduce_dialect(r)};
@@ -697,5 +721,9 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 any |= steps.any;
                 steps.pass++;
         } while (k >= 0 && steps.any);
+        if (k == -EINVAL && steps.is_lost) {
+                *ret_is_script = false;
+                k = 0;
+        }
         return k < 0 ? k : any;
 }

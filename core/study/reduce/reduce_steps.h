@@ -20,11 +20,12 @@ struct steps {
         struct reducer *reducer;
         enum dialect dialect;
         bool has_dialect; /* of the first text; else of a text that names none */
+        bool is_lost; /* the text that was taken last is no script: what it uses or ends is gone */
         bool any; /* this pass took something */
         unsigned pass;
         size_t at; /* the present step's position */
 };
-/* Reads the current text; script_state_done(), also after an error. */
+/* Reads the current text; script_state_done(), also after an error. -EINVAL, and is_lost: it is no script. */
 int script_state_load(struct steps *steps, struct script_state *ret);
 
 /* -- properties of a state -- */
