@@ -319,6 +319,33 @@ START_TEST(test_nothing_of_a_cancelled_one_is_lost)
 }
 END_TEST
 
+/* What an earlier session has kept is not interesting any more. It has as many bytes as the input, which still is. */
+START_TEST(test_a_kept_text_that_does_not_show_gives_way_to_the_input)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        cleanup_reduction struct reduction kept = {.interest = INTEREST_ANSWERS, .has_reference = true};
+        cleanup_buffer struct buffer encoded = {0};
+        struct store_update u = {0};
+        struct observation *f;
+
+        world();
+        f = unsure();
+        q = query_of(f, 0);
+        buffer_adds(&kept.text, input);
+        memcpy(strstr(kept.text.data, "str.len"), "str.not", 7);
+        assert_ok(reduction_encode(&kept, &encoded));
+        u.store = workspace_store(w);
+        while (store_update_begins(&u))
+                u.r = store_put(u.txn, TABLE_REDUCED, SLICE(q->key.bytes, DIGEST_SIZE), SLICE(encoded.data, encoded.size));
+        assert_ok(u.r);
+        assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+        ck_assert_str_eq(((struct reduced_value *)v)->reduction.text.data, smallest);
+        observation_unref(f);
+        end();
+}
+END_TEST
+
 START_TEST(test_what_ended_by_its_time_answers_who_allows_no_more)
 {
         cleanup(query_unrefp) struct query *hasty = NULL, *patient = NULL;
@@ -445,6 +472,7 @@ END_TEST
 
 SUITE("reduction", test_a_slowdown, test_more_effort_and_memory, test_no_more_effort, test_answers_and_crashes,
       test_an_implication_is_reduced_with_what_it_follows_from, test_the_dialect_of_the_recipe, test_an_implication_goes_on,
-      test_nothing_of_a_cancelled_one_is_lost, test_what_ended_by_its_time_answers_who_allows_no_more,
+      test_nothing_of_a_cancelled_one_is_lost, test_a_kept_text_that_does_not_show_gives_way_to_the_input,
+      test_what_ended_by_its_time_answers_who_allows_no_more,
       test_two_readers_one_reduction, test_a_program_that_is_another_now, test_a_finding_that_does_not_show_again,
       test_a_finding_that_shows_something_else)

@@ -309,7 +309,7 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
                 r = reduce_set_text(&from, SLICE(w.reduction.text.data, w.reduction.text.size));
         if (r == 0)
                 r = reduce_from(&w, SLICE(from.data, from.size));
-        if (r == -ENODATA && from.size != w.input.size) /* what was interesting in an earlier session */
+        if (r == -ENODATA && (from.size != w.input.size || memcmp(from.data, w.input.data, from.size) != 0)) /* kept by an earlier session */
                 r = reduce_from(&w, SLICE(w.input.data, w.input.size));
         if (r == -ENODATA)
                 r = errorf(-EINVAL, "it was shown once and not when the same input was run again");
