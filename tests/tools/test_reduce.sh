@@ -170,6 +170,11 @@ test_that "interrupted, the smallest so far is written" '
 	pid=$!
 	until [ "$(cat count 2>/dev/null | wc -l)" -ge 6 ]; do sleep 0.1; done
 	kill -TERM $pid; wait $pid; [ $? = 130 ] && has part.smt2 str.len && has err interrupted'
+test_that "a failure in the middle does not lose the smallest so far" '
+	broken="grep -q str.len {} || exit 1; [ \$(wc -c <{}) -gt 200 ] || { d=\${PWD%/*}; mv \"\$d\" \"\$d.gone\"; : >\"\$d\"; }"
+	reduce 1 input.smt2 --command "$broken" -j 1 -o failed.smt2; r=$?
+	rm -rf "$TMPDIR"/*
+	[ $r = 0 ] && has failed.smt2 str.len && [ $(wc -c <failed.smt2) -lt $(wc -c <input.smt2) ] && has err "ended early: cannot make the folder"'
 test_that "nothing is left behind" '[ -z "$(ls "$TMPDIR")" ]'
 
 echo "1..$n"

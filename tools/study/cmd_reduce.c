@@ -362,12 +362,14 @@ static int reduce_with(struct reducing *o, const struct reduce_test *test)
         json_t *j;
 
         progress_clear();
-        if (r < 0 && r != -ECANCELED)
+        if (r < 0 && r != -ECANCELED && (!result.text.data || result.status.now >= result.status.before))
                 return r == -ENODATA ? fail_as(STATUS_FAILED, r) : fail(r);
         write_text(o, &result.text);
         j = tell_size(o, o->input.size, &result.text, result.status.tests, result.status.taken, (double)(now_ns() - began) / 1e9, result.is_minimal);
         if (j)
                 output_json(j);
+        if (r < 0 && r != -ECANCELED)
+                return fail(errorf(r, "ended early: %s", error_message(r)));
         if (r < 0)
                 note("interrupted");
         return r < 0 ? STATUS_INTERRUPTED : STATUS_OK;
@@ -407,7 +409,7 @@ void cmd_reduce(int argc, char **argv)
                 "FOUND is a finding, such as spr/3, which knows its versions; CASE is a case of the store, or a file. VERSION is as in 'solverfs "
                 "fuzz'.\n"
                 "SMT-LIB is reduced by its structure and stays well-sorted; other files as parentheses, or by lines. The result is never larger than "
-                "the input, and was tested twice. When interrupted, or when the time is over, the smallest so far is written.\n"
+                "the input, and was tested twice. When interrupted, after a failure, or when the time is over, the smallest so far is written.\n"
                 "What is reduced between versions is kept in the store: the same command prints it again, or goes on where it was interrupted. Of a "
                 "finding without further options it is the tree's reduced.smt2.\n\n"
                 "  solverfs reduce z3 spr/3 -o reduced.smt2\n"
