@@ -63,6 +63,11 @@ test_that "an operator is brought in" '
 	run 0 transform operator --operator bvmul odd.smt2 && has out bvmul && run 1 transform operator --operator str.len odd.smt2 && has err "nothing to change" && run 2 transform operator --operator xyz odd.smt2'
 test_that "standard input is read" '"$solverfs" transform reverse <odd.smt2 >out 2>err && has out "#x80" && "$solverfs" transform swap - <odd.smt2 >/dev/null'
 test_that "several changes of one formula" 'run 0 transform fuzz --seed 4 -n 9 -o mutants odd.smt2 && [ "$(ls mutants | wc -l)" = 9 ] && [ "$(cat mutants/* | sort | uniq | wc -l)" -gt 8 ]'
+most_kb() { python3 -c "import resource, subprocess, sys; subprocess.check_call(sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)" "$@"; }
+test_that "many changes take no more memory than few" '
+	printf "(declare-fun s () String)\n(assert (= s \"%0100000d\"))\n" 0 >wide.smt2
+	few=$(most_kb "$solverfs" transform unprintable -n 3 -o unprintable wide.smt2) && many=$(most_kb "$solverfs" transform unprintable -n 150 -o unprintable wide.smt2) &&
+	{ [ "$many" -lt $((few + 12000)) ] || ldd "$solverfs" | grep -qE "lib[at]san" || { echo "# $few kB, $many kB"; false; }; }'
 printf '(set-logic QF_S)(declare-fun s () String)(assert (str.in_re s (re.+ (re.range "b" "d"))))(assert (= (str.at s 0) "b"))(check-sat)' >range.smt2
 test_that "ends of ranges stay single characters, in their order" '
 	for kind in $changes; do for seed in 1 2 3; do

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "core/fuzz/cnf_generate.h"
+#include "core/fuzz/formula.h"
 #include "core/fuzz/generate.h"
 #include "core/smtlib/print.h"
 #include "core/smtlib/scramble.h"
@@ -239,27 +240,33 @@ void cmd_generate(int argc, char **argv)
 
 /* -- transform --------------------------------------------------------------------------------------------------- */
 
+/* A bank keeps the terms of every mutant: each begins with a copy. */
+static struct script *copy_script(const struct request *q)
+{
+        return formula_copy(&(struct formula){.script = q->script}).script;
+}
+
 static int make_transform(struct request *q, unsigned which, struct buffer *ret)
 {
-        cleanup_script struct script *s = NULL;
-        int r = mutate_transform(q->generator, q->script, (enum transform)which, &s);
+        cleanup_script struct script *from = copy_script(q), *s = NULL;
+        int r = mutate_transform(q->generator, from, (enum transform)which, &s);
 
         return print(q, r, s, ret);
 }
 
 static int make_operator(struct request *q, unsigned which, struct buffer *ret)
 {
-        cleanup_script struct script *s = NULL;
+        cleanup_script struct script *from = copy_script(q), *s = NULL;
         enum op ops[N_OPS] = {q->op};
         size_t n = 1;
         int r = -ENOENT;
 
         if (q->op == OP_NONE) {
-                n = mutate_actions(q->generator, q->script, ops);
+                n = mutate_actions(q->generator, from, ops);
                 random_shuffle(generator_random(q->generator), ops, n);
         }
         for (size_t i = 0; r == -ENOENT && i < n; i++)
-                r = mutate_operator(q->generator, q->script, ops[i], &s);
+                r = mutate_operator(q->generator, from, ops[i], &s);
         return print(q, r, s, ret);
 }
 
