@@ -52,6 +52,11 @@ test_that "every kind of DIMACS is changed by every kind, and read again" '
 		for change in $cnf_changes; do change $change a.cnf || { echo "# $change of $kind"; exit 1; }; done
 	done
 	run 0 transform cnf-flip -n 2 -o flipped a.cnf && [ -s flipped/cnf-flip-0-2.cnf ] && run 2 transform fuzz a.cnf && has err "takes SMT-LIB" && run 2 transform cnf-flip odd.smt2 && has err "takes DIMACS"'
+printf 'c p show 1 2 0\np cnf 5 1\n1 0\n' >projected.cnf
+test_that "DIMACS with unused variables keeps them when nothing changes; with a projection it is refused" '
+	grep -v ^c projected.cnf >padded.cnf && run 0 transform nop padded.cnf && cmp -s out padded.cnf && for kind in nop cnf-flip scramble; do
+		run 1 transform $kind projected.cnf && empty out && has err "names variables by their numbers" || exit 1
+	done'
 test_that "commands that are not known stay" 'for kind in $changes; do [ $kind = scramble ] || { change $kind odd.smt2 && { ! [ -s out ] || has out "^\(frobnicate x 7\)$"; }; } || exit 1; done'
 printf '(set-logic QF_IDL)(declare-fun a () Int)(declare-fun b () Int)(declare-fun c () Int)(assert (or (< (- a b) 3) (= (- b c) 7)))(assert (>= (- a c) (- 2)))(check-sat)' >idl.smt2
 test_that "a difference of two terms stays alone beside a constant in the logics that take no other" '

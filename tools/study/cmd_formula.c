@@ -325,12 +325,18 @@ static void parse_operator(void *to, const char *text)
 static void read_input(struct request *q, const struct kind *k, const char *path)
 {
         bool is_cnf = cnf_begins(q->text);
+        struct cnf_reader reader;
 
         if (k->is_cnf != is_cnf && !k->is_text)
                 command_usage("'%s' takes %s, and %s is %s", k->name, k->is_cnf ? "DIMACS" : "SMT-LIB", path, is_cnf ? "DIMACS" : "not");
-        if (is_cnf)
-                command_must_usage(cnf_parse(q->text, &q->cnf));
-        else if (k->make != make_scrambled)
+        if (is_cnf) {
+                cnf_reader_init(&reader, q->text);
+                command_must_usage(cnf_read(&reader, &q->cnf));
+                if (reader.has_projection)
+                        command_must(errorf(-ENOTSUP, "cannot change this: a comment (c ind, c p) names variables by their numbers"));
+                if (k->make == make_same)
+                        q->cnf->variables = (uint32_t)reader.variables; /* some may occur in no clause */
+        } else if (k->make != make_scrambled)
                 command_must_usage(script_read(q->text, &(struct script_options){.name = path, .dialect = DIALECT_2_6}, &q->script));
 }
 
