@@ -313,9 +313,12 @@ static void find_sources(struct recipe *r)
         clear_list(&r->sources);
         if (r->within) /* the paths are in the other repository */
                 return;
-        for (size_t i = 0; r->paths[i]; i++)
-                if (!paths_left_out(r->paths[i]) || strcmp(basename(paths_left_out(r->paths[i])), ".gitattributes") != 0) /* which a checkout follows all the same */
+        for (size_t i = 0; r->paths[i]; i++) {
+                const char *left_out = paths_left_out(r->paths[i]);
+
+                if (!left_out || strcmp(basename(left_out), ".gitattributes") != 0) /* which a checkout follows all the same */
                         strings_add(&r->sources, r->paths[i]);
+        }
         for (size_t i = 0; r->paths[i]; i++)
                 for (const char *path = r->paths[i], *slash = paths_left_out(path) ? NULL : path - 1; slash; slash = strchr(slash + 1, '/')) {
                         cleanup_free char *name = format_string("%.*s.gitattributes", (int)(slash + 1 - path), path);

@@ -104,7 +104,8 @@ int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const
 /* Fetches one download. -EINVAL: it does not have its digest. */
 int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const struct progress *p);
 /* Gives an existing solver another recipe. Its repository stays, or updates from `url` if that is not NULL, and variants that are not in `recipes` stay.
- * Results of the old recipe are found again under the old recipe. -ENOENT; -EINVAL: the solver is a variant; -EEXIST: a variant has the name of another solver. */
+ * Results of the old recipe are found again under the old recipe. -ENOENT; -EINVAL: the solver is a variant; -EEXIST: a variant has the name of another
+ * solver. */
 int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
 /* Takes solvers and variants out of the config: they take no queries any more, and their jobs end. Measurements stay, and the same recipe finds them

@@ -120,7 +120,8 @@ static json_t *record_json(const char *commit, const struct build_record *record
         return json_pack("{ss ss sb sb so ss sI sf sf sI so so ss? ss? so}", "solver", common.solver->recipe->name, "commit", commit, "ok", record->ok,
                          "clean", 1, "reason", json_printable(record->reason), "built_from", built, "started", (json_int_t)record->started, "time",
                          (double)record->duration_ns / 1e9, "cputime", (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs",
-                         outputs, "programs", programs, "differs", record->differs, "released_binary", released, "toolchain_changed", json_printable(changed));
+                         outputs, "programs", programs, "differs", record->differs, "released_binary", released,
+                         "toolchain_changed", json_printable(changed));
 }
 
 static void show_record(uint32_t number, const struct build_record *record, struct buffer *to)
