@@ -50,7 +50,6 @@ struct printer {
         size_t n_regions, n_deep; /* n_deep: nodes looked at below quantifiers */
         uint32_t n_names;
         const char *prefix; /* of the lets' names */
-        bool has_names;     /* :named occurs */
         struct term_map renamed; /* by variable: the number in its name */
 };
 
@@ -196,7 +195,7 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
         g = &p->regions[p->n_regions++];
         *g = (struct region){.is_command = is_command, .outer = outer};
         if (root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier &&
-            !p->has_names) /* a subterm can occur twice only if there is room for two */
+            !root->has_name) /* a subterm can occur twice only if there is room for two */
                 return;
         if (p->options->no_lets || (!is_command && !root->is_open))
                 return;
@@ -555,8 +554,6 @@ static void choose_names(struct printer *p, const struct term *root)
         cleanup_term_map struct term_map symbols = {0}; /* 1: a function's; 2: a variable's; 4: of two variables */
 
         term_subterms(&root, 1, &all);
-        for (size_t i = 0; i < all.n; i++)
-                p->has_names |= term_is_named(all.list[i]);
         if (root->has_quantifier)
                 add_unused(&all);
         choose_prefix(p, &all);

@@ -31,6 +31,7 @@ static void sum_up(struct term *t, const struct term_head *h)
         t->tree_size = 1;
         t->is_open = t->kind == TERM_VARIABLE;
         t->has_quantifier = term_is_quantifier(t);
+        t->has_name = term_is_named(t);
         for (size_t i = 0; i < t->n_args; i++) {
                 const struct term *x = t->args[i];
 
@@ -38,6 +39,7 @@ static void sum_up(struct term *t, const struct term_head *h)
                 t->tree_size = t->tree_size > UINT64_MAX - x->tree_size ? UINT64_MAX : t->tree_size + x->tree_size;
                 t->is_open |= x->is_open;
                 t->has_quantifier |= x->has_quantifier;
+                t->has_name |= x->has_name;
         }
         if (term_is_quantifier(t))
                 t->is_open = h->is_open;

@@ -60,6 +60,7 @@ struct term {
         bool is_open;        /* has free variables */
         bool is_qualified;   /* written (as … sort) */
         bool has_quantifier; /* it or a subterm is a quantifier */
+        bool has_name;       /* it or a subterm is :named */
         enum op op;          /* TERM_OPERATOR, else OP_NONE */
         uint32_t n_args;
         uint32_t hash;             /* this and the next member are the bank's own */

@@ -66,7 +66,7 @@ struct subject {
         size_t command;
         struct term_places places;
         signed char *parity;
-        bool names_are_used, has_names;
+        bool names_are_used;
 };
 
 static void subject_done(struct subject *s)
@@ -102,14 +102,10 @@ static bool are_names_used(const struct script *s)
 static void subject_open(const struct script *s, size_t command, const struct weaken_options *options, struct subject *ret)
 {
         static const struct weaken_options defaults;
-        cleanup_term_list struct term_list all = {0}; /* the places may not be all */
 
         *ret = (struct subject){.script = s, .options = options ? options : &defaults, .command = command};
         term_places(s->commands[command].term, PLACES_MOST, &ret->places);
-        term_subterms(&s->commands[command].term, 1, &all);
-        for (size_t i = 0; !ret->has_names && i < all.n; i++)
-                ret->has_names = term_is_named(all.list[i]);
-        ret->names_are_used = ret->has_names && are_names_used(s);
+        ret->names_are_used = s->commands[command].term->has_name && are_names_used(s);
         ret->parity = parity_of(&ret->places, ret->names_are_used);
 }
 
@@ -160,10 +156,9 @@ static const struct term *drop_name(void *user, struct bank *b, const struct ter
 /* Removes names from a term that a rule writes twice or takes as a parameter, as a name must be given once. NULL: a name that is used would be lost. */
 static const struct term *without_names(const struct subject *s, struct bank *b, const struct term *old, const struct term *t)
 {
-        if (!s->has_names || !t)
-                return t;
-        t = term_rewrite(b, t, drop_name, NULL);
-        return t && s->names_are_used && term_rewrite(b, old, drop_name, NULL) != old ? NULL : t;
+        if (!t || (s->names_are_used && old->has_name))
+                return NULL;
+        return t->has_name ? term_rewrite(b, t, drop_name, NULL) : t;
 }
 
 /* True if the rule may apply there, judged by the head of the term alone. Most places fail this test. */
