@@ -80,7 +80,7 @@ static void add_operator(struct enumeration *e, enum op op)
         const struct operator_row *row = operator_row(op);
         bool is_generic = row->result == PLACE_SAME;
 
-        if (!is_wanted(op) || !*operator_name(op, e->options.dialect) || (e->options.dialect != DIALECT_2_6 && op_is_newer(op)))
+        if (!is_wanted(op) || !*operator_name(op, e->options.dialect) || op_is_newer(op, e->options.dialect))
                 return;
         for (size_t i = 0; i < OPERATOR_ARGS_MOST; i++)
                 is_generic |= row->args[i] == PLACE_SAME;

@@ -37,14 +37,14 @@ const double generate_weights[N_OPS] = {
         [OP_RE_COMP] = 0.3, [OP_RE_DIFF] = 0.2, [OP_RE_RANGE] = 1, [OP_RE_POWER] = 0.3, [OP_RE_LOOP] = 0.4,
 };
 
-bool op_is_newer(enum op op)
+bool op_is_newer(enum op op, enum dialect d)
 {
         static const enum op newer[] = {
                 OP_STR_LT,      OP_STR_LE,        OP_STR_REPLACE_ALL, OP_STR_REPLACE_RE, OP_STR_REPLACE_RE_ALL, OP_STR_IS_DIGIT,
                 OP_STR_TO_CODE, OP_STR_FROM_CODE, OP_RE_COMP,         OP_RE_DIFF,        OP_RE_POWER,
         };
 
-        return op_is_among(op, newer, ARRAY_SIZE(newer));
+        return d != DIALECT_2_6 && op_is_among(op, newer, ARRAY_SIZE(newer));
 }
 
 #define OTHER_WEIGHT 0.5 /* of an operator without one in `generate_weights` */
@@ -154,7 +154,7 @@ int generator_configure(struct generator *g, const struct generate_options *opti
         for (size_t i = 0; i < N_OPS; i++) {
                 if (!(g->weights[i] >= 0) || isinf(g->weights[i]))
                         return errorf(-EINVAL, "the weight of %s must be a number of at least 0", operator_row((enum op)i)->name);
-                if ((options->dialect != DIALECT_2_6 && op_is_newer((enum op)i)) || (name && usual[i] <= 0))
+                if (op_is_newer((enum op)i, options->dialect) || (name && usual[i] <= 0))
                         g->weights[i] = 0;
         }
         for (size_t i = 0; i < N_SORT_KINDS; i++)

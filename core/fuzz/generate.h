@@ -39,7 +39,7 @@ static inline bool op_is_among(enum op op, const enum op *list, size_t n)
                 n--;
         return n > 0;
 }
-bool op_is_newer(enum op op); /* unknown to solvers of the dialects 2.0 and 2.5 */
+bool op_is_newer(enum op op, enum dialect d); /* unknown to solvers of dialect `d`: 2.0 and 2.5 have fewer */
 
 struct generator;
 /* Copies the data of `options`. -EINVAL if a parameter is 0, a weight is negative or not a number, or no formulas can be generated for the logic. */
