@@ -315,7 +315,7 @@ START_TEST(test_a_begun_name_is_read_to_its_end)
 }
 END_TEST
 
-/* What is open is read to the end behind SIGTERM, and an unmounting of a mount that is in use changes nothing, though no open is seen here. */
+/* An open file can be read to its end after SIGTERM, and `unmount` of a mount in use changes nothing, though the daemon sees no open here. */
 START_TEST(test_an_open_file_outlives_the_end)
 {
         cleanup_free char *before = NULL;

@@ -319,7 +319,7 @@ START_TEST(test_nothing_of_a_cancelled_one_is_lost)
 }
 END_TEST
 
-/* What an earlier session has kept is not interesting any more. It has as many bytes as the input, which still is. */
+/* The text that an earlier session kept is not interesting any more. It has as many bytes as the input, which still is. */
 START_TEST(test_a_kept_text_that_does_not_show_gives_way_to_the_input)
 {
         cleanup(query_unrefp) struct query *q = NULL;

@@ -24,7 +24,7 @@ static struct slice trimmed(struct slice line)
         return SLICE(p, line.size);
 }
 
-/* What follows the closing parenthesis of this one; empty: the line has none. */
+/* The text behind the parenthesis that closes this one; empty if the line has none. */
 static struct slice behind_parentheses(struct slice line, const char *p)
 {
         const char *const end = (const char *)line.data + line.size;
