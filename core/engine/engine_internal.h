@@ -35,7 +35,7 @@ struct wait {
         struct fanout *fanout;  /* NULL: a need of `job` */
         struct wait_list *open; /* the list that holds it until it is answered */
         struct ticket *ticket;  /* owned by the job asked for; NULL before the asking and after the answer */
-        bool asking;            /* the asker is in engine_ask(), and frees the wait afterwards if needed */
+        unsigned users;         /* the asker in engine_ask(), and who handles the answer: the last of them frees the wait */
         bool answered, left;    /* left: the answer is not wanted any more */
         size_t i;               /* of the batch */
         int r;                  /* the answer */

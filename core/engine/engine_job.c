@@ -313,7 +313,7 @@ void waits_leave(struct wait_list *open)
                 ticket_remove(t, true);
                 free(t);
                 w->ticket = NULL;
-                if (!w->asking)
+                if (w->users == 0)
                         wait_free(w);
         }
 }
@@ -346,15 +346,17 @@ static void wait_answered(void *user, int r, struct value *v, const char *reason
         w->worked_ns = w->ticket ? w->ticket->worked_ns : 0;
         w->ticket = NULL;
         w->answered = true;
+        w->users++; /* the lock may be dropped, and the asker be through before us */
         if (!w->left) {
                 TAILQ_REMOVE(w->open, w, link);
                 if (w->fanout) {
+                        w->users--;
                         fanout_news(w);
                         w = NULL; /* the fan-out owns it from here on */
                 } else
                         need_answered(w);
         }
-        if (w && !w->asking)
+        if (w && --w->users == 0)
                 wait_free(w);
         pthread_mutex_unlock(&e->lock);
 }
@@ -364,21 +366,21 @@ int wait_ask(struct wait *w, struct query *q, enum priority p, bool again)
         struct engine *e = w->engine;
         int r;
 
-        w->asking = true;
         pthread_mutex_lock(&e->lock);
+        w->users++;
         if (w->job)
                 job_ref(w->job);
         TAILQ_INSERT_TAIL(w->open, w, link);
         pthread_mutex_unlock(&e->lock);
         r = engine_ask_for(e, w->job, q, p, again, wait_answered, w, &w->ticket);
         pthread_mutex_lock(&e->lock);
-        w->asking = false;
+        w->users--;
         if (r < 0) {
                 if (!w->left)
                         TAILQ_REMOVE(w->open, w, link);
                 wait_free(w);
         } else if (w->answered) {
-                if (w->left || !w->fanout) /* else the news hold it */
+                if (w->users == 0 && (w->left || !w->fanout)) /* else the news hold it, or who handles the answer */
                         wait_free(w);
         } else if (w->left) { /* the job ended during the asking */
                 struct ticket *t = w->ticket;

@@ -21,6 +21,7 @@ static struct control {
         char how[32];            /* more of the sentence it fails with */
         _Atomic bool hold_find;  /* who looks for number 1 a second time waits while this is set … */
         _Atomic unsigned looked; /* … and is counted */
+        _Atomic bool asked;
         _Atomic int lose;        /* so often what a number needs is gone when its turn comes */
         char phase[256];         /* what compute() says of itself; "": nothing */
         _Atomic bool damage;     /* compute() reads the store when its pages have gone */
@@ -64,7 +65,11 @@ static int number_need(struct query *q, struct query_list *ret)
 
         if (n->need < 0)
                 return 0;
+        if (n->number == 20) /* whose need has two itself, 3 and then 1 */
+                return query_list_add(ret, number_new(2, 3, RESOURCE_CORE));
         need = number_new((unsigned)n->need, -1, RESOURCE_DISK);
+        if (n->number == 2 && n->need == 3)
+                return query_list_add(ret, steal_pointer(need)) + query_list_add(ret, number_new(1, -1, RESOURCE_DISK));
         return number_find(need, &v) == -ENOENT ? query_list_add(ret, steal_pointer(need)) : 0;
 }
 
@@ -633,6 +638,35 @@ START_TEST(test_a_person_joins_while_a_need_is_asked_for)
 }
 END_TEST
 
+static void let_asker_through(void *user, int r, struct value *v, const char *reason)
+{
+        control->hold_find = false;
+        while (!control->asked)
+                usleep(1000);
+        count_answer(user, r, v, reason);
+}
+
+/* The asker of 20 is still asking for the second need of its need when the first fails, and is through before that answer has been handed on. */
+START_TEST(test_a_need_fails_while_its_asker_is_asking)
+{
+        struct answers a = ANSWERS;
+        struct ticket *t = NULL;
+        struct query *q;
+
+        start(NULL);
+        control->fail = control->hold_find = true;
+        control->looked = 1;
+        q = number_new(20, 2, RESOURCE_CORE);
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, let_asker_through, &a, &t));
+        query_unref(q);
+        control->asked = true;
+        wait_for(&a.n, 1);
+        ck_assert_int_eq(a.last, -EIO);
+        ck_assert_ptr_nonnull(strstr(a.reason, "number 3 is broken"));
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_the_queue_is_bounded)
 {
         struct answers a = ANSWERS;
@@ -966,7 +1000,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
       test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
       test_runs_do_not_wait_for_builds, test_those_who_have_none_come_first, test_giving_up,
-      test_a_person_joins_while_a_need_is_asked_for, test_the_queue_is_bounded, test_again_computes_what_is_there,
+      test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,
       test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text, test_storm)
