@@ -43,6 +43,25 @@
                         f(*p);           \
         }
 
+/* A shared thing counts its users in an atomic field `refs`, 1 when it is made. NAME_ref() returns its argument. NAME_unref() returns NULL, from any
+ * thread, and calls `done` for the last user; NULL has no users. */
+#define DECLARE_REFS(name)                              \
+        struct name *name##_ref(struct name *shared);   \
+        struct name *name##_unref(struct name *shared); \
+        DEFINE_CLEANUP(struct name *, name##_unref)
+#define DEFINE_REFS(name, done)                                                            \
+        struct name *name##_ref(struct name *shared)                                       \
+        {                                                                                  \
+                __atomic_add_fetch(&shared->refs, 1, __ATOMIC_RELAXED);                    \
+                return shared;                                                             \
+        }                                                                                  \
+        struct name *name##_unref(struct name *shared)                                     \
+        {                                                                                  \
+                if (shared && __atomic_sub_fetch(&shared->refs, 1, __ATOMIC_ACQ_REL) == 0) \
+                        done(shared);                                                      \
+                return NULL;                                                               \
+        }
+
 static inline void freep(void *p)
 {
         free(*(void **)p);

@@ -43,9 +43,7 @@ struct build_record {
         struct blob used; /* for a build just made here: the files of the machine that it used (used.h). Not in the stored record */
         struct blob log; /* the whole output of every command, each announced by a line "+ command" */
 };
-struct build_record *build_record_ref(struct build_record *b);
-struct build_record *build_record_unref(struct build_record *b); /* NULL */
-DEFINE_CLEANUP(struct build_record *, build_record_unref)
+DECLARE_REFS(build_record)
 /* The digest under which this build's results are kept, whichever of its programs is in the store: the first one's. NULL unless ok. */
 const struct digest *build_record_program(const struct build_record *b);
 /* True if one of the build's programs has this digest. */

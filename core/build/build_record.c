@@ -3,16 +3,8 @@
 #include "core/build/build.h"
 #include "cache/base/transfer.h"
 
-struct build_record *build_record_ref(struct build_record *b)
+static void build_record_free(struct build_record *b)
 {
-        __atomic_add_fetch(&b->refs, 1, __ATOMIC_RELAXED);
-        return b;
-}
-
-struct build_record *build_record_unref(struct build_record *b)
-{
-        if (!b || __atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
         for (size_t i = 0; i < b->n_outputs; i++)
                 free(b->outputs[i].name);
         free(b->outputs);
@@ -22,8 +14,8 @@ struct build_record *build_record_unref(struct build_record *b)
         blob_done(&b->log);
         blob_done(&b->used);
         free(b);
-        return NULL;
 }
+DEFINE_REFS(build_record, build_record_free)
 
 /* -- programs --------------------------------------------------------------------------------------------------- */
 

@@ -12,18 +12,11 @@
 #define DERIVED        2 /* DERIVED and QUERY only with REMOVED */
 #define QUERY          4
 
-struct case_info *case_info_ref(struct case_info *c)
+static void case_info_free(struct case_info *c)
 {
-        __atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
-        return c;
+        free(c); /* name, logic and expected are in the same block */
 }
-
-struct case_info *case_info_unref(struct case_info *c)
-{
-        if (c && __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL) == 0)
-                free(c); /* name, logic and expected are in the same block */
-        return NULL;
-}
+DEFINE_REFS(case_info, case_info_free)
 
 struct case_info *case_info_new(struct slice name, struct slice logic, size_t n_expected)
 {

@@ -34,9 +34,7 @@ struct case_info {
         enum verdict *expected; /* one for each check-sat, from the :status before it */
         size_t n_expected;
 };
-struct case_info *case_info_unref(struct case_info *c); /* NULL */
-struct case_info *case_info_ref(struct case_info *c);
-DEFINE_CLEANUP(struct case_info *, case_info_unref)
+DECLARE_REFS(case_info)
 /* True if a person can name the case. A question of a case is in no listing, but can be named. */
 static inline bool case_is_there(const struct case_info *c)
 {

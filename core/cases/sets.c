@@ -25,15 +25,13 @@ struct sets *sets_close(struct sets *s)
         return NULL;
 }
 
-struct case_set *case_set_unref(struct case_set *s)
+static void case_set_free(struct case_set *s)
 {
-        if (s && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                free(s->name);
-                free(s->ids);
-                free(s);
-        }
-        return NULL;
+        free(s->name);
+        free(s->ids);
+        free(s);
 }
+DEFINE_REFS(case_set, case_set_free)
 
 int set_name_check(const char *name)
 {

@@ -15,8 +15,7 @@ struct case_set {
         uint32_t *ids;   /* ascending, each once */
         size_t n;
 };
-struct case_set *case_set_unref(struct case_set *s); /* NULL */
-DEFINE_CLEANUP(struct case_set *, case_set_unref)
+DECLARE_REFS(case_set)
 
 /* `table`: the sets' table, as a number in the store's array. */
 struct sets;

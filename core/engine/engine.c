@@ -5,37 +5,21 @@
 
 /* -- queries and values -- */
 
-struct query *query_ref(struct query *q)
+static void query_free(struct query *q)
 {
-        __atomic_add_fetch(&q->refs, 1, __ATOMIC_RELAXED);
-        return q;
+        if (q->type->query_done)
+                q->type->query_done(q);
+        free(q);
 }
+DEFINE_REFS(query, query_free)
 
-struct query *query_unref(struct query *q)
+static void value_free(struct value *v)
 {
-        if (q && __atomic_sub_fetch(&q->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                if (q->type->query_done)
-                        q->type->query_done(q);
-                free(q);
-        }
-        return NULL;
+        if (v->type->value_done)
+                v->type->value_done(v);
+        free(v);
 }
-
-struct value *value_ref(struct value *v)
-{
-        __atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
-        return v;
-}
-
-struct value *value_unref(struct value *v)
-{
-        if (v && __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                if (v->type->value_done)
-                        v->type->value_done(v);
-                free(v);
-        }
-        return NULL;
-}
+DEFINE_REFS(value, value_free)
 
 /* -- asking -- */
 

@@ -112,12 +112,8 @@ struct query_type {
         void (*value_done)(struct value *v);
 };
 
-struct query *query_ref(struct query *q);
-struct query *query_unref(struct query *q); /* NULL */
-DEFINE_CLEANUP(struct query *, query_unref)
-struct value *value_ref(struct value *v);
-struct value *value_unref(struct value *v); /* NULL */
-DEFINE_CLEANUP(struct value *, value_unref)
+DECLARE_REFS(query)
+DECLARE_REFS(value)
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 

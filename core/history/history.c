@@ -55,18 +55,7 @@ void history_set_silence(struct history *h, uint64_t silence_ns)
         h->silence_ns = silence_ns;
 }
 
-struct history *history_ref(struct history *h)
-{
-        __atomic_add_fetch(&h->refs, 1, __ATOMIC_RELAXED);
-        return h;
-}
-
-struct history *history_unref(struct history *h)
-{
-        if (h && __atomic_sub_fetch(&h->refs, 1, __ATOMIC_ACQ_REL) == 0)
-                history_free(h);
-        return NULL;
-}
+DEFINE_REFS(history, history_free)
 
 int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd)
 {

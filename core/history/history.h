@@ -31,9 +31,7 @@ struct history_tables {
 /* `number` is the repository's dense number in the store (interned by the caller); it prefixes every key of the index. */
 int history_open(struct store *s, const struct history_tables *tables, const char *repos_dir, const char *name, uint32_t number,
                  struct history **ret);
-struct history *history_ref(struct history *h);
-struct history *history_unref(struct history *h);
-DEFINE_CLEANUP(struct history *, history_unref)
+DECLARE_REFS(history)
 
 /* A fetch is given up (-ETIMEDOUT) after the server has sent nothing for this long, the default. */
 #define HISTORY_SILENCE_NS (60 * NSEC_PER_SEC)
@@ -127,8 +125,7 @@ struct ref_list {
 };
 /* The refs as of the last update: read once, and shared until the next update. */
 int history_refs(struct history *h, struct ref_list **ret);
-struct ref_list *ref_list_unref(struct ref_list *l); /* NULL */
-DEFINE_CLEANUP(struct ref_list *, ref_list_unref)
+DECLARE_REFS(ref_list)
 /* The index of a name, or of the place where it would be; names that begin with it follow from there. */
 size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name);
 const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, const char *name); /* NULL: there is none */
@@ -179,10 +176,9 @@ struct commit_order {
         uint32_t *place; /* owned; each commit's index in `list`, by its number */
 };
 int history_order(struct history *h, struct commit_order **ret);
-struct commit_order *commit_order_unref(struct commit_order *o); /* NULL */
+DECLARE_REFS(commit_order)
 /* For qsort_r() with an order's `place`: of numbers of commits, or of structures that begin with one. */
 int commit_order_compare(const void *a, const void *b, void *place);
-DEFINE_CLEANUP(struct commit_order *, commit_order_unref)
 
 /* The digest of the tree entries (id, mode, path) of `paths` at this commit: commits with equal sources share a build. Read from the store if it is
  * kept there. `paths` is NULL-terminated; empty: the whole tree. A missing path counts as absent, and is no error. */

@@ -83,12 +83,6 @@ static void sort_by_place(const uint32_t *places, uint32_t n, uint32_t *ret)
                 ret[count[MIN(places[i], n)]++] = i;
 }
 
-static struct commit_order *commit_order_ref(struct commit_order *o)
-{
-        __atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
-        return o;
-}
-
 int commit_order_compare(const void *a, const void *b, void *place)
 {
         const uint32_t *places = place;
@@ -96,15 +90,13 @@ int commit_order_compare(const void *a, const void *b, void *place)
         return compare_u32(&places[*(const uint32_t *)a], &places[*(const uint32_t *)b]);
 }
 
-struct commit_order *commit_order_unref(struct commit_order *o)
+static void commit_order_free(struct commit_order *o)
 {
-        if (o && __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                free(o->list);
-                free(o->place);
-                free(o);
-        }
-        return NULL;
+        free(o->list);
+        free(o->place);
+        free(o);
 }
+DEFINE_REFS(commit_order, commit_order_free)
 
 /* `head`: the tip of the first-parent line. */
 static int order_make(struct history *h, struct store_txn *t, uint64_t generation, uint32_t head, struct commit_order **ret)

@@ -12,22 +12,14 @@ struct ref_list *ref_list_new(void)
         return l;
 }
 
-static struct ref_list *ref_list_ref(struct ref_list *l)
+static void ref_list_free(struct ref_list *l)
 {
-        __atomic_add_fetch(&l->refs, 1, __ATOMIC_RELAXED);
-        return l;
-}
-
-struct ref_list *ref_list_unref(struct ref_list *l)
-{
-        if (!l || __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
         for (size_t i = 0; i < l->n; i++)
                 free(l->list[i].name);
         free(l->list);
         free(l);
-        return NULL;
 }
+DEFINE_REFS(ref_list, ref_list_free)
 
 void ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit)
 {

@@ -298,16 +298,8 @@ int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret
         return 0;
 }
 
-struct portfolio *portfolio_ref(struct portfolio *p)
+static void portfolio_free(struct portfolio *p)
 {
-        __atomic_add_fetch(&p->refs, 1, __ATOMIC_RELAXED);
-        return p;
-}
-
-struct portfolio *portfolio_unref(struct portfolio *p)
-{
-        if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
         for (size_t i = 0; i < p->n_arms; i++) {
                 free(p->arms[i].text);
                 free(p->arms[i].name);
@@ -318,8 +310,8 @@ struct portfolio *portfolio_unref(struct portfolio *p)
         free(p->arms);
         free(p->name);
         free(p);
-        return NULL;
 }
+DEFINE_REFS(portfolio, portfolio_free)
 
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 {

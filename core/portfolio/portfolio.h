@@ -51,9 +51,7 @@ struct portfolio {
         const char *selector; /* as configured, as it is part of the epoch; NULL: not set */
         struct digest epoch;
 };
-struct portfolio *portfolio_ref(struct portfolio *p);
-struct portfolio *portfolio_unref(struct portfolio *p); /* NULL */
-DEFINE_CLEANUP(struct portfolio *, portfolio_unref)
+DECLARE_REFS(portfolio)
 #define cleanup_portfolio cleanup(portfolio_unrefp)
 
 /* -ENOENT if there is no such portfolio; -EINVAL with file and line if its definition is wrong. An arm that cannot be run is no error: see `problem`. */

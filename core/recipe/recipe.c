@@ -111,16 +111,8 @@ static void strings_freep(char ***list)
 
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
-struct recipe *recipe_ref(struct recipe *r)
+static void recipe_free(struct recipe *r)
 {
-        __atomic_add_fetch(&r->refs, 1, __ATOMIC_RELAXED);
-        return r;
-}
-
-struct recipe *recipe_unref(struct recipe *r)
-{
-        if (!r || __atomic_sub_fetch(&r->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
         for (const struct recipe_key *k = recipe_keys; k < recipe_keys + N_RECIPE_KEYS; k++) {
                 void *field = recipe_field(r, k);
 
@@ -135,8 +127,8 @@ struct recipe *recipe_unref(struct recipe *r)
         free(r->range);
         free(r->text);
         free(r);
-        return NULL;
 }
+DEFINE_REFS(recipe, recipe_free)
 
 void recipe_list_free(struct recipe **list, size_t n)
 {

@@ -93,9 +93,7 @@ int recipe_append_config(const char *path, const char *text);
 int recipe_remove_config(const char *path, const char *kind, const char *const *names, size_t n);
 void recipe_list_free(struct recipe **list, size_t n);
 
-struct recipe *recipe_ref(struct recipe *r);
-struct recipe *recipe_unref(struct recipe *r); /* NULL */
-DEFINE_CLEANUP(struct recipe *, recipe_unref)
+DECLARE_REFS(recipe)
 
 /* Prints the text that recipe_parse() reads back: <solver>/config of the mount. */
 int recipe_print(const struct recipe *r, struct buffer *ret);

@@ -2,24 +2,16 @@
 
 #include "cache/base/record.h"
 
-struct fact *fact_ref(struct fact *f)
+static void fact_free(struct fact *f)
 {
-        __atomic_add_fetch(&f->refs, 1, __ATOMIC_RELAXED);
-        return f;
-}
-
-struct fact *fact_unref(struct fact *f)
-{
-        if (!f || __atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
         blob_done(&f->results);
         blob_done(&f->answers);
         blob_done(&f->out);
         blob_done(&f->err);
         blob_done(&f->json);
         free(f);
-        return NULL;
 }
+DEFINE_REFS(fact, fact_free)
 
 double fact_seconds(const struct fact *f)
 {

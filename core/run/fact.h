@@ -38,9 +38,7 @@ struct fact {
         struct blob json;     /* run.json */
 };
 
-struct fact *fact_ref(struct fact *f);
-struct fact *fact_unref(struct fact *f); /* NULL */
-DEFINE_CLEANUP(struct fact *, fact_unref)
+DECLARE_REFS(fact)
 
 /* The seconds that the run would have taken undisturbed, for comparisons. For a disturbed run with an answer: without the waiting, but at least its
  * CPU time (older facts have only that). For any other run: its wall-clock time. */

@@ -43,9 +43,7 @@ struct solver {
         struct worker_pool *pool;     /* where its runs are done; NULL: here. The workspace's */
         struct worker_pool *builder;   /* where it is built; likewise */
 };
-struct solver *solver_ref(struct solver *s);
-struct solver *solver_unref(struct solver *s);
-DEFINE_CLEANUP(struct solver *, solver_unref)
+DECLARE_REFS(solver)
 /* The solver with another recipe, which it takes; a private one, whose runs are done where those of `s` are, and its builds, too,
  * if the recipe has a builder. */
 struct solver *solver_with(const struct solver *s, struct recipe *recipe);
@@ -59,8 +57,7 @@ struct solver_list {
         size_t n;
         struct solver *list[]; /* by name; owns refs */
 };
-struct solver_list *solver_list_unref(struct solver_list *l);
-DEFINE_CLEANUP(struct solver_list *, solver_list_unref)
+DECLARE_REFS(solver_list)
 
 /* --store DIR, else $SOLVERFS_STORE, else $XDG_DATA_HOME/solverfs, else ~/.local/share/solverfs. `given` may be NULL. */
 int workspace_default_dir(const char *given, char ret[PATH_SIZE]);

@@ -113,10 +113,8 @@ int workspace_solvers(struct workspace *w, struct solver_list **ret)
 
         pthread_mutex_lock(&w->lock);
         r = workspace_refresh(w);
-        if (r == 0) {
-                __atomic_add_fetch(&w->solvers->refs, 1, __ATOMIC_RELAXED);
-                *ret = w->solvers;
-        }
+        if (r == 0)
+                *ret = solver_list_ref(w->solvers);
         pthread_mutex_unlock(&w->lock);
         return r;
 }

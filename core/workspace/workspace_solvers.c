@@ -5,21 +5,13 @@
 static const struct history_tables history_tables = {
         .commits = TABLE_COMMITS, .oids = TABLE_OIDS, .refs = TABLE_REFS, .sources = TABLE_SOURCES};
 
-struct solver *solver_ref(struct solver *s)
+static void solver_free(struct solver *s)
 {
-        __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
-        return s;
+        recipe_unref(s->recipe);
+        history_unref(s->history);
+        free(s);
 }
-
-struct solver *solver_unref(struct solver *s)
-{
-        if (s && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                recipe_unref(s->recipe);
-                history_unref(s->history);
-                free(s);
-        }
-        return NULL;
-}
+DEFINE_REFS(solver, solver_free)
 
 struct solver *solver_with(const struct solver *s, struct recipe *recipe)
 {
@@ -36,15 +28,13 @@ struct solver *solver_with(const struct solver *s, struct recipe *recipe)
         return with;
 }
 
-struct solver_list *solver_list_unref(struct solver_list *l)
+static void solver_list_free(struct solver_list *l)
 {
-        if (l && __atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                for (size_t i = 0; i < l->n; i++)
-                        solver_unref(l->list[i]);
-                free(l);
-        }
-        return NULL;
+        for (size_t i = 0; i < l->n; i++)
+                solver_unref(l->list[i]);
+        free(l);
 }
+DEFINE_REFS(solver_list, solver_list_free)
 
 /* -- places -- */
 

@@ -30,16 +30,8 @@ int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
         return r;
 }
 
-struct new_case *new_case_ref(struct new_case *n)
+static void new_case_free(struct new_case *n)
 {
-        __atomic_add_fetch(&n->refs, 1, __ATOMIC_RELAXED);
-        return n;
-}
-
-struct new_case *new_case_unref(struct new_case *n)
-{
-        if (!n || __atomic_sub_fetch(&n->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
         if (n->fd >= 0)
                 close(n->fd);
         if (n->path[0])
@@ -47,8 +39,8 @@ struct new_case *new_case_unref(struct new_case *n)
         pthread_mutex_destroy(&n->lock);
         free(n->name);
         free(n);
-        return NULL;
 }
+DEFINE_REFS(new_case, new_case_free)
 
 void new_case_name(struct new_case *n, char *ret, size_t size)
 {

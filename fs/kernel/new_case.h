@@ -28,9 +28,7 @@ struct new_case {
 };
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
-struct new_case *new_case_ref(struct new_case *n);
-struct new_case *new_case_unref(struct new_case *n); /* the last unref closes the file */
-DEFINE_CLEANUP(struct new_case *, new_case_unref)
+DECLARE_REFS(new_case) /* the last unref closes the file */
 void new_case_name(struct new_case *n, char *ret, size_t size);
 /* A case made from now on gets this name. */
 void new_case_rename(struct new_case *n, const char *name);

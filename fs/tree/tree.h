@@ -94,8 +94,7 @@ struct derived {
 };
 int tree_derived(struct tree *t, const struct node *n, derive_fn print, struct derived **ret);
 uint64_t tree_prints(struct tree *t); /* number of prints so far */
-struct derived *derived_unref(struct derived *d);
-DEFINE_CLEANUP(struct derived *, derived_unref)
+DECLARE_REFS(derived)
 /* Size and time without printing. 1: of a valid print. 0: the store was written to since. Then the size is the last print's, or
  * PLACEHOLDER_SIZE. The time is that of the first look at any such file since the write; it is never older than a new print's. */
 int tree_derived_peek(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime);
@@ -151,8 +150,7 @@ struct case_names {
         struct path_item list[]; /* owns the names */
 };
 int tree_case_names(struct tree *t, struct case_names **ret);
-struct case_names *case_names_unref(struct case_names *c);
-DEFINE_CLEANUP(struct case_names *, case_names_unref)
+DECLARE_REFS(case_names)
 
 enum node_type node_type(const struct node *n); /* the row's type, except that nothing in cached/ is live */
 int node_commit(const struct node *n, struct commit *ret);

@@ -1,15 +1,13 @@
 /* Names of cases, sorted, for cases/by-name/. */
 #include "fs/tree/tree_internal.h"
 
-struct case_names *case_names_unref(struct case_names *c)
+static void case_names_free(struct case_names *c)
 {
-        if (c && __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                for (size_t i = 0; i < c->n; i++)
-                        free(c->list[i].name);
-                free(c);
-        }
-        return NULL;
+        for (size_t i = 0; i < c->n; i++)
+                free(c->list[i].name);
+        free(c);
 }
+DEFINE_REFS(case_names, case_names_free)
 
 static int case_names_read(struct tree *t, struct case_names **ret)
 {
@@ -49,7 +47,6 @@ int tree_case_names(struct tree *t, struct case_names **ret)
                 case_names_unref(t->case_names);
                 t->case_names = c;
         }
-        __atomic_add_fetch(&t->case_names->refs, 1, __ATOMIC_RELAXED);
-        *ret = t->case_names;
+        *ret = case_names_ref(t->case_names);
         return 0;
 }

@@ -43,14 +43,12 @@ struct lookup_cache {
         int64_t looked_time;  /* and when that was, in seconds */
 };
 
-struct derived *derived_unref(struct derived *d)
+static void derived_free(struct derived *d)
 {
-        if (d && __atomic_sub_fetch(&d->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-                blob_done(&d->text);
-                free(d);
-        }
-        return NULL;
+        blob_done(&d->text);
+        free(d);
 }
+DEFINE_REFS(derived, derived_free)
 
 static void recent_fact_done(struct recent_fact *f)
 {
@@ -179,8 +177,7 @@ static struct derived *derived_find(struct lookup_cache *r, const struct node *n
 
         if (!d || !d->derived || (!goes_on && d->generation != now))
                 return NULL;
-        __atomic_add_fetch(&d->derived->refs, 1, __ATOMIC_RELAXED);
-        return d->derived;
+        return derived_ref(d->derived);
 }
 
 /* Lock held. */
@@ -214,8 +211,7 @@ static void derived_keep(struct tree *t, const struct node *n, uint64_t generati
                                         .generation = generation,
                                         .size = made->text.size,
                                         .mtime = made->mtime,
-                                        .derived = made};
-        __atomic_add_fetch(&made->refs, 1, __ATOMIC_RELAXED);
+                                        .derived = derived_ref(made)};
         r->derived_bytes += made->text.size;
 }
 

@@ -75,16 +75,8 @@ struct observation *observation_new(void)
         return o;
 }
 
-struct observation *observation_ref(struct observation *o)
+static void observation_free(struct observation *o)
 {
-        __atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
-        return o;
-}
-
-struct observation *observation_unref(struct observation *o)
-{
-        if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) > 0)
-                return NULL;
         for (size_t i = 0; i < o->n_runs; i++) {
                 free(o->runs[i].version);
                 free(o->runs[i].seconds);
@@ -93,8 +85,8 @@ struct observation *observation_unref(struct observation *o)
         for (size_t i = 0; i < N_OBSERVATION_TEXTS; i++)
                 free(*observation_text(o, i));
         free(o);
-        return NULL;
 }
+DEFINE_REFS(observation, observation_free)
 
 /* -- evidence -- */
 

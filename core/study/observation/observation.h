@@ -93,9 +93,7 @@ struct observation {
         char *url;
 };
 struct observation *observation_new(void); /* one reference, everything empty, never NULL strings */
-struct observation *observation_ref(struct observation *o);
-struct observation *observation_unref(struct observation *o); /* NULL */
-DEFINE_CLEANUP(struct observation *, observation_unref)
+DECLARE_REFS(observation)
 #define cleanup_observation cleanup(observation_unrefp)
 enum observation_series observation_series(const struct observation *o);
 /* Adds the n runs of a version, on the observation's case or on a further one. */
