@@ -128,12 +128,10 @@ void cluster_will_build(struct cluster *c)
 
 #define BACKOFF_MOST (60 * NSEC_PER_SEC)
 
-void cluster_fail(struct cluster *c, const char *sentence)
+void cluster_fail(struct cluster *c, const char *sentence, bool is_launch)
 {
-        uint64_t pause = (100 * NSEC_PER_MSEC) << MIN(c->failures, 10u);
-
-        c->failures++;
-        c->next_launch = now_ns() + MIN(pause, BACKOFF_MOST);
+        c->failures += is_launch;
+        c->next_launch = now_ns() + MIN((50 * NSEC_PER_MSEC) << MIN(c->failures, 11u), BACKOFF_MOST);
         snprintf(c->why, sizeof(c->why), "%s", sentence);
         log_warning("cluster %s: %s", c->settings.name, c->why);
 }

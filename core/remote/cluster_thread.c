@@ -41,7 +41,7 @@ static void launch(struct cluster *c, uint64_t now, uint64_t *when)
                 }
                 r = node_launch(c);
                 if (r < 0) {
-                        cluster_fail(c, error_message(r));
+                        cluster_fail(c, error_message(r), true);
                         c->news = true;
                 }
         }

@@ -31,7 +31,7 @@ static int await_slot(struct cluster *c, uint64_t until, struct cluster_slot **r
 
         while ((r = cluster_take(c, 0, 1, ret)) == -EAGAIN && now_ns() < until) {
                 pthread_mutex_lock(&c->lock);
-                if (c->failures > 0) /* the first failure is enough */
+                if (c->why[0]) /* the first failure is enough */
                         r = errorf(-EIO, "%s", c->why);
                 pthread_mutex_unlock(&c->lock);
                 if (r != -EAGAIN)

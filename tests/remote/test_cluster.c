@@ -486,6 +486,40 @@ START_TEST(test_uneven)
 }
 END_TEST
 
+/* A worker that has said hello waits for its input's end; until there is a `hello` it is a launch that waits in a queue. */
+static const char queued_launch[] = "echo $$ >>pids; [ -e hello ] || exec sleep 1000; cat hello; cat >/dev/null; exit 0";
+
+static void kill_launched(unsigned n)
+{
+        char line[32];
+        FILE *f = fopen("pids", "re");
+
+        ck_assert_ptr_nonnull(f);
+        for (unsigned i = 0; i < n; i++) {
+                ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+                ck_assert_int_eq(kill(atoi(line), SIGKILL), 0);
+        }
+        fclose(f);
+}
+
+START_TEST(test_workers_lost_in_use_are_no_failed_launches)
+{
+        struct cluster *c = open_with(queued_launch, "", 4, 60 * NSEC_PER_SEC);
+        struct cluster_slot *slots[4];
+
+        write_probe("n3", 10000000);
+        for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
+                slots[i] = take(c);
+        kill_launched(ARRAY_SIZE(slots));
+        while (view(c).lost < ARRAY_SIZE(slots))
+                poll(NULL, 0, 1);
+        for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
+                cluster_give_back(slots[i]);
+        cluster_give_back(take(c));
+        cluster_close(c);
+}
+END_TEST
+
 /* Where builds are done, nodes with different compilers are different machines. */
 START_TEST(test_toolchains)
 {
@@ -570,5 +604,5 @@ START_TEST(test_walltime)
 }
 END_TEST
 
-SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven, test_toolchains, test_unfaithful,
-              test_walltime)
+SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
+      test_workers_lost_in_use_are_no_failed_launches, test_toolchains, test_unfaithful, test_walltime)
