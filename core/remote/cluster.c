@@ -130,7 +130,10 @@ void cluster_will_build(struct cluster *c)
 
 void cluster_fail(struct cluster *c, const char *sentence, bool is_launch)
 {
-        c->failures += is_launch;
+        if (is_launch) {
+                c->failures++;
+                c->failed_at = now_ns();
+        }
         c->next_launch = now_ns() + MIN((50 * NSEC_PER_MSEC) << MIN(c->failures, 11u), BACKOFF_MOST);
         snprintf(c->why, sizeof(c->why), "%s", sentence);
         log_warning("cluster %s: %s", c->settings.name, c->why);

@@ -89,6 +89,7 @@ struct cluster {
         unsigned per_node; /* slots of a worker seen so far; at first 1 */
         uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time that a worker had left at its hello; 0: none came */
         unsigned failures; /* failed launches in a row */
+        uint64_t failed_at; /* now_ns() of the last of them */
         char machine[PATH_SIZE]; /* "": not known */
         char kernel[256], toolchain[65]; /* of the present workers; "": none */
         bool will_build;
@@ -115,7 +116,7 @@ void node_reap(struct node *n);                                            /* it
 void node_free_if_done(struct node *n);
 
 /* cluster.c */
-void cluster_fail(struct cluster *c, const char *sentence, bool is_launch); /* lock held: a launch failed, or a worker was lost */
+void cluster_fail(struct cluster *c, const char *sentence, bool is_launch); /* lock held: a launch failed, or another trouble */
 void cluster_wake(struct cluster *c);
 unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: the number of nodes in that state */
 

@@ -161,7 +161,8 @@ void node_lose(struct node *n, const char *format, ...)
         add_said(n, &sentence);
         if (n->state != NODE_LEAVING) {
                 n->cluster->lost += n->state == NODE_PRESENT;
-                cluster_fail(n->cluster, sentence.data, n->state == NODE_LAUNCHED);
+                /* Launches that began together fail together, and count once. */
+                cluster_fail(n->cluster, sentence.data, n->state == NODE_LAUNCHED && n->launched >= n->cluster->failed_at);
         }
         n->state = NODE_LEAVING;
         n->kill_at = n->waited ? 0 : now_ns();

@@ -489,6 +489,22 @@ END_TEST
 /* A worker that has said hello waits for its input's end; until there is a `hello` it is a launch that waits in a queue. */
 static const char queued_launch[] = "echo $$ >>pids; [ -e hello ] || exec sleep 1000; cat hello; cat >/dev/null; exit 0";
 
+static void await_launches(unsigned n)
+{
+        cleanup_blob struct blob text = {0};
+        unsigned lines = 0;
+
+        while (lines < n) {
+                poll(NULL, 0, 1);
+                blob_done(&text);
+                if (read_file("pids", 4096, &text) < 0)
+                        continue;
+                lines = 0;
+                for (size_t i = 0; i < text.size; i++)
+                        lines += ((const char *)text.data)[i] == '\n';
+        }
+}
+
 static void kill_launched(unsigned n)
 {
         char line[32];
@@ -515,6 +531,22 @@ START_TEST(test_workers_lost_in_use_are_no_failed_launches)
                 poll(NULL, 0, 1);
         for (size_t i = 0; i < ARRAY_SIZE(slots); i++)
                 cluster_give_back(slots[i]);
+        cluster_give_back(take(c));
+        cluster_close(c);
+}
+END_TEST
+
+START_TEST(test_launches_that_fail_together_are_one_failure)
+{
+        struct cluster *c = open_with(queued_launch, "", CLUSTER_FAILURES, 60 * NSEC_PER_SEC);
+        struct cluster_slot *s;
+
+        ck_assert_int_eq(cluster_take(c, 0, CLUSTER_FAILURES, &s), -EAGAIN);
+        await_launches(CLUSTER_FAILURES);
+        write_probe("n3", 10000000);
+        kill_launched(CLUSTER_FAILURES);
+        while (view(c).queued > 0 && view(c).present == 0) /* all were noted, or the next ones are there */
+                poll(NULL, 0, 1);
         cluster_give_back(take(c));
         cluster_close(c);
 }
@@ -605,4 +637,5 @@ START_TEST(test_walltime)
 END_TEST
 
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
-      test_workers_lost_in_use_are_no_failed_launches, test_toolchains, test_unfaithful, test_walltime)
+      test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
+      test_toolchains, test_unfaithful, test_walltime)
