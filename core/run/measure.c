@@ -210,6 +210,16 @@ static bool is_taken_again(const struct measurement *m, const struct taken *t)
         return m->retries < most_retries(m) && (t->sample.disturbed || (t->short_of_cpu && count_short(m) == 1));
 }
 
+/* Returns the number of samples that count. */
+static size_t choose_sample(struct measurement *m, const struct taken **sorted)
+{
+        size_t n = sort_samples(m, sorted);
+
+        m->disturbed = n == 0;
+        m->chosen = n == 0 ? least_disturbed(m) : (size_t)(sorted[(n - 1) / 2] - m->taken);
+        return n;
+}
+
 static int take_samples(struct measurement *m)
 {
         cleanup_free const struct taken **sorted = allocate(most_samples(m) + MEASURE_RETRIES, sizeof(*sorted));
@@ -220,6 +230,10 @@ static int take_samples(struct measurement *m)
                 int r = take_sample(m);
                 size_t n;
 
+                if (r == -ERESTART && m->n > 0) { /* its worker has no time for another sample, and the next one may have no more */
+                        choose_sample(m, sorted);
+                        return 0;
+                }
                 if (r < 0)
                         return r;
                 if (begin == 0) {
@@ -230,9 +244,7 @@ static int take_samples(struct measurement *m)
                         m->retries++;
                         continue;
                 }
-                n = sort_samples(m, sorted);
-                m->disturbed = n == 0;
-                m->chosen = n == 0 ? least_disturbed(m) : (size_t)(sorted[(n - 1) / 2] - m->taken);
+                n = choose_sample(m, sorted);
                 if (n == 0 || t->sample.disturbed || !is_repeatable(t->sample.verdict) || !can_change(m, sorted, n) ||
                     !is_short_or_noisy(sorted, n) || now_ns() - begin >= budget)
                         return 0;

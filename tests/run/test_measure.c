@@ -553,7 +553,36 @@ START_TEST(test_a_timeout_asleep)
 }
 END_TEST
 
-SUITE("measure", test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_short_run, test_a_question_without_an_answer,
-      test_the_lower_median_is_chosen,
-      test_samples, test_limits, test_answers_near_a_limit,
+/* A worker of a cluster with time for one run. */
+static unsigned runs_there;
+
+static int run_once_there(struct run_remote *, const struct runner_options *options, const struct run_input *, int, struct execute_result *ret)
+{
+        if (runs_there++ > 0)
+                return -ERESTART;
+        *ret = (struct execute_result){.end = END_TIMEOUT, .wall_ns = options->limits.wall_ns, .method = "test"};
+        return 0;
+}
+
+START_TEST(test_a_timeout_asleep_at_the_end_of_a_worker)
+{
+        struct recipe r = toy_recipe("{bin} {case}", 5);
+        struct measure_request q = request_for(&r, "#!/bin/sh\n");
+        struct run_remote there = {.machine = "lab/Abacus/2", .run = run_once_there};
+        struct fact *f;
+
+        there.facts = json_object();
+        q.runner.remote = &there;
+        f = measured(&q);
+        ck_assert_int_eq(f->verdict, VERDICT_TIMEOUT);
+        ck_assert(f->disturbed);
+        ck_assert_uint_eq(runs_there, 2);
+        fact_unref(f);
+        assert_error(measure(&q, &f), ERESTART);
+        json_decref((json_t *)there.facts);
+}
+END_TEST
+
+SUITE("measure", test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_timeout_asleep_at_the_end_of_a_worker,
+      test_a_short_run, test_a_question_without_an_answer, test_the_lower_median_is_chosen, test_samples, test_limits, test_answers_near_a_limit,
       test_an_answer_while_the_machine_lacked_memory, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)
