@@ -14,6 +14,7 @@
 #define STDERR_KEPT 2048            /* last bytes of a launch's standard error */
 #define PROGRESS_TEXT 256
 #define AHEAD_MOST  (256u << 10)    /* files up to this size are sent before they are asked for */
+#define SENT_KEPT   4096            /* a node's last files are not sent again; an older one may be */
 
 enum node_state {
         NODE_LAUNCHED, /* no hello yet */
@@ -66,7 +67,8 @@ struct node {
         struct cluster_slot *slots; /* owned */
         unsigned n_slots, n_busy;
         pthread_mutex_t upload; /* held during uploads, so that no file is sent twice */
-        struct digest_list sent; /* owned; in the order they were sent */
+        size_t n_sent;         /* files that it was sent */
+        struct digest *sent;   /* owned; the last SENT_KEPT of them, number i at i % SENT_KEPT */
 };
 
 struct cluster {

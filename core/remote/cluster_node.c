@@ -208,7 +208,7 @@ void node_free_if_done(struct node *n)
                 digest_list_done(&n->slots[i].wants);
         }
         free(n->slots);
-        digest_list_done(&n->sent);
+        free(n->sent);
         buffer_done(&n->input.bytes);
         buffer_done(&n->output);
         message_done(PACKET_HELLO, &n->hello);
@@ -298,6 +298,7 @@ static int make_slots(struct node *n)
 
         n->n_slots = MIN(n->hello.slots, NODE_SLOTS);
         n->slots = allocate(n->n_slots, sizeof(*n->slots));
+        n->sent = allocate(SENT_KEPT, sizeof(*n->sent));
         for (unsigned i = 0; i < n->n_slots; i++) {
                 struct cluster_slot *s = &n->slots[i];
 

@@ -89,7 +89,7 @@ static int give(const struct call *c, const struct remote_file *f, int fd, const
         } while (r == 0 && at < f->size);
         n = lock(c);
         if (r == 0)
-                digest_list_add(&n->sent, f->id.bytes);
+                n->sent[n->n_sent++ % SENT_KEPT] = f->id;
         unlock(n);
         return r;
 }
@@ -102,8 +102,8 @@ int call_give_first(const struct call *c, const struct remote_file *f, int fd, c
 
         pthread_mutex_lock(&n->upload);
         lock(c);
-        for (size_t i = 0; i < n->sent.n && !was_sent; i++)
-                was_sent = digest_equal(&n->sent.list[i], &f->id);
+        for (size_t i = 0; i < MIN(n->n_sent, (size_t)SENT_KEPT) && !was_sent; i++)
+                was_sent = digest_equal(&n->sent[i], &f->id);
         unlock(n);
         r = was_sent ? 0 : give(c, f, fd, bytes);
         pthread_mutex_unlock(&n->upload);
@@ -116,8 +116,10 @@ bool call_wants(struct call *c, const struct digest *id)
         const struct digest *found;
         struct node *n = lock(c);
 
-        for (; c->n_sent < n->sent.n; c->n_sent++) {
-                found = digest_list_find(wants, &n->sent.list[c->n_sent]);
+        if (n->n_sent > SENT_KEPT)
+                c->n_sent = MAX(c->n_sent, n->n_sent - SENT_KEPT);
+        for (; c->n_sent < n->n_sent; c->n_sent++) {
+                found = digest_list_find(wants, &n->sent[c->n_sent % SENT_KEPT]);
                 if (found)
                         c->struck[found - wants->list] = true;
         }
@@ -167,7 +169,7 @@ static int send_request(struct call *c, enum packet_type type, struct slice body
         eventfd_t old;
         int r = 0;
 
-        c->n_sent = n->sent.n;
+        c->n_sent = n->n_sent;
         if (s->answer != PACKET_FAILED) { /* or it could not keep a file that it was sent, which is the answer */
                 eventfd_read(s->event, &old); /* of the last round; does not block */
                 s->answer = 0;
