@@ -268,11 +268,17 @@ static int if_listed(int r, struct case_info **info)
         return -ENOENT;
 }
 
+static bool is_number(const char *word)
+{
+        const size_t n = strlen(word);
+
+        return n > 0 && n < 10 && strspn(word, "0123456789") == n;
+}
+
 /* Finds one case by its id or name. */
 static int find_one(struct choosing *c, const char *word, struct case_info **ret)
 {
-        bool is_number = *word && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10;
-        int r = is_number ? if_listed(cases_get(c->cases, (uint32_t)strtoul(word, NULL, 10), ret), ret) : -ENOENT;
+        int r = is_number(word) ? if_listed(cases_get(c->cases, (uint32_t)strtoul(word, NULL, 10), ret), ret) : -ENOENT;
 
         return r == -ENOENT ? cases_find(c->cases, word, ret) : r;
 }
@@ -347,7 +353,7 @@ static int choose_many(struct choosing *c, const char *word, size_t *ret_n)
                 return choose_matching(c, match_pattern, word, ret_n);
         if (n > 1 && word[n - 1] == '/')
                 return choose_matching(c, match_folder, word, ret_n);
-        if (n < 4 || n > 64 || strspn(word, "0123456789abcdefABCDEF") < n)
+        if (n < 4 || n > 64 || strspn(word, "0123456789abcdefABCDEF") < n || is_number(word)) /* an id that is none names no other case */
                 return 0;
         r = choose_matching(c, match_digest, word, ret_n);
         return r == 0 && *ret_n > 1 ? errorf(-ENOTUNIQ, "case '%s' is ambiguous: %zu sha256 sums begin so; give more digits", word, *ret_n) : r;

@@ -38,9 +38,9 @@ size_t case_selection_keep(struct case_selection *s, enum format format);
 void case_selection_done(struct case_selection *s);
 #define cleanup_case_selection cleanup(case_selection_done)
 
-/* A word names one case by its id, its name, a prefix of its sha256 (at least four digits), or a file with its bytes; or several cases by A-B (ids), a
- * pattern with * ? [ over names, FOLDER/ of names, a set's name, or `all`. #N, #A-B or #all after any of these: queries of the scripts. -ENOENT: a word
- * names nothing; -ENOTUNIQ. */
+/* A word names one case by its id, its name, a prefix of its sha256 (at least four digits, ten if all are decimal), or a file with its bytes; or
+ * several cases by A-B (ids), a pattern with * ? [ over names, FOLDER/ of names, a set's name, or `all`. #N, #A-B or #all after any of these: queries
+ * of the scripts. -ENOENT: a word names nothing; -ENOTUNIQ. */
 int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
 /* True if a word names a single case, and not several. */
 bool case_word_is_single(const char *word);

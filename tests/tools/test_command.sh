@@ -79,6 +79,9 @@ test_that "cases are found by id, name, folder, pattern, range, digest" '
 	run 0 case list QF_S/ && [ "$(field 1)" = 3 ] && run 0 case list "*.cnf" && [ "$(field 1)" = 4 ] &&
 	run 0 case list 2-4 && [ "$(field 1 | tr "\n" " ")" = "2 3 4 " ] &&
 	run 0 case list "$(sha256sum <set/c.cnf | cut -c 1-9)" && [ "$(field 1)" = 4 ]'
+test_that "a number that is no id is not taken for the start of a digest" '
+	i=0; until sum=$(echo "; $i" | tee number.smt2 | sha256sum) && [[ $sum =~ ^[1-9][0-9]{3} ]]; do i=$((i + 1)); done
+	run 0 --store second case add number.smt2 && run 3 --store second case list "${sum:0:4}" && has err "no case .${sum:0:4}." && run 0 --store second case list "${sum:0:12}"'
 test_that "a file with the bytes is its case" 'run 0 case list set/QF_S/deep/b.smt2 && [ "$(field 1)" = 3 ]'
 test_that "a file that is no case says how to add it" 'echo "(check-sat);n" >n.smt2; run 3 case list n.smt2 && has err "case add n.smt2"'
 test_that "the order asked for is kept, each once" 'run 0 case list 3 1 3 && [ "$(field 1 | tr "\n" " ")" = "3 1 " ]'
