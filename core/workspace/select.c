@@ -268,6 +268,14 @@ static int if_listed(int r, struct case_info **info)
         return -ENOENT;
 }
 
+/* True for `all` and A-B, of ids and after '#'. */
+static bool names_several(const char *word)
+{
+        uint32_t range[2];
+
+        return strcmp(word, "all") == 0 || parse_range(word, range);
+}
+
 static bool is_number(const char *word)
 {
         const size_t n = strlen(word);
@@ -371,11 +379,10 @@ static int choose_queries(struct choosing *c, const char *word, const char *numb
         bool is_asked = false;
         int r = choose_word(&inner, whole);
 
-        if (r == 0 && strcmp(number, "all") != 0 && !parse_range(number, range)) {
-                if (strlen(number) > 9 || number[strspn(number, "0123456789")])
-                        r = errorf(-ENOENT, "'%s' names no query: after '#' stands its number, or A-B, or all", word);
+        if (is_number(number))
                 range[0] = range[1] = (uint32_t)strtoul(number, NULL, 10);
-        }
+        else
+                parse_range(number, range); /* `all` leaves it as it is */
         for (size_t i = 0; i < wholes.n && r == 0; i++) {
                 const struct case_info *of = wholes.list[i];
                 uint32_t last = range[1] == UINT32_MAX ? (uint32_t)of->n_expected : range[1];
@@ -404,9 +411,8 @@ static int choose_word(struct choosing *c, const char *word)
         bool is_set;
         int r = find_one(c, word, &info);
 
-        if (r == -ENOENT && mark && mark > word && mark[1])
+        if (r == -ENOENT && mark && mark > word && (is_number(mark + 1) || names_several(mark + 1)))
                 return choose_queries(c, word, mark + 1);
-
         if (r == -ENOENT && strcmp(word, "all") == 0)
                 return choose_matching(c, match_folder, "", &n);
         if (r == -ENOENT) {
@@ -438,9 +444,8 @@ int cases_select(struct workspace *w, char *const *words, size_t n, struct case_
 
 bool case_word_is_single(const char *word)
 {
-        const char *dash = strchr(word, '-'), *mark = strrchr(word, '#');
+        const char *mark = strrchr(word, '#');
         size_t n = strlen(word);
 
-        return !(mark && (strcmp(mark, "#all") == 0 || strchr(mark, '-'))) && strcmp(word, "all") != 0 && !strpbrk(word, "*?[") && (n == 0 || word[n - 1] != '/') &&
-               !(dash && strspn(word, "0123456789-") == n);
+        return !(mark && names_several(mark + 1)) && !names_several(word) && !strpbrk(word, "*?[") && (n == 0 || word[n - 1] != '/');
 }

@@ -55,8 +55,10 @@ test_that "... and not kept: its bytes ask more" 'run 0 compare toy@v1 toy@v2 "i
 test_that "... reduced, as the script that asks it alone" 'run 0 reduce toy "inc.smt2#3" --reference v1 --target v2 --keep slow --floor 500ms --for 5s && [ "$(grep -c check-sat out)" = 1 ] && has out "sat [0-9]* 900"'
 test_that "... localized" 'run 0 localize toy --reference v1 --target v2 "inc.smt2#3" && has out "$(git -C toy rev-parse v2)"'
 test_that "... in a history" 'run 0 history toy "inc.smt2#3" && has out 0.9'
-test_that "a number that is none is refused" 'run 3 run toy v1 "inc.smt2#5" && has err "has 4 check-sat" && run 3 run toy v1 "inc.smt2#0" && run 3 run toy v1 "inc.smt2#x" && has err "names no query" &&
+test_that "a number that is none is refused" 'run 3 run toy v1 "inc.smt2#5" && has err "has 4 check-sat" && run 3 run toy v1 "inc.smt2#0" && run 3 run toy v1 "inc.smt2#x" && has err "no case .inc.smt2#x." &&
 	echo "(assert true)" >none.smt2 && run 0 case add none.smt2 && run 3 run toy v1 "none.smt2#all" && has err "none.smt2#all. names no query: there is no check-sat"'
+test_that "a # elsewhere in a word begins no query" 'mkdir "made#1" && echo "(check-sat) ; marked" >"made#1/m.smt2" && run 0 case add --name "b#1/m.smt2" "made#1/m.smt2" &&
+	for word in "b#1/" "b#*" "made#1/m.smt2" "b#1/m.smt2#1"; do run 0 case list "$word" && [ "$(wc -l <out)" = 1 ] || exit 1; done'
 test_that "--again wants the whole script" 'run 2 run toy v1 "inc.smt2#3" --again && has err "whole scripts"'
 
 # -- the mount --
