@@ -111,9 +111,13 @@ int cluster_machine(struct cluster *c, char ret[PATH_SIZE])
 
 void cluster_know_machine(struct cluster *c, const char *machine)
 {
+        struct node *n;
+
         pthread_mutex_lock(&c->lock);
-        if (!c->machine[0])
-                snprintf(c->machine, sizeof(c->machine), "%s", machine);
+        TAILQ_FOREACH (n, &c->nodes, link)
+                if (n->state == NODE_PRESENT && strcmp(c->machine, machine) != 0)
+                        node_lose(n, "is left out: it is another machine than %s, of which another process's first worker was", machine);
+        snprintf(c->machine, sizeof(c->machine), "%s", machine);
         pthread_mutex_unlock(&c->lock);
 }
 

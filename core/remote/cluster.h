@@ -46,7 +46,7 @@ void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
 
 /* The machine in the keys of results: "NAME/CPU model/cores". -ENOENT if no worker has come yet; the first one determines it. */
 int cluster_machine(struct cluster *c, char ret[PATH_SIZE]);
-void cluster_know_machine(struct cluster *c, const char *machine); /* known from earlier; ignored if one is known */
+void cluster_know_machine(struct cluster *c, const char *machine); /* the store's; workers of another machine leave */
 
 /* A slot for one run after another. `most_ns`: the longest time of a run, 0: not known; workers that end sooner are left out. `waiting`: the number
  * of askers, this one included; workers are launched for them. Does not wait. -EAGAIN if none is free; `look` is called when one may be. -EIO with a

@@ -64,6 +64,7 @@ struct node {
         bool terminated;                  /* it got SIGTERM; SIGKILL is next */
         struct remote_hello hello;
         json_t *facts; /* of the hello */
+        char *machine; /* owned; of its slots */
         struct cluster_slot *slots; /* owned */
         unsigned n_slots, n_busy;
         pthread_mutex_t upload; /* held during uploads, so that no file is sent twice */

@@ -213,6 +213,7 @@ void node_free_if_done(struct node *n)
         buffer_done(&n->output);
         message_done(PACKET_HELLO, &n->hello);
         json_decref(n->facts);
+        free(n->machine);
         pthread_mutex_destroy(&n->upload);
         free(n);
 }
@@ -294,8 +295,6 @@ static void note_probe(struct cluster *c, const char *host, uint64_t ns)
 
 static int make_slots(struct node *n)
 {
-        struct cluster *c = n->cluster;
-
         n->n_slots = MIN(n->hello.slots, NODE_SLOTS);
         n->slots = allocate(n->n_slots, sizeof(*n->slots));
         n->sent = allocate(SENT_KEPT, sizeof(*n->sent));
@@ -303,7 +302,7 @@ static int make_slots(struct node *n)
                 struct cluster_slot *s = &n->slots[i];
 
                 *s = (struct cluster_slot){.node = n, .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-                s->remote = (struct run_remote){.machine = c->machine, .facts = n->facts, .run = cluster_run};
+                s->remote = (struct run_remote){.machine = n->machine, .facts = n->facts, .run = cluster_run};
                 if (s->event < 0)
                         return -errno;
         }
@@ -341,6 +340,7 @@ static void accept(struct node *n, const char *machine)
                 snprintf(c->machine, sizeof(c->machine), "%s", machine);
         snprintf(c->kernel, sizeof(c->kernel), "%s", h->kernel);
         snprintf(c->toolchain, sizeof(c->toolchain), "%s", h->toolchain);
+        n->machine = copy_string(machine);
         n->facts = json_loads(h->facts, 0, NULL);
         n->ends = h->left_ns > UINT64_MAX - now ? UINT64_MAX : now + h->left_ns;
         c->fits_ns = MAX(c->fits_ns, h->left_ns);

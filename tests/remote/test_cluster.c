@@ -552,6 +552,29 @@ START_TEST(test_launches_that_fail_together_are_one_failure)
 }
 END_TEST
 
+/* Another head noted its machine in the store first. */
+START_TEST(test_workers_of_another_machine_than_the_store_s_leave)
+{
+        struct cluster *c = open_with(queued_launch, "", 1, 60 * NSEC_PER_SEC);
+        struct cluster_slot *s;
+        char machine[PATH_SIZE];
+
+        write_probe("n3", 10000000);
+        s = take(c);
+        cluster_know_machine(c, "lab/Abacus/1");
+        ck_assert_uint_eq(view(c).present, 1);
+        cluster_know_machine(c, "lab/Quipu/2");
+        ck_assert_uint_eq(view(c).present, 0);
+        assert_ok(cluster_machine(c, machine));
+        ck_assert_str_eq(machine, "lab/Quipu/2");
+        ck_assert_str_eq(cluster_slot_remote(s)->machine, "lab/Abacus/1");
+        cluster_give_back(s);
+        assert_error(cluster_slots_take(c, 0, 1, &s), EIO);
+        ck_assert_msg(strstr(error_message(-EIO), "n3 is left out: it is another machine"), "%s", error_message(-EIO));
+        cluster_close(c);
+}
+END_TEST
+
 /* Where builds are done, nodes with different compilers are different machines. */
 START_TEST(test_toolchains)
 {
@@ -638,4 +661,4 @@ END_TEST
 
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
-      test_toolchains, test_unfaithful, test_walltime)
+      test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime)
