@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -738,15 +737,11 @@ uint64_t now_ns(void)
         return clock_ns(CLOCK_MONOTONIC);
 }
 
-struct timespec time_in(uint64_t ns)
+void condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t ns)
 {
-        struct timespec t;
+        const struct timespec t = {.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)};
 
-        clock_gettime(CLOCK_REALTIME, &t);
-        ns += (uint64_t)t.tv_nsec;
-        t.tv_sec += (time_t)(ns / NSEC_PER_SEC);
-        t.tv_nsec = (long)(ns % NSEC_PER_SEC);
-        return t;
+        pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &t);
 }
 
 bool fd_is_readable(int fd)

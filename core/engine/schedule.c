@@ -763,7 +763,6 @@ static void *schedule_thread(void *user)
 {
         struct engine *e = user;
         uint64_t generation = 0, looked = 0, changes = 0, config_looked = 0;
-        struct timespec t;
         struct job *j;
 
         pthread_mutex_lock(&e->lock);
@@ -791,13 +790,12 @@ static void *schedule_thread(void *user)
                 }
                 if (e->dirty)
                         sooner(&when, e->published + pause);
-                t = (struct timespec){.tv_sec = (time_t)(when / NSEC_PER_SEC), .tv_nsec = (long)(when % NSEC_PER_SEC)};
                 if (e->attention) /* something happened while the lock was dropped */
                         continue;
                 if (when == 0)
                         pthread_cond_wait(&e->changed, &e->lock);
                 else
-                        pthread_cond_timedwait(&e->changed, &e->lock, &t);
+                        condition_wait(&e->changed, &e->lock, when);
         }
         while ((j = TAILQ_FIRST(&e->all)))
                 job_cancel(j);
@@ -809,15 +807,11 @@ static void *schedule_thread(void *user)
 
 int schedule_start(struct engine *e)
 {
-        pthread_condattr_t monotonic;
         sigset_t before;
         int r;
 
-        pthread_condattr_init(&monotonic);
-        pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        pthread_cond_init(&e->changed, &monotonic);
+        pthread_cond_init(&e->changed, NULL);
         pthread_cond_init(&e->idle, NULL);
-        pthread_condattr_destroy(&monotonic);
         guard_block_signals(&before); /* signals are for the process's first thread; ours inherit this mask */
         r = -pthread_create(&e->scheduler, NULL, schedule_thread, e);
         pthread_sigmask(SIG_SETMASK, &before, NULL);

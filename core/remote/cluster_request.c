@@ -46,9 +46,7 @@ static int send_part(const struct call *c, struct slice body)
         int r = 0;
 
         while (r == 0 && n->state == NODE_PRESENT && n->output.size - n->written > NODE_AHEAD) {
-                struct timespec t = time_in(NSEC_PER_SEC);
-
-                pthread_cond_timedwait(&n->cluster->drained, &n->cluster->lock, &t);
+                condition_wait(&n->cluster->drained, &n->cluster->lock, now_ns() + NSEC_PER_SEC);
                 if (fd_is_readable(c->cancel_fd))
                         r = errorf(-ECANCELED, "cancelled");
         }

@@ -90,11 +90,8 @@ int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *us
                 pthread_mutex_unlock(&p->lock);
                 r = is_over(user) ? errorf(-ECANCELED, "cancelled") : try_with(p, most_ns, leasing, ret);
                 pthread_mutex_lock(&p->lock);
-                if (r == -EAGAIN) {
-                        struct timespec until = time_in(LEASE_LOOK_NS);
-
-                        pthread_cond_timedwait(&p->changed, &p->lock, &until);
-                }
+                if (r == -EAGAIN)
+                        condition_wait(&p->changed, &p->lock, now_ns() + LEASE_LOOK_NS);
         }
         p->n_leasing--;
         pthread_mutex_unlock(&p->lock);

@@ -121,10 +121,9 @@ static void *work_to_the_end(void *user)
 /* Waits a moment, then checks whether the search is over. Under the lock. */
 static void look(struct campaign *c)
 {
-        struct timespec until = time_in(LOOK_NS);
         uint64_t most = c->settings->most_finds;
 
-        pthread_cond_timedwait(&c->changed, &c->lock, &until);
+        condition_wait(&c->changed, &c->lock, now_ns() + LOOK_NS);
         if (campaign_now(c) >= c->settings->seconds || fd_is_readable(c->cancel_fd) ||
             (most > 0 && campaign_count_findings(&c->status) - c->found_before >= most))
                 c->is_over = true;

@@ -87,7 +87,6 @@ static bool await_work(struct pool_worker *worker)
 
         while (!p->is_closing) {
                 bool is_wanted = has_work(p);
-                struct timespec until;
                 int r = 1;
 
                 if (p->ready && worker->number > 0) {
@@ -101,8 +100,7 @@ static bool await_work(struct pool_worker *worker)
                         return !p->is_closing;
                 if (p->is_closing || has_work(p) != is_wanted)
                         continue;
-                until = time_in(is_wanted ? READY_LOOK_NS : IDLE_LOOK_NS);
-                pthread_cond_timedwait(&p->work, &p->lock, &until);
+                condition_wait(&p->work, &p->lock, now_ns() + (is_wanted ? READY_LOOK_NS : IDLE_LOOK_NS));
         }
         return false;
 }
