@@ -753,7 +753,7 @@ static const struct candidates *candidates_of(struct generator *g, const struct 
         for (size_t i = 0; i < n; i++) {
                 double weight = g->weights[ops[i]];
 
-                if (weight <= 0 && all)
+                if (weight <= 0 && all && !op_is_newer(ops[i], g->options.dialect))
                         weight = usual_weight(ops[i], &any, false);
                 if (weight <= 0)
                         continue;

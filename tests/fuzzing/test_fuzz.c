@@ -488,6 +488,23 @@ START_TEST(test_theories_are_not_mixed)
 }
 END_TEST
 
+START_TEST(test_mutants_of_older_dialects_have_no_newer_operators)
+{
+        cleanup_script struct script *s = read_text("(declare-fun x () Real)(declare-fun s () String)(assert (< x 1.0))(assert (= s \"a\"))(check-sat)");
+        cleanup_generator struct generator *g = NULL;
+        struct generate_options o = generate_defaults;
+        enum op ops[N_OPS];
+        size_t n;
+
+        o.dialect = DIALECT_2_5;
+        assert_ok(generator_new(&o, test_seed(2), &g));
+        n = mutate_actions(g, s, ops);
+        ck_assert_uint_gt(n, 10);
+        for (size_t i = 0; i < n; i++)
+                ck_assert_msg(!op_is_newer(ops[i], o.dialect), "%s", operator_row(ops[i])->name);
+}
+END_TEST
+
 /* A solver refuses a product of variables in QF_LIA, and Reals in it. */
 START_TEST(test_mutants_keep_to_their_logic)
 {
@@ -867,7 +884,8 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_operators_are_replaced_in_kind, test_ranges_are_translated, test_formulas_are_well_sorted,
               test_every_operator_of_the_theory_comes, test_parameters_are_kept,
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
-              test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_keep_to_their_logic,
+              test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_of_older_dialects_have_no_newer_operators,
+              test_mutants_keep_to_their_logic,
               test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
               test_enumeration_is_exhaustive_and_without_twins, test_older_dialects_have_no_newer_operators,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
