@@ -131,8 +131,10 @@ static int serve(struct mounting *m)
         const struct session_options options = {.mountpoint = m->mountpoint, .options = m->options.data, .ready = on_ready, .user = m};
         int r = workspace_open(m->store, 0, &w);
 
-        if (r == 0)
+        if (r == 0) {
+                workspace_set_wait(w, common.wait_ns);
                 r = workspace_engine(w, NULL, &e);
+        }
         return r == 0 ? session_run(w, e, &options) : r;
 }
 
