@@ -92,6 +92,10 @@ test_that "a solver of the store, at a revision, on a file: the build stays, the
 	run 0 solver try toy v1 a.smt2 && row answer ok "unsat is read" && run 0 case list && empty out && run 0 build toy v1'
 test_that "on a case of the store" 'run 0 case add a.smt2 && run 0 solver try toy v1 1 --once && row answer ok unsat && run 3 solver try toy v1 nowhere && run 3 solver try toy v9 && run 3 solver try nowhere && run 2 solver try'
 
+hold_cores
+test_that "--wait gives up: no core is free" 'limit=30 run 75 solver try toy v1 1 --once --wait 0 && has err "waits for a core: somebody has core"'
+let_cores_go
+
 test_that "recipes are listed, with what they say of themselves" 'run 0 recipe list && has out "^strand	/.*/strand.recipe	strand, the string solver" && run 0 recipe list --json && has out "\"name\":\"strand\""'
 test_that "and shown" 'run 0 recipe show strand && cmp out "$source_dir/examples/recipes/strand.recipe" && run 3 recipe show nowhere && has err "no recipe .nowhere." && run 2 recipe show'
 printf '[solver]\nbiuld = x\n' >bad.recipe

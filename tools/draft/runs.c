@@ -1,6 +1,7 @@
 /* Finds the solver among the built programs, and how to run it: it answers formulas whose answer is known. */
 #include "draft.h"
 
+#include "core/workspace/lease.h"
 #include "tools/recipe/formulas.h"
 #include "tools/recipe/recipe_check.h"
 
@@ -35,7 +36,7 @@ void draft_run(struct draft_program *p, const struct draft_keys *keys, const cha
 
         do {
                 cleanup_buffer struct buffer recipe = {0};
-                struct runner *runner = NULL;
+                struct lease lease = {.workspace = common.workspace, .what = "recipe draft", .cancel_fd = common.signals, .slot.lock = -1};
                 struct recipe **list = NULL;
                 size_t n = 0;
                 int r;
@@ -45,10 +46,11 @@ void draft_run(struct draft_program *p, const struct draft_keys *keys, const cha
                 command_must(recipe_parse(recipe.data, "the draft", DRAFT_NAME, &list, &n));
                 run_result_done(ret);
                 *ret = (struct run_result){0};
-                runner = recipe_runner_open(list[0], p->list, p->n, NULL);
-                runner_set_seed(runner, has_seed, seed);
-                r = runner_run(runner, &input, common.signals, ret);
-                runner = runner_close(runner);
+                r = lease_run(&lease, LEASE_ONCE,
+                              &(struct runner_options){.recipe = list[0], .programs = p->list, .n_programs = p->n, .limits = list[0]->limits,
+                                                       .has_seed = has_seed, .seed = seed},
+                              &input, ret);
+                lease_leave(&lease);
                 recipe_list_free(list, n);
                 command_must(r);
         } while (add_library(p, &ret->run));

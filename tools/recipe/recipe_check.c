@@ -7,7 +7,7 @@
 #include "core/git/paths.h"
 #include "core/query/held.h"
 #include "core/run/cell_file.h"
-#include "core/run/runner.h"
+#include "core/workspace/lease.h"
 #include "formulas.h"
 #include "tools/ask.h"
 
@@ -164,7 +164,9 @@ static int check_again(struct recipe_check *t, const struct recipe *era)
 struct running {
         struct recipe_check *check;
         const struct recipe *recipe;
-        struct runner *runner;
+        const struct held *held;
+        struct lease lease;
+        bool has_seed;
         bool *found; /* for each pattern of `effort`: matched in some run */
         const char *logic; /* of the formulas it answers; NULL for DIMACS */
 };
@@ -197,15 +199,6 @@ bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
                 n++;
         snprintf(ret, RUN_WORDS, "%.*s", (int)n, at);
         return true;
-}
-
-struct runner *recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote)
-{
-        cleanup_free char *scratch = format_string("%s/scratch", workspace_dir(common.workspace));
-        const struct runner_options options = {.recipe = recipe, .programs = list, .n_programs = n, .limits = recipe->limits, .scratch_parent = scratch,
-                                               .sandbox = workspace_settings(common.workspace)->sandbox, .remote = remote};
-
-        return runner_open(&options);
 }
 
 /* True if the program starts; otherwise prints a problem. */
@@ -250,7 +243,10 @@ static int run_one(void *user, const char *text, struct run_result *ret)
 {
         struct running *r = user;
         struct run_input input = text ? (struct run_input){.bytes = slice_string(text)} : (struct run_input){.path = r->check->input};
-        int k = runner_run(r->runner, &input, common.signals, ret);
+        int k = lease_run(&r->lease, 0,
+                          &(struct runner_options){.recipe = r->recipe, .programs = r->held->list, .n_programs = r->held->n, .limits = r->recipe->limits,
+                                                   .has_seed = r->has_seed, .seed = 1},
+                          &input, ret);
 
         for (size_t i = 0; k == 0 && i < ret->efforts.n; i++)
                 r->found[i] |= ret->efforts.list[i].found;
@@ -337,7 +333,7 @@ static int check_seed(struct running *r)
         cleanup_buffer struct buffer words = {0};
         int k = run_one(r, text, &plain);
 
-        runner_set_seed(r->runner, true, 1);
+        r->has_seed = true;
         if (k == 0)
                 k = run_one(r, text, &seeded);
         if (k < 0)
@@ -376,20 +372,18 @@ static int check_runs(struct recipe_check *t, const struct build_record *record)
         const struct recipe *recipe = solver_recipe_at(common.solver, t->commit);
         cleanup_free bool *found = allocate(strings_count(recipe->effort) + 1, sizeof(*found));
         cleanup_held struct held held = {0};
-        struct worker_pool *pool = common.solver->pool;
-        struct cluster_slot *remote = NULL;
-        struct runner *runner = NULL;
+        struct running running = {
+                .check = t,
+                .recipe = recipe,
+                .held = &held,
+                .found = found,
+                .lease = {.workspace = common.workspace, .pool = common.solver->pool, .what = "solver try", .cancel_fd = common.signals, .slot.lock = -1},
+        };
         int r = held_build(common.workspace, record, &held);
 
-        if (r == 0 && pool) /* the machines of the solver's runs */
-                r = pool_lease(pool, recipe->limits.wall_ns, command_progress.stop, t, &remote);
         if (r == 0)
-                runner = recipe_runner_open(recipe, held.list, held.n, remote ? cluster_slot_remote(remote) : NULL);
-        if (r == 0)
-                r = run_all(&(struct running){.check = t, .recipe = recipe, .runner = runner, .found = found});
-        runner_close(runner);
-        if (remote)
-                pool_release(pool, remote);
+                r = run_all(&running);
+        lease_leave(&running.lease);
         return r;
 }
 

@@ -16,9 +16,6 @@ struct recipe_check {
 /* Makes all checks. 0, even with problems. -ECANCELED. Other errors, with a sentence: not the recipe's fault. */
 int recipe_check(struct recipe_check *t);
 
-/* Opens a runner for programs by a recipe, in the store's scratch folder on this machine, or on `remote` unless NULL. */
-struct runner *recipe_runner_open(const struct recipe *recipe, const struct run_program *list, size_t n, struct run_remote *remote);
-
 /* True if the loader reports a missing library, such as "libpoly.so.0". */
 #define RUN_WORDS 160 /* bytes quoted of a solver's output */
 bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS]);
