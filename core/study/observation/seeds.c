@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/engine/ask.h"
-#include "core/query/seeds_known.h"
+#include "core/query/resolved_cell.h"
 #include "core/study/base/version.h"
 #include "core/study/localize/localization.h"
 #include "core/study/observation/campaign_store.h"
@@ -63,39 +63,28 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
 
 /* -- known runs -- */
 
-struct seeds_side {
-        const struct cell *cell;
-        struct seeds_value *to;
-        unsigned which, n;
-};
-
-static int add_known(void *user, uint32_t seed, const struct fact *fact)
-{
-        struct seeds_side *side = user;
-        double amount = side->to->measure == JUDGE_TIME ? cell_seconds(side->cell, fact) : fact_amount(fact, side->to->measure);
-
-        if (seed == 0) /* the cell itself */
-                return 0;
-        side->to->runs[seed - 1][side->which] = (struct seeds_run){.verdict = fact->verdict, .amount = isnan(amount) ? 0 : amount};
-        side->n++;
-        return 0;
-}
-
-/* 1: all of them are known. */
+/* -ENOENT: not all of them are known. */
 static int read_known(const struct seeds_query *q, const char *machine, struct seeds_value *to)
 {
-        int r = 1;
+        int r = 0;
 
-        for (unsigned which = 0; r == 1 && which < 2; which++) {
-                struct cell cell = cell_of(q, which, 0);
-                struct seeds_side side = {.cell = &cell, .to = to, .which = which};
+        for (unsigned which = 0; r == 0 && which < 2; which++) {
+                const struct version *v = q->versions[which];
                 struct digest build;
 
-                cell.machine = machine;
-                r = build_key(cell.solver->history, cell.commit, cell.solver->recipe, &build);
-                if (r == 0)
-                        r = draws_known(q->workspace, &cell, &build, SEEDS_MOST + 1, to->measure != JUDGE_EFFORT, add_known, &side);
-                r = r < 0 ? r : side.n == SEEDS_MOST;
+                r = build_key(v->solver->history, v->commit, v->solver->recipe, &build);
+                for (uint32_t seed = 1; r == 0 && seed <= SEEDS_MOST; seed++) {
+                        cleanup(fact_unrefp) struct fact *f = NULL;
+                        struct cell cell = cell_of(q, which, seed);
+                        double amount;
+
+                        cell.machine = machine;
+                        r = run_find_built(q->workspace, &cell, &build, to->measure != JUDGE_EFFORT, &f);
+                        if (r < 0)
+                                continue;
+                        amount = to->measure == JUDGE_TIME ? cell_seconds(&cell, f) : fact_amount(f, to->measure);
+                        to->runs[seed - 1][which] = (struct seeds_run){.verdict = f->verdict, .amount = isnan(amount) ? 0 : amount};
+                }
         }
         return r;
 }
@@ -107,13 +96,12 @@ static int seeds_find(struct query *query, struct value **ret)
         int r;
 
         *v = (struct seeds_value){.value = {.type = query->type, .refs = 1}, .measure = q->finding->measure, .threshold = q->finding->threshold};
-        r = *q->machine ? read_known(q, q->machine, v) : 0;
-        if (r == 0)
+        r = *q->machine ? read_known(q, q->machine, v) : -ENOENT;
+        if (r == -ENOENT)
                 r = read_known(q, NULL, v);
-        if (r != 1)
-                return r == 0 ? -ENOENT : r;
-        *ret = &steal_pointer(v)->value;
-        return 0;
+        if (r == 0)
+                *ret = &steal_pointer(v)->value;
+        return r;
 }
 
 /* -- missing runs -- */
