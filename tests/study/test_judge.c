@@ -106,6 +106,18 @@ START_TEST(test_a_wrong_answer_under_any_seed)
 }
 END_TEST
 
+START_TEST(test_a_version_that_contradicts_itself_improves_nothing)
+{
+        for (int side = 0; side < 2; side++) {
+                judge_pairs(5, run(VERDICT_UNKNOWN, 1), run(VERDICT_UNKNOWN, 1));
+                for (size_t i = 0; i < 5; i++)
+                        pairs[0][i].run[side] = run(i % 2 ? VERDICT_SAT : VERDICT_UNSAT, 1);
+                look_at(1, &by_time);
+                ck_assert_int_eq(judged.cases[0].change, JUDGE_CONTRADICTION);
+        }
+}
+END_TEST
+
 START_TEST(test_a_wrong_answer_of_one_version_alone)
 {
         judge_pairs(1, wrong_run(VERDICT_UNSAT), (struct judge_run){0});
@@ -774,7 +786,8 @@ START_TEST(test_small_sets_end_early)
 }
 END_TEST
 
-SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_a_wrong_answer_of_one_version_alone,
+SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_a_version_that_contradicts_itself_improves_nothing,
+      test_a_wrong_answer_of_one_version_alone,
       test_one_lost_answer_proves_nothing,
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor, test_an_outlier_is_no_change,

@@ -260,7 +260,8 @@ static size_t tell_answers(const struct comparing_table *t)
                 alarm_line("%s: %zu of the first version, %zu of the second; 'solverfs status' names them", answer_alarm_name(ANSWER_WRONG), s->wrong[0],
                            s->wrong[1]);
         if (disputed > 0)
-                alarm_line("%s: on %zu case%s the two contradict each other", answer_alarm_name(ANSWER_CONTRADICTION), disputed, plural(disputed));
+                alarm_line("%s: on %zu case%s the two contradict each other, or one itself", answer_alarm_name(ANSWER_CONTRADICTION), disputed,
+                           plural(disputed));
         return wrong + disputed;
 }
 
@@ -357,8 +358,8 @@ void cmd_compare(int argc, char **argv)
                 "p, pairs, solved a, solved b, ratios of effort and memory, what decided it, name.\n"
                 "A change is at least 5 % (of times 1 ms, too), and a shift over seeds: at least five pairs of runs in turn. When the two do not "
                 "differ, one comparison in a hundred reports any. How: docs/comparing.md.\n"
-                "The exit status is 1 when an answer is wrong, when the two contradict each other, when a version cannot be built, and as "
-                "--fail-on-regression says.\n\n"
+                "The exit status is 1 when an answer is wrong, when the two contradict each other or one itself, when a version cannot be "
+                "built, and as --fail-on-regression says.\n\n"
                 "  solverfs compare z3@z3-4.8.8 z3@z3-4.8.9\n"
                 "  solverfs compare main HEAD --set ci --fail-on-regression 1.2 --markdown\n"
                 "  solverfs compare z3@HEAD cvc5@HEAD QF_S/ --scatter z3-cvc5.svg\n"

@@ -491,7 +491,7 @@ static struct judged_case judge_answers(const struct judge_case *c, size_t pairs
         }
         ret.change = !judge_is_compared(c)                          ? JUDGE_UNKNOWN
                      : wrong[0] != wrong[1]                         ? (wrong[1] ? JUDGE_WRONG : JUDGE_RIGHT)
-                     : (sat[0] && unsat[1]) || (unsat[0] && sat[1]) ? JUDGE_CONTRADICTION
+                     : (sat[0] || sat[1]) && (unsat[0] || unsat[1]) ? JUDGE_CONTRADICTION
                      : c->is_same_program || !is_solved             ? JUDGE_SAME
                                                                     : JUDGE_UNDECIDED;
         return ret;

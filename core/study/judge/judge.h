@@ -110,7 +110,7 @@ enum judge_change {
         JUDGE_UNKNOWN, /* not known on both sides */
         /* regressions, worst first */
         JUDGE_WRONG,         /* wrong now */
-        JUDGE_CONTRADICTION, /* sat against unsat, with no known answer */
+        JUDGE_CONTRADICTION, /* sat against unsat, also under two seeds of one version, with no known answer */
         JUDGE_LOST,          /* solved under most seeds before, not now */
         JUDGE_MORE,          /* slower; more memory or effort */
         /* improvements */
