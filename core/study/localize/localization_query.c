@@ -40,6 +40,8 @@ static void localized_key(const struct localization_options *o, const struct cas
         if (o->is_cpu_time) {
                 hasher_string(h, "cpu");
                 hasher_number(h, limits.cpu_ns);
+        } else {
+                recipe_add_limit(h, "cputime", limits.cpu_ns, limits.wall_ns);
         }
         if (o->solver->pool) /* a case that is slow there may not be slow here */
                 hasher_string(h, o->solver->pool->name);
