@@ -505,7 +505,7 @@ struct localized *localization_result(const struct localization *l, size_t i)
                 ret->value_target = ends[1];
         }
         ret->is_unfinished = l->stopped && localize_is_cut_off(l->search, i);
-        ret->is_disturbed = l->disturbed[i] && ret->state == LOCALIZE_NO_CULPRIT;
+        ret->is_disturbed = l->disturbed[i] && ret->state != LOCALIZE_FOUND;
         ret->culprits = allocate(n, sizeof(*ret->culprits));
         for (; ret->n < n; ret->n++)
                 take_culprit(l, &culprits[ret->n], &ret->culprits[ret->n]);
