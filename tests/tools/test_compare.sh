@@ -37,6 +37,7 @@ int main(int argc, char **argv)
 	fprintf(stderr, "lasts %.9f\n", ms / 1e3 * (1 + t.tv_nsec / 1000 % 1000 * 5e-5));
 	if (!strcmp(kind, "effort")) fprintf(stderr, "conflicts: %d\n", (1000 + seed) * PERCENT / 100);
 	if (!strcmp(kind, "idle")) fprintf(stderr, "conflicts: 7\n");
+	if (!strcmp(kind, "flip") && !strcmp(FLIP, "crash")) abort();
 	puts(!strcmp(kind, "flip") || !strcmp(kind, "long") ? FLIP : "sat");
 	return version[0] == 'x';
 }
@@ -45,7 +46,7 @@ END2
 	[ "$1" != broken ] || echo 'exit 7' >toy/build.sh
 	git -C toy add -A && git -C toy commit -q -m "$1" && git -C toy tag "$1"
 }
-version v1 100 sat && version v1-again 100 sat && version v2 150 sat && version lost 100 unknown && version wrong 100 unsat && version broken 100 sat
+version v1 100 sat && version v1-again 100 sat && version v2 150 sat && version lost 100 unknown && version crash 100 crash && version wrong 100 unsat && version broken 100 sat
 toy_recipe toy 'timeout = 10s' 'effort = conflicts: ([0-9]+)' 'run = {bin} {seed} {case}' 'seed = -s {n}'
 printf '[variant "other"]\n\targuments = -x\n' >>toy.recipe
 formula() { printf '(set-info :kind %s)\n(declare-const %s Bool)\n(assert (or %s true))\n(check-sat)\n' "$1" "$2" "$2"; }
@@ -112,6 +113,11 @@ test_that "--fail-on-regression: status 1 from the ratio on" '
 	run 0 $c slow.smt2 --fail-on-regression 2 && run 0 compare v2 toy@v1 slow.smt2 --fail-on-regression 1.2'
 test_that "an answer lost under most seeds fails whatever the ratio" '
 	run 1 compare v1 toy@lost flip.smt2 --fail-on-regression 9 && has out "^regression	4	lost	sat	.*	unknown" && run 0 compare v1 toy@lost flip.smt2'
+test_that "--keep makes a finding of each answer that became unknown, or a crash" '
+	for v in lost crash; do run 0 compare v1 toy@$v flip.smt2 --keep && has err "1 regression kept" || exit 1; done; run 0 findings toy --json && python3 -c "
+import json
+crash, lost = [f for f in map(json.loads, open(\"out\")) if f[\"kind\"] != \"spr\"]
+assert lost[\"kind\"] == \"regression\" and crash[\"kind\"] == \"crash\" and lost[\"after\"] < 1 and crash[\"after\"] < 1, (lost, crash)"'
 test_that "a wrong answer is first and loud" '
 	run 1 compare v1 toy@wrong status.smt2 effort.smt2 && has err "WRONG ANSWER: 0 of the first version, 1 of the second" && [ "$(value wrong 3)" = 1 ] &&
 	[ "$(grep ^regression out | head -1 | cut -f 2,3)" = "5	wrong" ]'
@@ -169,6 +175,10 @@ run 0 $c all -q # listed are those of all cases and of sets, without other words
 run 0 compare toy@v1 other@v1 --one-seed -q
 mkdir "$mnt" && "$solverfs" mount "$mnt" >/dev/null 2>err || cat err
 test_that "a kept regression stands below spr" 'grep -qE "in ([0-9]+) of \1 pairs of runs \(100%\)\.$" "$mnt/toy/spr/1/report.md" && is "$mnt/toy/spr/1/case.smt2" "$(cat slow.smt2)"'
+test_that "... and a kept lost answer below incompleteness, which verify.sh confirms" '
+	grep -q "unknown where it was decided before" "$mnt/toy/incompleteness/3/report.md" && grep -q "answers .sat., .* answers .unknown." "$mnt/toy/incompleteness/3/report.md" && ! grep -q timeout "$mnt/toy/incompleteness/3/times.tsv" &&
+	sh "$mnt/toy/incompleteness/3/verify.sh" there >out 2>err && has out "found were sat and unknown" &&
+	timeout 100 cat "$mnt/toy/incompleteness/3/localized.tsv" >out 2>err && [ "$(sed -n 2p out | cut -f 2)" = "$(git -C toy rev-parse lost)" ]'
 before=$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")
 a=$(git -C toy rev-parse v1) b=$(git -C toy rev-parse v2)
 test_that "compare/ lists what the command compared" '

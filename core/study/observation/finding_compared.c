@@ -4,38 +4,59 @@
 
 #include "core/study/base/stat.h"
 
-static double amount_of(const struct judge_run *run, enum judge_measure m)
+/* The most frequent answer of a side. */
+static enum verdict usual_answer(const struct judge_case *c, int side)
 {
-        double amount = m == JUDGE_MEMORY ? run->memory : run->effort;
+        size_t seen[N_VERDICTS] = {0}, most = 0;
+        enum verdict ret = VERDICT_UNKNOWN;
 
-        if (m == JUDGE_MEMORY || m == JUDGE_EFFORT)
-                return verdict_is_decided(run->verdict) && isfinite(amount) ? amount : 0;
-        if (!verdict_is_decided(run->verdict) && run->limit > 0)
-                return m == JUDGE_CPU_TIME && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
-        return m == JUDGE_CPU_TIME ? run->cpu_seconds : run->seconds;
+        for (size_t k = 0; k < c->n_pairs; k++) {
+                const enum verdict verdict = c->pairs[k].run[side].verdict;
+
+                if (!judge_pair_is_known(&c->pairs[k]) || ++seen[verdict] <= most)
+                        continue;
+                most = seen[verdict];
+                ret = verdict;
+        }
+        return ret;
 }
 
-/* Adds a side's runs of a case's pairs, with the side's most frequent answer. */
-static void add_runs(struct observation *f, const struct comparing_table *t, size_t i, int side)
+/* An answer may be lost to something else than time. */
+static enum observation_kind kind_of(enum judge_change change, enum verdict now)
 {
-        const struct judge_case *c = &t->cases[i];
-        size_t seen[N_VERDICTS] = {0}, most = 0;
-        enum verdict verdict = VERDICT_UNKNOWN;
+        if (change != JUDGE_LOST || verdict_is_decided(now) || now == VERDICT_TIMEOUT || now == VERDICT_MEMOUT)
+                return FINDING_SPR;
+        return now == VERDICT_CRASH ? FINDING_CRASH : FINDING_REGRESSION;
+}
+
+static enum judge_measure measure_of(enum judge_change change, enum verdict now, enum judge_measure asked)
+{
+        if (change != JUDGE_LOST)
+                return asked;
+        return now == VERDICT_MEMOUT ? JUDGE_MEMORY : asked == JUDGE_CPU_TIME ? asked : JUDGE_TIME;
+}
+
+static double amount_of(const struct observation *f, const struct judge_run *run)
+{
+        double amount = f->measure == JUDGE_MEMORY ? run->memory : run->effort;
+
+        if (f->measure != JUDGE_TIME)
+                return (verdict_is_decided(run->verdict) || run->verdict == VERDICT_MEMOUT) && isfinite(amount) ? amount : 0;
+        if (f->kind == FINDING_SPR && !verdict_is_decided(run->verdict) && run->limit > 0)
+                return f->is_cpu_time && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
+        return f->is_cpu_time ? run->cpu_seconds : run->seconds;
+}
+
+/* Adds a side's runs of a case's pairs. */
+static void add_runs(struct observation *f, const struct comparing_table *t, const struct judge_case *c, int side)
+{
         double amounts[JUDGE_PAIRS];
         uint32_t n = 0;
 
-        for (size_t k = 0; k < c->n_pairs && n < JUDGE_PAIRS; k++) {
-                const struct judge_run *run = &c->pairs[k].run[side];
-
-                if (!judge_pair_is_known(&c->pairs[k]))
-                        continue;
-                amounts[n++] = amount_of(run, t->options->measure);
-                if (++seen[run->verdict] > most) {
-                        most = seen[run->verdict];
-                        verdict = run->verdict;
-                }
-        }
-        observation_add_runs(f, t->sha[side], verdict, amounts, n);
+        for (size_t k = 0; k < c->n_pairs && n < JUDGE_PAIRS; k++)
+                if (judge_pair_is_known(&c->pairs[k]))
+                        amounts[n++] = amount_of(f, &c->pairs[k].run[side]);
+        observation_add_runs(f, t->sha[side], usual_answer(c, side), amounts, n);
 }
 
 /* Half of the way between the medians, as verify.sh takes it between a culprit and its parent. */
@@ -51,21 +72,25 @@ static double threshold_of(const struct observation *f)
 static int keep(struct workspace *w, const struct comparing_table *t, size_t i, struct findings_compared *ret)
 {
         const struct comparing_options *o = t->options;
+        const struct judge_case *c = &t->cases[i];
+        const enum judge_change change = t->judgement.cases[i].change;
+        const enum verdict now = usual_answer(c, 1);
+        const enum judge_measure measure = measure_of(change, now, o->measure);
         cleanup_observation struct observation *f = observation_new();
         int r;
 
-        f->kind = FINDING_SPR;
+        f->kind = kind_of(change, now);
         f->solver = o->version[0].solver->number;
         f->found = f->changed = now_seconds();
         f->case_id = o->cases[i]->id;
-        f->timeout = fmin(t->cases[i].pairs[0].run[0].limit, t->cases[i].pairs[0].run[1].limit);
-        f->is_cpu_time = o->measure == JUDGE_CPU_TIME;
-        f->measure = f->is_cpu_time ? JUDGE_TIME : o->measure;
+        f->timeout = fmin(c->pairs[0].run[0].limit, c->pairs[0].run[1].limit);
+        f->is_cpu_time = measure == JUDGE_CPU_TIME;
+        f->measure = f->is_cpu_time ? JUDGE_TIME : measure;
         set_string(&f->origin, COMPARED_ORIGIN);
         set_string(&f->reference, t->sha[0]);
         set_string(&f->target, t->sha[1]);
         for (int side = 0; side < 2; side++)
-                add_runs(f, t, i, side);
+                add_runs(f, t, c, side);
         f->threshold = threshold_of(f);
         r = observation_add(w, f);
         ret->known += r == 1;

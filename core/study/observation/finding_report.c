@@ -109,7 +109,9 @@ static void add_version(const struct solver *s, const char *version, struct buff
 /* The verdict of the median run. */
 static enum verdict usual_verdict(const struct observation *f, const struct observed_runs *runs)
 {
-        return f->measure == JUDGE_TIME && f->timeout > 0 && observation_seconds(f, runs->version) >= f->timeout ? VERDICT_TIMEOUT : runs->verdict;
+        return verdict_is_decided(runs->verdict) && f->measure == JUDGE_TIME && f->timeout > 0 && observation_seconds(f, runs->version) >= f->timeout
+                       ? VERDICT_TIMEOUT
+                       : runs->verdict;
 }
 
 static void add_title(const struct solver *s, const struct observation *f, struct buffer *ret)
@@ -117,7 +119,6 @@ static void add_title(const struct solver *s, const struct observation *f, struc
         static const char *const titles[N_FINDING_KINDS] = {
                 [FINDING_SOUNDNESS] = "an answer contradicts the one that follows from a formula decided before",
                 [FINDING_CRASH] = "crash",
-                [FINDING_REGRESSION] = "unknown where it was decided before",
                 [FINDING_IMPLICATION] = "unknown where an implied formula is decided",
         };
         const struct observed_runs *target = observation_runs_of(f, f->target);
@@ -133,6 +134,8 @@ static void add_title(const struct solver *s, const struct observation *f, struc
                             target && usual_verdict(f, target) == VERDICT_TIMEOUT ? "more than " : "", observation_seconds(f, f->target));
         else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
                 buffer_addf(ret, "# %s: two versions contradict each other\n\n", name);
+        else if (f->kind == FINDING_REGRESSION)
+                buffer_addf(ret, "# %s: %s where it was decided before\n\n", name, verdict_name(finding_verdict(f, f->target)));
         else
                 buffer_addf(ret, "# %s: %s\n\n", name, titles[f->kind]);
 }
@@ -317,7 +320,7 @@ static void add_matter(const struct solver *s, const struct observation *f, stru
                 add_version(s, f->reference, ret);
                 buffer_addf(ret, " answers `%s`, ", reference ? verdict_name(reference->verdict) : "?");
                 add_version(s, f->target, ret);
-                buffer_adds(ret, " answers `unknown`");
+                buffer_addf(ret, " answers `%s`", verdict_name(finding_verdict(f, f->target)));
         } else if (f->kind == FINDING_IMPLICATION) {
                 add_version(s, f->target, ret);
                 buffer_addf(ret,

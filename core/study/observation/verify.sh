@@ -39,7 +39,7 @@ compare_answers() { # 0: they are those that were found
 	measure after 0
 	echo "before: ${first:-no answer}, after: ${answer:-no answer}; found were $wanted_before and $wanted_after"
 	case $wanted_before in decided) case $first in sat | unsat) first=decided ;; esac ;; esac
-	[ "$first $answer" = "$wanted_before $wanted_after" ] && echo confirmed && return
+	[ "${first:-error} ${answer:-error}" = "$wanted_before $wanted_after" ] && echo confirmed && return
 	echo 'not confirmed'
 	return 1
 }
