@@ -340,5 +340,6 @@ test_that "a file of the corpus that does not parse is left out, named and count
 	echo "(declare-fun s () String)(assert (= s (str.++ s \"a\")))(check-sat)" >corpus/good.smt2
 	campaign 0 corpus 1s --reference v1 --target v2 --corpus corpus && has err "left out: .*bad.smt2:1:" && has out "^skipped-seeds 1"'
 test_that "a name that is no folder" 'campaign 2 a/b 10s --reference v1 --target v2 && has err "name of a campaign"'
+test_that "the name under which comparisons keep their findings" 'campaign 2 compare 10s --reference v1 --target v2 && has err "compare --keep"'
 
 echo "1..$n"

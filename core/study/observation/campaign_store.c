@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include "core/run/host.h"
+#include "core/study/observation/finding_compared.h"
 
 /* In TABLE_CAMPAIGNS: 's' solver(4) name → settings, 't' solver(4) name → status */
 #define KEY_MOST (5 + CAMPAIGN_NAME_MOST + 1)
@@ -24,6 +25,8 @@ int campaign_check_name(const char *name)
         if (n == 0 || n > CAMPAIGN_NAME_MOST || name[0] == '.')
                 return errorf(-EINVAL, "'%s' is not a name for a campaign: 1 to %d bytes, the first not a point", name,
                               CAMPAIGN_NAME_MOST);
+        if (strcmp(name, COMPARED_ORIGIN) == 0)
+                return errorf(-EINVAL, "'%s' is not a name for a campaign: findings of 'compare --keep' have it", name);
         for (size_t i = 0; i < n; i++)
                 if (name[i] == '/' || (unsigned char)name[i] <= ' ' || (unsigned char)name[i] == 127)
                         return errorf(-EINVAL, "the name of a campaign has no blanks, slashes or control characters: '%s'", name);
