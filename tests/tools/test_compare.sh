@@ -91,6 +91,7 @@ test_that "... or takes more effort, which is another finding" '
 	run 0 $c effort.smt2 --measure effort --keep && has err "1 regression kept" && run 0 findings toy --all && has out "	spr:effort	.*	[0-9]+	[0-9]+	"'
 test_that "what --keep does not take" '
 	run 2 $c --keep --one-seed && has err "exclude each other" && run 2 $c --keep --measure seconds-per-effort && has err "is for --measure time" &&
+	run 2 $c --keep --machine elsewhere && has err "results of this machine: --keep and --machine exclude each other" &&
 	run 2 compare toy@v1 other@v2 --keep && has err "two versions of one solver: toy and other are two"'
 test_that "a count that changes is no change of time" 'run 0 $c effort.smt2 && ! has out "^regression" && [ "$(value compared 2)" = 1 ]'
 test_that "... but one of effort" '

@@ -295,6 +295,8 @@ static void check_keep(const struct compare *o)
                 return;
         if (o->options.most_pairs == 1)
                 command_usage("--one-seed proves nothing that could be kept: --keep and --one-seed exclude each other");
+        if (o->machine_name)
+                command_usage("findings are made of results of this machine: --keep and --machine exclude each other");
         if (o->options.measure == JUDGE_PACE)
                 command_usage("--keep is for --measure time, cpu, memory and effort");
         if (v[0].solver->number != v[1].solver->number)
