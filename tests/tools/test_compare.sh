@@ -89,6 +89,8 @@ assert f[\"kind\"] == \"spr\" and f[\"campaign\"] == \"compare\" and 1.3 < f[\"a
 assert 0.3 < f[\"threshold\"] / (f[\"after\"] - f[\"before\"]) < 0.7, f"'
 test_that "... or takes more effort, which is another finding" '
 	run 0 $c effort.smt2 --measure effort --keep && has err "1 regression kept" && run 0 findings toy --all && has out "	spr:effort	.*	[0-9]+	[0-9]+	"'
+test_that "... found under a seed that was asked for, which it keeps" '
+	formula slow seeded >seeded.smt2 && run 0 case add seeded.smt2 && run 0 $c seeded.smt2 --seed 5 --keep && run 0 localize toy spr/3 --json && has out "\"seed\": ?5"; r=$?; run 0 case remove seeded.smt2; (exit $r)'
 test_that "what --keep does not take" '
 	run 2 $c --keep --one-seed && has err "exclude each other" && run 2 $c --keep --measure seconds-per-effort && has err "is for --measure time" &&
 	run 2 $c --keep --machine elsewhere && has err "results of this machine: --keep and --machine exclude each other" &&
@@ -177,9 +179,9 @@ run 0 compare toy@v1 other@v1 --one-seed -q
 mkdir "$mnt" && "$solverfs" mount "$mnt" >/dev/null 2>err || cat err
 test_that "a kept regression stands below spr" 'grep -qE "in ([0-9]+) of \1 pairs of runs \(100%\)\.$" "$mnt/toy/spr/1/report.md" && is "$mnt/toy/spr/1/case.smt2" "$(cat slow.smt2)"'
 test_that "... and a kept lost answer below incompleteness, which verify.sh confirms" '
-	grep -q "unknown where it was decided before" "$mnt/toy/incompleteness/3/report.md" && grep -q "answers .sat., .* answers .unknown." "$mnt/toy/incompleteness/3/report.md" && ! grep -q timeout "$mnt/toy/incompleteness/3/times.tsv" &&
-	sh "$mnt/toy/incompleteness/3/verify.sh" there >out 2>err && has out "found were sat and unknown" &&
-	timeout 100 cat "$mnt/toy/incompleteness/3/localized.tsv" >out 2>err && [ "$(sed -n 2p out | cut -f 2)" = "$(git -C toy rev-parse lost)" ]'
+	grep -q "unknown where it was decided before" "$mnt/toy/incompleteness/4/report.md" && grep -q "answers .sat., .* answers .unknown." "$mnt/toy/incompleteness/4/report.md" && ! grep -q timeout "$mnt/toy/incompleteness/4/times.tsv" &&
+	sh "$mnt/toy/incompleteness/4/verify.sh" there >out 2>err && has out "found were sat and unknown" &&
+	timeout 100 cat "$mnt/toy/incompleteness/4/localized.tsv" >out 2>err && [ "$(sed -n 2p out | cut -f 2)" = "$(git -C toy rev-parse lost)" ]'
 before=$(grep ^solverfs_asked_total "$mnt/.solverfs/stats")
 a=$(git -C toy rev-parse v1) b=$(git -C toy rev-parse v2)
 test_that "compare/ lists what the command compared" '

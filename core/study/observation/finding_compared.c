@@ -84,6 +84,7 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
         f->found = f->changed = now_seconds();
         f->case_id = o->cases[i]->id;
         f->timeout = fmin(c->pairs[0].run[0].limit, c->pairs[0].run[1].limit);
+        f->seed = o->has_seed ? o->seed : 0;
         f->is_cpu_time = measure == JUDGE_CPU_TIME;
         f->measure = f->is_cpu_time ? JUDGE_TIME : measure;
         set_string(&f->origin, COMPARED_ORIGIN);
