@@ -36,7 +36,8 @@ struct culprit {
         uint32_t commit;
         uint32_t *findings; /* owned; numbers, ascending */
         size_t n;
-        /* The finding with the largest slowdown at this commit; if all its findings are by memory or effort, the one with the largest ratio. */
+        /* The finding with the largest slowdown at this commit. If all its findings are by memory or effort: of the measure of the first one, the finding
+         * with the largest ratio. */
         uint32_t worst; /* its number */
         enum judge_measure measure;
         double before, after; /* of the measure, seconds as a rule; infinite: an end without an answer */
