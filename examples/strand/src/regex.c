@@ -282,10 +282,10 @@ static rid loop(struct re_bank *b, rid x, int64_t lo, int64_t hi)
 {
         bool nullable = node(b, x)->nullable;
 
-        if (nullable)
-                lo = 0; /* shorter powers are among the longer */
         if (hi >= 0 && lo > hi)
                 return b->none;
+        if (nullable)
+                lo = 0; /* shorter powers are among the longer */
         if (hi == 0 || x == b->eps || (x == b->none && lo == 0))
                 return b->eps;
         if (x == b->none)
