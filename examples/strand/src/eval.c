@@ -33,16 +33,6 @@ static const struct ustr *join(struct bank *b, const struct ustr *const *parts, 
         return r;
 }
 
-static int64_t find(const struct ustr *s, const struct ustr *t, int64_t from)
-{
-        if (from < 0 || from > s->len)
-                return -1;
-        for (; from + t->len <= s->len; from++)
-                if (!t->len || !memcmp(s->c + from, t->c, 4 * (size_t)t->len))
-                        return from;
-        return -1;
-}
-
 static int compare(const struct ustr *s, const struct ustr *t)
 {
         for (uint32_t i = 0; i < s->len && i < t->len; i++)
@@ -253,7 +243,7 @@ static const struct ustr *replace_all(struct bank *b, const struct ustr *s, cons
 
         if (!t->len)
                 return s;
-        for (; (at = find(s, t, from)) >= 0; from = at + t->len) {
+        for (; (at = ustr_find(s, t, from)) >= 0; from = at + t->len) {
                 vec_push(&parts, slice(b, s, from, at - from));
                 vec_push(&parts, u);
         }
@@ -369,7 +359,7 @@ static void eval_bool(struct bank *b, const struct term *t, const struct value *
                 o->b = x->s->len <= y->s->len && slice(b, y->s, y->s->len - x->s->len, x->s->len) == x->s;
                 break;
         case OP_CONTAINS:
-                o->b = find(x->s, y->s, 0) >= 0;
+                o->b = ustr_find(x->s, y->s, 0) >= 0;
                 break;
         case OP_IS_DIGIT:
                 o->b = x->s->len == 1 && x->s->c[0] >= '0' && x->s->c[0] <= '9';
@@ -433,7 +423,7 @@ static void eval_int(const struct term *t, const struct value *val, struct value
                 o->i = x->s->len;
                 break;
         case OP_INDEXOF:
-                o->i = find(x->s, y->s, val[t->args[2]].i);
+                o->i = ustr_find(x->s, y->s, val[t->args[2]].i);
                 break;
         case OP_LASTINDEXOF:
                 for (o->i = (int64_t)x->s->len - y->s->len; o->i >= 0; o->i--)
@@ -484,7 +474,7 @@ static const struct ustr *eval_str(struct bank *b, const struct term *t, const s
         case OP_SUBSTR:
                 return slice(b, x->s, y->i, z->i);
         case OP_REPLACE:
-                at = find(x->s, y->s, 0);
+                at = ustr_find(x->s, y->s, 0);
                 if (at < 0)
                         return x->s;
                 return join(b, (const struct ustr *[]){slice(b, x->s, 0, at), z->s, slice(b, x->s, at + y->s->len, x->s->len)},

@@ -33,14 +33,6 @@ static const struct ustr *instance(struct search *s, const struct picks *p, cons
         return r;
 }
 
-static bool occurs(const struct ustr *t, const struct ustr *s)
-{
-        for (uint32_t i = 0; i + t->len <= s->len; i++)
-                if (!t->len || !memcmp(s->c + i, t->c, 4 * (size_t)t->len))
-                        return true;
-        return false;
-}
-
 /* Words of the model's lengths for the variables that are not solved, then for those that are. */
 static bool pick(struct search *s, const struct state *st, struct picks *p)
 {
@@ -110,7 +102,7 @@ static struct trouble check(struct search *s, const struct state *st, const stru
                 if (instance(s, p, st->neqs.d[i].l) == instance(s, p, st->neqs.d[i].r))
                         return (struct trouble){TROUBLE_NEQ, i};
         for (size_t i = 0; i < st->lacks.n; i++)
-                if (occurs(instance(s, p, st->lacks.d[i].r), instance(s, p, st->lacks.d[i].l)))
+                if (ustr_find(instance(s, p, st->lacks.d[i].l), instance(s, p, st->lacks.d[i].r), 0) >= 0)
                         return (struct trouble){TROUBLE_LACK, i};
         for (int codes = 0; codes < 2; codes++) /* last, as there are many, and numbers may turn out to be contradictory without them */
                 for (size_t i = 0; i < st->links.n; i++) {

@@ -38,6 +38,14 @@ const struct ustr *ustr_get(struct ustr_table *t, struct arena *a, const uint32_
         return s;
 }
 
+int64_t ustr_find(const struct ustr *s, const struct ustr *t, int64_t from)
+{
+        for (; from >= 0 && from <= (int64_t)s->len - t->len; from++)
+                if (!t->len || !memcmp(s->c + from, t->c, 4 * (size_t)t->len))
+                        return from;
+        return -1;
+}
+
 void ustr_table_free(struct ustr_table *t)
 {
         free(t->bucket);

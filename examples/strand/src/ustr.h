@@ -17,6 +17,8 @@ struct ustr_table {
 };
 
 const struct ustr *ustr_get(struct ustr_table *t, struct arena *a, const uint32_t *c, size_t len);
+/* The first place at or after `from` where s contains t, or -1; from < 0: -1. */
+int64_t ustr_find(const struct ustr *s, const struct ustr *t, int64_t from);
 void ustr_table_free(struct ustr_table *t);
 
 /* Prints an SMT-LIB 2.6 string literal; everything that is not plain is escaped. */

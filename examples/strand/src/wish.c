@@ -73,14 +73,6 @@ static const struct ustr *none(struct guess *g)
         return text(g, NULL, 0).s;
 }
 
-static int64_t where(const struct ustr *s, const struct ustr *t, int64_t from)
-{
-        for (int64_t i = from < 0 ? 0 : from; i + t->len <= s->len; i++)
-                if (!t->len || !memcmp(s->c + i, t->c, 4 * (size_t)t->len))
-                        return i;
-        return -1;
-}
-
 static bool begins(const struct ustr *s, const struct ustr *t)
 {
         return t->len <= s->len && (!t->len || !memcmp(s->c, t->c, 4 * (size_t)t->len));
@@ -296,7 +288,7 @@ static bool step_within(struct step *p, uint32_t x, uint32_t y, bool want)
         at = op == OP_PREFIXOF ? 0 : op == OP_SUFFIXOF ? t->len : guess_random(p->g, t->len + 1);
         if (want)
                 return ask(p, y, splice(p->g, t, op == OP_SUFFIXOF && n <= t->len ? at - n : at, at + n, s));
-        at = op == OP_PREFIXOF ? 0 : op == OP_SUFFIXOF ? (int64_t)t->len - s->len : where(t, s, 0);
+        at = op == OP_PREFIXOF ? 0 : op == OP_SUFFIXOF ? (int64_t)t->len - s->len : ustr_find(t, s, 0);
         if (at < 0 || !s->len)
                 return false;
         n = guess_random(p->g, s->len);
@@ -373,7 +365,7 @@ static bool step_bool(struct step *p)
 static bool step_find(struct step *p, int64_t k)
 {
         const struct ustr *s = arg(p, 0)->s, *t = arg(p, 1)->s;
-        int64_t from = p->x->nargs > 2 ? arg(p, 2)->i : 0, at = where(s, t, from);
+        int64_t from = p->x->nargs > 2 ? arg(p, 2)->i : 0, at = ustr_find(s, t, from < 0 ? 0 : from);
         uint32_t way = guess_random(p->g, 4);
 
         if (k < 0) {
@@ -468,7 +460,7 @@ static bool step_concat(struct step *p)
                 before = splice(p->g, before.s, before.s->len, before.s->len, arg(p, k)->s);
         for (uint32_t k = i + 1; k < p->x->nargs; k++)
                 after = splice(p->g, after.s, after.s->len, after.s->len, arg(p, k)->s);
-        from = begins(v, before.s) || guess_random(p->g, 2) ? before.s->len : where(v, before.s, 0);
+        from = begins(v, before.s) || guess_random(p->g, 2) ? before.s->len : ustr_find(v, before.s, 0);
         to = ends(v, after.s) || guess_random(p->g, 2) ? (int64_t)v->len - after.s->len : guess_random(p->g, v->len + 1);
         return ask(p, i, part(p->g, v, from, to));
 }
@@ -485,7 +477,7 @@ static bool step_substr(struct step *p, int64_t i, int64_t n)
         if (v->len > n)
                 return false;
         if (!is_fixed(p, 1) && (way == 0 || i < 0 || is_fixed(p, 0))) {
-                k = v->len ? where(s, v, 0) : s->len;
+                k = v->len ? ustr_find(s, v, 0) : s->len;
                 if (k >= 0)
                         return ask(p, 1, number(k));
         }
@@ -500,7 +492,7 @@ static bool step_replace(struct step *p)
 {
         const struct ustr *s = arg(p, 0)->s, *t = arg(p, 1)->s, *u = arg(p, 2)->s, *v = p->v.s;
         bool plain = p->x->op == OP_REPLACE || p->x->op == OP_REPLACE_ALL;
-        int64_t at = plain ? where(s, t, 0) : -1, k;
+        int64_t at = plain ? ustr_find(s, t, 0) : -1, k;
         struct value head, tail;
 
         switch (guess_random(p->g, 5)) {
@@ -513,7 +505,7 @@ static bool step_replace(struct step *p)
                 }
                 return !is_fixed(p, 2) && ask(p, 2, p->v);
         case 1:
-                k = plain && u->len ? where(v, u, 0) : -1;
+                k = plain && u->len ? ustr_find(v, u, 0) : -1;
                 if (k >= 0 && !is_fixed(p, 0))
                         return ask(p, 0, splice(p->g, v, k, k + u->len, t));
                 return !is_fixed(p, 0) && ask(p, 0, p->v);
