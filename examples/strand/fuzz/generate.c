@@ -51,7 +51,7 @@ static void literal(struct gen *g, unsigned max)
 
 static void language(struct gen *g, int depth)
 {
-        unsigned k = depth <= 0 ? rnd(g, 4) : rnd(g, 16);
+        unsigned k = depth <= 0 ? rnd(g, 4) : rnd(g, 16), hi;
 
         switch (k) {
         case 0:
@@ -115,10 +115,10 @@ static void language(struct gen *g, int depth)
                         put(g, ")");
                         break;
                 }
-                /* at least once: cvc5 1.0.3 takes (_ re.loop 0 0) of a star for the star */
-                put(g, "((_ re.loop %u ", k = rnd(g, 3));
-                k += rnd(g, 3);
-                put(g, "%u) ", k ? k : 1);
+                k = rnd(g, 3);
+                hi = rnd(g, 6) ? k + rnd(g, 3) : rnd(g, 3);
+                /* not twice 0: cvc5 1.0.3 takes (_ re.loop 0 0) of a star for the star */
+                put(g, "((_ re.loop %u %u) ", k, k || hi ? hi : 1);
                 language(g, depth - 1);
                 put(g, ")");
         }
@@ -276,7 +276,7 @@ static void integer(struct gen *g, int depth)
                 put(g, ")");
                 break;
         case 3:
-                put(g, rnd(g, 2) ? "(- 1)" : "%u", rnd(g, 60));
+                put(g, rnd(g, 2) ? "(- 1)" : rnd(g, 10) ? "%u" : "9223372036854775806", rnd(g, 60));
                 break;
         case 6:
                 put(g, "(+ ");
