@@ -1,7 +1,7 @@
 #include "script.h"
 #include "parser.h"
 
-volatile sig_atomic_t script_answering;
+volatile sig_atomic_t script_answering = 1;
 
 static void print_value(FILE *out, const struct value *v)
 {
@@ -113,6 +113,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                         status = 1;
                         goto out;
                 case PARSER_CHECK_SAT:
+                        script_answering = 1;
                         if (p.unsupported) {
                                 fprintf(stderr, "strand: unknown, because of %s\n", p.unsupported);
                                 verdict = VERDICT_UNKNOWN;
@@ -126,12 +127,11 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                                 val = util_alloc(nval * sizeof(*val));
                                 now = *opt;
                                 now.ends &= !memmem(p.lex.p, (size_t)(p.lex.end - p.lex.p), "check-sat", 9);
-                                script_answering = 1;
                                 verdict = strand_solve(&b, all.d, all.n, &now, stats, val);
-                                script_answering = 0;
                         }
                         fprintf(out, "%s\n", verdicts[verdict]);
                         fflush(out);
+                        script_answering = 0;
                         vec_free(&all);
                         break;
                 case PARSER_GET_MODEL:
