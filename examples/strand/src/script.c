@@ -149,6 +149,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                 default:
                         break;
                 }
+                fflush(out); /* an alarm ends the program without */
         }
 out:
         free(val);
