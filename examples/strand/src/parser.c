@@ -156,6 +156,7 @@ static int push_pop(struct parser *p, bool push)
                 return parser_error_here(p, "pop without push");
         if (push && n > 1000000)
                 return parser_error_here(p, "too many levels");
+        p->is_changed = true;
         for (; n > 0; n--) {
                 if (push) {
                         vec_push(&p->levels,
@@ -183,6 +184,7 @@ static void reset(struct parser *p)
         p->asserts.n = 0;
         p->declared.n = 0;
         p->unsupported = NULL;
+        p->is_changed = true;
         parser_undo(p, 0);
 }
 
@@ -245,6 +247,7 @@ static int command(struct parser *p)
         } else if (parser_is(p, "reset-assertions")) {
                 p->asserts.n = 0;
                 p->levels.n = 0;
+                p->is_changed = true;
                 lexer_next(&p->lex);
         } else if (parser_is(p, "get-value") || parser_is(p, "check-sat-assuming")) {
                 event = parser_is(p, "get-value") ? PARSER_GET_VALUE : PARSER_CHECK_SAT;
@@ -293,6 +296,7 @@ static int command(struct parser *p)
                         r = parser_error_here(p, "the assertion has sort %s, not Bool", term_sort_name(parser_sort_of(p, t)));
                 if (!r) {
                         vec_push(&p->asserts, t);
+                        p->is_changed = true;
                         lexer_next(&p->lex);
                 }
         } else {

@@ -34,6 +34,7 @@ struct parser {
         size_t ntable, nsymbols;
         VEC(struct symbol *) trail; /* definitions to undo, latest last */
         bool asserting;             /* the term being read is an assertion */
+        bool is_changed;            /* the assertions, since the caller last set this to false */
         const char *unsupported;    /* why this script is outside the solver's logics, or NULL */
         char text[256];
         char error[512];

@@ -114,6 +114,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                         goto out;
                 case PARSER_CHECK_SAT:
                         script_answering = 1;
+                        p.is_changed = false;
                         if (p.unsupported) {
                                 fprintf(stderr, "strand: unknown, because of %s\n", p.unsupported);
                                 verdict = VERDICT_UNKNOWN;
@@ -136,7 +137,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                         break;
                 case PARSER_GET_MODEL:
                 case PARSER_GET_VALUE:
-                        if (verdict != VERDICT_SAT)
+                        if (verdict != VERDICT_SAT || p.is_changed)
                                 fputs("(error \"no model is available\")\n", out);
                         else if (event == PARSER_GET_MODEL)
                                 print_model(out, &p, val, nval, empty);

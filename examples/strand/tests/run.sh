@@ -58,6 +58,21 @@ case $(deep 100000 '(not ' p '') in
 '(error "'*) pass=$((pass + 1)) ;;
 *) fail=$((fail + 1)) && echo "FAIL deep nesting without end" ;;
 esac
+# Answers to commands, line by line with a space behind each.
+says() { # WANT SCRIPT
+        got=$(echo "(declare-const x String)$2" | timeout 20 "$strand" - 2>/dev/null | tr '\n' ' ')
+        if [ "$got" = "$1" ]; then
+                pass=$((pass + 1))
+        else
+                fail=$((fail + 1)) && echo "FAIL $2: expected $1, got $got"
+        fi
+}
+none='(error "no model is available") '
+says "$none" '(get-model)'
+for change in '(assert (= x "b"))' '(push 1)' '(reset-assertions)' '(reset)(declare-const x String)'; do
+        says "sat $none" "(assert (= x \"a\"))(check-sat)$change(get-value (x))"
+done
+says "sat ${none}sat "'((x "a")) ' '(push 1)(assert (= x "a"))(check-sat)(pop 1)(get-value (x))(assert (= x "a"))(check-sat)(get-value (x))'
 # --timeout while there is much to read: an answer, and none is lost that was given before.
 long() { # BEFORE
         awk -v b="$1" 'BEGIN { print "(set-logic QF_S)(declare-const x String)" b
