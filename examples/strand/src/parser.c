@@ -223,7 +223,7 @@ static int command(struct parser *p)
         } else if (parser_is(p, "exit")) {
                 event = PARSER_EXIT;
                 lexer_next(&p->lex);
-        } else if (parser_is(p, "reset")) {
+        } else if (parser_is(p, "reset") || parser_is(p, "reset-assertions")) {
                 reset(p);
                 lexer_next(&p->lex);
         } else if (parser_is(p, "get-model")) {
@@ -244,11 +244,6 @@ static int command(struct parser *p)
         } else if (ignored(p)) {
                 lexer_next(&p->lex);
                 r = parser_skip_rest(p);
-        } else if (parser_is(p, "reset-assertions")) {
-                p->asserts.n = 0;
-                p->levels.n = 0;
-                p->is_changed = true;
-                lexer_next(&p->lex);
         } else if (parser_is(p, "get-value") || parser_is(p, "check-sat-assuming")) {
                 event = parser_is(p, "get-value") ? PARSER_GET_VALUE : PARSER_CHECK_SAT;
                 lexer_next(&p->lex);

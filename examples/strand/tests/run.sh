@@ -69,10 +69,11 @@ says() { # WANT SCRIPT
 }
 none='(error "no model is available") '
 says "$none" '(get-model)'
-for change in '(assert (= x "b"))' '(push 1)' '(reset-assertions)' '(reset)(declare-const x String)'; do
+for change in '(assert (= x "b"))' '(push 1)' '(reset-assertions)(declare-const x String)' '(reset)(declare-const x String)'; do
         says "sat $none" "(assert (= x \"a\"))(check-sat)$change(get-value (x))"
 done
 says "sat ${none}sat "'((x "a")) ' '(push 1)(assert (= x "a"))(check-sat)(pop 1)(get-value (x))(assert (= x "a"))(check-sat)(get-value (x))'
+says 'sat sat ' '(assert (= x "a"))(check-sat)(reset-assertions)(declare-const x Int)(assert (> x 1))(check-sat)'
 # --timeout while there is much to read: an answer, and none is lost that was given before.
 long() { # BEFORE
         awk -v b="$1" 'BEGIN { print "(set-logic QF_S)(declare-const x String)" b
