@@ -159,12 +159,13 @@ static int push_pop(struct parser *p, bool push)
         p->is_changed = true;
         for (; n > 0; n--) {
                 if (push) {
-                        vec_push(&p->levels,
-                                 (struct parser_level){(uint32_t)p->asserts.n, (uint32_t)p->declared.n, (uint32_t)p->trail.n});
+                        vec_push(&p->levels, (struct parser_level){(uint32_t)p->asserts.n, (uint32_t)p->declared.n, (uint32_t)p->trail.n,
+                                                                   p->unsupported});
                 } else {
                         p->levels.n--;
                         p->asserts.n = p->levels.d[p->levels.n].asserts;
                         p->declared.n = p->levels.d[p->levels.n].declared;
+                        p->unsupported = p->levels.d[p->levels.n].unsupported;
                         parser_undo(p, p->levels.d[p->levels.n].trail);
                 }
         }
@@ -332,8 +333,13 @@ enum parser_event parser_next(struct parser *p)
 {
         for (;;) {
                 struct lexer start;
+                bool before;
                 int event;
 
+                if (p->is_passing)
+                        p->unsupported = NULL;
+                p->is_passing = false;
+                before = p->unsupported;
                 p->terms.n = 0;
                 p->texts.n = 0;
                 lexer_next(&p->lex);
@@ -356,6 +362,7 @@ enum parser_event parser_next(struct parser *p)
                         lexer_next(&p->lex);
                         get_value = parser_is(p, "get-value");
                         event = parser_is(p, "check-sat-assuming") ? PARSER_CHECK_SAT : get_value ? PARSER_GET_VALUE : -1;
+                        p->is_passing = event >= 0 && !before;
                         p->lex = start;
                         p->terms.n = 0;
                         if (parser_skip(p) < 0)

@@ -20,6 +20,7 @@ struct symbol;
 
 struct parser_level {
         uint32_t asserts, declared, trail;
+        const char *unsupported;
 };
 
 struct parser {
@@ -35,7 +36,8 @@ struct parser {
         VEC(struct symbol *) trail; /* definitions to undo, latest last */
         bool asserting;             /* the term being read is an assertion */
         bool is_changed;            /* the assertions, since the caller last set this to false */
-        const char *unsupported;    /* why this script is outside the solver's logics, or NULL */
+        const char *unsupported;    /* why the assertions, or the terms of the current event, are outside the solver's logics; NULL if they are not */
+        bool is_passing;            /* it is only the terms */
         char text[256];
         char error[512];
         const char *source;

@@ -139,6 +139,8 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                 case PARSER_GET_VALUE:
                         if (verdict != VERDICT_SAT || p.is_changed)
                                 fputs("(error \"no model is available\")\n", out);
+                        else if (p.unsupported)
+                                fprintf(out, "(error \"outside the logics: %s\")\n", p.unsupported);
                         else if (event == PARSER_GET_MODEL)
                                 print_model(out, &p, val, nval, empty);
                         else

@@ -74,6 +74,12 @@ for change in '(assert (= x "b"))' '(push 1)' '(reset-assertions)(declare-const 
 done
 says "sat ${none}sat "'((x "a")) ' '(push 1)(assert (= x "a"))(check-sat)(pop 1)(get-value (x))(assert (= x "a"))(check-sat)(get-value (x))'
 says 'sat sat ' '(assert (= x "a"))(check-sat)(reset-assertions)(declare-const x Int)(assert (> x 1))(check-sat)'
+says 'unknown sat ' '(push 1)(declare-fun f (Int) Int)(assert (= (f 1) 2))(check-sat)(pop 1)(assert (= x "a"))(check-sat)'
+large='(str.at x 99999999999999999999)' why='(error "outside the logics: a numeral of more than 63 bits") '
+says "sat ${why}sat " "(check-sat)(get-value ($large))(check-sat)"
+says "sat ${why}"'((x "")) ' "(check-sat)(get-value ($large))(get-value (x))"
+says 'unknown sat ' "(check-sat-assuming ((= $large \"a\")))(check-sat)"
+says "sat ${why}unknown " "(check-sat)(assert (= $large \"a\"))(get-value (x))(check-sat)"
 # --timeout while there is much to read: an answer, and none is lost that was given before.
 long() { # BEFORE
         awk -v b="$1" 'BEGIN { print "(set-logic QF_S)(declare-const x String)" b
