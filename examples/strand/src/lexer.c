@@ -105,7 +105,7 @@ enum token lexer_next(struct lexer *l)
         return bad(l, "unexpected character");
 }
 
-static int hex(char c)
+int lexer_hex(char c)
 {
         if (c >= '0' && c <= '9')
                 return c - '0';
@@ -128,15 +128,15 @@ static size_t escape(const char *p, const char *end, uint32_t *out)
                 if (end - p < 6)
                         return 0;
                 for (i = 2; i < 6; i++) {
-                        if (hex(p[i]) < 0)
+                        if (lexer_hex(p[i]) < 0)
                                 return 0;
-                        v = 16 * v + (uint32_t)hex(p[i]);
+                        v = 16 * v + (uint32_t)lexer_hex(p[i]);
                 }
                 *out = v;
                 return 6;
         }
-        for (i = 3; p + i < end && i < 8 && hex(p[i]) >= 0; i++)
-                v = 16 * v + (uint32_t)hex(p[i]);
+        for (i = 3; p + i < end && i < 8 && lexer_hex(p[i]) >= 0; i++)
+                v = 16 * v + (uint32_t)lexer_hex(p[i]);
         if (i == 3 || p + i == end || p[i] != '}' || v > USTR_MAX_CHAR)
                 return 0;
         *out = v;

@@ -30,5 +30,7 @@ struct lexer {
 
 void lexer_init(struct lexer *l, const char *text, size_t len);
 enum token lexer_next(struct lexer *l);
+/* The value of a hexadecimal digit, or -1. */
+int lexer_hex(char c);
 /* Appends the code points of the current TOK_STRING. */
 void lexer_string(const struct lexer *l, vec_u32 *out);

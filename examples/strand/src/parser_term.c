@@ -230,15 +230,16 @@ static int parse_indexed(struct parser *p, struct frame *f, tid *value, bool *is
                 return r;
         if (parser_is(p, "char") || parser_is(p, "Char")) {
                 uint32_t c = 0;
+                bool ok;
 
                 lexer_next(&p->lex);
-                if (p->lex.tok != TOK_BITS || p->lex.text[1] != 'x' || p->lex.len > 7)
-                        return parser_unexpected(p, "a hexadecimal code point");
-                for (size_t i = 2; i < p->lex.len; i++) {
-                        char d = p->lex.text[i];
-
-                        c = 16 * c + (uint32_t)(d <= '9' ? d - '0' : (d | 32) - 'a' + 10);
+                ok = p->lex.tok == TOK_BITS && p->lex.text[1] == 'x' && p->lex.len > 2 && p->lex.len <= 7;
+                for (size_t i = 2; ok && i < p->lex.len; i++) {
+                        ok = lexer_hex(p->lex.text[i]) >= 0;
+                        c = 16 * c + (uint32_t)lexer_hex(p->lex.text[i]);
                 }
+                if (!ok)
+                        return parser_unexpected(p, "a hexadecimal code point");
                 if (c > USTR_MAX_CHAR)
                         return parser_error_here(p, "code point too large");
                 *value = term_str(p->bank, ustr_get(&p->bank->strings, &p->bank->arena, &c, 1));
