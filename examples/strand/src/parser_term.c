@@ -304,7 +304,7 @@ int parser_term(struct parser *p, tid *out)
         VEC(struct name) names = {};
         VEC(struct named) named = {};
         vec_u32 values = {};
-        size_t trail = p->trail.n;
+        size_t trail = p->trail.n, binders = 0; /* FRAME_LET_BODY: names are defined outside of all */
         tid v = 0;
         int r = 0;
 
@@ -393,6 +393,7 @@ int parser_term(struct parser *p, tid *out)
                                                 if ((r = parse_exists(p)) < 0)
                                                         goto out;
                                                 vec_push(&frames, f);
+                                                binders++;
                                                 continue;
                                         }
                                 }
@@ -410,6 +411,16 @@ int parser_term(struct parser *p, tid *out)
                         }
                 }
         have_value:
+                for (; !binders && named.n; named.n--) {
+                        const struct named *x = &vec_last(&named);
+                        const struct symbol *y = parser_lookup(p, x->name.text, x->name.len);
+
+                        if (y && y->kind != SYM_BUILTIN) {
+                                r = parser_error_here(p, "'%.60s' is declared already", y->name);
+                                goto out;
+                        }
+                        parser_define(p, x->name.text, x->name.len, SYM_TERM)->term = x->term;
+                }
                 if (!frames.n)
                         break;
                 switch (vec_last(&frames).kind) {
@@ -428,6 +439,7 @@ int parser_term(struct parser *p, tid *out)
                                 goto out;
                         parser_undo(p, vec_last(&frames).trail);
                         frames.n--;
+                        binders--;
                         goto have_value;
                 case FRAME_ANNOTATION:
                         for (lexer_next(&p->lex); p->lex.tok != TOK_CLOSE;) {
@@ -470,11 +482,10 @@ int parser_term(struct parser *p, tid *out)
                         names.n = l->names;
                         values.n = l->base;
                         l->kind = FRAME_LET_BODY;
+                        binders++;
                 }
         }
         *out = v;
-        for (size_t i = 0; i < named.n; i++)
-                parser_define(p, named.d[i].name.text, named.d[i].name.len, SYM_TERM)->term = named.d[i].term;
 out:
         if (r < 0)
                 parser_undo(p, trail);

@@ -1,0 +1,1 @@
+(declare-const x String)(assert (! (= x "a") :named x))

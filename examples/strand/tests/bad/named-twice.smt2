@@ -1,0 +1,1 @@
+(declare-const x String)(assert (and (! (= x "a") :named n) (! (= x "b") :named n)))

@@ -1,0 +1,11 @@
+; expect: sat unsat
+(set-logic QF_SLIA)
+(declare-const x String)
+(assert (and (! (= x "a") :named n) n (let ((y "b")) (or n (! (= x y) :named m))) (=> m n)))
+(assert (let ((z (! (str.len x) :named k))) (= k z 1)))
+(push 1)
+(assert (! (= k 1) :named same))
+(check-sat)
+(pop 1)
+(assert (! m :named same))
+(check-sat)
