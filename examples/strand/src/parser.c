@@ -1,6 +1,5 @@
 /* Commands. */
 #include "parser_parts.h"
-#include <stdio.h>
 
 static bool known_logic(const struct parser *p)
 {
@@ -235,7 +234,8 @@ static int command(struct parser *p)
                 lexer_next(&p->lex);
                 if ((r = parser_expect(p, TOK_STRING, "a string")) < 0)
                         return -2;
-                snprintf(p->text, sizeof(p->text), "%.*s", (int)(p->lex.len > 250 ? 250 : p->lex.len), p->lex.text);
+                vec_push(&p->texts, (uint32_t)(p->lex.text - 1 - p->source));
+                vec_push(&p->texts, (uint32_t)(p->lex.p - p->source));
                 lexer_next(&p->lex);
         } else if (parser_is(p, "push") || parser_is(p, "pop")) {
                 bool push = parser_is(p, "push");
@@ -243,6 +243,7 @@ static int command(struct parser *p)
                 lexer_next(&p->lex);
                 r = push_pop(p, push);
         } else if (ignored(p)) {
+                event = memcmp(p->lex.text, "get-", 4) ? -1 : PARSER_NO_ANSWER;
                 lexer_next(&p->lex);
                 r = parser_skip_rest(p);
         } else if (parser_is(p, "get-value") || parser_is(p, "check-sat-assuming")) {

@@ -13,7 +13,8 @@ enum parser_event {
         PARSER_CHECK_SAT, /* under parser->terms too, if not empty (check-sat-assuming) */
         PARSER_GET_MODEL,
         PARSER_GET_VALUE, /* of parser->terms */
-        PARSER_ECHO,      /* parser->text */
+        PARSER_ECHO,      /* of parser->texts */
+        PARSER_NO_ANSWER, /* to a get- command that is not supported */
 };
 
 struct symbol;
@@ -29,7 +30,7 @@ struct parser {
         vec_u32 asserts;  /* all that hold now */
         vec_u32 declared; /* the variables that exist now, in order */
         vec_u32 terms;    /* of the current event */
-        vec_u32 texts;    /* source offsets (begin, end) of these terms, for get-value */
+        vec_u32 texts;    /* source offsets (begin, end) of these terms, or of the string to echo */
         VEC(struct parser_level) levels;
         struct symbol **table; /* open hash of names; owned */
         size_t ntable, nsymbols;
@@ -38,7 +39,6 @@ struct parser {
         bool is_changed;            /* the assertions, since the caller last set this to false */
         const char *unsupported;    /* why the assertions, or the terms of the current event, are outside the solver's logics; NULL if they are not */
         bool is_passing;            /* it is only the terms */
-        char text[256];
         char error[512];
         const char *source;
 };

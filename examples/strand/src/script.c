@@ -147,7 +147,11 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                                 print_values(out, &p, val, nval, empty);
                         break;
                 case PARSER_ECHO:
-                        fprintf(out, "%s\n", p.text);
+                        fwrite(p.source + p.texts.d[0], 1, p.texts.d[1] - p.texts.d[0], out);
+                        putc('\n', out);
+                        break;
+                case PARSER_NO_ANSWER:
+                        fputs("unsupported\n", out);
                         break;
                 default:
                         break;
