@@ -567,3 +567,16 @@ void eval_terms(struct bank *b, const uint32_t *order, size_t n, struct value *v
                 }
         }
 }
+
+struct value eval_constant(struct bank *b, tid t)
+{
+        struct value *val = util_alloc((t + 1) * sizeof(*val)), v;
+        vec_u32 order = {};
+
+        term_reach(b, &t, 1, &order);
+        eval_terms(b, order.d, order.n, val);
+        v = val[t];
+        free(val);
+        vec_free(&order);
+        return v;
+}

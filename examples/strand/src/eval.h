@@ -17,6 +17,9 @@ struct value {
  * unset ones make what depends on them unset. */
 void eval_terms(struct bank *b, const uint32_t *order, size_t n, struct value *val);
 
+/* The value of a term without variables. */
+struct value eval_constant(struct bank *b, tid t);
+
 /* Does s belong to the regular language of term re ? val gives the strings in it that are
  * not constants (NULL: none). -1: cannot say. */
 int eval_in_re(struct bank *b, const struct ustr *s, tid re, const struct value *val);

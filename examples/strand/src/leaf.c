@@ -75,20 +75,13 @@ struct trouble {
 static bool link_holds(struct search *s, const struct picks *p, const struct link *l)
 {
         const struct term *x = term_get(s->b, l->app);
-        vec_u32 order = {};
-        struct value *val, v;
-        tid args[3], app;
+        struct value v;
+        tid args[3];
         int64_t n;
 
         for (uint32_t k = 0; k < x->nargs; k++)
                 args[k] = l->arg[k] ? term_str(s->b, instance(s, p, l->arg[k])) : x->args[k];
-        app = term_rebuild(s->b, l->app, args);
-        term_reach(s->b, &app, 1, &order);
-        val = util_alloc((app + 1) * sizeof(*val));
-        eval_terms(s->b, order.d, order.n, val);
-        v = val[app];
-        free(val);
-        vec_free(&order);
+        v = eval_constant(s->b, term_rebuild(s->b, l->app, args));
         if (!v.set)
                 return false;
         if (l->result)

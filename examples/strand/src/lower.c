@@ -8,22 +8,14 @@
 
 static tid fold(struct lower *l, enum op op, enum sort sort, const tid *a, size_t n)
 {
-        vec_u32 order = {};
-        struct value *val, v;
-        tid app;
+        struct value v;
 
         for (size_t i = 0; i < n; i++)
                 if (term_get(l->b, a[i])->sort != SORT_RE && !lower_is_const(l, a[i]))
                         return 0;
         if (op == OP_IN_RE || sort == SORT_RE)
                 return 0;
-        app = term_app(l->b, op, sort, a, n);
-        term_reach(l->b, &app, 1, &order);
-        val = util_alloc((app + 1) * sizeof(*val));
-        eval_terms(l->b, order.d, order.n, val);
-        v = val[app];
-        free(val);
-        vec_free(&order);
+        v = eval_constant(l->b, term_app(l->b, op, sort, a, n));
         if (!v.set)
                 return 0;
         return sort == SORT_BOOL  ? (v.b ? l->b->t_true : l->b->t_false)

@@ -396,19 +396,11 @@ static int simplify_lack(struct search *s, struct state *st, size_t i, dep **con
 static bool link_value(struct search *s, const struct link *l, struct value *out)
 {
         const struct term *x = term_get(s->b, l->app);
-        vec_u32 order = {};
-        struct value *val;
-        tid args[3], app;
+        tid args[3];
 
         for (uint32_t k = 0; k < x->nargs; k++)
                 args[k] = l->arg[k] ? term_str(s->b, word_const(s, l->arg[k])) : x->args[k];
-        app = term_rebuild(s->b, l->app, args);
-        term_reach(s->b, &app, 1, &order);
-        val = util_alloc((app + 1) * sizeof(*val));
-        eval_terms(s->b, order.d, order.n, val);
-        *out = val[app];
-        free(val);
-        vec_free(&order);
+        *out = eval_constant(s->b, term_rebuild(s->b, l->app, args));
         return out->set;
 }
 
