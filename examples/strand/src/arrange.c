@@ -168,9 +168,12 @@ struct meeting {
 };
 #define MAX_MEETINGS 12
 
+/* At most 2^31, so that sums do not overflow: a word as long is never built. */
 static int64_t symbol_length(struct search *s, int32_t symbol)
 {
-        return SYM_IS_VAR(symbol) ? state_length(s, (uint32_t)SYM_VAR(symbol)) : 1;
+        int64_t n = SYM_IS_VAR(symbol) ? state_length(s, (uint32_t)SYM_VAR(symbol)) : 1;
+
+        return n < (int64_t)1 << 31 ? n : (int64_t)1 << 31;
 }
 
 static size_t find_meetings(struct search *s, const struct word *l, const struct word *r, struct meeting *out)
