@@ -8,7 +8,7 @@ the locks of runs, core/sandbox/core_lock.h, held by a process of their own). A 
   - kill -9 of the command that builds, while its build stands still: no process of it is left, stopped or not, and no lock
   - kill -9 of the process that runs: the build goes on to its end
 
-    lend.py [--rounds N] [--seed N] SOLVERFS
+    lend.py [--rounds N] [--files N] [--seed N] SOLVERFS
 """
 import argparse, fcntl, os, random, shutil, signal, struct, subprocess, sys, tempfile, time
 
@@ -86,7 +86,7 @@ class Soak:
     def project(self, kind):
         folder = os.path.join(self.top, kind)
         os.makedirs(folder)
-        names = ["u%d" % i for i in range(24)]
+        names = ["u%d" % i for i in range(self.o.files)]
         for n in names:
             with open(os.path.join(folder, n + ".c"), "w") as f:
                 for k in range(60):
@@ -197,12 +197,13 @@ class Soak:
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--rounds", type=int, default=60)
+    p.add_argument("--files", type=int, default=24, help="C files of a project (24)")
     p.add_argument("--seed", type=int)
     p.add_argument("solverfs", metavar="SOLVERFS")
     o = p.parse_args()
     o.seed = test_seed(o.seed)
     o.solverfs = os.path.realpath(o.solverfs)
-    print("lend.py --rounds %d --seed %d" % (o.rounds, o.seed), flush=True)
+    print("lend.py --rounds %d --files %d --seed %d" % (o.rounds, o.files, o.seed), flush=True)
     s = Soak(o)
     try:
         s.all()
