@@ -57,27 +57,35 @@ away() {
 
 new_store on
 test_that "the head itself can run nothing" 'run 3 run slow v1 1 && has err "SOLVERFS_EXEC"'
+# by_turns DESCRIPTION CONDITION: with --on always; of the store's setting and the solver's one, the next time the other: both are read at one place for all
+# commands (solver_new() in core/workspace/workspace_solvers.c).
+by_turns() {
+	turn=$((turn + 1))
+	case $way-$((turn % 2)) in whole-1 | solver-0 | on-*) test_that "$@" ;; esac
+}
 for way in whole solver on; do
 	test_that "$way: run" "away $way 0 run slow v1 length.smt2 && has out '	sat	'"
-	test_that "$way: history" "away $way 0 history slow length.smt2 && [ \$(grep -c '	sat	' out) = 3 ]"
-	test_that "$way: compare" "away $way 0 compare slow@v1 slow@v2 --pairs 2 --json && jq -e '.set.compared == 2' out >/dev/null"
-	test_that "$way: noise" "away $way 0 noise slow v1 v2 all -n 2 && [ \"\$(cut -f 2 out | tr '\n' ' ')\" = '2 2 ' ]"
-	test_that "$way: localize" "away $way 0 localize slow length.smt2 --reference v1 --target v3 && has out '$(git -C slow rev-parse --short=12 v2)'"
-	test_that "$way: reduce" "away $way 0 reduce slow length.smt2 --reference v1 --target v2 --timeout 1700ms --for 3s && has out str.len"
-	test_that "$way: fuzz" "away $way 0 fuzz slow --reference v1 --target v2 --for 100s --threshold 700ms --timeout 1600ms --max-finds 1 --no-reduce --no-localize && has err 'found spr/1'"
-	test_that "$way: options" "away $way 0 options slow length.smt2 --reference v1 --target v2 --seeds 3 && has out '^--go=false restores it .*; 3 of 3 seeds'"
-	test_that "$way: diverge" "away $way 0 diverge slow length.smt2 v1 v2 && has out '^line	err	b	1	>	lasts 1.5'"
-	test_that "$way: case cut" "away $way 0 case cut length.smt2#1 --solver slow --at v2 && has out str.len && has err 'as slow alone: .* 1.5'"
-	test_that "$way: portfolio run" "away $way 0 portfolio run both all && [ \$(grep -c '	sat	' out) = 2 ]"
-	test_that "$way: portfolio run --alone" "away $way 0 portfolio run both all --alone && [ \$(grep -c '	sat	' out) = 4 ]"
+	turn=0
+	by_turns "$way: history" "away $way 0 history slow length.smt2 && [ \$(grep -c '	sat	' out) = 3 ]"
+	by_turns "$way: compare" "away $way 0 compare slow@v1 slow@v2 --pairs 2 --json && jq -e '.set.compared == 2' out >/dev/null"
+	by_turns "$way: noise" "away $way 0 noise slow v1 v2 all -n 2 && [ \"\$(cut -f 2 out | tr '\n' ' ')\" = '2 2 ' ]"
+	by_turns "$way: localize" "away $way 0 localize slow length.smt2 --reference v1 --target v3 && has out '$(git -C slow rev-parse --short=12 v2)'"
+	by_turns "$way: reduce" "away $way 0 reduce slow length.smt2 --reference v1 --target v2 --timeout 1700ms --for 3s && has out str.len"
+	by_turns "$way: fuzz" "away $way 0 fuzz slow --reference v1 --target v2 --for 100s --threshold 700ms --timeout 1600ms --max-finds 1 --no-reduce --no-localize && has err 'found spr/1'"
+	by_turns "$way: options" "away $way 0 options slow length.smt2 --reference v1 --target v2 --seeds 3 && has out '^--go=false restores it .*; 3 of 3 seeds'"
+	by_turns "$way: diverge" "away $way 0 diverge slow length.smt2 v1 v2 && has out '^line	err	b	1	>	lasts 1.5'"
+	by_turns "$way: case cut" "away $way 0 case cut length.smt2#1 --solver slow --at v2 && has out str.len && has err 'as slow alone: .* 1.5'"
+	by_turns "$way: portfolio run" "away $way 0 portfolio run both all && [ \$(grep -c '	sat	' out) = 2 ]"
+	by_turns "$way: portfolio run --alone" "away $way 0 portfolio run both all --alone && [ \$(grep -c '	sat	' out) = 4 ]"
 done
 for way in whole solver; do
-	test_that "$way: watch" "away $way 0 watch slow --once && [ -s launched ]"
-	test_that "$way: solver try" "away $way 0 solver try slow v1 plain.smt2 --once && has out '^answer	ok'"
-	test_that "$way: seeds.tsv of a finding" "
+	turn=0
+	by_turns "$way: watch" "away $way 0 watch slow --once && [ -s launched ]"
+	by_turns "$way: solver try" "away $way 0 solver try slow v1 plain.smt2 --once && has out '^answer	ok'"
+	by_turns "$way: seeds.tsv of a finding" "
 		away $way 0 fuzz slow --reference v1 --target v2 --for 100s --threshold 700ms --timeout 1600ms --max-finds 1 --no-reduce && : >launched &&
 		run 0 mount \"\$dir\" && timeout 100 cat \"\$dir\"/slow/spr/1/seeds.tsv >rows && [ \$(wc -l <rows) = 31 ] && [ -s launched ]; r=\$?; run 0 unmount \"\$dir\" && [ \$r = 0 ]"
-	test_that "$way: incompleteness" "away $way 0 incompleteness slow --at v1 --seeds seeds --iterations 2 --for 100s --no-reduce --no-localize"
+	by_turns "$way: incompleteness" "away $way 0 incompleteness slow --at v1 --seeds seeds --iterations 2 --for 100s --no-reduce --no-localize"
 done
 test_that "two versions at two places are refused" '
 	new_store solver && ( unset SOLVERFS_EXEC; run 2 diverge slow plain.smt2 v1 "exec:/bin/echo sat" && has err "done at two places, lab and local: name one by --on" &&
