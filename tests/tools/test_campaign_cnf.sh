@@ -56,6 +56,8 @@ test_that "others are given SMT-LIB" '
 	campaign 0 smt --reference "$(at smt)" --target "$(at smt2)" --for 2s --no-localize --no-reduce && ! has out "^inputs 0$"'
 test_that "... and what a corpus is of" '
 	printf "p cnf 2 1\n1 2 0\n" >none/a.cnf && campaign 0 mixed --reference "$(at sat1)" --target "$(at sat3)" --for 2s --no-localize --no-reduce --corpus none && has err "left out: .*none/z.smt2: this campaign is of DIMACS"'
+test_that "a solver of DIMACS beside one that cannot read it is refused" '
+	campaign 1 deaf sat --reference v1 --target "$(at smt)" --for 3s && has err "smt@[0-9a-f]* answers no DIMACS"'
 test_that "a campaign_of for unknowns is of SMT-LIB" '
 	run 2 incompleteness sat --reference v1 --target v3 --seeds corpus --for 1s && has err "takes DIMACS; there are rules for SMT-LIB alone"'
 echo "1..$n"

@@ -175,6 +175,9 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 return errorf(r, "%s", c->why); /* another thread's error: this thread has no sentence for it */
         if (r == 0 && fd_is_readable(c->cancel_fd))
                 r = -ECANCELED;
+        if (r == 0 && k == 0 && c->is_exhausted && c->status.inputs == 0 && c->status.skipped >= c->corpus.n &&
+            campaign_count_findings(&c->status) == 0)
+                return errorf(-ENODATA, "no seed can be used; the campaign's log says why each was left out");
         return r < 0 ? r : k;
 }
 

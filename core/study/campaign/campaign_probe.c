@@ -1,13 +1,26 @@
-/* Probes the versions before the search: the format that the target reads, the logics that all answer, the operators of the rules that they support. */
+/* Probes the versions before the search: the format that the target reads, the logics that all answer, the operators of the rules that they support. A
+ * version that answers nothing ends the campaign, as it would find nothing. */
 #include "core/study/campaign/campaign_unknown.h"
 
 #include "core/fuzz/generate.h"
 #include "core/smtlib/print.h"
 
 #define PROBE_SECONDS 10
+#define PROBE_INPUTS  5 /* of a corpus */
 
-/* Runs a version on a text. */
-static int run_probe(struct campaign_worker *worker, size_t version, struct slice text, enum verdict *ret)
+/* The first line of the output, else how the run ended. */
+static void begin_of_output(const struct execute_result *run, char ret[ENDING_SIZE])
+{
+        struct slice rest = SLICE(run->out.data, run->out.size), line;
+
+        if (slice_next_line(&rest, &line) && line.size > 0)
+                snprintf(ret, ENDING_SIZE, "%.*s", (int)MIN(line.size, (size_t)ENDING_SIZE), (const char *)line.data);
+        else
+                ending_describe(run, ret);
+}
+
+/* Runs a version on a text. A run that printed no answer is an error. `ret_output` may be NULL. */
+static int run_probe(struct campaign_worker *worker, size_t version, struct slice text, enum verdict *ret, char ret_output[ENDING_SIZE])
 {
         struct recipe_limits limits = worker->campaign->versions[version]->solver->recipe->limits;
         struct run_result result = {0};
@@ -15,18 +28,21 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
 
         limits.wall_ns = limits.cpu_ns = PROBE_SECONDS * NSEC_PER_SEC;
         r = worker_run(worker, version, 0, &limits, text, &result);
-        *ret = result.verdict;
+        *ret = result.verdict == VERDICT_UNKNOWN && !result.verdicts.is_answer ? VERDICT_ERROR : result.verdict;
+        if (r == 0 && ret_output)
+                begin_of_output(&result.run, ret_output);
         run_result_done(&result);
         return r;
 }
 
 /* -- the format: the recipe's, but the recipe of `programs` accepts both -- */
 
+static const char *const trivial[] = {[FORMAT_SMT2] = "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
+                                      [FORMAT_CNF] = "p cnf 1 1\n1 0\n"};
+
 /* *ret: the target answers a satisfiable formula of this format. */
 static int answers(struct campaign *c, enum format format, bool *ret)
 {
-        static const char *const formulas[] = {[FORMAT_SMT2] = "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
-                                               [FORMAT_CNF] = "p cnf 1 1\n1 0\n"};
         struct campaign_worker worker = campaign_worker(c);
         enum verdict verdict;
         int r;
@@ -34,7 +50,7 @@ static int answers(struct campaign *c, enum format format, bool *ret)
         c->format = format;
         r = lease_take(&worker.lease);
         if (r == 0)
-                r = run_probe(&worker, c->n_compared - 1, slice_string(formulas[format]), &verdict);
+                r = run_probe(&worker, c->n_compared - 1, slice_string(trivial[format]), &verdict, NULL);
         *ret = r == 0 && verdict == VERDICT_SAT;
         lease_leave(&worker.lease);
         return r;
@@ -68,22 +84,37 @@ int campaign_choose_format(struct campaign *c)
 struct probe {
         struct campaign_worker worker;
         struct buffer *left; /* owned; of each compared version: the names it does not decide */
+        char (*output)[ENDING_SIZE]; /* owned; likewise: what it printed for its first error */
+        bool *answers;               /* owned; likewise: it had a result other than an error */
 };
 
-/* Asks every version. A timeout proves nothing about the operator. */
+/* Asks every version. A timeout proves nothing about the operator. `name`: NULL if a formula that is not decided leaves nothing out. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
 {
         for (unsigned v = 0; v < p->worker.campaign->n_compared; v++) {
                 enum verdict verdict;
-                int r = run_probe(&p->worker, v, SLICE(text->data, text->size), &verdict);
+                int r = run_probe(&p->worker, v, SLICE(text->data, text->size), &verdict, p->output[v][0] ? NULL : p->output[v]);
 
                 if (r < 0)
                         return r;
-                if (verdict_is_decided(verdict) || verdict == VERDICT_TIMEOUT)
+                p->answers[v] |= verdict != VERDICT_ERROR;
+                if (!name || verdict_is_decided(verdict) || verdict == VERDICT_TIMEOUT)
                         continue;
                 *ret_unsupported = true;
                 buffer_addf(&p->left[v], "%s%s", p->left[v].size > 0 ? " " : "", name);
         }
+        return 0;
+}
+
+/* -ENODATA with a sentence: some version had nothing but errors. */
+static int find_mute(const struct probe *p)
+{
+        const struct campaign *c = p->worker.campaign;
+
+        for (size_t v = 0; v < c->n_compared; v++)
+                if (!p->answers[v])
+                        return errorf(-ENODATA, "%s answers no %s that it is given; its first run: %s", c->versions[v]->name, format_notation(c->format),
+                                      p->output[v]);
         return 0;
 }
 
@@ -100,9 +131,13 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
         if (r != -ENOENT)
                 return r;
         p.left = allocate(c->n_compared, sizeof(*p.left));
+        p.output = allocate(c->n_compared, sizeof(*p.output));
+        p.answers = allocate(c->n_compared, sizeof(*p.answers));
         r = lease_take(&p.worker.lease);
         if (r == 0)
                 r = ask(&p, ret);
+        if (r == 0)
+                r = find_mute(&p);
         if (r == 0)
                 r = write_file_atomic(path, ret->data, ret->size, 0600);
         for (size_t v = 0; v < c->n_compared; v++) {
@@ -112,6 +147,8 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
         }
         lease_leave(&p.worker.lease);
         free(p.left);
+        free(p.output);
+        free(p.answers);
         return r;
 }
 
@@ -166,8 +203,8 @@ int operators_probe(struct campaign *c)
 
 /* -- logics -- */
 
-/* Constants of the logic's sorts, and an equality; NULL: of strings. */
-static int ask_logic(struct probe *p, const char *logic, bool *ret_unsupported)
+/* Constants of the logic's sorts, and an equality; NULL: of strings. `name` as in ask_all(). */
+static int ask_logic(struct probe *p, const char *logic, const char *name, bool *ret_unsupported)
 {
         static const double weights[N_OPS] = {[OP_EQUAL] = 1};
         struct generate_options o = generate_defaults;
@@ -186,7 +223,7 @@ static int ask_logic(struct probe *p, const char *logic, bool *ret_unsupported)
                 return r;
         s = generate_formula(g);
         r = script_print(s, NULL, &text);
-        return r < 0 ? r : ask_all(p, &text, logic ? logic : "strings", ret_unsupported);
+        return r < 0 ? r : ask_all(p, &text, name, ret_unsupported);
 }
 
 /* One name per line; empty: strings. */
@@ -195,14 +232,41 @@ static int ask_logics(struct probe *p, struct buffer *ret)
         static const char *const logics[] = {"QF_UF",   "QF_AX",   "QF_BV",    "QF_ABV",     "QF_UFBV", "QF_AUFBV", "QF_LIA", "QF_NIA", "QF_LRA", "QF_NRA",
                                              "QF_LIRA", "QF_UFLIA", "QF_UFLRA", "QF_AUFLIA", "QF_FP",   "QF_BVFP",  "QF_ABVFP", "BV",   "LIA",    "UFLIA"};
         bool no_strings = false;
-        int r = ask_logic(p, NULL, &no_strings);
+        int r = ask_logic(p, NULL, "strings", &no_strings);
 
         for (size_t i = 0; r == 0 && no_strings && i < ARRAY_SIZE(logics); i++) {
                 bool is_left_out = false;
 
-                r = ask_logic(p, logics[i], &is_left_out);
+                r = ask_logic(p, logics[i], logics[i], &is_left_out);
                 if (r == 0 && !is_left_out)
                         buffer_addf(ret, "%s\n", logics[i]);
+        }
+        if (r == 0 && no_strings && ret->size == 0 && (r = find_mute(p)) == 0)
+                r = errorf(-ENODATA, "no formulas can be generated that all versions decide; give some that they do with --logic or --corpus");
+        return r;
+}
+
+/* Inputs as the search will run: the first ones of the corpus, a formula of each logic given, or DIMACS. */
+static int ask_inputs(struct probe *p, struct buffer *)
+{
+        const struct campaign *c = p->worker.campaign;
+        bool ignored;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < MIN(c->corpus.n, (size_t)PROBE_INPUTS); i++) {
+                cleanup_buffer struct buffer text = {0};
+
+                r = formula_print(&c->corpus.list[i], c->dialect, &text);
+                if (r == 0)
+                        r = ask_all(p, &text, NULL, &ignored);
+        }
+        for (size_t i = 0; r == 0 && c->logics && c->logics[i]; i++)
+                r = ask_logic(p, c->logics[i], NULL, &ignored);
+        if (r == 0 && c->corpus.n == 0 && !c->logics) {
+                cleanup_buffer struct buffer text = {0};
+
+                buffer_adds(&text, trivial[FORMAT_CNF]);
+                r = ask_all(p, &text, NULL, &ignored);
         }
         return r;
 }
@@ -223,14 +287,14 @@ int logics_choose(struct campaign *c)
         cleanup_buffer struct buffer text = {0};
         int r;
 
-        if (c->format == FORMAT_CNF)
-                return c->settings->logic ? errorf(-EINVAL, "the solver takes DIMACS, which has no logics") : 0;
-        if (c->settings->logic) {
+        if (c->format == FORMAT_CNF && c->settings->logic)
+                return errorf(-EINVAL, "the solver takes DIMACS, which has no logics");
+        if (c->settings->logic)
                 take_logics(c, c->settings->logic, ", ");
-                return c->logics ? 0 : errorf(-EINVAL, "no logic is named");
-        }
-        if (c->corpus.n > 0)
-                return 0;
+        if (c->settings->logic && !c->logics)
+                return errorf(-EINVAL, "no logic is named");
+        if (c->logics || c->corpus.n > 0 || c->format == FORMAT_CNF)
+                return ask_once(c, "answered", ask_inputs, &text);
         r = ask_once(c, "logics", ask_logics, &text);
         if (r < 0)
                 return r;
