@@ -229,6 +229,10 @@ test_that "so is a crash under a seed" 'moody v3 --no-localize --reduce-for 100s
 
 # -- going on --
 
+test_that "confirming a candidate ends with the time, and goes on with more" '
+	cut() { campaign 0 cut "$@" --clock cpu --max-finds 1 --reference v1 --target v2; }
+	cut 2s && has err "a candidate is not confirmed, as the search is over" && has out "^finds 0" && has out "^state finished" && [ "$(sed -n "s/^worked \\([0-9]*\\).*/\\1/p" out)" -le 4 ] &&
+	cut 1000s && has out "^finds 1" && has err "goes on behind"'
 test_that "a campaign that was killed goes on, and finds nothing twice" '
 	(fault campaign.input "kill after 40"; campaign 137 killed 100s --max-finds 90 --seed 7 --reference v1 --target v2); no_faults
 	campaign 0 killed 100s --max-finds 5 --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&

@@ -65,6 +65,7 @@ struct confirmation {
         double fast[MOST_PAIRS], slow[MOST_PAIRS]; /* amounts */
         struct answer last[2];
         size_t n, failures; /* pairs; those of them below the threshold */
+        bool is_cut;        /* the search was over first; if the campaign goes on, the journal has the pairs so far */
 };
 
 /* The first pair is the input itself. The next ones are under seeds of the solver if both versions have one, else of scrambled inputs. An input that
@@ -123,12 +124,20 @@ static int run_pair(struct trial *t, struct confirmation *p)
 /* 1: it is a find. 0: it is not, or two versions contradict each other now. */
 static int confirm(struct trial *t, struct confirmation *p)
 {
-        const struct campaign_settings *s = t->worker->campaign->settings;
+        struct campaign *c = t->worker->campaign;
+        const struct campaign_settings *s = c->settings;
 
         for (size_t wanted = JUDGE_FIRST_PAIRS; p->n < wanted;) {
                 cleanup_judgement struct judgement j = {0};
-                int r = run_pair(t, p);
+                int r;
 
+                pthread_mutex_lock(&c->lock);
+                c->is_over |= campaign_now(c) >= s->seconds;
+                p->is_cut = c->is_over;
+                pthread_mutex_unlock(&c->lock);
+                if (p->is_cut)
+                        return 0;
+                r = run_pair(t, p);
                 if (r != 0)
                         return MIN(r, 0);
                 if (p->n == 1 && (p->failures == 1 || !verdict_is_decided(p->last[0].verdict))) /* the input itself is no find */
@@ -225,7 +234,9 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
         if (is_wanted) {
                 r = confirm_and_keep(&t, &p);
-                if (r < 0)
+                if (p.is_cut)
+                        campaign_say(c, "a candidate is not confirmed, as the search is over; the same command with a longer --for goes on with it");
+                if (r < 0 || p.is_cut)
                         return r;
                 is_find = r == 1;
         }
