@@ -315,10 +315,6 @@ test_that "noise passes over what the solver does not take, and says so" '
 
 # -- what cannot be --
 
-test_that "the same version twice" 'campaign 2 x 10s --reference v1 --target v1 && has err "the same version"'
-test_that "the wrong way round" 'campaign 2 x 10s --reference v2 --target v1 && has err "comes after.*swap"'
-test_that "an end that cannot be built is said at once" 'campaign 1 x 10s --reference v1 --target v5 && has err "cannot be built at v5"'
-test_that "no such version" 'campaign 2 x 10s --reference v1 --target v9 && has err "v9"'
 printf '#!/bin/sh\necho "(error \\"no such option\\")"\nexit 1\n' >mute && chmod +x mute
 mkdir answered && echo "(declare-fun s () String)(assert (= s (str.++ s \"a\")))(check-sat)" >answered/good.smt2
 mute="exec:'$top/mute'" # the scratch folder has a blank in its name
@@ -328,7 +324,11 @@ test_that "... also with the logic given, with a corpus, and as the reference" '
 	campaign 1 mute 10s --reference v1 --target "$mute" --logic QF_LIA && refused && campaign 1 mute 10s --reference v1 --target "$mute" --corpus answered && refused &&
 	campaign 1 mute 10s --reference "$mute" --target v1 && refused'
 test_that "so is one that prints nothing" 'campaign 1 mute 10s --reference v1 --target exec:/bin/true && has err "true@[0-9a-f]* answers no SMT-LIB"'
-test_that "no such program" 'campaign 2 x 10s --reference exec:/no/such --target v1 && has err "no program /no/such"'
+test_that "the same version twice" 'campaign 2 x 10s --reference v1 --target v1 && has err "the same version"'
+test_that "the wrong way round" 'campaign 2 x 10s --reference v2 --target v1 && has err "comes after.*swap"'
+test_that "an end that cannot be built is said at once" 'campaign 1 x 10s --reference v1 --target v5 && has err "cannot be built at v5"'
+test_that "no such version" 'campaign 3 x 10s --reference v1 --target v9 && has err "v9"'
+test_that "no such program" 'campaign 3 x 10s --reference exec:/no/such --target v1 && has err "no program /no/such"'
 unclosed="exec:'/no such"
 test_that "a path whose quote is not closed" 'campaign 2 x 10s --reference "$unclosed" --target v1 && has err "not closed"'
 test_that "a program without its whole path" 'campaign 2 x 10s --reference exec:sh --target v1 && has err "whole path"'

@@ -8,10 +8,8 @@ static int add_version(struct campaign *c, const char *text)
 
         list_grow(c->versions, c->n_versions);
         r = version_parse(c->workspace, c->solver, text, &c->versions[c->n_versions]);
-        if (r < 0)
-                return errorf(-EINVAL, "%s", error_message(r));
-        c->n_versions++;
-        return 0;
+        c->n_versions += r == 0;
+        return r;
 }
 
 /* True if `b` is on the line of first parents of `a`. */
