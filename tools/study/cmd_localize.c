@@ -316,6 +316,7 @@ void cmd_localize(int argc, char **argv)
         o.options.solver = common.solver;
         command_seed(common.solver, COMMIT_NONE, o.options.has_seed);
         choose_cases(&o, &cases);
+        command_keep_format(common.solver, o.words.list, o.words.n, &cases);
         if (!o.reference || !o.target)
                 command_usage("expected --reference REV and --target REV, a fast version and a later, slow one, or findings, which know theirs");
         o.options.reference = command_commit(common.solver, "--reference", o.reference);
