@@ -207,6 +207,12 @@ void command_keep_format(const struct solver *s, char *const *words, size_t n, s
         note("%zu case%s passed over: %s takes %s", left_out, plural(left_out), recipe->name, format_notation(recipe->format));
 }
 
+void command_check_format(const struct version *v, const struct case_info *info)
+{
+        if (!recipe_takes(v->solver->recipe, info->format))
+                command_refuse(STATUS_USAGE, "%s takes no %s", v->name, format_notation(info->format));
+}
+
 static int select_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret)
 {
         cleanup_buffer struct buffer notes = {0};

@@ -74,6 +74,8 @@ void command_tell_wrong(const struct cell *cell, const struct fact *f);
 /* Leaves out, with a note, the cases that the solver does not take. One that a word names alone is complained about, which shows in the exit status. Ends
  * the command if it takes none. */
 void command_keep_format(const struct solver *s, char *const *words, size_t n, struct case_selection *cases);
+/* Refuses a case that the version does not take. */
+void command_check_format(const struct version *v, const struct case_info *info);
 
 bool is_folder(const char *path);
 

@@ -130,6 +130,7 @@ day_commit slow 2 two && git -C slow tag v2
 toy_recipe slow 'format = cnf'
 printf 'p cnf 1 2\n1 0\n-1 0\n' >two.cnf
 run 0 solver add -q slow slow --recipe slow.recipe && run 0 case add -q two.cnf
+test_that "a case that the versions do not take" 'run 2 diverge toy two.cnf v1 v2 && has err "v1 takes no DIMACS"'
 if [ "$(uname -m)" = x86_64 ] && command -v addr2line gcc >/dev/null; then
 	test_that "--profile names function and file, and the caller has the time of what it calls" '
 		run 0 diverge --no-calls slow two.cnf v1 v2 --profile && has out "the extra time is in search .slow.c." && has out "^function	count	slow.c	" &&

@@ -133,6 +133,8 @@ test_that "no version solves it" 'reduce 2 slow input.smt2 --reference v5 --targ
 test_that "the same version twice" 'reduce 2 slow input.smt2 --reference v1 --target v1 && has err "one version"'
 test_that "no crash" 'reduce 2 slow input.smt2 --target v1 --keep crash && has err "does not crash"'
 test_that "no versions" 'reduce 2 slow input.smt2 && has err "name the versions"'
+printf 'p cnf 1 1\n1 0\n' >other.cnf && run 0 case add other.cnf
+test_that "a case that the solver does not take" 'reduce 2 slow other.cnf --reference v1 --target v2 && has err "takes no DIMACS"'
 test_that "no such finding" 'reduce 3 slow spr/7 && has err "no finding 7"'
 test_that "no such input" 'reduce 3 slow nowhere.smt2 --reference v1 --target v2 && has err nowhere'
 test_that "a floor of nothing" 'reduce 2 slow input.smt2 --reference v1 --target v2 --floor 0s && has err "greater than zero"'

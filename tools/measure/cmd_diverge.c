@@ -162,8 +162,10 @@ void cmd_diverge(int argc, char **argv)
         }
         command_open_solver(0, o.on, words.list[0]);
         info = read_words(&o, &words);
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
+                command_check_format(o.version[side], info);
                 command_seed(o.version[side]->solver, o.version[side]->commit, o.options.has_seed);
+        }
         find_culprit(&o);
         command_engine();
         o.options.workspace = common.workspace;

@@ -59,8 +59,7 @@ static void find_versions(struct options_command *o)
                 if (!o->versions[i] || !*o->versions[i])
                         command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
                 o->question.version[i] = o->version[i] = command_version(o->versions[i]);
-                if (!recipe_takes(o->version[i]->solver->recipe, o->info->format))
-                        command_refuse(STATUS_USAGE, "%s takes no %s", o->version[i]->name, format_notation(o->info->format));
+                command_check_format(o->version[i], o->info);
         }
         if (version_is_same(o->version[0], o->version[1]))
                 command_refuse(STATUS_USAGE, "both versions are %s: they do not differ", o->version[0]->name);

@@ -129,6 +129,11 @@ static struct query *query_of_options(struct reducing *o, const struct observati
                 command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
         target = command_version(to);
         reference = *from ? command_version(from) : NULL;
+        if (q->input.info) {
+                command_check_format(target, q->input.info);
+                if (reference)
+                        command_check_format(reference, q->input.info);
+        }
         if (q->has_seed && (!target->solver->recipe->seed || (reference && !reference->solver->recipe->seed)))
                 command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", common.solver->recipe->name);
         snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");
