@@ -402,6 +402,9 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
         if (r < 0)
                 return r;
         r = portfolio_open(w, name, &p);
+        for (size_t i = 0; r == 0 && i < p->n_arms; i++) /* a command's program may come later */
+                if (p->arms[i].problem && !p->arms[i].recipe)
+                        r = errorf(-ENOENT, "%s", p->arms[i].problem);
         if (r < 0) { /* the sentence names the line; the config is unchanged */
                 cleanup_free char *why = copy_string(error_message(r));
 

@@ -48,6 +48,8 @@ test_that "a limit that is none is refused" 'run 2 portfolio add q "$(arm a)" --
 test_that "words that are no seed are refused" 'run 2 portfolio add q "z3 quickly" && has err "only seed=N is known"'
 test_that "a command without end is refused" "run 2 portfolio add q \"x: /bin/sh -c 'a\" && has err 'config:[0-9]+: the arm'"
 test_that "and the config is as it was" 'cmp store/config config.before'
+test_that "a solver that is not there is refused, and nothing is written" '
+	cp store/config before && run 3 portfolio add q nosuch@HEAD "$(arm a)" && has err "nosuch" && cmp before store/config'
 test_that "a portfolio needs an arm" 'run 2 portfolio add q && has err "too few arguments"'
 test_that "no such portfolio" 'run 3 portfolio run nosuch all && has err "no portfolio .nosuch."'
 
