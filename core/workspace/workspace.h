@@ -92,6 +92,7 @@ void workspace_mistakes(struct workspace *w, struct buffer *ret);
 int workspace_solver(struct workspace *w, const char *name, struct solver **ret);
 int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
 bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed from the config */
+int workspace_check_name(const char *name); /* -EINVAL with a sentence: the name is reserved for programs without a repository (programs.h) */
 /* Clones, indexes, writes the config. `recipes` as from recipe_read(); with `url` NULL, variants of an existing solver. Nothing is left on failure.
  * -EEXIST: there is a solver of that name. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);

@@ -39,12 +39,16 @@ static bool is_named(struct recipe *const *list, size_t n, const char *name)
 
 /* -- adding -- */
 
-/* Refuses the name reserved for programs without a repository (programs.h). */
-static int check_reserved(struct recipe *const *recipes, size_t n)
+int workspace_check_name(const char *name)
 {
-        return is_named(recipes, n, RECIPE_PROGRAMS)
+        return strcmp(name, RECIPE_PROGRAMS) == 0
                        ? errorf(-EINVAL, "'" RECIPE_PROGRAMS "' cannot be a solver's name: programs that 'exec:PATH ARG...' names are kept under it")
                        : 0;
+}
+
+static int check_reserved(struct recipe *const *recipes, size_t n)
+{
+        return is_named(recipes, n, RECIPE_PROGRAMS) ? workspace_check_name(RECIPE_PROGRAMS) : 0;
 }
 
 /* Refuses names that are taken: no repository may be cloned over another. */

@@ -120,6 +120,7 @@ x"; do program "bin/$name" "Ghost version 3.0" "echo sat" && run 2 run "$(at "$n
 test_that "none of that is in the config" '! grep -q "plain\|orphan\|garbage\|bar" store/config'
 test_that "a solver of that name is in the way" '
 	make_repository toy && echo "cp s toy" >toy/build.sh && echo >toy/s && day_commit toy 1 one && toy_recipe toy && mkdir other &&
-	run 1 solver add programs toy --recipe toy.recipe && has err ".programs. cannot be a solver.s name"'
+	run 1 solver add programs toy --recipe toy.recipe && has err ".programs. cannot be a solver.s name" &&
+	run 1 solver add programs toy && has err ".programs. cannot be a solver.s name" && ! has err drafting'
 
 echo "1..$n"
