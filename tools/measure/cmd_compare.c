@@ -286,6 +286,17 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         return failing + bad > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
+/* A set as the only word is --set. */
+static void take_set(struct compare *o)
+{
+        cleanup(case_set_unrefp) struct case_set *set = NULL;
+
+        if (o->case_words.n != 1 || sets_get(workspace_sets(common.workspace), o->case_words.list[0], &set) < 0)
+                return;
+        o->options.set = o->case_words.list[0];
+        o->case_words.n = 0;
+}
+
 /* Refuses comparisons that cannot be kept, before anything is measured. */
 static void check_keep(const struct compare *o)
 {
@@ -406,6 +417,7 @@ void cmd_compare(int argc, char **argv)
                 o.options.most_pairs = 1;
         command_signals();
         command_open(0);
+        take_set(&o);
         o.options.workspace = common.workspace;
         command_run_on(o.on);
         command_worse(compare(&o));
