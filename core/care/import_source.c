@@ -37,7 +37,11 @@ int source_note_missing(struct store_source *s, const char *solver)
                 if (strcmp(*p, solver) == 0)
                         return 0;
         strings_add(&s->missing, solver);
-        source_say(s, "%s is no solver of this store, or has other commits: its results are passed over; 'solverfs solver add', and the same import "
-                      "takes them in", solver);
+        if (strcmp(solver, RECIPE_PROGRAMS) == 0)
+                source_say(s, "this store does not know some programs: their results are passed over; 'solverfs run exec:PROGRAM CASE' with each, and the "
+                              "same import takes them in");
+        else
+                source_say(s, "%s is no solver of this store, or has other commits: its results are passed over; 'solverfs solver add', and the same "
+                              "import takes them in", solver);
         return 0;
 }
