@@ -256,7 +256,7 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
         buffer_addf(ret, "# answered in all: %zu cases, par2 %.3f, solved %zu; alone, arms are known on:", all.cases, all.par2, all.solved);
         for (size_t a = 0; a < p->n_arms; a++)
                 buffer_addf(ret, " %zu", stand(&s, a, false).cases);
-        buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n", s.limit, alarms);
+        buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n# par2: seconds, the sum over the cases\n", s.limit, alarms);
         for (size_t i = 0; i < s.trials.n; i++)
                 if (s.cases[i].alarm)
                         buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.cases[i].alarm);
