@@ -28,7 +28,7 @@ CHANGED = [  # pattern, what stands in its place: times that are long, numbers o
     (r"--(mark|all) \d+", r"--\1 1"),
     (r"\bspr/\d+", "spr/1"),
     (r"(?<=alarms z3 )3\b", "1"),
-    (r"(?<=reduce )any", "z3"),
+    (r"(?<=reduce )programs", "z3"),
     (r"portfolio add (\w+)", r"portfolio add \1-again"),
     (r"solver add (z3|mine) ", r"solver add --replace \1 "),
     (r"compare main HEAD", "compare z3@main z3@HEAD"),  # with one solver in the store, its name may be left out

@@ -435,7 +435,7 @@ void cmd_reduce(int argc, char **argv)
                  "Least ratio to the reference's time that counts as slow; default 3; for a finding the square root of its ratio if that is less",
                  .ratio = &o.options.ratio},
                 {"timeout", 't', "TIME", "Time limit of a run on the whole input; default: the finding's, or the recipe's", .seconds = &o.options.timeout},
-                {"for", 0, "TIME", "Stop after TIME with the smallest input so far; default: the store's setting 'reduce', 15m", .ns = &o.options.most_ns},
+                {"for", 0, "TIME", "Stop after TIME with the smallest input so far (the first runs and the last are made all the same); default: the store's setting 'reduce', 15m", .ns = &o.options.most_ns},
                 {"seed", 0, "N", "Fix the solver's random seed to N", .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
                 {"jobs", 'j', "N", "Candidates at the same time; default: one for each core", .number = &o.options.jobs, .least = 1, .most = 4096},
                 {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .text = &o.output},
