@@ -217,10 +217,10 @@ script_commit deep 2 'echo "lasts 0.6" >&2'
 test_that "... and so is another stack" '
 	toy_recipe deep && run 0 solver add --recipe deep.recipe deep deep && run 1 localize deep --reference v1 --target v2 cases/none.smt2 && has out "does not solve it" &&
 	toy_recipe deep "stack = 64m" && run 0 solver add --replace --recipe deep.recipe deep && run 0 localize deep --reference v1 --target v2 cases/none.smt2 && [ "$(field 2)" = "$(git -C deep rev-parse v2)" ]'
-test_that "... and another limit of CPU time" '
-	{ cat burns.smt2; echo "; limited"; } >limited.smt2 && run 0 case add limited.smt2 && run 1 $l limited.smt2 && field 5 | grep -q "do not differ" &&
-	{ cat toy.recipe; echo "cputime = 300ms"; } >limited.recipe && run 0 solver add --replace --recipe limited.recipe toy && run 0 $l limited.smt2 && [ "$(field 2)" = $plain ]'
 printf 'p cnf 1 1\n1 0\n' >cases/a.cnf && run 0 case add cases && run 0 set add both cases/plain.smt2 cases/a.cnf
 test_that "a case that the solver does not take is passed over, and one named alone shows in the status" '
 	run 0 $l both && [ "$(field 2)" = '"$plain"' ] && has err "1 case passed over: toy takes SMT-LIB" && run 1 $l cases/plain.smt2 cases/a.cnf && has err "a.cnf is no SMT-LIB file" && run 3 $l cases/a.cnf'
+test_that "... and another limit of CPU time" '
+	{ cat burns.smt2; echo "; limited"; } >limited.smt2 && run 0 case add limited.smt2 && run 1 $l limited.smt2 && field 5 | grep -q "do not differ" &&
+	{ cat toy.recipe; echo "cputime = 300ms"; } >limited.recipe && run 0 solver add --replace --recipe limited.recipe toy && run 0 $l limited.smt2 && [ "$(field 2)" = $plain ]'
 echo "1..$n"
