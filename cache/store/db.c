@@ -11,6 +11,7 @@
 #define FULL_BELOW     (1 << 20)  /* free bytes */
 #define LARGE          (64 << 10) /* a value of more bytes is worth a system call to check its size */
 #define READERS        1022
+#define LOCK_SIZE      (64 << 10) /* of lock.mdb with so many */
 #define MAP_SIZE_LEAST (UINT64_C(16) << 20)
 
 /* -- errors ----------------------------------------------------------------------------------------------------- */
@@ -125,15 +126,23 @@ static void watch_forks(void)
         pthread_atfork(NULL, NULL, count_fork);
 }
 
-/* LMDB would make the files under the umask, and then open one of them a second time. */
-static int make_file(const char *dir, const char *name)
+/* LMDB would make the files under the umask, and then open one of them a second time. It writes to lock.mdb through a map, where a full disk is a
+ * SIGBUS: the first `size` bytes get their blocks here. Called before LMDB has the file: our close() would drop its lock. */
+static int make_file(const char *dir, const char *name, off_t size)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
         cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        struct stat st;
 
-        if (fd < 0)
-                return errno == EEXIST ? 0 : errorf(-errno, "cannot make %s: %s", path, strerror(errno));
-        return fchmod(fd, 0600) < 0 ? errorf(-errno, "cannot make %s private: %s", path, strerror(errno)) : 0;
+        if (fd < 0 && errno != EEXIST)
+                return errorf(-errno, "cannot make %s: %s", path, strerror(errno));
+        if (fd >= 0 && fchmod(fd, 0600) < 0)
+                return errorf(-errno, "cannot make %s private: %s", path, strerror(errno));
+        if (fd < 0 && size > 0 && stat(path, &st) == 0 && st.st_blocks * 512 < size)
+                fd = open(path, O_RDWR | O_CLOEXEC);
+        if (fd >= 0 && size > 0 && fallocate(fd, 0, 0, size) < 0 && (errno == ENOSPC || errno == EDQUOT))
+                return errorf(-ENOSPC, "cannot make %s: no space left", path);
+        return 0;
 }
 
 static uint64_t map_size_wanted(void)
@@ -199,10 +208,10 @@ static int open_env(struct db *d)
 static int open_files(struct db *d)
 {
         struct stat st;
-        int r = d->read_only ? 0 : make_file(d->dir, "data.mdb");
+        int r = d->read_only ? 0 : make_file(d->dir, "data.mdb", 0);
 
         if (r == 0 && !d->read_only)
-                r = make_file(d->dir, "lock.mdb");
+                r = make_file(d->dir, "lock.mdb", LOCK_SIZE);
         if (r < 0)
                 return r;
         d->fd = open(d->data, O_RDONLY | O_CLOEXEC);

@@ -851,6 +851,46 @@ START_TEST(test_disk_full)
 }
 END_TEST
 
+/* To the last page. */
+static void fill_disk(void)
+{
+        static const char page[4096];
+        int fd = open("s/filler", O_WRONLY | O_CREAT, 0600);
+
+        assert_ok(fd);
+        while (write(fd, page, sizeof(page)) > 0)
+                ;
+        ck_assert_int_eq(errno, ENOSPC);
+        close(fd);
+}
+
+START_TEST(test_an_index_rebuilt_on_a_full_disk)
+{
+        struct store *s;
+        int r;
+
+        if (!small_disk("1m"))
+                return;
+        s = open_store(STORE_CREATE);
+        set(s, FACTS, "a", "1");
+        store_close(s);
+        assert_ok(remove_tree("s/lmdb"));
+        fill_disk();
+        r = store_open("s", tables, N, 0, &s);
+        ck_assert_int_eq(r, -ENOSPC);
+        ck_assert_int_eq(unlink("s/filler"), 0);
+        s = open_store(0);
+        ck_assert_str_eq(get(s, FACTS, "a"), "1");
+        store_close(s);
+        ck_assert_int_eq(truncate("s/lmdb/lock.mdb", 0), 0); /* a copy may be sparse, too */
+        ck_assert_int_eq(truncate("s/lmdb/lock.mdb", 65536), 0);
+        fill_disk();
+        r = store_open("s", tables, N, 0, &s);
+        ck_assert_int_eq(r, -ENOSPC);
+        umount("s");
+}
+END_TEST
+
 START_TEST(test_map_full)
 {
         cleanup_free char *value = malloc(60000);
@@ -884,4 +924,5 @@ SUITE("store", test_put_get_delete, test_values_of_all_sizes, test_keys_of_all_s
       test_threads_and_processes, test_the_index_is_made_anew_from_the_journal, test_what_the_index_has_not_is_applied,
       test_a_torn_transaction_is_cut_off, test_a_transaction_with_a_hole_at_the_end_is_cut_off,
       test_a_damaged_record_costs_only_itself, test_a_newer_store_is_refused, test_kill_while_writing,
-      test_kill_beside_another_writer, test_disk_full, test_map_full)
+      test_kill_beside_another_writer, test_disk_full, test_an_index_rebuilt_on_a_full_disk,
+      test_map_full)
