@@ -200,7 +200,7 @@ static int open_env(struct db *d)
                 d->unlocked = true;
                 rc = open_sized(d, flags | MDB_NOLOCK);
         }
-        if (rc == ENOENT)
+        if (rc == ENOENT || (rc == EBADF && d->read_only)) /* EBADF: the file is empty, and LMDB would begin it */
                 return errorf(-ENOENT, "there is no index in %s", d->dir);
         return fail(d, rc, "open the index");
 }

@@ -170,6 +170,13 @@ struct rescue {
         struct journal_position applied; /* up to where the journal was applied to the old one */
 };
 
+/* Damage of the old index is passed over. Another error, such as a lack of memory or descriptors, must stop the rebuilding: nobody else has the
+ * values that would be lost. */
+static int unless_damaged(int r)
+{
+        return r == -EIO || r == -ENOENT || r == -EPROTONOSUPPORT ? 0 : r;
+}
+
 /* The journal is damaged, too. A value of the old index that passes its checksum was the last one while the index was whole. If a value fails it,
  * the journal's counts only if it is certainly the last. */
 static int rescue_value(struct rescue *s, MDB_dbi dbi, const char *name, const struct walk *w)
@@ -192,25 +199,27 @@ static int rescue_table(struct rescue *s, const char *name)
 {
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi to, dbi;
-        int r;
+        int step = db_table(s->old, s->from, name, false, &dbi), r;
 
-        if (db_table(s->old, s->from, name, false, &dbi) < 0)
-                return 0;
+        if (step < 0)
+                return unless_damaged(step);
         r = db_table(s->index->db, s->txn, name, true, &to);
-        for (int step = walk_first(&w, s->old, s->from, dbi, SLICE(NULL, 0), true); r == 0 && step == 0; step = walk_next(&w, true))
+        for (step = walk_first(&w, s->old, s->from, dbi, SLICE(NULL, 0), true); r == 0 && step == 0; step = walk_next(&w, true))
                 r = rescue_value(s, to, name, &w);
-        return r;
+        return r < 0 ? r : unless_damaged(step);
 }
 
 /* Up to where the journal was applied to the old index; `at` if unknown. */
-static struct journal_position applied_once(const struct rescue *s, struct journal_position at)
+static int applied_once(struct rescue *s, struct journal_position at)
 {
-        struct journal_position applied = {0};
         MDB_dbi meta;
+        int r = db_table(s->old, s->from, META_TABLE, false, &meta);
 
-        if (db_table(s->old, s->from, META_TABLE, false, &meta) < 0 || applied_get(s->old, s->from, meta, &applied) < 0 || applied.segment == 0)
-                return at;
-        return applied;
+        if (r == 0)
+                r = applied_get(s->old, s->from, meta, &s->applied);
+        if (r < 0 || s->applied.segment == 0)
+                s->applied = at;
+        return unless_damaged(r);
 }
 
 /* If the journal is damaged, or ends (at `at`) before what the old index has applied, takes over what the old index still has and rewrites the
@@ -221,7 +230,8 @@ static int rescue_facts(struct rescue *s, uint64_t damaged, struct journal_posit
         struct journal_position first;
         int r = journal_first(e->journal, &first, NULL);
 
-        s->applied = applied_once(s, at);
+        if (r == 0)
+                r = applied_once(s, at);
         damaged += s->applied.segment > at.segment || (s->applied.segment == at.segment && s->applied.offset > at.offset);
         if (r < 0 || damaged == 0 || s->applied.segment < first.segment)
                 return r;
@@ -237,11 +247,12 @@ static int rescue(struct environment *e, struct index *x, const char *path, uint
                   uint64_t *ret_segment)
 {
         struct rescue s = {.env = e, .index = x};
-        int r = 0;
+        int r = db_open(path, DB_READ_ONLY | DB_UNLOCKED, &s.old);
 
-        if (db_open(path, DB_READ_ONLY | DB_UNLOCKED, &s.old) < 0)
-                return 0;
-        if (db_begin(s.old, false, &s.from) == 0)
+        if (r < 0)
+                return unless_damaged(r);
+        r = unless_damaged(db_begin(s.old, false, &s.from));
+        if (s.from)
                 r = db_begin(x->db, true, &s.txn);
         if (s.txn) {
                 r = rescue_facts(&s, damaged, at, ret_segment);

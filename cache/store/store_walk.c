@@ -23,7 +23,7 @@ static int walk_frame(struct walk *w, struct slice in_map)
                 char *grown = realloc(w->frame, in_map.size);
 
                 if (!grown)
-                        return -ENOMEM;
+                        return errorf(-ENOMEM, "no memory for a value of %zu bytes", in_map.size);
                 w->frame = grown;
                 w->capacity = in_map.size;
         }

@@ -805,6 +805,37 @@ START_TEST(test_an_index_that_lags_and_a_damaged_journal)
 }
 END_TEST
 
+/* Of all numbers of descriptors, the first that lets the store open: with fewer that is an error, and nothing is lost. */
+START_TEST(test_an_index_and_a_journal_damaged_and_too_few_descriptors)
+{
+        struct rlimit before, few;
+        struct store *s;
+        int r, next;
+
+        store_close(open_store(STORE_CREATE));
+        append_segments(0, 1);
+        s = open_store(0);
+        assert_fact(s, "b", "the value of b");
+        store_close(s);
+        flip("s/journal/00000001", find_bytes("s/journal/00000001", "the value of b", 14), 1);
+        ck_assert_int_eq(system("touch s/lmdb/damaged"), 0);
+        next = open("/dev/null", O_RDONLY);
+        assert_ok(next);
+        close(next);
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+        few = (struct rlimit){.rlim_cur = (rlim_t)next + 2, .rlim_max = before.rlim_max};
+        do {
+                ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+                r = try_open(0, &s);
+        } while (r < 0 && few.rlim_cur++ < (rlim_t)next + 40);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_ok(r);
+        assert_fact(s, "a", "the old value of a");
+        assert_fact(s, "b", "the value of b");
+        store_close(s);
+}
+END_TEST
+
 /* As between the two renames that put another index in place. */
 START_TEST(test_a_large_value_while_the_index_has_no_name)
 {
@@ -1009,7 +1040,8 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_made_anew_under_a_writer, test_a_walk_over_damage, test_made_anew_beside_a_process, test_journal_lost_while_open,
               test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
               test_a_damaged_value_and_a_journal_compacted_since, test_the_first_segment_is_lost,
-              test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost, test_an_index_that_lags_and_a_damaged_journal,
+              test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost,
+              test_an_index_that_lags_and_a_damaged_journal, test_an_index_and_a_journal_damaged_and_too_few_descriptors,
               test_truncated_beside_threads, test_a_damaged_value, test_an_index_that_lags_is_no_damage, test_a_large_value_while_the_index_has_no_name,
               test_index_thrown_away, test_compact,
               test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
