@@ -317,6 +317,12 @@ static int make_anew(struct environment *e, const char *index)
                 e->journal_anew = true;
         }
         e->index_anew |= r == 0;
+        if (r < 0) {
+                cleanup_free char *why = copy_string(error_message(r));
+
+                remove_tree(new); /* it may be what filled the disk */
+                errorf(r, "%s", why);
+        }
         return r;
 }
 

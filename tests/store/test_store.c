@@ -878,6 +878,7 @@ START_TEST(test_an_index_rebuilt_on_a_full_disk)
         fill_disk();
         r = store_open("s", tables, N, 0, &s);
         ck_assert_int_eq(r, -ENOSPC);
+        ck_assert_int_lt(access("s/lmdb.new", F_OK), 0);
         ck_assert_int_eq(unlink("s/filler"), 0);
         s = open_store(0);
         ck_assert_str_eq(get(s, FACTS, "a"), "1");
