@@ -1,6 +1,7 @@
 #include "cache/store/program_folder.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -154,6 +155,7 @@ static int add_entry(void *user, const char *folder, const char *name)
         struct entries *e = user;
         struct digest digest;
         struct stat st;
+        int lock;
 
         if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0;
@@ -163,6 +165,8 @@ static int add_entry(void *user, const char *folder, const char *name)
                 e->bytes += (uint64_t)st.st_size;
         } else if (strncmp(name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE) {
                 take_away(path); /* left by a crash */
+        } else if (fnmatch(".*.lock", name, 0) == 0 && lock_try(folder, name, false, &lock) == 0) {
+                lock_release_unlink(folder, name, lock); /* likewise */
         }
         return 0;
 }

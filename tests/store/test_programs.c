@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include "cache/base/lock.h"
 #include "cache/store/programs.h"
 
 static struct programs *open_programs_with(bool read_only, uint64_t bound)
@@ -443,6 +444,24 @@ START_TEST(test_left_by_killed_processes)
 }
 END_TEST
 
+/* The lock of a process that died while it materialized a program. */
+START_TEST(test_a_lock_left_by_a_killed_process)
+{
+        struct programs *p = open_programs();
+        struct digest id;
+        int held;
+
+        assert_ok(lock_try("s/programs", ".a.lock", false, &held));
+        assert_ok(write_file_atomic("s/programs/.b.lock", "", 0, 0600));
+        put_version(p, 1, NULL, &id);
+        assert_version(p, &id, 1);
+        ck_assert_int_eq(access("s/programs/.a.lock", F_OK), 0);
+        ck_assert_int_lt(access("s/programs/.b.lock", F_OK), 0);
+        lock_release_unlink("s/programs", ".a.lock", held);
+        programs_close(p);
+}
+END_TEST
+
 START_TEST(test_a_file_somebody_wrote_to_is_made_anew)
 {
         struct programs *p = open_programs();
@@ -648,5 +667,5 @@ END_TEST
 
 SUITE("programs", test_put_get_run, test_empty_and_tiny, test_neighbours_are_small, test_near_that_is_not_there,
       test_remove_keeps_what_builds_on_it, test_remove_many, test_damaged, test_verify, test_left_by_killed_processes,
-      test_a_file_somebody_wrote_to_is_made_anew, test_eviction, test_read_only,
+      test_a_lock_left_by_a_killed_process, test_a_file_somebody_wrote_to_is_made_anew, test_eviction, test_read_only,
       test_many_at_once, test_processes_store_and_remove)
