@@ -164,7 +164,13 @@ static int know(void *user, const struct journal_record *record)
 
         if (record->op == JOURNAL_COMMIT || table_named(e, record->table) == e->n_tables)
                 return 0;
-        list_grow(c->known, c->n);
+        if ((c->n & (c->n + 1)) == 0) { /* not list_grow(): these may be millions, and the process may serve a mount */
+                struct last_word *grown = reallocarray(c->known, 2 * c->n + 2, sizeof(*grown));
+
+                if (!grown)
+                        return errorf(-ENOMEM, "no memory to check the journal's records, more than %zu", c->n);
+                c->known = grown;
+        }
         c->known[c->n] = (struct last_word){
                 .key = hash_key(record->table, record->key),
                 .frame = XXH3_64bits(record->frame.data, record->frame.size),

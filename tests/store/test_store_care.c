@@ -901,6 +901,38 @@ END_TEST
 
 /* -- compacting -- */
 
+/* Enough for all but the list of the journal's records: that is an error, and the process goes on. */
+START_TEST(test_compact_without_memory)
+{
+        struct store *s;
+        struct rlimit before, few;
+        struct store_txn *t;
+        long pages;
+        FILE *f;
+        int r;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        return; /* they end the process */
+#endif
+        s = open_store(STORE_CREATE);
+        assert_ok(store_write(s, &t));
+        for (unsigned i = 0; i < 1 << 17; i++)
+                assert_ok(store_put(t, FACTS, SLICE(&i, sizeof(i)), slice_string("1")));
+        assert_ok(store_commit(t));
+        f = fopen("/proc/self/statm", "r");
+        ck_assert_int_eq(fscanf(f, "%ld", &pages), 1);
+        fclose(f);
+        ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+        few = (struct rlimit){.rlim_cur = (rlim_t)pages * (rlim_t)getpagesize() + (16 << 20), .rlim_max = before.rlim_max};
+        ck_assert_int_eq(setrlimit(RLIMIT_AS, &few), 0);
+        r = store_compact(s);
+        ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+        ck_assert(r == 0 || r == -ENOMEM);
+        assert_ok(store_compact(s));
+        store_close(s);
+}
+END_TEST
+
 START_TEST(test_compact)
 {
         struct store_stats before, after;
@@ -1043,5 +1075,5 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost,
               test_an_index_that_lags_and_a_damaged_journal, test_an_index_and_a_journal_damaged_and_too_few_descriptors,
               test_truncated_beside_threads, test_a_damaged_value, test_an_index_that_lags_is_no_damage, test_a_large_value_while_the_index_has_no_name,
-              test_index_thrown_away, test_compact,
+              test_index_thrown_away, test_compact, test_compact_without_memory,
               test_older_index_with_a_compacted_journal, test_kill_while_compacting, test_compacting_beside_a_writer)
