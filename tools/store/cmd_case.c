@@ -114,6 +114,7 @@ static void walk(struct adding *a, char *dir)
         FTS *fts = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
         char unpacked[NAME_MAX + 1];
         size_t below = strlen(dir);
+        FTSENT *e;
 
         if (!fts) {
                 add_failed(dir, -errno);
@@ -121,7 +122,7 @@ static void walk(struct adding *a, char *dir)
         }
         while (below > 1 && dir[below - 1] == '/')
                 below--;
-        for (FTSENT *e; (e = fts_read(fts)) && !command_stopped();) {
+        while (errno = 0, (e = fts_read(fts)) && !command_stopped()) {
                 const char *name = e->fts_path + MIN(below, (size_t)e->fts_pathlen);
 
                 if (e->fts_level > 0 && e->fts_info == FTS_D && e->fts_name[0] == '.') /* .git and the like */
@@ -140,6 +141,8 @@ static void walk(struct adding *a, char *dir)
                 else
                         a->passed_over++;
         }
+        if (!e && errno != 0)
+                add_failed(dir, -errno);
         fts_close(fts);
 }
 
