@@ -89,6 +89,11 @@ test_that "set add makes a set, and says how many are new in it" 'run 0 set add 
 test_that "set list has the sets, set list NAME the cases in it" '
 	run 0 set add one 4 && run 0 set list && is out "one	1
 smoke	3" && run 0 set list smoke && [ "$(field 2 | tr "\n" " ")" = "1 2 3 " ] && run 0 set list --json one && python3 -m json.tool <out >/dev/null && has out "\"case\":4"'
+test_that "set list reports an error at whatever it reads, and hides no case" '
+	run 0 set list && cp out all && mkdir failing && for i in $(seq 0 99); do
+		rm -f failing/*.met; echo "fail EMFILE after $i" >failing/store.read
+		! SOLVERFS_FAULTS=$top/failing "$solverfs" set list >out 2>err || break
+	done; cmp out all && [ "$i" -gt 2 ]'
 test_that "a set's name stands for its cases" 'run 0 case list smoke 1 && [ "$(field 1 | tr "\n" " ")" = "1 2 3 " ] && run 0 case list one smoke && [ "$(field 1 | tr "\n" " ")" = "4 1 2 3 " ]'
 test_that "set remove NAME CASE takes cases out, set remove NAME the set" '
 	run 3 set remove smoke 99 && run 0 set remove smoke 2 1 && has err "taken out" && run 0 case list smoke && [ "$(field 1)" = 3 ] &&

@@ -45,12 +45,18 @@ void cmd_set_list(int argc, char **argv)
         for (size_t i = 0; i < n && !output_broken(); i++) {
                 cleanup(case_set_unrefp) struct case_set *set = NULL;
                 json_int_t n_there = 0;
+                int r = sets_get(workspace_sets(common.workspace), names ? names[i] : words.list[i], &set);
 
-                command_must(sets_get(workspace_sets(common.workspace), names ? names[i] : words.list[i], &set));
+                if (r == -ENOENT && names) /* removed since */
+                        continue;
+                command_must(r);
                 for (size_t j = 0; j < set->n; j++) {
                         cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-                        if (cases_get(workspace_cases(common.workspace), set->ids[j], &info) < 0 || !case_is_there(info))
+                        r = cases_get(workspace_cases(common.workspace), set->ids[j], &info);
+                        if (r != -ENOENT)
+                                command_must(r);
+                        if (r < 0 || !case_is_there(info))
                                 continue;
                         n_there++;
                         if (!names)
