@@ -113,6 +113,22 @@ START_TEST(test_signed_rank_critical_values)
 }
 END_TEST
 
+/* As a set of many cases that both versions solve at once: the few others decide. */
+START_TEST(test_signed_rank_of_a_million_zeros)
+{
+        size_t n = 1000000;
+        cleanup_free double *x = calloc(n, sizeof(*x)), *y = calloc(n, sizeof(*y));
+        struct stat_test t;
+
+        for (size_t i = 0; i < 10; i++)
+                x[i] = (double)(i + 1);
+        stat_signed_rank(x, y, n, &t);
+        ck_assert(t.exact);
+        ck_assert_uint_eq(t.n, 10);
+        ck_assert_double_eq_tol(t.greater, 0x1p-10, 1e-12);
+}
+END_TEST
+
 START_TEST(test_signed_rank_of_nothing)
 {
         const double x[] = {1, 2, INFINITY};
@@ -480,5 +496,5 @@ START_TEST(test_discoveries)
 END_TEST
 
 SUITE("stat", test_tails, test_sign_test, test_normal_quantiles, test_shift_unpaired, test_shift, test_shift_covers, test_discoveries, test_medians, test_signed_rank_equals_enumeration,
-      test_signed_rank_critical_values, test_signed_rank_of_nothing, test_mann_whitney_equals_enumeration,
+      test_signed_rank_critical_values, test_signed_rank_of_a_million_zeros, test_signed_rank_of_nothing, test_mann_whitney_equals_enumeration,
       test_mann_whitney_critical_values, test_approximations_join, test_many_values, test_false_alarms_are_as_rare_as_promised, test_t_quantiles)

@@ -196,9 +196,12 @@ static void add_rank(double *chance, size_t *top, size_t rank)
 
 static void signed_rank_exact(const struct ranked *r, size_t first, size_t n, uint64_t sum2, struct stat_test *ret)
 {
-        cleanup_free double *chance = allocate(n * (n + 1) + 1, sizeof(*chance)); /* of twice the sum */
-        size_t top = 0;
+        cleanup_free double *chance = NULL; /* of twice the sum */
+        size_t most = 0, top = 0;
 
+        for (size_t i = first; i < n; i++)
+                most += r[i].rank2;
+        chance = allocate(most + 1, sizeof(*chance));
         chance[0] = 1;
         for (size_t i = first; i < n; i++)
                 add_rank(chance, &top, r[i].rank2);
