@@ -20,7 +20,8 @@ static int next(struct campaign *c, struct strategy_input *ret)
 {
         struct unknowns *u = unknowns_of(c);
 
-        while (u->last < u->n_seeds * (uint64_t)u->chains) {
+        /* So many numbers have each seed in both modes: if all of them are out, so are the rest, which may be billions. */
+        for (size_t i = 0; i < 2 * u->n_seeds && u->last < u->n_seeds * (uint64_t)u->chains; i++) {
                 struct chain_place place = chain_place_of(c, ++u->last);
 
                 if (place.seed->is_out[place.mode])
