@@ -188,6 +188,9 @@ test_that "a seed that the target does not know is a regression as it is" \
 test_that "billions of chains from seeds that are all out end at once" '
 	mkdir out-of-it && for i in $(seq 40); do sed "s/(> b0 0/(>= b0 $i/" seeds/sat-bounds.smt2 >out-of-it/$i.smt2; done &&
 	campaign_of 0 out-of-it --reference v3 --target v5 --seeds out-of-it --iterations 2147483647 --chain 1 && has out "^state finished" && has out "^skipped-seeds 40"'
+test_that "another label of a seed is another campaign" '
+	mkdir labelled && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; } >labelled/a.smt2 && campaign_of 0 labelled --at v1 --seeds labelled && has err "said to be unsat" &&
+	sed -i s/unsat/sat/ labelled/a.smt2 && campaign_of 7 labelled --at v1 --seeds labelled && has err "its seeds have other labels now"'
 test_that "quantifiers that alternate five deep, and a theory that is not modelled" '
 	mkdir deep && cat >deep/sat-deep.smt2 <<END
 (declare-sort Thing 0)

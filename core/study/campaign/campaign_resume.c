@@ -27,6 +27,7 @@ static const struct fingerprint_part {
         {"seed-option", "the key 'seed' of a recipe is another now", "restore it"},
         {"corpus", "the files below its corpus are others now", "restore them"},
         {"seeds", "it began with other seeds, or other rules", "restore the seeds"},
+        {"labels", "its seeds have other labels now", "restore them"},
         {"inputs", "this solverfs generates other inputs", "use the one that began it"},
 };
 

@@ -178,10 +178,10 @@ static int check(const struct campaign_settings *s)
         return 0;
 }
 
-/* Sets the fingerprint of the rules and the seeds, which determine the chains. */
+/* Sets the fingerprint of the rules, the seeds and their labels, which determine the chains. */
 static void take_fingerprint(struct campaign *c, const struct unknowns *u)
 {
-        uint64_t hash;
+        uint64_t hash, labels = 0;
         cleanup_buffer struct buffer all = {0};
 
         for (size_t i = 0; i < weaken_n_rules(u->weaken); i++) {
@@ -190,9 +190,11 @@ static void take_fingerprint(struct campaign *c, const struct unknowns *u)
                 buffer_addf(&all, "%s\n%s\n%s\n", row->name, row->left, row->right);
         }
         hash = hash_quick(all.data, all.size);
-        for (size_t i = 0; i < u->n_seeds; i++)
+        for (size_t i = 0; i < u->n_seeds; i++) {
                 hash = hash * 31 + hash_quick(u->seeds[i].text[LOGIC_STATED].data, u->seeds[i].text[LOGIC_STATED].size);
-        c->fingerprint = format_string("seeds:%016" PRIx64, hash);
+                labels = labels * 31 + u->seeds[i].label;
+        }
+        c->fingerprint = format_string("seeds:%016" PRIx64 " labels:%016" PRIx64, hash, labels);
 }
 
 static int begin(struct campaign *c)
