@@ -191,6 +191,8 @@ test_that "billions of chains from seeds that are all out end at once" '
 test_that "another label of a seed is another campaign" '
 	mkdir labelled && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; } >labelled/a.smt2 && campaign_of 0 labelled --at v1 --seeds labelled && has err "said to be unsat" &&
 	sed -i s/unsat/sat/ labelled/a.smt2 && campaign_of 7 labelled --at v1 --seeds labelled && has err "its seeds have other labels now"'
+test_that "of the names of folders the innermost is the label" '
+	mkdir -p within/unsat-problems/sat && cp seeds/sat-bounds.smt2 within/unsat-problems/sat/x.smt2 && campaign_of 0 within --at v1 --seeds within && has out "^mutants [1-9]"'
 test_that "quantifiers that alternate five deep, and a theory that is not modelled" '
 	mkdir deep && cat >deep/sat-deep.smt2 <<END
 (declare-sort Thing 0)

@@ -30,10 +30,10 @@ static bool begins_with(const char *name, const char *what)
         return strncmp(name, what, strlen(what)) == 0 && !isalnum((unsigned char)name[strlen(what)]);
 }
 
-/* The label by :status, else by the beginning of the file's name or of a folder's above it: "sat-17.smt2", "unsat/17.smt2". */
+/* The label by :status, else by the beginning of the file's name or of the nearest folder's above it: "sat-17.smt2", "unsat/17.smt2". */
 static enum verdict read_label(const struct script *s, const char *name)
 {
-        enum verdict label = VERDICT_UNKNOWN;
+        enum verdict label = VERDICT_UNKNOWN, named = VERDICT_UNKNOWN;
 
         for (size_t i = 0; i < s->n_commands; i++) {
                 const struct command *c = &s->commands[i];
@@ -44,9 +44,9 @@ static enum verdict read_label(const struct script *s, const char *name)
                 text = copy_prefix(c->text.data, c->text.size);
                 label = strstr(text, "unsat") ? VERDICT_UNSAT : strstr(text, " sat") ? VERDICT_SAT : label;
         }
-        for (const char *part = name; label == VERDICT_UNKNOWN && part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
-                label = begins_with(part, "unsat") ? VERDICT_UNSAT : begins_with(part, "sat") ? VERDICT_SAT : label;
-        return label;
+        for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+                named = begins_with(part, "unsat") ? VERDICT_UNSAT : begins_with(part, "sat") ? VERDICT_SAT : named;
+        return label == VERDICT_UNKNOWN ? named : label;
 }
 
 static int seed_init(struct campaign *c, struct seed *seed, struct script *s, const char *name)
