@@ -28,10 +28,11 @@ static const struct fingerprint_part {
         {"corpus", "the files below its corpus are others now", "restore them"},
         {"seeds", "it began with other seeds, or other rules", "restore the seeds"},
         {"labels", "its seeds have other labels now", "restore them"},
+        {"limit", "the memory limit of the target's recipe is another now", "restore it"},
         {"inputs", "this solverfs generates other inputs", "use the one that began it"},
 };
 
-/* The parts of the programs and of the seed's option, then the type's parts. */
+/* The parts of the programs, of the seed's option and of the greatest amount, which outcomes are weighed by, then the type's parts. */
 static char *whole_fingerprint(const struct campaign *c)
 {
         struct hasher *h = hasher_new(), *options = hasher_new();
@@ -49,8 +50,8 @@ static char *whole_fingerprint(const struct campaign *c)
         }
         hasher_finish(h, &programs);
         hasher_finish(options, &option);
-        return format_string("programs:%016" PRIx64 " seed-option:%016" PRIx64 " %s", key_get_u64(programs.bytes), key_get_u64(option.bytes),
-                             c->fingerprint);
+        return format_string("programs:%016" PRIx64 " seed-option:%016" PRIx64 " limit:%016" PRIx64 " %s", key_get_u64(programs.bytes),
+                             key_get_u64(option.bytes), (uint64_t)trial_most(c), c->fingerprint);
 }
 
 /* The hash of a part, as text; "" if the fingerprint has no such part. */
