@@ -338,7 +338,7 @@ struct version *command_version(const char *text)
 {
         struct version *v = NULL;
 
-        command_must_usage((strstr(text, "@sha256:") ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &v));
+        command_must_usage((version_digest(text) ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &v));
         return v;
 }
 

@@ -185,6 +185,8 @@ test_that "a reference that does not know is named, and the seed left out" '
 	campaign_of 1 reference --reference v3 --target v5 --seeds known && has err "the reference v3 does not decide it: unknown" && has err "no seed can be used"'
 test_that "a seed that the target does not know is a regression as it is" \
 	'campaign_of 0 asitis --reference v1 --target v4 --seeds known && has err "regression.*as it is from sat-b.smt2"'
+test_that "@sha256: in an argument of a program is no digest of it" '
+	run 0 case add known/sat-b.smt2 && run 0 reduce toy sat-b.smt2 --reference "exec:$noabs img@sha256:abc" --target v4 -o small.smt2 && [ -s small.smt2 ]'
 test_that "billions of chains from seeds that are all out end at once" '
 	mkdir out-of-it && for i in $(seq 40); do sed "s/(> b0 0/(>= b0 $i/" seeds/sat-bounds.smt2 >out-of-it/$i.smt2; done &&
 	campaign_of 0 out-of-it --reference v3 --target v5 --seeds out-of-it --iterations 2147483647 --chain 1 && has out "^state finished" && has out "^skipped-seeds 40"'

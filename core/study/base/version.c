@@ -116,9 +116,17 @@ int version_commit(const struct solver *s, const char *text, uint32_t *ret)
         return history_resolve(s->history, sha, ret);
 }
 
+const char *version_digest(const char *text)
+{
+        size_t n = strlen(text), suffix = 8 + 2 * DIGEST_SIZE;
+        const char *at = text + n - MIN(n, suffix);
+
+        return strncmp(at, "@sha256:", 8) == 0 && strspn(at + 8, "0123456789abcdef") == 2 * DIGEST_SIZE ? at : NULL;
+}
+
 char *version_brief(const struct solver *s, const char *text)
 {
-        const char *digest = version_is_of_history(text) ? NULL : strstr(text, "@sha256:");
+        const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
         char name[COMMIT_NAME_SIZE];
         uint32_t commit;
 
@@ -138,7 +146,7 @@ bool version_has_history(const struct solver *s, const char *text)
 
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret)
 {
-        const char *digest = version_is_of_history(text) ? NULL : strstr(text, "@sha256:");
+        const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
         cleanup_free char *bare = copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
         int r = version_parse(w, s, bare, ret);
 

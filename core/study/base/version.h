@@ -24,6 +24,8 @@ struct version {
 int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret);
 /* A short form of a text in full, for people: twelve digits of the sha, or the program's name; no digest; free(). */
 char *version_brief(const struct solver *s, const char *text);
+/* The end of a program's text in full: "@sha256:" and the digest. NULL: it has none. */
+const char *version_digest(const char *text);
 /* True if the version is a commit with a history; programs have none. */
 bool version_has_history(const struct solver *s, const char *text);
 /* Parses a text in full; the version has its brief name. -ESTALE with a sentence: a program has other bytes now. */
