@@ -352,6 +352,9 @@ test_that "a file of the corpus that does not parse is left out, named and count
 	echo "(assert (= 1" >corpus/bad.smt2
 	echo "(declare-fun s () String)(assert (= s (str.++ s \"a\")))(check-sat)" >corpus/good.smt2
 	campaign 0 corpus 1s --reference v1 --target v2 --corpus corpus && has err "left out: .*bad.smt2:1:" && has out "^skipped-seeds 1"'
+test_that "a link to a file is an input of the corpus, and one that leads nowhere is named and counted" '
+	mkdir linked real && mv corpus/good.smt2 real && ln -s ../real/good.smt2 linked/good.smt2 && ln -s nowhere linked/lost.smt2 && ln -s nowhere linked/README &&
+	campaign 0 linked 1s --reference v1 --target v2 --corpus linked && has err "left out: .*lost.smt2: No such file" && has out "^skipped-seeds 1"'
 test_that "a name that is no folder" 'campaign 2 a/b 10s --reference v1 --target v2 && has err "name of a campaign"'
 test_that "the name under which comparisons keep their findings" 'campaign 2 compare 10s --reference v1 --target v2 && has err "compare --keep"'
 

@@ -1,6 +1,7 @@
 #include "core/study/campaign/campaign_internal.h"
 
 #include <fts.h>
+#include <sys/stat.h>
 
 #include "cache/base/hash.h"
 
@@ -72,12 +73,20 @@ int corpus_read(struct campaign *c)
         if (!walk)
                 return errorf(-errno, "cannot read the corpus %s: %s", dir, strerror(errno));
         while (r == 0 && (f = fts_read(walk))) {
-                bool is_error = f->fts_info == FTS_ERR || f->fts_info == FTS_NS || f->fts_info == FTS_DNR;
+                bool is_link = f->fts_info == FTS_SL && format_of(f->fts_name, &format);
+                int error = f->fts_info == FTS_ERR || f->fts_info == FTS_NS || f->fts_info == FTS_DNR ? f->fts_errno : 0;
+                struct stat st;
 
-                if (is_error && f->fts_level == 0)
-                        r = errorf(-f->fts_errno, "cannot read the corpus %s: %s", dir, strerror(f->fts_errno));
-                else if (f->fts_info == FTS_F && format_of(f->fts_name, &format))
+                if (is_link && stat(f->fts_path, &st) < 0)
+                        error = errno;
+                if (error && f->fts_level == 0) {
+                        r = errorf(-error, "cannot read the corpus %s: %s", dir, strerror(error));
+                } else if (error) {
+                        campaign_say(c, "left out: %s: %s", f->fts_path, strerror(error));
+                        c->status.skipped++;
+                } else if ((f->fts_info == FTS_F || (is_link && S_ISREG(st.st_mode))) && format_of(f->fts_name, &format)) {
                         r = read_seed(c, f->fts_path, f->fts_path + strlen(dir), format);
+                }
         }
         fts_close(walk);
         return r == 0 && c->corpus.n == 0 ? errorf(-ENODATA, "the corpus %s has no input (*.smt2, *.cnf) that can be used", dir) : r;
