@@ -216,7 +216,7 @@ static int make_remote(git_repository *git, const char *prefix, git_remote **ret
 {
         if (!*prefix)
                 return git_remote_lookup(ret, git, "origin");
-        ret_refspecs->strings = allocate(2, sizeof(char *)); /* for as long as the process lasts */
+        ret_refspecs->strings = allocate(2, sizeof(char *));
         ret_refspecs->strings[0] = format_string("+refs/heads/*:%sheads/*", prefix);
         ret_refspecs->strings[1] = format_string("+refs/tags/*:%stags/*", prefix);
         ret_refspecs->count = 2;
@@ -242,6 +242,9 @@ static int fetch(git_repository *git, const char *prefix)
         if (r == 0)
                 r = git_remote_download(remote, refspecs.count ? &refspecs : NULL, &options);
         fetching.on_network = false;
+        for (size_t i = 0; i < refspecs.count; i++)
+                free(refspecs.strings[i]);
+        free(refspecs.strings);
         return r == 0 ? set_refs(git, remote, &options.callbacks, prefix) : r;
 }
 
