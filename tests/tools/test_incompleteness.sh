@@ -167,6 +167,10 @@ dropping="exec:'$top/dropping'"
 test_that "an answer after an error is no finding: the solver may have dropped an assertion" '
 	mkdir cycle && printf "(declare-fun a () Int)(declare-fun b () Int)(assert (< a b))(check-sat)(assert (< b a))(check-sat)" >cycle/unsat-cycle.smt2 &&
 	campaign_of 0 dropped --at "$dropping" --seeds cycle --iterations 40 && has out "^mutants [1-9]" && has out "^soundness 0"'
+for word in sat unsat; do printf '#!/bin/sh\necho sat\n%s\necho %s\n' "$([ $word = sat ] || echo "echo '(error \"dropped\")'")" $word >says-$word && chmod +x says-$word; done
+test_that "... and none for a reduction" '
+	run 0 case add cycle/unsat-cycle.smt2 &&
+	run 2 reduce toy unsat-cycle.smt2 --reference "exec:'"'"'$top/says-sat'"'"'" --target "exec:'"'"'$top/says-unsat'"'"'" --keep answers -o small.smt2 && has err "says error"'
 noabs=$(mktemp /tmp/noabs-XXXXXX) # a name of a version has no blanks
 test_that "operators that a version does not support are asked for, named, and left out" '
 	printf "#!/bin/sh\nfor case; do :; done\nif grep -q \"(abs \" \"\$case\"; then echo \"(error \\\"abs\\\")\"; exit 1; fi\necho sat\n" >"$noabs" && chmod +x "$noabs" &&

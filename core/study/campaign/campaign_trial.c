@@ -41,9 +41,7 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
         r = worker_run(t->worker, version, seed, &limits, text, &result);
         if (r < 0)
                 return r;
-        *ret = (struct answer){.ran = true, .seconds = seconds, .verdict = result.verdict};
-        if (result.verdicts.is_after_error && result.verdicts.is_answer)
-                ret->verdict = VERDICT_ERROR;
+        *ret = (struct answer){.ran = true, .seconds = seconds, .verdict = verdict_believed(&result.verdicts)};
         if (ret->verdict != VERDICT_TIMEOUT)
                 ret->seconds = (double)(c->settings->cpu_time ? result.run.user_ns + result.run.system_ns : result.run.wall_ns) / 1e9;
         ret->amount = amount_of(c, ret, &result);

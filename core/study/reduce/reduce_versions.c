@@ -170,7 +170,7 @@ static int ask_side(const struct testing *t, int side, double limit, struct vers
                 v->has_clock = true;
         }
         if (r == 0)
-                *ret = (struct version_answer){.verdict = result.verdict,
+                *ret = (struct version_answer){.verdict = verdict_believed(&result.verdicts),
                                                .seconds = result.verdict != VERDICT_TIMEOUT ? amount_of(v, &result) : is_time ? limit : 0};
         if (r == 0 && ret->verdict == VERDICT_CRASH)
                 ending_describe(&result.run, ret->end);
