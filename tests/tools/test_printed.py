@@ -22,7 +22,7 @@ solverfs, source, wanted = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(__f
 top = pathlib.Path(tempfile.mkdtemp(prefix="solverfs-printed-"))
 plain = pathlib.Path(tempfile.mkdtemp(prefix="solverfs-printed-", dir="/tmp"))  # its name is one word of a command, wherever TMPDIR is
 (plain / "bin").symlink_to(top / "bin")
-CHANGED = [  # pattern, what stands in its place: times that are long, numbers of findings, names that are taken, places of the reader's machine
+CHANGED = [  # pattern, what stands in its place: times that are long, many cases, numbers of findings, names that are taken, places of the reader's machine
     (r"--((?:localize-|reduce-)?for) \w+", r"--\1 200ms"),
     (r"watch (?!.*--once)(\w+)", r"watch \1 --once"),
     (r"--(mark|all) \d+", r"--\1 1"),
@@ -48,6 +48,9 @@ CHANGED = [  # pattern, what stands in its place: times that are long, numbers o
     (r"cvc5@cvc5-1\.2\.0\+cadical", "cvc5@cvc5-1.0.0+lib=kissat"),
     (r"cvc5\+cadical@rel-2\.1\.0", "cvc5+lib=kissat@rel-4.0.4"),
     (r"42#17", "42#1"),
+    (r"^(solverfs compare (?!.*--set)(?:\S+@\S+ \S+@\S+|(?:exec:\S+|'exec:[^']*') (?:exec:\S+|'exec:[^']*')))(?= -|$)", r"\1 1 2"),  # and not on all cases
+    (r"^(solverfs run (?:'?exec|kissat) ?.*) all$", r"\1 1-3"),
+    (r"HEAD~10..HEAD 1-20", "HEAD~3..HEAD 1-3"),
     (r"rel-2\.0\.0", "rel-4.0.0"),
     (r"rel-2\.1\.0", "rel-4.0.4"),
 ]
