@@ -628,19 +628,19 @@ START_TEST(test_memory_limit)
         struct execute_request q = usual;
         struct execute_result r;
 
-        q.memory = 200 << 20;
+        q.memory = 100 << 20;
         for (int i = 0; i < 2; i++) {
                 r = run_like(&q, "grow");
                 ck_assert_int_eq(r.end, END_MEMORY);
                 execute_result_done(&r);
-                r = run_like(&q, "grow-children 4 80"); /* together more, each less */
+                r = run_like(&q, "grow-children 4 40"); /* together more, each less */
                 ck_assert_int_eq(r.end, END_MEMORY);
-                r = run_like(&q, "headless 4 80"); /* and when they look like zombies */
+                r = run_like(&q, "headless 4 40"); /* and when they look like zombies */
                 ck_assert_int_eq(r.end, END_MEMORY);
-                r = run_like(&q, "share 6 80"); /* what a fork shares is counted once */
+                r = run_like(&q, "share 6 40"); /* what a fork shares is counted once */
                 ck_assert_msg(r.end == END_EXIT, "round %d: %d, %" PRIu64 " MB", i, (int)r.end, r.memory >> 20);
                 assert_end(&r, END_EXIT, 0);
-                ck_assert_uint_lt(r.memory, 200 << 20);
+                ck_assert_uint_lt(r.memory, 100 << 20);
                 execute_result_done(&r);
                 q.sandbox = SANDBOX_NONE;
         }
@@ -1350,7 +1350,7 @@ END_TEST
 /* A program that ends by itself beyond a limit, before anybody has looked (here the helper is stopped): it was beyond it all the same. */
 START_TEST(test_ended_beyond_a_limit)
 {
-        uint64_t ms = 400;
+        uint64_t ms = 100;
 
         for (int i = 0; i < 4;) {
                 struct background b = {.request = i < 2 ? usual : bare()};

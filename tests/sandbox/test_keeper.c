@@ -201,7 +201,7 @@ START_TEST(test_killed_at_its_beginning)
         srand(test_seed_fresh());
         snprintf(runs, sizeof(runs), "%s-runs-XXXXXX", scratch);
         ck_assert_ptr_nonnull(mkdtemp(runs));
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 40; i++) {
                 struct keeper *k = NULL;
                 pid_t victim;
 
