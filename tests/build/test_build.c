@@ -17,6 +17,7 @@
 #include "core/build/used.h"
 #include "core/git/gitconfig.h"
 #include "tests/support/git_shell.h"
+#include "tests/support/git_tree.h"
 
 enum {
         COMMITS,
@@ -787,42 +788,14 @@ START_TEST(test_pinned_within_pinned)
 }
 END_TEST
 
-/* Writes a tree of n entries that all lead to `oid`, called `name` with a number of `digits` behind it, if any: also one that git would never write. */
-static git_oid write_tree(git_odb *odb, const char *mode, const char *name, int digits, unsigned n, const git_oid *oid)
-{
-        cleanup_buffer struct buffer b = {0};
-        git_oid ret;
-
-        for (unsigned i = 0; i < n; i++) {
-                buffer_addf(&b, "%s %s", mode, name);
-                if (digits > 0)
-                        buffer_addf(&b, "%0*u", digits, i);
-                buffer_add(&b, "", 1);
-                buffer_add(&b, oid->id, GIT_OID_RAWSZ);
-        }
-        ck_assert_int_eq(git_odb_write(&ret, odb, b.data ?: "", b.size, GIT_OBJECT_TREE), 0);
-        return ret;
-}
-
-/* The tree below `depth` folders, each with n folders. */
-static git_oid nest(git_odb *odb, int digits, unsigned n, unsigned depth, git_oid tree)
-{
-        for (unsigned i = 0; i < depth; i++)
-                tree = write_tree(odb, "40000", "d", digits, n, &tree);
-        return tree;
-}
-
 START_TEST(test_hostile_trees)
 {
         char sha[256], script[512];
-        git_repository *git;
         git_odb *odb;
         git_oid blob, empty, tree;
 
         shell("git init -q -b main r; cd r; echo 1 > a; commit one; git hash-object -w /dev/null");
-        git_libgit2_init();
-        ck_assert_int_eq(git_repository_open(&git, "r"), 0);
-        ck_assert_int_eq(git_repository_odb(&odb, git), 0);
+        odb = open_objects("r");
         ask("git -C r rev-parse HEAD:a", sha);
         git_oid_fromstr(&blob, sha);
         ask("git -C r rev-parse HEAD^{tree}", sha);
@@ -846,7 +819,6 @@ START_TEST(test_hostile_trees)
         };
 
         git_odb_free(odb);
-        git_repository_free(git);
         for (size_t i = 0; i < ARRAY_SIZE(commits); i++) {
                 snprintf(script, sizeof(script), "cd r; git branch %s $(git commit-tree -m x %s)", commits[i].branch, git_oid_tostr_s(&commits[i].tree));
                 shell(script);

@@ -12,6 +12,7 @@
 
 #include "core/history/history.h"
 #include "tests/support/git_shell.h"
+#include "tests/support/git_tree.h"
 
 enum {
         COMMITS,
@@ -510,19 +511,23 @@ START_TEST(test_too_many_changes)
 {
         static const char *const bombs[] = {"files", "folders", "deep", "names"};
         cleanup_buffer struct buffer b = {0};
+        char sha[256], script[256];
+        git_oid tree, trees[4];
+        git_odb *odb;
 
-        shell("git init -q -b main r; cd r; echo 1 > a; commit one; "
-              "ten() { for k in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\td%s\\n' $1 $k; done | git mktree; }; "
-              "t=$(git rev-parse HEAD^{tree}); for i in $(seq 10); do t=$(ten $t); done; "
-              "git branch files $(git commit-tree -p main -m x $t); "
-              "t=$(git mktree </dev/null); for i in $(seq 12); do t=$(ten $t); done; "
-              "git branch folders $(git commit-tree -m x $t); "
-              "t=$(git rev-parse HEAD^{tree}); for i in $(seq 300); do t=$(printf '040000 tree %s\\td\\n' $t | git mktree); "
-              "done; git branch deep $(git commit-tree -m x $t); "
-              "t=$(git rev-parse HEAD^{tree}); for i in 1 2 3 4 5; do t=$(for k in a b c d e f g h i j k l m; do printf "
-              "'040000 tree "
-              "%s\\t%s%0240d\\n' $t $k 0; done | git mktree); done; "
-              "git branch names $(git commit-tree -m x $t)");
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one");
+        ask("git -C r rev-parse HEAD^{tree}", sha);
+        git_oid_fromstr(&tree, sha);
+        odb = open_objects("r");
+        trees[0] = nest(odb, 1, 10, 10, tree);
+        trees[1] = nest(odb, 1, 10, 12, write_tree(odb, "", "", 0, 0, &tree));
+        trees[2] = nest(odb, 1, 1, 300, tree);
+        trees[3] = nest(odb, 240, 13, 5, tree);
+        git_odb_free(odb);
+        for (size_t i = 0; i < ARRAY_SIZE(bombs); i++) {
+                snprintf(script, sizeof(script), "cd r; git branch %s $(git commit-tree %s -m x %s)", bombs[i], i == 0 ? "-p main" : "", git_oid_tostr_s(&trees[i]));
+                shell(script);
+        }
         begin("r");
         for (size_t i = 0; i < ARRAY_SIZE(bombs); i++) {
                 assert_error(history_text(history, resolve(bombs[i]), COMMIT_CHANGES, &b), EFBIG);
@@ -1222,7 +1227,7 @@ START_TEST(test_killed_index)
               "echo data 1; echo x; done) | command git fast-import --quiet");
         assert_ok(make_dirs("repos", 0700));
         assert_ok(history_clone("repos", "x", "r", HISTORY_SILENCE_NS, NULL));
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 6; i++) {
                 pid_t pid = fork();
 
                 if (pid == 0) {
@@ -1230,7 +1235,7 @@ START_TEST(test_killed_index)
                         history_update(history, NULL, true, NULL, &fresh);
                         _exit(0);
                 }
-                usleep(5000 * (useconds_t)i);
+                usleep(10000 * (useconds_t)i);
                 kill(pid, SIGKILL);
                 waitpid(pid, NULL, 0);
         }
