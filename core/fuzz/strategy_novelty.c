@@ -47,7 +47,9 @@ static const struct size {
 #define GROWN_BYTES     (64u << 10) /* of a generated member; the next: of others */
 #define LARGE_BYTES     (4u << 20)
 #define CANDIDATES_MOST 24
-#define CANDIDATE_COST  0.0002 /* seconds, roughly: candidates are worth a small share of a run */
+/* Seconds to make a candidate, roughly, and more for each literal of DIMACS: candidates are worth a small share of a run. */
+#define CANDIDATE_COST  0.0002
+#define LITERAL_COST    0.0000001
 
 struct elite {
         struct formula formula; /* owned */
@@ -289,11 +291,16 @@ static struct input *make_input(struct strategy *s, enum source source)
 #define EXPLAINED 0.1 /* the factor of a formula's novelty when a rule explains it */
 
 /* Choosing may take a hundredth of a run. */
-static unsigned n_candidates(const struct novelty *n)
+static double seconds_to_choose(const struct novelty *n)
 {
         double seconds = n->n > 0 ? n->time / n->n : 1;
 
-        return (unsigned)fmax(1, fmin(CANDIDATES_MOST, seconds * 0.01 / CANDIDATE_COST));
+        return fmin(CANDIDATES_MOST * CANDIDATE_COST, seconds * 0.01);
+}
+
+static double candidate_cost(const struct formula *f)
+{
+        return CANDIDATE_COST + (f->cnf ? LITERAL_COST * (double)f->cnf->n_literals : 0);
 }
 
 static unsigned size_of(const struct shape *s)
@@ -336,10 +343,12 @@ static int novelty_next(struct strategy *s, struct input **ret)
 
                 if (source == SIZE_MAX)
                         return errorf(-ENOSPC, "no input of the corpus can be changed any more");
-                for (unsigned i = 0; i < n_candidates(n); i++) {
+                /* At least one; another while there is time for half of it. */
+                for (double left = seconds_to_choose(n), cost = 0; cost == 0 || left >= cost; left -= cost) {
                         struct input *candidate = make_input(s, (enum source)source);
                         double novelty;
 
+                        cost = candidate ? candidate_cost(&candidate->formula) : CANDIDATE_COST;
                         if (!candidate)
                                 continue;
                         novelty = shape_novelty(&n->counts, &candidate->shape) * (families_know(n->families, &candidate->shape) ? EXPLAINED : 1) /
