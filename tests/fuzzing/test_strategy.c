@@ -107,9 +107,9 @@ START_TEST(test_a_loaded_strategy_goes_on_alike)
                 struct strategy_options o = options_of(STRATEGY_SOLVERFS, 8);
 
                 o.dialect = dialects[i];
-                play(&o, 400, &whole, NULL);
+                play(&o, 150, &whole, NULL);
                 reload_every = 7;
-                play(&o, 400, &cut, NULL);
+                play(&o, 150, &cut, NULL);
                 reload_every = 0;
                 ck_assert_str_eq(whole.data, cut.data);
         }
@@ -122,7 +122,7 @@ static void play_others(const struct strategy_options *o, bool is_reloaded, stru
         cleanup_strategy struct strategy *s = NULL;
 
         assert_ok(strategy_new(o, &s));
-        for (unsigned i = 0; i < 70; i++) {
+        for (unsigned i = 0; i < 45; i++) {
                 struct strategy_input input;
                 double score;
 
