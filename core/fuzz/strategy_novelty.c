@@ -295,7 +295,7 @@ static double seconds_to_choose(const struct novelty *n)
 {
         double seconds = n->n > 0 ? n->time / n->n : 1;
 
-        return fmin(CANDIDATES_MOST * CANDIDATE_COST, seconds * 0.01);
+        return fmin((CANDIDATES_MOST + 0.5) * CANDIDATE_COST, seconds * 0.01); /* half a one more: sums are rounded */
 }
 
 static double candidate_cost(const struct formula *f)
@@ -343,8 +343,8 @@ static int novelty_next(struct strategy *s, struct input **ret)
 
                 if (source == SIZE_MAX)
                         return errorf(-ENOSPC, "no input of the corpus can be changed any more");
-                /* At least one; another while there is time for half of it. */
-                for (double left = seconds_to_choose(n), cost = 0; cost == 0 || left >= cost; left -= cost) {
+                /* At least one; another while there is time for it. */
+                for (double share = seconds_to_choose(n), spent = 0, cost = 0; spent == 0 || spent + cost <= share; spent += cost) {
                         struct input *candidate = make_input(s, (enum source)source);
                         double novelty;
 
