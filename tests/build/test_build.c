@@ -974,7 +974,8 @@ static struct digest built_with(const char *rev, const char *ccache, bool again)
         return record->outputs[0].id;
 }
 
-/* Builds every tag of r without a cache, then with one, there and back, and the first once more past what the cache has: each time it is the same program. */
+/* Builds every tag of r without a cache, then with one, there and back, and the first once more without what the cache has. Each time it is the same
+ * program. */
 static void compare_with_ccache(const char *const *tags, size_t n, const char *recipe)
 {
         struct digest plain[16], through;

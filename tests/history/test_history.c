@@ -525,7 +525,8 @@ START_TEST(test_too_many_changes)
         trees[3] = nest(odb, 240, 13, 5, tree);
         git_odb_free(odb);
         for (size_t i = 0; i < ARRAY_SIZE(bombs); i++) {
-                snprintf(script, sizeof(script), "cd r; git branch %s $(git commit-tree %s -m x %s)", bombs[i], i == 0 ? "-p main" : "", git_oid_tostr_s(&trees[i]));
+                snprintf(script, sizeof(script), "cd r; git branch %s $(git commit-tree %s -m x %s)", bombs[i], i == 0 ? "-p main" : "",
+                         git_oid_tostr_s(&trees[i]));
                 shell(script);
         }
         begin("r");
