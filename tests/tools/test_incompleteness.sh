@@ -193,9 +193,9 @@ test_that "@sha256: in an argument of a program is no digest of it" '
 	run 0 case add known/sat-b.smt2 && run 0 reduce toy sat-b.smt2 --reference "exec:$noabs img@sha256:abc" --target v4 -o small.smt2 && [ -s small.smt2 ]'
 test_that "billions of chains from seeds that are all out end at once" '
 	mkdir out-of-it && for i in $(seq 40); do sed "s/(> b0 0/(>= b0 $i/" seeds/sat-bounds.smt2 >out-of-it/$i.smt2; done &&
-	campaign_of 0 out-of-it --reference v3 --target v5 --seeds out-of-it --iterations 2147483647 --chain 1 && has out "^state finished" && has out "^skipped-seeds 40"'
+	campaign_of 1 out-of-it --reference v3 --target v5 --seeds out-of-it --iterations 2147483647 --chain 1 && has err "no seed can be used"'
 test_that "another label of a seed is another campaign" '
-	mkdir labelled && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; } >labelled/a.smt2 && campaign_of 0 labelled --at v1 --seeds labelled && has err "said to be unsat" &&
+	mkdir labelled && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; } >labelled/a.smt2 && campaign_of 1 labelled --at v1 --seeds labelled && has err "said to be unsat" &&
 	sed -i s/unsat/sat/ labelled/a.smt2 && campaign_of 7 labelled --at v1 --seeds labelled && has err "its seeds have other labels now"'
 test_that "of the names of folders the innermost is the label" '
 	mkdir -p within/unsat-problems/sat && cp seeds/sat-bounds.smt2 within/unsat-problems/sat/x.smt2 && campaign_of 0 within --at v1 --seeds within && has out "^mutants [1-9]"'
