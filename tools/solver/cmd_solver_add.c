@@ -88,9 +88,9 @@ static void draft(const struct add_options *o, struct recipe ***ret, size_t *ret
         cleanup_solver struct solver *there = NULL;
         cleanup_buffer struct buffer text = {0};
 
+        command_must_as(STATUS_FAILED, workspace_check_name(o->name));
         if (!o->replace && workspace_solver(common.workspace, o->name, &there) == 0)
                 command_refuse(STATUS_FAILED, "there is a solver '%s' already; choose another name, or give it another recipe with --replace", o->name);
-        command_must_as(STATUS_FAILED, workspace_check_name(o->name));
         note("no recipe of the name %s is known: drafting one by building HEAD", o->name);
         command_signals();
         command_ok(recipe_draft(&q, &text));
