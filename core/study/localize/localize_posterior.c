@@ -1,6 +1,8 @@
 #include "core/study/localize/localize_internal.h"
 #include "core/study/base/stat.h"
 
+#include <pthread.h>
+
 /* -- levels ------------------------------------------------------------------------------------------------------- */
 
 /* An outcome's position from fast (0) to slow (1); infinite if no number gives it. */
@@ -128,26 +130,44 @@ static double shows(const struct noise *n, int level, int shown)
 
 /* -- sightings -- */
 
+/* Logarithms of shows(): most runs show one level beyond doubt. */
+static double log_shows[N_NOISE][N_LEVELS][N_LEVELS];
+
+static void fill_log_shows(void)
+{
+        for (int k = 0; k < N_NOISE; k++)
+                for (int level = 0; level < N_LEVELS; level++)
+                        for (int shown = 0; shown < N_LEVELS; shown++)
+                                log_shows[k][level][shown] = log(shows(&noise_grid[k], level, shown));
+}
+
+static double log_shows_any(const struct noise *n, int level, const double dense[N_LEVELS])
+{
+        double sum = 0;
+
+        for (int shown = 0; shown < N_LEVELS; shown++)
+                sum += shows(n, level, shown) * dense[shown];
+        return log(sum);
+}
+
 static void sighting_add(struct sighting *s, const struct thresholds *t, const struct localize_outcome *o)
 {
         double dense[N_LEVELS], most = 0;
+        int only = -1; /* the only level it may have shown; N_LEVELS: there are several */
 
         densities(t, o, dense);
         for (int k = 0; k < N_LEVELS; k++)
                 most = fmax(most, dense[k]);
         if (most == 0) /* the densities underflow, so far from both ends */
                 dense[level_of(t, o)] = most = 1;
-        for (int k = 0; k < N_LEVELS; k++)
+        for (int k = 0; k < N_LEVELS; k++) {
                 dense[k] = dense[k] * BEYOND_DOUBT <= most ? 0 : dense[k] / most;
+                only = dense[k] == 0 ? only : only < 0 ? k : N_LEVELS;
+        }
         s->n++;
         for (int k = 0; k < N_NOISE; k++)
-                for (int level = 0; level < N_LEVELS; level++) {
-                        double sum = 0;
-
-                        for (int shown = 0; shown < N_LEVELS; shown++)
-                                sum += shows(&noise_grid[k], level, shown) * dense[shown];
-                        s->shows[k][level] += log(sum);
-                }
+                for (int level = 0; level < N_LEVELS; level++)
+                        s->shows[k][level] += only < N_LEVELS ? log_shows[k][level][only] : log_shows_any(&noise_grid[k], level, dense);
 }
 
 static int compare_sightings(const void *a, const void *b)
@@ -159,9 +179,11 @@ static int compare_sightings(const void *a, const void *b)
 
 struct sighting *sightings_collect(const struct test *t, const struct line *line, size_t *ret_n)
 {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
         struct sighting *list = NULL;
         size_t n = 0, k;
 
+        pthread_once(&once, fill_log_shows);
         for (size_t i = 0; i < t->n_facts; i++) {
                 for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1]) {
                         for (k = 0; k < n && list[k].place != at - 1; k++)
