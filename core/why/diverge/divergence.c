@@ -77,6 +77,12 @@ static size_t number_length(const char *text, const char *p)
         return n;
 }
 
+/* True if the text begins with the word, in upper or lower case. */
+static bool begins_with(const char *text, const char *word, size_t n)
+{
+        return (text[0] | 0x20) == (word[0] | 0x20) && strncasecmp(text, word, n) == 0;
+}
+
 /* True if the number in [p, end) is an amount of time or of memory, a rate, or the number of a process. */
 static bool is_measured(const char *text, const char *p, const char *end)
 {
@@ -89,7 +95,7 @@ static bool is_measured(const char *text, const char *p, const char *end)
         for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
                 size_t n = strlen(units[i]);
 
-                if (strncasecmp(end, units[i], n) == 0 && !is_word(end[n]))
+                if (begins_with(end, units[i], n) && !is_word(end[n]))
                         return true;
         }
         while (p > text && strchr(" \t:=,(\"", p[-1]))
@@ -99,7 +105,7 @@ static bool is_measured(const char *text, const char *p, const char *end)
         for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
                 size_t n = strlen(words[i]);
 
-                if ((size_t)(p - from) >= n && strncasecmp(p - n, words[i], n) == 0)
+                if ((size_t)(p - from) >= n && begins_with(p - n, words[i], n))
                         return true;
         }
         return false;
@@ -123,14 +129,14 @@ static void find_shape(struct line *l)
                         p += n;
                         continue;
                 }
-                if (strncmp(p, folder, strlen(folder)) == 0) {
+                if (*p == '/' && strncmp(p, folder, strlen(folder)) == 0) {
                         for (p += strlen(folder); p < end && !isspace((unsigned char)*p) && *p != '\'' && *p != '"'; p++)
                                 ;
                         h = hash_byte(h, '~');
                         continue;
                 }
                 n = p == text || !is_word(p[-1]) ? id_length(p) : 0;
-                if (n == 0 && (n = number_length(text, p)) > 0 && !is_measured(text, p, p + n)) {
+                if (n == 0 && (*p == '-' || isdigit((unsigned char)*p)) && (n = number_length(text, p)) > 0 && !is_measured(text, p, p + n)) {
                         unsigned at = MIN(l->n_values, VALUES - 1);
 
                         l->values[at] = hash_text(p, n) + (at < l->n_values ? l->values[at] * HASH_PRIME : 0);
