@@ -61,7 +61,7 @@ make_script chaos
 for v in 1 2; do script_commit chaos $v "set -- \$(sed s/^/$v/ \"\$case\" | cksum); [ \$((\$1 % 10)) -ge 3 ] || echo 'lasts 20' >&2"; done
 toy_recipe chaos 'timeout = 2s' && run 0 solver add chaos chaos --recipe chaos.recipe
 test_that "what is slow by chance alone is none" '
-	timeout -k 5 200 "$solverfs" fuzz chaos --name chance --for 10s --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >out 2>err </dev/null &&
+	timeout -k 5 200 "$solverfs" fuzz chaos --name chance --for 3s --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >out 2>err </dev/null &&
 	candidates=$(sed -n "s/^candidates //p" out) && [ "$candidates" -ge 3 ] && [ $((3 * $(sed -n "s/^finds //p" out))) -le "$candidates" ]'
 test_that "its files are there" \
 	'cd "$SOLVERFS_STORE/campaigns/slow/first" && has progress.tsv "^seconds.inputs.runs" && has operators.tsv "^arm.expected" && has log "found spr/1" && has log "generated are formulas of strings$"'
@@ -111,12 +111,12 @@ test_that "a localization that others disturbed is as long as it says, and the s
 
 # -- culprits --
 
-# Until it has found something, localized it, and found something more, five in all, however long that takes.
-took_turns() { [ "$(grep -c "^found spr" err)" -ge 5 ] && grep -Eo "^(found|localized) spr" err | uniq | head -n 3 | sed "s/ .*//" | paste -sd" " | grep -qx "found localized found"; }
+# Until it has found something, localized it, and found something more, three in all, however long that takes.
+took_turns() { [ "$(grep -c "^found spr" err)" -ge 3 ] && grep -Eo "^(found|localized) spr" err | uniq | head -n 3 | sed "s/ .*//" | paste -sd" " | grep -qx "found localized found"; }
 test_that "what is found is localized while the campaign goes on, and counted" '
 	{ timeout -k 5 300 "$solverfs" fuzz slow --name told --for 250s --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v2 >out 2>err </dev/null & } && told=$! &&
-	for _ in $(seq 2500); do took_turns && break; sleep 0.1; done; kill $told && wait $told; took_turns && has err "localized spr/.* slow for lengths" &&
-	tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | awk -F "\t" "\$5 < 5 || \$8 != 1 { exit 1 }"'
+	for _ in $(seq 800); do took_turns && break; sleep 0.3; done; kill $told && wait $told; took_turns && has err "localized spr/.* slow for lengths" &&
+	tail -n 1 "$SOLVERFS_STORE/campaigns/slow/told/progress.tsv" | awk -F "\t" "\$5 < 3 || \$8 != 1 { exit 1 }"'
 
 # Fast at v1 and slow at v9; between them a run is slow by chance, so that no number of runs tells which commit it was.
 make_noisy() {
@@ -199,7 +199,7 @@ reduced_between() { [ "$(grep -c "^found spr" err)" -ge 4 ] && sed "1,/^reduced 
 test_that "what is found is reduced while the campaign goes on, also behind a kill" '
 	echo "kill after 5" >faults/reduce.try && { "${beside[@]}" --for 250s >out 2>err </dev/null; [ $? = 137 ]; } && rm faults/reduce.try &&
 	{ "${beside[@]}" --for 250s >out 2>err </dev/null & } && pid=$! &&
-	for _ in $(seq 2500); do reduced_between && break; sleep 0.1; done; kill $pid && wait $pid; reduced_between'
+	for _ in $(seq 800); do reduced_between && break; sleep 0.3; done; kill $pid && wait $pid; reduced_between'
 test_that "at its end all groups are reduced, and groups are what it counts" '
 	"${beside[@]}" --for 1ms >out 2>err </dev/null && n=$(sed -n "s/^to-report //p" out) && [ "$n" -ge 1 ] && has err "^$(sed -n "s/^finds //p" out) findings come to $n to report$" && ! has err "not reduced" &&
 	run 0 findings pair --json && [ "$(grep -c . out)" = "$n" ] && [ "$(grep -c "\"reduced\":[1-9]" out)" = "$n" ] &&
@@ -234,8 +234,8 @@ test_that "confirming a candidate ends with the time, and goes on with more" '
 	cut 2s && has err "a candidate is not confirmed, as the search is over" && has out "^finds 0" && has out "^state finished" && [ "$(sed -n "s/^worked \\([0-9]*\\).*/\\1/p" out)" -le 4 ] &&
 	cut 1000s && has out "^finds 1" && has err "goes on behind"'
 test_that "a campaign that was killed goes on, and finds nothing twice" '
-	(fault campaign.input "kill after 40"; campaign 137 killed 100s --max-finds 90 --seed 7 --reference v1 --target v2); no_faults
-	campaign 0 killed 100s --max-finds 5 --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
+	(fault campaign.input "kill after 20"; campaign 137 killed 100s --max-finds 90 --seed 7 --reference v1 --target v2); no_faults
+	campaign 0 killed 100s --max-finds 2 --seed 7 --reference v1 --target v2 && has err "goes on behind [1-9]" &&
 	run 0 findings slow --json && [ -z "$(sed -n "s/.*\"kind\":\"spr\",\"case\":\([0-9]*\),.*/\1/p" out | sort | uniq -d)" ]'
 test_that "one that is at its end says so at once" 'campaign 0 killed 1s --seed 7 --reference v1 --target v2 && has out "^state finished"'
 test_that "one of that name with other settings is refused, with those it has" \
@@ -334,7 +334,7 @@ test_that "a path whose quote is not closed" 'campaign 2 x 10s --reference "$unc
 test_that "a program without its whole path" 'campaign 2 x 10s --reference exec:sh --target v1 && has err "whole path"'
 begun=$(date +%s)
 test_that "off a terminal, counts are told every ten seconds" '
-	campaign 0 counts 4s --reference v1 --target v2 && [ "$(grep -cE "^[0-9]+ inputs" err)" -le $((1 + ($(date +%s) - begun) / 10)) ]'
+	campaign 0 counts 2s --reference v1 --target v2 && [ "$(grep -cE "^[0-9]+ inputs" err)" -le $((1 + ($(date +%s) - begun) / 10)) ]'
 programs=$(mktemp -d /tmp/programs-XXXXXX)
 for v in v1 v2; do git -C slow show $v:slow.sh >"$programs/$v" && chmod +x "$programs/$v"; done
 test_that "programs of the machine are listed by their names" '
