@@ -209,7 +209,7 @@ START_TEST(test_installed_solvers)
                         continue;
                 n++;
                 for (enum cnf_family f = 0; f < N_CNF_FAMILIES; f++)
-                        for (unsigned i = 0; i < 8; i++) {
+                        for (unsigned i = 0; i < 8; i += 1 + s) {
                                 enum verdict answer, is;
                                 cleanup_cnf struct cnf *c = family(f, 3 + 4 * i, test_seed(i), &answer), *mutant = NULL;
                                 struct random r;
