@@ -43,7 +43,7 @@ test_that "a checkpoint that is damaged is told, and nothing begins anew" '
 	has err "any/journal is damaged; begin the campaign anew" && cp kept "$journal" && rm kept && any 1ms --localize-for 200s && told | diff before -'
 test_that "a confirmation that is killed again and again goes on where it was" '
 	for i in $(seq 60); do
-		rm -f faults/campaign.*; fault campaign.journal "kill after 4"
+		rm -f faults/campaign.*; fault campaign.journal "kill after 6"
 		campaign 137 mid killed 100s --no-localize --pairs any --reference v1 --reference v2 --target v3 --max-finds 1 && continue
 		break
 	done 2>/dev/null
