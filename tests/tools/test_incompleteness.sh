@@ -63,7 +63,7 @@ test_that "it is localized before the campaign ends" \
 test_that "an implication is found in one version alone" \
 	'campaign_of 0 alone --at v4 --seeds seeds && has err "implication: v4 decided it before the last rule" && [ "$(kinds implication)" -ge 1 ]'
 test_that "what has the signature of a finding is counted, and kept once" '
-	campaign_of 0 again --reference v1 --target v4 --seeds seeds --seed 1 --iterations 60 && has out "^duplicates [1-9]" &&
+	campaign_of 0 again --reference v1 --target v4 --seeds seeds --seed 1 --iterations 45 && has out "^duplicates [1-9]" &&
 	run 0 findings toy --json && [ "$(grep -o "\"signature\":\"[^\"]*\"" out | sort | uniq -d | wc -l)" = 0 ]'
 
 # -- in the mount --
@@ -113,7 +113,7 @@ test_that "the same command with more time goes on; reduced, the two are one" '
 test_that "once more, there is nothing to do" 'two_found 0 --reduce-for 250s && ! has err "reduced" && has out "^to-report 1"'
 test_that "a campaign killed while it reduces goes on there, and ends like one that was not" '
 	export SOLVERFS_STORE=$top/reducing2 SOLVERFS_FAULTS=$top/faults && mkdir -p faults
-	for i in 2 9 30; do
+	for i in 2 20; do
 		rm -f faults/*; echo "kill after $i" >faults/reduce.try
 		two_found 137 --reduce-for 250s || exit 1
 	done
@@ -142,18 +142,18 @@ test_that "a campaign of which no seed is left fails" 'campaign_of 1 odd --at v1
 end_of() { sed -n "/^soundness/,/^runs/p;/^skipped/p" out | grep -v worked; }
 test_that "a campaign killed at every other record ends like one that was not" '
 	mkdir -p faults && export SOLVERFS_STORE=$top/killed && run 0 init && run 0 solver add toy toy --recipe toy.recipe
-	campaign_of 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >whole && run 0 findings toy --json && sed "s/\"found\":[0-9]*//" out | grep -c kind >whole.findings
+	campaign_of 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 10 --no-localize --seed 1 && end_of >whole && run 0 findings toy --json && sed "s/\"found\":[0-9]*//" out | grep -c kind >whole.findings
 	export SOLVERFS_STORE=$top/killed2 && run 0 init && run 0 solver add toy toy --recipe toy.recipe
 	for i in $(seq 40); do
 		rm -f faults/*.met; echo "kill after $((2 + i % 3))" >faults/campaign.journal
-		SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --no-reduce --seed 1 >out 2>err </dev/null && break
+		SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 10 --no-localize --no-reduce --seed 1 >out 2>err </dev/null && break
 	done
 	[ "$i" -gt 3 ] && [ "$i" -lt 40 ] && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
 test_that "so does one that was killed when a finding was stored and not noted" '
 	export SOLVERFS_STORE=$top/killed3 && run 0 init && run 0 solver add toy toy --recipe toy.recipe && rm -f faults/* && echo "kill times 1" >faults/campaign.found
-	SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --no-reduce --seed 1 >out 2>err </dev/null
+	SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name whole --timeout 3s -j 1 --for 200s --reference v1 --target v4 --seeds seeds --chain 4 --iterations 10 --no-localize --no-reduce --seed 1 >out 2>err </dev/null
 	[ $? = 137 ] && run 0 findings toy --json && [ "$(grep -c kind out)" = 1 ] &&
-	campaign_of 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 16 --no-localize --seed 1 && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
+	campaign_of 0 whole --reference v1 --target v4 --seeds seeds --chain 4 --iterations 10 --no-localize --seed 1 && end_of >pieces && diff whole pieces && run 0 findings toy --json && [ "$(grep -c kind out)" = "$(cat whole.findings)" ]'
 export SOLVERFS_STORE=$top/store
 test_that "one that is at its end says so at once" 'campaign_of 0 first --reference v1 --target v4 --seeds seeds && has out "^state finished"'
 test_that "one of that name with other settings is refused" 'campaign_of 2 first --reference v1 --target v4 --seeds seeds --seed 9 && has err "other settings" && has err "chain = 6"'
