@@ -105,11 +105,11 @@ test_that "one watch at a time; a signal ends it" '
 	run 1 watch toy --once && has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
 make_script big
 big() { script_commit big "$1" "dd if=/dev/zero of=/dev/null bs=$2 count=1 2>/dev/null; echo 'lasts $3' >&2; # $1"; }
-big 1 20000000 0.003 && toy_recipe big && run 0 -q solver add --recipe big.recipe big big && printf "(check-sat)\n; of memory\n" >m.smt2 && run 0 case add m.smt2 && run 0 set add lean m.smt2 && run 0 watch big --once --set lean
-big 2 20000000 0.003 && big 3 60000000 0.003 && big 4 60000000 0.003 && big 5 60000000 0.04
+big 1 17000000 0.003 && toy_recipe big && run 0 -q solver add --recipe big.recipe big big && printf "(check-sat)\n; of memory\n" >m.smt2 && run 0 case add m.smt2 && run 0 set add lean m.smt2 && run 0 watch big --once --set lean
+big 2 17000000 0.003 && big 3 42000000 0.003 && big 4 42000000 0.003 && big 5 42000000 0.04
 test_that "a commit that takes more memory, and one that takes more time" '
 	run 6 watch big --once --set lean && grep -q "^2	memory	$(git -C big rev-parse v3)	" out && grep -q "^1	slower	$(git -C big rev-parse v5)	" out && [ "$(wc -l <out)" = 2 ] &&
-	grep -E "^2	" out | python3 -c "import sys; r = sys.stdin.read().split(\"\t\"); assert 19e6 < float(r[5]) < 35e6 and 59e6 < float(r[6]) < 80e6 and float(r[7]) > 1.5, r" &&
+	grep -E "^2	" out | python3 -c "import sys; r = sys.stdin.read().split(\"\t\"); assert 16e6 < float(r[5]) < 35e6 and 41e6 < float(r[6]) < 62e6 and float(r[7]) > 1.5, r" &&
 	has err "alarm 2: memory at .*: case [0-9]* [0-9]* bytes, now [0-9]* bytes, [0-9.]* times" && run 0 alarms big 2 && has out "^reproduce solverfs compare big@.* --measure memory [0-9]+$" &&
 	run 0 alarms big --json && has out "\"memory\": *[2-6]" && run 0 watch big --once --set lean && empty out'
 test_that "an alarm has two versions and a case, of which others ask more" '
