@@ -819,7 +819,7 @@ static bool small_disk(const char *size)
 
 START_TEST(test_disk_full)
 {
-        cleanup_free char *value = malloc(60000);
+        cleanup_free char *value = malloc(200000);
         struct store *s;
         unsigned kept = 0;
         struct stat st;
@@ -829,7 +829,7 @@ START_TEST(test_disk_full)
                 return;
         s = open_store(STORE_CREATE);
         set(s, FACTS, "a", "1");
-        fill(value, 60000, 3);
+        fill(value, 200000, 3);
         for (unsigned i = 0; i < 100 && r == 0; i++) {
                 r = store_set(s, NAMES, SLICE(&i, sizeof(i)), SLICE(value, 60000 >> (i % 8)));
                 kept += r == 0;
@@ -839,7 +839,7 @@ START_TEST(test_disk_full)
         ck_assert_uint_eq(count(s, NAMES), kept);
         ck_assert_str_eq(get(s, FACTS, "a"), "1");
         for (unsigned i = 0; i < 20; i++) { /* again and again does no harm */
-                r = store_set(s, NAMES, slice_string("again"), SLICE(value, 60000));
+                r = store_set(s, NAMES, slice_string("again"), SLICE(value, 200000));
                 ck_assert_int_eq(r, -ENOSPC);
         }
         store_close(s);

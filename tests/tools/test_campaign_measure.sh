@@ -68,7 +68,7 @@ test_that "it goes on by the same measure alone" '
 	target=v3; campaign 2 memory --measure effort --for 100s && has err "other settings" && has err "measure = memory" && campaign 2 memory --for 100s --threshold 2s && has err "other settings"'
 test_that "... and under the same memory limit" '
 	sed "s/memory = 1g/memory = 2g/" greedy.recipe >more.recipe && run 0 solver add --replace --recipe more.recipe greedy greedy &&
-	campaign 7 killed --measure memory --for 100s --no-localize --no-reduce --seed 7 && has err "memory limit of the target.s recipe is another now; restore it"
+	target=v3; campaign 7 killed --measure memory --for 100s --no-localize --no-reduce --seed 7 && has err "memory limit of the target.s recipe is another now; restore it"
 	r=$?; run 0 solver add --replace --recipe greedy.recipe greedy greedy; (exit $r)'
 test_that "no such measure" 'campaign 2 x --measure weight --for 1s && has err "time, memory or effort"'
 test_that "a threshold that is no ratio" 'for t in 1 0.5 10s -3; do campaign 2 x --measure memory --threshold "$t" --for 1s && has err "greater than 1" || exit 1; done'
