@@ -70,12 +70,12 @@ test_that "a worker that ends before a run of a reduction might is none for it, 
 	unset SOLVERFS_FAULTS; run 4 reduce slow length.smt2 --reference v1 --target v4 --timeout 2s && has err "a run of up to 10s fits into no worker of the cluster brief"'
 sed -i 's/^\truns = brief/\truns = lab/' store/config
 test_that "a version with arguments runs where the others do" 'campaign 0 options --max-finds 1 --no-localize --target v3:--again'
-# Each run waits while it goes on: as many came by as there are at once, behind two that ask what the versions are. With --logic nothing else is asked ahead.
+# Each run waits while it goes on: as many came by as there are at once, behind two that ask what the versions are, and one of each that it answers at all.
 want=$(($(nproc) < 2 ? 1 : 2))
-tell_time "$top/wide" && echo block after 2 >wide/keeper.begun
+tell_time "$top/wide" && echo block after 4 >wide/keeper.begun
 campaign 0 wide --on wide --logic QF_SLIA --max-finds 1 --no-localize --seed 2 &
-await '[ "$(stat -c %s wide/keeper.begun.met 2>/dev/null)" = $((want + 2)) ]'
-at_once=$(($(stat -c %s wide/keeper.begun.met 2>/dev/null) - 2))
+await '[ "$(stat -c %s wide/keeper.begun.met 2>/dev/null)" = $((want + 4)) ]'
+at_once=$(($(stat -c %s wide/keeper.begun.met 2>/dev/null) - 4))
 rm wide/keeper.begun
 wait $!
 ok $? "a campaign ends where a worker has several slots"
