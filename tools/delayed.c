@@ -29,7 +29,7 @@ void *delayed_bind(size_t function)
 }
 
 /* Stands before the function of Mbed TLS: libgit2 calls it when it begins, to parse every certificate of the system, a quarter of the time of a command.
- * No certificate is needed here, as only solverfs-fetch talks to servers. Without any, libgit2 would trust none. */
+ * None is needed here, as only solverfs-fetch talks to servers. Without certificates libgit2 would trust no server. */
 __attribute__((visibility("default"))) int mbedtls_x509_crt_parse_file(void *chain, const char *path);
 int mbedtls_x509_crt_parse_file(void *, const char *)
 {

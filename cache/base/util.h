@@ -264,7 +264,7 @@ bool fd_is_readable(int fd);
 uint64_t clock_ns(clockid_t clock);
 uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
 int64_t now_seconds(void);            /* CLOCK_REALTIME */
-void condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t ns); /* pthread_cond_timedwait(); `ns`: on now_ns(), which nobody sets */
+void condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t ns); /* until now_ns() is `ns`, a clock that nobody sets */
 static inline int64_t timespec_ns(const struct timespec *t)
 {
         return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;

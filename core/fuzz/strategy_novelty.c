@@ -295,7 +295,7 @@ static double seconds_to_choose(const struct novelty *n)
 {
         double seconds = n->n > 0 ? n->time / n->n : 1;
 
-        return fmin((CANDIDATES_MOST + 0.5) * CANDIDATE_COST, seconds * 0.01); /* half a one more: sums are rounded */
+        return fmin((CANDIDATES_MOST + 0.5) * CANDIDATE_COST, seconds * 0.01); /* half of one more, as sums are rounded */
 }
 
 static double candidate_cost(const struct formula *f)

@@ -119,7 +119,7 @@ void node_reap(struct node *n);                                            /* it
 void node_free_if_done(struct node *n);
 
 /* cluster.c */
-void cluster_fail(struct cluster *c, const char *sentence, bool is_launch); /* lock held: a launch failed, or another trouble */
+void cluster_fail(struct cluster *c, const char *sentence, bool is_launch); /* lock held; is_launch: no worker came of a launch */
 void cluster_wake(struct cluster *c);
 unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: the number of nodes in that state */
 

@@ -230,7 +230,7 @@ static int take_samples(struct measurement *m)
                 int r = take_sample(m);
                 size_t n;
 
-                if (r == -ERESTART && m->n > 0) { /* its worker has no time for another sample, and the next one may have no more */
+                if (r == -ERESTART && m->n > 0) { /* the worker has no time for another sample, and the next worker may have none either */
                         choose_sample(m, sorted);
                         return 0;
                 }

@@ -32,7 +32,7 @@ static const struct fingerprint_part {
         {"inputs", "this solverfs generates other inputs", "use the one that began it"},
 };
 
-/* The parts of the programs, of the seed's option and of the greatest amount, which outcomes are weighed by, then the type's parts. */
+/* The parts of the programs, of the seed's option and of the limit by which outcomes are weighed, then the type's parts. */
 static char *whole_fingerprint(const struct campaign *c)
 {
         struct hasher *h = hasher_new(), *options = hasher_new();

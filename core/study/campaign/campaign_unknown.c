@@ -20,7 +20,7 @@ static int next(struct campaign *c, struct strategy_input *ret)
 {
         struct unknowns *u = unknowns_of(c);
 
-        /* So many numbers have each seed in both modes: if all of them are out, so are the rest, which may be billions. */
+        /* So many numbers name each seed in both modes. If all of these are out, so are the rest, which may be billions. */
         for (size_t i = 0; i < 2 * u->n_seeds && u->last < u->n_seeds * (uint64_t)u->chains; i++) {
                 struct chain_place place = chain_place_of(c, ++u->last);
 

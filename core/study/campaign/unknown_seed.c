@@ -30,7 +30,7 @@ static bool begins_with(const char *name, const char *what)
         return strncmp(name, what, strlen(what)) == 0 && !isalnum((unsigned char)name[strlen(what)]);
 }
 
-/* The label by :status, else by the beginning of the file's name or of the nearest folder's above it: "sat-17.smt2", "unsat/17.smt2". */
+/* The label by :status, else by the beginning of the file's name or of the nearest folder above it: "sat-17.smt2", "unsat/17.smt2". */
 static enum verdict read_label(const struct script *s, const char *name)
 {
         enum verdict label = VERDICT_UNKNOWN, named = VERDICT_UNKNOWN;
