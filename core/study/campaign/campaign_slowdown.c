@@ -132,7 +132,7 @@ static int confirm(struct trial *t, struct confirmation *p)
                 int r;
 
                 pthread_mutex_lock(&c->lock);
-                c->is_over |= campaign_now(c) >= s->seconds;
+                c->is_over |= campaign_now(c) >= s->seconds; /* by CPU time many pairs pass before the watcher looks */
                 p->is_cut = c->is_over;
                 pthread_mutex_unlock(&c->lock);
                 if (p->is_cut)
