@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "cache/base/json.h"
+#include "core/run/effort.h"
 #include "core/run/fact_query.h"
 
 bool fact_has_answer(const struct fact *f)
@@ -19,17 +20,20 @@ const char *cell_check(const struct cell *cell, const struct fact *f, bool dispu
         return fact_has_answer(f) && f->verdict == cell->info->status ? "correct" : "-";
 }
 
-int cell_print(struct workspace *w, const struct case_info *info, const struct fact *f, enum cell_file file, struct buffer *ret)
+int cell_print(struct workspace *w, const struct recipe *recipe, const struct case_info *info, const struct fact *f, enum cell_file file,
+               struct buffer *ret)
 {
         cleanup_blob struct blob bytes = {0};
         cleanup_free uint32_t *lines = NULL;
         size_t n = 0;
         int r;
 
-        if (!f || file != CELL_QUERIES) {
+        if (f && file == CELL_EFFORT)
+                effort_print(f, recipe, ret);
+        else if (!f || file != CELL_QUERIES)
                 cell_file_print(f, file, ret);
+        if (!f || file != CELL_QUERIES)
                 return 0;
-        }
         r = cases_read_bytes(workspace_cases(w), info, CASE_SIZE_MAX, &bytes);
         if (r < 0)
                 return r;
@@ -38,13 +42,13 @@ int cell_print(struct workspace *w, const struct case_info *info, const struct f
         return 0;
 }
 
-void cell_effort(const struct fact *f, struct buffer *ret)
+void cell_effort(const struct fact *f, const struct recipe *recipe, struct buffer *ret)
 {
         cleanup_buffer struct buffer lines = {0};
 
-        cell_file_print(f, CELL_EFFORT, &lines);
+        effort_print(f, recipe, &lines);
         ret->failed |= lines.failed;
-        if (lines.size > 0 && !isnan(fact_effort(f)))
+        if (lines.size > 0 && !isnan(fact_effort(f, recipe)))
                 buffer_add(ret, lines.data, strcspn(lines.data, "\t\n"));
         else
                 buffer_adds(ret, "-");

@@ -12,11 +12,12 @@ json_t *cell_answer_json(const struct cell *cell, const char *commit, const stru
  * BenchExec's categories. `f` NULL: the commit cannot be built. */
 const char *cell_check(const struct cell *cell, const struct fact *f, bool disputed);
 
-/* Prints any file of a cell: cell_file_print(), or CELL_QUERIES, which reads the case for the lines of its questions. `f` as above. */
-int cell_print(struct workspace *w, const struct case_info *info, const struct fact *f, enum cell_file file, struct buffer *ret);
+/* Prints any file of a cell: also CELL_QUERIES, which reads the case for the lines of its questions, and CELL_EFFORT. `f` as above. */
+int cell_print(struct workspace *w, const struct recipe *recipe, const struct case_info *info, const struct fact *f, enum cell_file file,
+               struct buffer *ret);
 
 /* True if the fact is sat or unsat; false for NULL. */
 bool fact_has_answer(const struct fact *f);
 
 /* The number of the recipe's first effort pattern; "-" if the solver printed none. Needs a full fact, not a brief one. */
-void cell_effort(const struct fact *f, struct buffer *ret);
+void cell_effort(const struct fact *f, const struct recipe *recipe, struct buffer *ret);

@@ -1,7 +1,6 @@
 #include "core/run/cell_file.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <time.h>
 
 static const char *const names[] = {
@@ -39,41 +38,6 @@ void format_date(int64_t seconds, char ret[32])
                 snprintf(ret, 32, "@%" PRId64, seconds); /* outside the calendar */
 }
 
-/* label → number or null, as in run.json, where older facts have only the numbers. A new reference, or NULL. */
-static json_t *effort_of(const struct fact *f)
-{
-        json_t *run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL), *effort = json_incref(json_object_get(run, "effort"));
-
-        json_decref(run);
-        return effort;
-}
-
-static void print_effort(const struct fact *f, struct buffer *ret)
-{
-        json_t *effort = effort_of(f), *number;
-        const size_t before = ret->size;
-        const char *label;
-
-        json_object_foreach (effort, label, number)
-                if (json_is_integer(number))
-                        buffer_addf(ret, "%" JSON_INTEGER_FORMAT "\t%s\n", json_integer_value(number), label);
-                else if (json_is_real(number))
-                        buffer_addf(ret, "%.15g\t%s\n", json_real_value(number), label);
-        if (ret->size == before)
-                buffer_adds(ret, "-\n");
-        json_decref(effort);
-}
-
-double fact_effort(const struct fact *f)
-{
-        json_t *effort = effort_of(f);
-        const json_t *first = json_object_iter_value(json_object_iter(effort));
-        double number = json_is_number(first) ? json_number_value(first) : NAN;
-
-        json_decref(effort);
-        return number;
-}
-
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)
 {
         const struct blob *bytes;
@@ -91,8 +55,6 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
                 buffer_addf(ret, "%" PRIu64 "\n", f->memory);
         } else if (file == CELL_RESULT && f->results.size == 0) { /* imported, without the answers of the queries */
                 buffer_addf(ret, "%s\n", verdict_name(f->verdict));
-        } else if (file == CELL_EFFORT) {
-                print_effort(f, ret);
         } else {
                 bytes = file == CELL_RESULT   ? &f->results
                         : file == CELL_STDOUT ? &f->out

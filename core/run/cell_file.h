@@ -13,15 +13,12 @@ enum cell_file {
         CELL_STDERR,
         CELL_RUN_JSON,
         CELL_QUERIES, /* fact_print_queries(), which needs the script: core/query/cell_answer.h */
-        CELL_EFFORT, /* a line for each of the recipe's patterns: the number and its label; "-" if none was found */
+        CELL_EFFORT,  /* effort_print(), which needs the recipe: core/run/effort.h */
 };
 bool cell_file_find(const char *name, enum cell_file *ret); /* by the name in the mount: "run.json" */
 bool cell_file_is_brief(enum cell_file file);               /* true if a brief fact has it */
-/* Prints any file but CELL_QUERIES. `f` NULL: the commit cannot be built, which is its result; it has no other file. */
+/* Prints any file but CELL_QUERIES and CELL_EFFORT. `f` NULL: the commit cannot be built, which is its result; it has no other file. */
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
-
-/* The solver's own effort by the recipe's first pattern; NaN if the solver printed none. Not for a brief fact. */
-double fact_effort(const struct fact *f);
 
 /* "0.123456": seconds, as in `time`. */
 void format_seconds(uint64_t ns, char ret[32]);

@@ -1,6 +1,7 @@
 #include "core/run/effort.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include "core/recipe/pattern.h"
@@ -79,19 +80,21 @@ static void read_number(struct slice s, struct effort_value *v)
         v->found = *end == '\0' && isfinite(v->real);
 }
 
+static void read_value(const struct effort_pattern *p, struct slice out, struct slice err, struct effort_value *ret)
+{
+        struct slice found;
+
+        ret->label = p->label;
+        if (pattern_last(p->pattern, err, &found) || pattern_last(p->pattern, out, &found))
+                read_number(found, ret);
+}
+
 void effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret)
 {
         ret->n = e->n;
         ret->list = allocate(e->n, sizeof(*ret->list));
-        for (size_t i = 0; i < e->n; i++) {
-                struct pattern *p = e->list[i].pattern;
-                struct slice found;
-
-                ret->list[i].label = e->list[i].label;
-                if (pattern_last(p, SLICE(run->err.data, run->err.size), &found) ||
-                    pattern_last(p, SLICE(run->out.data, run->out.size), &found))
-                        read_number(found, &ret->list[i]);
-        }
+        for (size_t i = 0; i < e->n; i++)
+                read_value(&e->list[i], SLICE(run->out.data, run->out.size), SLICE(run->err.data, run->err.size), &ret->list[i]);
 }
 
 void effort_values_done(struct effort_values *v)
@@ -110,4 +113,54 @@ json_t *effort_json(const struct effort_values *v)
                 json_object_set_new(o, e->label, !e->found ? json_null() : e->is_integer ? json_integer(e->integer) : json_real(e->real));
         }
         return o;
+}
+
+/* The fact's number by the pattern; `run` is its run.json. */
+static struct effort_value fact_value(const struct fact *f, const json_t *run, const struct effort_pattern *p)
+{
+        struct effort_value v = {.label = p->label};
+        const json_t *number = json_object_get(json_object_get(run, "effort"), p->label);
+
+        if (!number) /* the recipe got the pattern after the run */
+                read_value(p, SLICE(f->out.data, f->out.size), SLICE(f->err.data, f->err.size), &v);
+        else if (json_is_number(number))
+                v = (struct effort_value){.label = p->label,
+                                          .found = true,
+                                          .is_integer = json_is_integer(number),
+                                          .integer = json_integer_value(number),
+                                          .real = json_number_value(number)};
+        return v;
+}
+
+void effort_print(const struct fact *f, const struct recipe *recipe, struct buffer *ret)
+{
+        json_t *run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
+        struct effort *e = effort_new(recipe);
+        const size_t before = ret->size;
+
+        for (size_t i = 0; i < e->n; i++) {
+                struct effort_value v = fact_value(f, run, &e->list[i]);
+
+                if (v.is_integer)
+                        buffer_addf(ret, "%" PRId64 "\t%s\n", v.integer, v.label);
+                else if (v.found)
+                        buffer_addf(ret, "%.15g\t%s\n", v.real, v.label);
+        }
+        if (ret->size == before)
+                buffer_adds(ret, "-\n");
+        effort_free(e);
+        json_decref(run);
+}
+
+double fact_effort(const struct fact *f, const struct recipe *recipe)
+{
+        json_t *run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
+        struct effort *e = effort_new(recipe);
+        struct effort_value v = {0};
+
+        if (e->n > 0)
+                v = fact_value(f, run, &e->list[0]);
+        effort_free(e);
+        json_decref(run);
+        return v.found ? v.real : NAN;
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "core/recipe/recipe.h"
+#include "core/run/fact.h"
 #include "core/sandbox/execute.h"
 
 struct effort; /* the patterns, compiled; used by one thread at a time */
@@ -27,3 +28,8 @@ void effort_free(struct effort *e);
 void effort_read(struct effort *e, const struct execute_result *run, struct effort_values *ret);
 void effort_values_done(struct effort_values *v);
 json_t *effort_json(const struct effort_values *v); /* new reference: label → number, or null if it was not found */
+
+/* A fact's numbers by the recipe as it is now: those kept with the run for a pattern with the same label, else what the pattern finds in the kept
+ * output. A line for each pattern that has one, the number and its label; "-" if there is none. Not for a brief fact. */
+void effort_print(const struct fact *f, const struct recipe *recipe, struct buffer *ret);
+double fact_effort(const struct fact *f, const struct recipe *recipe); /* by the first pattern; NaN: not known */

@@ -327,7 +327,7 @@ static int print_cell(struct tree *t, const struct node *n, const struct case_in
                 return -ENOENT;
         if (!f && file != CELL_RESULT)
                 return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
-        return cell_print(tree_workspace(t), info, f, file, ret);
+        return cell_print(tree_workspace(t), n->solver->recipe, info, f, file, ret);
 }
 
 static int cell_content(struct tree *t, const struct node *n, struct buffer *ret)
@@ -489,6 +489,7 @@ static int query_entries(struct tree *t, const struct node *dir, const struct ro
 /* -- by-seed.tsv -- */
 
 struct by_seed {
+        const struct recipe *recipe;
         struct buffer *to;
         int64_t newest;
 };
@@ -503,7 +504,7 @@ static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struc
         buffer_addf(b->to, "%s\t%" PRIu64 "\t", is_scrambled ? "scrambled" : "seed", seed);
         cell_results(f, b->to);
         buffer_addf(b->to, "\t%s\t%s\t%" PRIu64 "\t", seconds, cpu_seconds, f->memory);
-        cell_effort(f, b->to);
+        cell_effort(f, b->recipe, b->to);
         buffer_adds(b->to, "\n");
         b->newest = MAX(b->newest, fact_moment(f));
         return 0;
@@ -513,7 +514,7 @@ static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struc
 static int print_by_seed(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        struct by_seed b = {.to = ret};
+        struct by_seed b = {.to = ret, .recipe = n->solver->recipe};
         struct cell cell;
         int r = tree_cell(t, n, &cell, &info);
 

@@ -60,15 +60,17 @@ START_TEST(test_suspicions)
                 {VERDICT_UNSAT, VERDICT_SAT, {1, 9}, {1, 9}, {true, false}, {0}, VERDICT_SAT, N_OBSERVATION_KINDS}, /* right now */
         };
 
+        const struct recipe recipe = {.effort = (char *[]){NULL}};
+
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
                 struct fact before =
                         fact_of(table[i].before, table[i].wall[0], table[i].cpu[0], table[i].wrong[0], table[i].disturbed[0]);
                 struct fact after =
                         fact_of(table[i].after, table[i].wall[1], table[i].cpu[1], table[i].wrong[1], table[i].disturbed[1]);
                 struct case_info info = {.status = table[i].status};
-                bool alone = watch_suspicion(NULL, &after, &info) == ALARM_WRONG;
+                bool alone = watch_suspicion(&recipe, NULL, &after, &info) == ALARM_WRONG;
 
-                ck_assert_msg(watch_suspicion(&before, &after, &info) == table[i].kind, "row %zu", i);
+                ck_assert_msg(watch_suspicion(&recipe, &before, &after, &info) == table[i].kind, "row %zu", i);
                 ck_assert_msg(alone == table[i].wrong[1], "row %zu, with nothing before", i);
         }
 }

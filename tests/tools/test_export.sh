@@ -133,6 +133,9 @@ test_that "effort is the first pattern's number, and no other's" '
 	run 0 run counted v1 steps.smt2 --print effort && is out "7	steps" && run 0 run counted v1 steps.smt2 && [ "$(field 9)" = - ] &&
 	run 0 run counted v1 steps.smt2 --seed 5 && [ "$(field 9)" = 5 ] && run 0 run counted v1 steps.smt2 --print effort --seed 5 && is out "5	seed
 7	steps"'
+test_that "... by the recipe as it is now, of a run that is stored" '
+	sed "/effort = seed/d; s/steps (/step[a-z] (/" counted.recipe >changed.recipe && run 0 solver add --replace counted toy --recipe changed.recipe &&
+	run 0 run counted v1 steps.smt2 && [ "$(field 9)" = 7 ] && run 0 run counted v1 steps.smt2 --seed 5 --print effort && is out "7	step"'
 
 test_that "a case that is named - has that name" '
 	printf "; answer: sat\n(check-sat) ; -\n" >./- && run 0 case add ./- && run 0 -q run toy v1 ./- && run 0 export --format csv toy v1 ./- && [ "$(tail -n +2 out | cut -d , -f 8)" = - ]'

@@ -95,7 +95,7 @@ static json_t *row_of(struct running *o, size_t i, const struct cell *cell, cons
         }
         cell_results(f, &results);
         if (has_effort())
-                cell_effort(f, &effort);
+                cell_effort(f, cell->solver->recipe, &effort);
         return json_pack("{si ss ss ss so ss ss so ss* ss* ss}", "case", (int)cell->info->id, "result", results.data, "time", wall, "cputime", cpu,
                          "memory", f ? json_integer((json_int_t)f->memory) : json_null(), "commit", commit_label(common.solver, cell->commit).s, "check",
                          cell_check(cell, f, disputed), "name", json_printable(cell->info->name), "effort", effort.data, "subject",
@@ -138,7 +138,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 return;
         }
         disputed = is_disputed(o, i, &cell, run->fact);
-        r = o->print ? cell_print(common.workspace, cell.info, run->fact, o->file, to) : 0;
+        r = o->print ? cell_print(common.workspace, cell.solver->recipe, cell.info, run->fact, o->file, to) : 0;
         if (r < 0) {
                 complain("case %u: %s", cell.info->id, error_message(r));
                 command_worse(status_of_value(r));

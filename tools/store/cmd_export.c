@@ -70,7 +70,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         must(o, r);
         cell_results(f, &result);
         if (f && has_effort)
-                cell_effort(f, &effort);
+                cell_effort(f, cell->solver->recipe, &effort);
         row.fact = f;
         row.result = result.data;
         row.effort = effort.data ?: "-";

@@ -268,6 +268,7 @@ struct taken { /* one measurement of one version */
         struct judge_run run;
 };
 struct taken_list {
+        const struct recipe *recipe;
         double limit, cpu_limit;
         bool has_effort;
         double seconds; /* of the cell's value */
@@ -293,7 +294,7 @@ static int take(void *user, uint32_t number, const struct fact *f)
                                                  .seconds = fact_seconds(f),
                                                  .cpu_seconds = (double)f->cpu_ns / 1e9,
                                                  .memory = (double)f->memory,
-                                                 .effort = l->has_effort ? fact_effort(f) : NAN}};
+                                                 .effort = l->has_effort ? fact_effort(f, l->recipe) : NAN}};
         return 0;
 }
 
@@ -314,6 +315,7 @@ static int take_all(struct comparing *c, const struct cell *cell, struct taken_l
         struct recipe_limits limits;
         int r;
 
+        ret->recipe = cell->solver->recipe;
         ret->has_effort = counts_alike(c) && cell->solver->recipe->effort[0];
         r = run_find(c->options.workspace, cell, !ret->has_effort, &f);
         if (r < 0 && r != -ENOENT)

@@ -113,18 +113,18 @@ struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double 
                                          .effort = NAN};
 }
 
-double fact_amount(const struct fact *f, enum judge_measure m)
+double fact_amount(const struct fact *f, const struct recipe *recipe, enum judge_measure m)
 {
-        return m == JUDGE_TIME ? fact_seconds(f) : m == JUDGE_MEMORY ? (double)f->memory : fact_effort(f);
+        return m == JUDGE_TIME ? fact_seconds(f) : m == JUDGE_MEMORY ? (double)f->memory : fact_effort(f, recipe);
 }
 
-struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m)
+struct localize_outcome fact_outcome(const struct fact *f, const struct recipe *recipe, enum judge_measure m)
 {
         struct localize_outcome o = run_outcome(f->verdict, f->wrong, fact_seconds(f));
 
         if (m == JUDGE_TIME)
                 return o;
-        o.value = fact_amount(f, m);
+        o.value = fact_amount(f, recipe, m);
         if (o.answer != LOCALIZE_SOLVED || !(o.value > 0))
                 o.answer = m == JUDGE_MEMORY && f->verdict == VERDICT_MEMOUT ? LOCALIZE_TIMEOUT : LOCALIZE_BROKEN;
         return o;
@@ -134,7 +134,7 @@ struct localize_outcome fact_outcome(const struct fact *f, enum judge_measure m)
 static void feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
         struct cell cell = localization_cell(&l->options, commit, l->options.cases[test]);
-        struct localize_outcome outcome = fact_outcome(f, l->options.measure);
+        struct localize_outcome outcome = fact_outcome(f, cell.solver->recipe, l->options.measure);
 
         if (verdict_is_decided(f->verdict) && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
                 l->expected[test] = f->verdict;
@@ -148,7 +148,7 @@ static void feed(struct localization *l, uint32_t commit, size_t test, unsigned 
                 outcome.value = f->verdict == l->options.before ? BEFORE_SECONDS : AFTER_SECONDS;
         } else if (l->options.measure == JUDGE_TIME) {
                 outcome.value = cell_seconds(&cell, f);
-                outcome.effort = fact_effort(f);
+                outcome.effort = fact_effort(f, cell.solver->recipe);
         } else {
                 l->run_seconds = (double)f->wall_ns / 1e9;
         }

@@ -21,6 +21,7 @@ void case_history_done(struct case_history *h)
 }
 
 struct outcome_list {
+        const struct recipe *recipe;
         enum judge_measure measure;
         struct localize_outcome *list;
         size_t n;
@@ -31,14 +32,14 @@ static int add_outcome(void *user, uint32_t number, const struct fact *f)
         struct outcome_list *l = user;
 
         list_grow(l->list, l->n);
-        l->list[l->n++] = fact_outcome(f, l->measure);
+        l->list[l->n++] = fact_outcome(f, l->recipe, l->measure);
         return 0;
 }
 
 int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *value, enum judge_measure m,
                   struct localize_outcome **ret, size_t *ret_n)
 {
-        struct outcome_list l = {.measure = m};
+        struct outcome_list l = {.recipe = cell->solver->recipe, .measure = m};
         int r = cell->machine ? 0 : draws_known(w, cell, build, JUDGE_PAIRS, m != JUDGE_EFFORT, add_outcome, &l);
 
         if (r < 0) {

@@ -11,7 +11,7 @@
 /* The measure of the steps, in the unit of the picture. */
 static double value_of(const struct case_history *h, const struct fact *f)
 {
-        return fact_amount(f, h->measure) / (h->measure == JUDGE_MEMORY ? MEGABYTE : 1);
+        return fact_amount(f, h->solver->recipe, h->measure) / (h->measure == JUDGE_MEMORY ? MEGABYTE : 1);
 }
 
 static const char *unit_of(const struct case_history *h)

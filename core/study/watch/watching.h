@@ -49,8 +49,7 @@ const struct watching_result *watching_result(const struct watching *w);
 
 /* The judgement of two neighbours: the kind of alarm that `after` is suspected of; N_OBSERVATION_KINDS: none. `before` NULL: no older result is known.
  * More memory is a separate suspicion. */
-bool watch_suspects_memory(const struct fact *before, const struct fact *after);
-enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info);
+enum observation_kind watch_suspicion(const struct recipe *recipe, const struct fact *before, const struct fact *after, const struct case_info *info);
 
 /* -- stretches: watched.c ------------------------------------------------------------------------------------------ */
 

@@ -15,24 +15,24 @@ static bool is_solved(const struct fact *f)
         return verdict_is_decided(f->verdict) && !f->wrong;
 }
 
-static bool is_slower(const struct fact *before, const struct fact *after)
+static bool is_slower(const struct recipe *recipe, const struct fact *before, const struct fact *after)
 {
-        struct localize_outcome a = fact_outcome(before, JUDGE_TIME), b = fact_outcome(after, JUDGE_TIME);
-        double effort[2] = {fact_effort(before), fact_effort(after)};
+        struct localize_outcome a = fact_outcome(before, recipe, JUDGE_TIME), b = fact_outcome(after, recipe, JUDGE_TIME);
+        double effort[2] = {fact_effort(before, recipe), fact_effort(after, recipe)};
 
         return (history_differs(&a, &b) && b.value > a.value) || effort[1] > HISTORY_RATIO * effort[0]; /* false of NaN */
 }
 
 #define LEAST_MEMORY 10e6 /* bytes more */
 
-bool watch_suspects_memory(const struct fact *before, const struct fact *after)
+static bool watch_suspects_memory(const struct fact *before, const struct fact *after)
 {
         double a = before ? (double)before->memory : 0, b = (double)after->memory;
 
         return before && is_solved(before) && is_solved(after) && b > HISTORY_RATIO * a && b - a > LEAST_MEMORY;
 }
 
-enum observation_kind watch_suspicion(const struct fact *before, const struct fact *after, const struct case_info *info)
+enum observation_kind watch_suspicion(const struct recipe *recipe, const struct fact *before, const struct fact *after, const struct case_info *info)
 {
         if (after->wrong)
                 return !before || !before->wrong ? ALARM_WRONG : N_OBSERVATION_KINDS;
@@ -42,7 +42,7 @@ enum observation_kind watch_suspicion(const struct fact *before, const struct fa
                 return ALARM_LOST;
         if (before->verdict != after->verdict)
                 return info->status == VERDICT_UNKNOWN ? ALARM_CONTRADICTION : N_OBSERVATION_KINDS;
-        return is_slower(before, after) ? ALARM_SLOWER : N_OBSERVATION_KINDS;
+        return is_slower(recipe, before, after) ? ALARM_SLOWER : N_OBSERVATION_KINDS;
 }
 
 static const struct fact *fact_at(const struct watching *w, size_t place, size_t test)
@@ -89,7 +89,7 @@ int watching_suspect(struct watching *w, struct batch *)
 
                 for (size_t i = 0; i < w->n_pools; i++) {
                         const struct fact *f = fact_at(w, i, test), *f_before = fact_at(w, before, test);
-                        enum observation_kind kind = f ? watch_suspicion(f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
+                        enum observation_kind kind = f ? watch_suspicion(w->solver->recipe, f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
 
                         if (kind == ALARM_WRONG && before == NO_PLACE)
                                 alarm_first(w, kind, i, test, "the oldest version that was looked at is wrong already");
