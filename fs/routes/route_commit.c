@@ -158,24 +158,27 @@ static int build_log_answer(struct tree *t, const struct node *n, struct value *
 
 /* -- bin/. An output's number is that of its name, as an edit of the recipe may reorder outputs. -- */
 
-/* The record's entry for an output; NULL: not built, or gone from the store. */
-static const struct build_output *output_built(struct tree *t, const struct node *n, const char *name, struct build_record **ret)
+/* An output as it was built; `record` owns it. -ENOENT: not built. */
+static int output_built(struct tree *t, const struct node *n, const char *name, struct build_record **record, const struct build_output **ret)
 {
-        if (find_build(t, n, ret) < 0 || !(*ret)->ok)
-                return NULL;
-        for (size_t i = 0; i < (*ret)->n_outputs; i++)
-                if (strcmp((*ret)->outputs[i].name, name) == 0)
-                        return &(*ret)->outputs[i];
-        return NULL;
+        int r = find_build(t, n, record);
+
+        for (size_t i = 0; r == 0 && (*record)->ok && i < (*record)->n_outputs; i++)
+                if (strcmp((*record)->outputs[i].name, name) == 0) {
+                        *ret = &(*record)->outputs[i];
+                        return 0;
+                }
+        return r < 0 ? r : -ENOENT;
 }
 
-/* True if the output was built and not removed by gc since. */
-static bool output_is_kept(struct tree *t, const struct node *n, const char *name)
+/* 1 if the output was built and not removed by gc since. 0, -errno. */
+static int output_is_kept(struct tree *t, const struct node *n, const char *name)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        const struct build_output *o = output_built(t, n, name, &record);
+        const struct build_output *o = NULL;
+        int r = output_built(t, n, name, &record, &o);
 
-        return o && programs_has(workspace_programs(tree_workspace(t)), &o->id);
+        return r == 0 ? programs_has(workspace_programs(tree_workspace(t)), &o->id) : r == -ENOENT ? 0 : r;
 }
 
 /* The files that the recipe makes of this commit. */
@@ -198,22 +201,24 @@ static int program_name(struct tree *t, const struct node *n, char **ret)
 /* cached/ never starts work, so it does not show programs that must be built again. */
 static int program_names(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n)
 {
+        int r = 0;
+
         *ret = allocate(1, sizeof(**ret));
-        for (char *const *o = outputs_of(dir); *o; o++)
-                if (!dir->view.cached || output_is_kept(t, dir, basename(*o)))
+        for (char *const *o = outputs_of(dir); r >= 0 && *o; o++)
+                if (!dir->view.cached || (r = output_is_kept(t, dir, basename(*o))) > 0)
                         strings_add(ret, basename(*o));
         *ret_n = strings_count(*ret);
-        return 0;
+        return MIN(r, 0);
 }
 
 static int bin_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         char **names;
         size_t n;
+        int r = program_names(t, dir, &names, &n);
 
-        program_names(t, dir, &names, &n);
         strings_free(names);
-        return n > 0;
+        return r < 0 ? r : n > 0;
 }
 
 static int program_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -223,13 +228,11 @@ static int program_size(struct tree *t, const struct node *n, uint64_t *ret)
         cleanup_free char *name = NULL;
         int r = program_name(t, n, &name);
 
-        if (r < 0)
-                return r;
-        o = output_built(t, n, name, &record);
-        if (!o)
-                return -ENOENT;
-        *ret = o->size;
-        return 0;
+        if (r == 0)
+                r = output_built(t, n, name, &record, &o);
+        if (r == 0)
+                *ret = o->size;
+        return r;
 }
 
 static int program_kept(struct tree *t, const struct node *n)
@@ -250,12 +253,13 @@ static int program_query(struct tree *t, const struct node *n, struct query **re
 
 /* -- cases/<case>: the cells -- */
 
-/* True if the commit cannot be built. Its cells then have a result, unbuildable, and no other values. */
-static bool commit_failed(struct tree *t, const struct node *n)
+/* 1 if the commit cannot be built: its cells then have a result, unbuildable, and no other values. 0, -errno. */
+static int commit_failed(struct tree *t, const struct node *n)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
+        int r = find_build(t, n, &record);
 
-        return find_build(t, n, &record) == 0 && !record->ok;
+        return r == 0 ? !record->ok : r == -ENOENT ? 0 : r;
 }
 
 /* 0, -ENOENT, … */
@@ -291,10 +295,10 @@ static int cells_exist(struct tree *t, const struct node *dir, const struct rout
 {
         cleanup_free uint32_t *ids = NULL;
         size_t n;
-        int r;
+        int r = dir->view.cached ? commit_failed(t, dir) : 1;
 
-        if (!dir->view.cached || commit_failed(t, dir))
-                return 1;
+        if (r != 0)
+                return r;
         r = cells_known(t, dir, &ids, &n);
         return r < 0 ? node_existence(r) : n > 0;
 }
@@ -307,15 +311,19 @@ static int cell_has(struct tree *t, const struct node *dir, uint32_t id)
         n.inode.item = id;
         if (r == 0 && dir->view.cached) {
                 r = cell_known(t, &n);
-                if (r == -ENOENT && commit_failed(t, dir))
-                        r = 0;
+                if (r == -ENOENT) {
+                        r = commit_failed(t, dir);
+                        r = r > 0 ? 0 : r == 0 ? -ENOENT : r;
+                }
         }
         return r;
 }
 
 static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        return dir->view.cached && !commit_failed(t, dir) ? cells_known(t, dir, ret, ret_n) : case_ids(t, dir, ret, ret_n);
+        int r = dir->view.cached ? commit_failed(t, dir) : 1;
+
+        return r < 0 ? r : r == 0 ? cells_known(t, dir, ret, ret_n) : case_ids(t, dir, ret, ret_n);
 }
 
 /* For a commit that cannot be built, prints only the result. */
@@ -627,8 +635,13 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
                 if (v.solver != dir->solver->number || v.cached || v.setting != setting_of(row->kind))
                         continue;
                 v.cached = dir->view.cached;
-                if (setting_match(t, dir, &v, &found) < 0)
+                r = setting_match(t, dir, &v, &found);
+                if (r == -ENOENT) {
+                        r = 0;
                         continue;
+                }
+                if (r < 0)
+                        break;
                 inode.view = found.inode.view;
                 inode.setting = found.inode.setting;
                 if (v.setting != SETTING_TIMEOUT)
