@@ -121,6 +121,10 @@ test_that "--keep makes a finding of each answer that became unknown, or a crash
 import json
 crash, lost = [f for f in map(json.loads, open(\"out\")) if f[\"kind\"] != \"spr\"]
 assert lost[\"kind\"] == \"regression\" and crash[\"kind\"] == \"crash\" and lost[\"after\"] < 1 and crash[\"after\"] < 1, (lost, crash)"'
+test_that "... which localize searches by the answers" '
+	run 0 findings toy --all && lost=$(awk "\$2 == \"regression\" { print \$1 }" out) && crash=$(awk "\$2 == \"crash\" { print \$1 }" out) &&
+	run 0 localize toy incompleteness/$lost && [ "$(field 2,3,4)" = "$(printf "%s\tsat\tunknown" "$(git -C toy rev-parse lost)")" ] &&
+	run 2 localize toy incompleteness/$lost slow.smt2 && has err "without cases" && run 2 localize toy incompleteness/$lost soundness/$crash && has err "other answers"'
 test_that "a wrong answer is first and loud" '
 	run 1 compare v1 toy@wrong status.smt2 effort.smt2 && has err "WRONG ANSWER: 0 of the first version, 1 of the second" && [ "$(value wrong 3)" = 1 ] &&
 	[ "$(grep ^regression out | head -1 | cut -f 2,3)" = "5	wrong" ]'

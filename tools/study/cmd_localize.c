@@ -2,6 +2,7 @@
 #include "tools/ask.h"
 #include "core/study/base/version.h"
 #include "core/study/localize/localization.h"
+#include "core/study/observation/finding.h"
 #include "tools/words.h"
 
 struct localizing {
@@ -209,6 +210,19 @@ static void add_case(struct case_selection *to, struct case_info *info)
         to->list[to->n++] = case_info_ref(info);
 }
 
+/* An answer that changed is searched by the answers, as the campaign and the mount do it. */
+static void take_answers(struct localizing *o, const char *name, const struct observation *f)
+{
+        const bool by_verdict = f->kind != FINDING_SPR && !o->is_measure_given && finding_is_localizable(common.solver, f);
+        const enum verdict before = finding_verdict(f, f->reference), after = finding_verdict(f, f->target);
+
+        if (o->has_finding && (by_verdict != o->options.by_verdict || (by_verdict && (before != o->options.before || after != o->options.after))))
+                command_usage("%s has other answers than the findings before it: localize it by itself", name);
+        o->options.by_verdict = by_verdict;
+        o->options.before = before;
+        o->options.after = after;
+}
+
 /* The versions, the time limit, the measure and the clock of a finding, for those that no option gives. */
 static void take_from_finding(struct localizing *o, const char *name, const struct observation *f)
 {
@@ -224,6 +238,7 @@ static void take_from_finding(struct localizing *o, const char *name, const stru
                 command_usage("%s was found under another seed than the findings before it: localize it by itself, or give --seed", name);
         if (o->has_finding && !o->is_timeout_given && o->options.timeout_ns != timeout_ns)
                 command_usage("%s has another time limit than the findings before it: localize it by itself, or give --timeout", name);
+        take_answers(o, name, f);
         if (!o->is_measure_given)
                 o->options.measure = measure;
         if (takes_clock)
@@ -250,6 +265,8 @@ static void take_from_finding(struct localizing *o, const char *name, const stru
 /* A word names cases, or a finding, whose input is an unlisted case. */
 static void choose_cases(struct localizing *o, struct case_selection *ret)
 {
+        bool has_cases = false;
+
         for (size_t i = 0; i < o->words.n; i++) {
                 cleanup_case_selection struct case_selection more = {0};
                 cleanup_observation struct observation *f = NULL;
@@ -259,11 +276,15 @@ static void choose_cases(struct localizing *o, struct case_selection *ret)
                         take_from_finding(o, o->words.list[i], f);
                         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &input));
                         add_case(ret, input);
-                } else
+                } else {
                         command_cases(&o->words.list[i], 1, &more);
+                        has_cases = true;
+                }
                 for (size_t k = 0; k < more.n; k++)
                         add_case(ret, more.list[k]);
         }
+        if (has_cases && o->options.by_verdict)
+                command_usage("a finding of another answer is localized without cases: give them a search of their own");
 }
 
 void cmd_localize(int argc, char **argv)
@@ -275,7 +296,8 @@ void cmd_localize(int argc, char **argv)
                 "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
                 "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
                 "used, and an interrupted search goes on where it was.\n"
-                "A FINDING is one such as spr/3: its input, its versions, its time limit, its measure and its clock.\n"
+                "A FINDING is one such as spr/3: its input, its versions, its time limit, its measure and its clock. One of another answer, such as "
+                "incompleteness/2, is localized by the answers.\n"
                 "The exit status is 1 if a case has no culprit, became faster, or cannot be decided, or if an end cannot be built.\n\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 17 42\n"
                 "  solverfs localize z3 --reference z3-4.8.8 --target z3-4.8.9 slow/ -t 20s\n"

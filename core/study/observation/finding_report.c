@@ -372,14 +372,7 @@ static void add_unfinished(const struct solver *s, const struct observation *f, 
         buffer_adds(ret, !localization->is_unfinished
                                  ? "No commit responsible was found while others had the core, so that is not sure. "
                                  : "The search for the commits responsible is not finished: they are not yet verified. ");
-        if (f->kind != FINDING_SPR) {
-                buffer_addf(ret, "The command of the campaign `%s` goes on with it.\n\n", f->origin);
-                return;
-        }
-        buffer_addf(ret, "`solverfs localize %s --reference %s --target %s --timeout %s%s%s%s %s/%u` goes on with it.\n\n",
-                    s->recipe->name, f->reference, f->target, format_duration((uint64_t)(f->timeout * 1e9)).s, f->is_cpu_time ? " --clock cpu" : "",
-                    f->measure != JUDGE_TIME ? " --measure " : "", f->measure != JUDGE_TIME ? judge_measure_name(f->measure) : "",
-                    observation_folder(f->kind), f->number);
+        buffer_addf(ret, "`solverfs localize %s %s/%u` goes on with it.\n\n", s->recipe->name, observation_folder(f->kind), f->number);
 }
 
 /* The known culprits; starts no search. */
