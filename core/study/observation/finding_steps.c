@@ -192,17 +192,17 @@ int steps_add_run(struct workspace *w, struct solver *s, const char *version, co
         char **argv = NULL;
         int r;
 
-        if (!built) { /* "exec:/usr/bin/z3 -smt2@sha256:…" */
+        r = version_parse_in_full(w, s, version, &v);
+        if (r < 0 && !built) { /* "exec:/usr/bin/z3 -smt2@sha256:…", which is no longer there */
                 const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
 
                 buffer_addf(ret, "%.*s %s", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command, file);
                 return 0;
         }
-        r = version_parse_in_full(w, s, version, &v);
         if (r < 0)
                 return r;
         run = solver_recipe_at(v->solver, v->commit);
-        program = program_of(built, s->recipe->is_programs);
+        program = program_of(built ?: era_or_solver(v->solver->history, v->solver->recipe, v->commit), v->solver->recipe->is_programs);
         limits.wall_ns = (uint64_t)(timeout * 1e9);
         r = recipe_command(run, program, file, seed && run->seed, SEED_MARK, &limits, &argv);
         if (r < 0)
