@@ -26,7 +26,6 @@ bool build_query_gone(const struct query *query);
 bool build_query_estimate(const struct query *query, struct cost *ret);
 void build_query_done(struct query *query);
 struct value *build_value_new(struct build_record *record); /* takes a ref */
-void build_value_done(struct value *value);
 
 /* -- build_records.c -- */
 

@@ -27,7 +27,7 @@ struct value *build_value_new(struct build_record *record)
         return &v->value;
 }
 
-void build_value_done(struct value *value)
+static void build_value_done(struct value *value)
 {
         struct build_value *v = (struct build_value *)value;
 

@@ -281,7 +281,7 @@ enum resource run_query_resource(const struct query *query)
                                              : RESOURCE_CORE;
 }
 
-struct engine_remote *run_query_remote(const struct query *query, uint64_t *ret_most_ns)
+static struct engine_remote *run_query_remote(const struct query *query, uint64_t *ret_most_ns)
 {
         const struct run_query *q = (const struct run_query *)query;
 

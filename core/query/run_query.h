@@ -25,7 +25,6 @@ void duration_key(const struct run_query *q, char ret[128]); /* the key in TABLE
 
 /* Functions of their query types. */
 enum resource run_query_resource(const struct query *query);
-struct engine_remote *run_query_remote(const struct query *query, uint64_t *ret_most_ns);
 void run_query_describe(const struct query *query, struct buffer *ret);
 bool run_query_gone(const struct query *query);
 void run_query_done(struct query *query);

@@ -54,7 +54,8 @@ static void address_of(struct slice repository, char ret[PATH_SIZE])
                 snprintf(ret, PATH_SIZE, "%s", address);
 }
 
-void steps_repository(const struct solver *s, char ret[PATH_SIZE])
+/* The repository's address for others; of a clone on this machine, the clone's origin. "": not known. */
+static void steps_repository(const struct solver *s, char ret[PATH_SIZE])
 {
         address_of(slice_string(s->recipe->repository ?: ""), ret);
 }

@@ -30,8 +30,6 @@ void finding_add_queries(struct workspace *w, struct solver *s, const struct obs
 
 /* A case's size and, if that is at most `most`, its bytes; a larger case is only opened. blob_done(). */
 int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *ret_size, struct blob *ret);
-/* The repository's address for others; of a clone on this machine, the clone's origin. "": not known. */
-void steps_repository(const struct solver *s, char ret[PATH_SIZE]);
 /* Appends the address of a commit's page. False: the repository is not on a known forge. */
 bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret);
 
