@@ -180,7 +180,7 @@ static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer
 {
         struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
 
-        log_info("building %s in a clean tree, as %s: %s", git_oid_tostr_s(commit), what, a->reason ?: "");
+        log_info("building %s in a clean tree, as %s: %s", oid_text(commit), what, a->reason ?: "");
         buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, a->reason ?: "");
         add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
         a->log.size = a->heard = 0;

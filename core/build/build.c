@@ -125,8 +125,8 @@ int build(const struct build_request *request, struct build_record **ret)
                 if (!history_holds(q.history, host))
                         return errorf(-EIO, "commit %s, which %s is built within, is not in the store: 'solverfs solver update %s' gets it", host,
                                       request->recipe->name, request->recipe->name);
-                git_oid_fromstr(&root, host);
-                q.recipe = whole = recipe_whole(q.recipe, git_oid_tostr(sha, sizeof(sha), &c.oid));
+                oid_parse(host, &root);
+                q.recipe = whole = recipe_whole(q.recipe, oid_print(sha, sizeof(sha), &c.oid));
         }
         return build_era(&q, &c.oid, &root, ret);
 }

@@ -35,7 +35,7 @@ struct listing {
 static int lacks(struct listing *l, const git_oid *oid)
 {
         return errorf(-ESTALE, "the repository %s lacks %s (%s); it is damaged, or was made from a partial clone",
-                      git_repository_path(l->git), l->path, git_oid_tostr_s(oid));
+                      git_repository_path(l->git), l->path, oid_text(oid));
 }
 
 static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
@@ -69,7 +69,7 @@ static int list_submodule_at(struct listing *l, const char *line, const git_oid 
         if (git_commit_lookup(&c, l->git, oid) < 0)
                 return errorf(-ESTALE, "submodule %s is at commit %s, which no branch or tag of %.*s had when it was fetched; fetch it again with "
                                        "'solver update', or name a repository that has it",
-                              l->path, git_oid_tostr_s(oid), (int)repository.size, (const char *)repository.data);
+                              l->path, oid_text(oid), (int)repository.size, (const char *)repository.data);
         l->owner = *oid;
         l->above = l->length + 1;
         r = list_tree(l, git_commit_tree_id(c), depth + 1);
@@ -116,7 +116,7 @@ static int list_pinned(struct listing *l, const git_tree *root, const char *line
                 return errorf(-EBADMSG, "the recipe's 'submodule = %s=...' is at the path of a file of the sources", l->path);
         if (e && git_tree_entry_type(e) == GIT_OBJECT_TREE)
                 buffer_addf(l->notes, "(the sources' own folder %s gives way to commit %s of the recipe)\n", l->path, s.commit);
-        git_oid_fromstr(&oid, s.commit);
+        oid_parse(s.commit, &oid);
         r = list_submodule_at(l, line, &oid, 0);
         l->within = 0;
         return r;
@@ -231,7 +231,7 @@ int sources_content(void *sources, const struct tracked *t, struct blob *ret)
                 return 0;
         if (git_blob_lookup(&blob, s->git, &t->oid) < 0)
                 return errorf(-ESTALE, "the repository %s lacks %s (%s), or it is damaged: %s", git_repository_path(s->git), t->path,
-                              git_oid_tostr_s(&t->oid), git_error_text());
+                              oid_text(&t->oid), git_error_text());
         if (S_ISREG(t->mode))
                 r = attributes_apply(&s->attributes, t, blob, &filtered);
         if (r == 0) {

@@ -72,7 +72,7 @@ static int check_loose(void *user, const char *folder, const char *name)
         int r;
 
         snprintf(hex, sizeof(hex), "%s%.38s", basename(folder), name);
-        if (strlen(name) != GIT_OID_HEXSZ - 2 || git_oid_fromstr(&oid, hex) < 0)
+        if (strlen(name) != GIT_OID_HEXSZ - 2 || oid_parse(hex, &oid) < 0)
                 return 0;
         r = care_step(o->checking, o->what, o->checking->report->files++, 0);
         if (r == 0 && git_odb_read(&object, o->odb, &oid) < 0)
@@ -113,7 +113,7 @@ static int check_commits(struct objects *o, struct history *h)
                 if (git_odb_exists(o->odb, &oid))
                         continue;
                 if (lost++ == 0)
-                        git_oid_tostr(first, sizeof(first), &oid);
+                        oid_print(first, sizeof(first), &oid);
         }
         if (lost > 0)
                 care_say(c->watch, "repositories", CARE_DAMAGED,

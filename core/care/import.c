@@ -229,7 +229,7 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
         history_commit(q->solver->history, q->commit, &c);
         format_date(f->measured, date);
         j = json_pack("{ss ss ss s{si so ss} ss sb}", "solver", q->solver->recipe->name, "repository", q->solver->repository, "commit",
-                      git_oid_tostr_s(&c.oid), "case", "id", (int)info->id, "name", json_printable(info->name), "sha256", digest_text(&info->sha256).s, "verdict",
+                      oid_text(&c.oid), "case", "id", (int)info->id, "name", json_printable(info->name), "sha256", digest_text(&info->sha256).s, "verdict",
                       verdict_name(f->verdict), "disturbed", (int)f->disturbed);
         json_object_set_new(j, "time", json_seconds(f->wall_ns));
         json_object_set_new(j, "cputime", json_seconds(f->cpu_ns));

@@ -362,7 +362,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         int r = workspace_solver(i->source->here, json_text(j, "solver", ""), &row->cell.solver);
 
         if (r == 0)
-                r = git_oid_fromstr(&row->commit, json_text(j, "commit", "")) == 0 ? 0 : -ENOENT;
+                r = oid_parse(json_text(j, "commit", ""), &row->commit) == 0 ? 0 : -ENOENT;
         if (r == 0)
                 r = history_number(row->cell.solver->history, &row->commit, &row->cell.commit);
         if (r == 0)

@@ -10,7 +10,7 @@
 #include <git2/sys/errors.h>
 #endif
 
-#include "cache/base/util.h"
+#include "core/git/oid.h"
 
 /* Call before using libgit2 in any function that may be the first to use it; cheap afterwards. Thread-safe. */
 void git_begin(void);

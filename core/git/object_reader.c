@@ -61,7 +61,7 @@ static int object_open(const char *objects, const git_oid *oid, struct object *o
         cleanup_free char *path = NULL;
         int r, n;
 
-        git_oid_tostr(o->name, sizeof(o->name), oid);
+        oid_print(o->name, sizeof(o->name), oid);
         path = format_string("%s/%.2s/%s", objects, o->name, o->name + 2);
         r = read_file(path, UINT32_MAX, &o->file); /* zlib counts its input in 32 bits */
         if (r < 0)

@@ -191,10 +191,10 @@ struct pruning {
 static int keep_deleted(const char *, const git_oid *was, const git_oid *is, void *user)
 {
         const struct pruning *p = user;
-        cleanup_free char *name = format_string("%skept/%s", p->prefix, git_oid_tostr_s(was));
+        cleanup_free char *name = format_string("%skept/%s", p->prefix, oid_text(was));
         cleanup_git_reference git_reference *kept = NULL;
 
-        return *p->prefix && git_oid_is_zero(is) ? git_reference_create(&kept, p->git, name, was, 1, NULL) : 0;
+        return *p->prefix && oid_is_zero(is) ? git_reference_create(&kept, p->git, name, was, 1, NULL) : 0;
 }
 
 /* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. */

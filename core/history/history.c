@@ -124,8 +124,8 @@ int history_object(struct history *h, git_repository *git, uint32_t number, git_
         r = git_commit_lookup(ret, git, &c.oid);
         if (r == GIT_ENOTFOUND)
                 return errorf(-ESTALE, "the repository %s has lost commit %s; 'solverfs solver update' fetches it again", h->path,
-                              git_oid_tostr_s(&c.oid));
-        return r < 0 ? errorf(-EIO, "commit %s of %s is damaged: %s", git_oid_tostr_s(&c.oid), h->path, git_error_text()) : 0;
+                              oid_text(&c.oid));
+        return r < 0 ? errorf(-EIO, "commit %s of %s is damaged: %s", oid_text(&c.oid), h->path, git_error_text()) : 0;
 }
 
 /* -- commits ---------------------------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ int history_number(struct history *h, const git_oid *oid, uint32_t *ret)
 
         if (r == 0)
                 r = index_get_number(h, t, oid, ret);
-        return r == -ENOENT ? errorf(r, "%s has no commit %s", h->name, git_oid_tostr_s(oid)) : r;
+        return r == -ENOENT ? errorf(r, "%s has no commit %s", h->name, oid_text(oid)) : r;
 }
 
 int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, size_t *ret_n)
@@ -225,7 +225,7 @@ int history_oids(struct history *h, uint32_t from, uint32_t n, git_oid *ret)
         while (i < n && (r = store_walk(&w)) > 0) {
                 if (w.value.size < COMMIT_FIXED || key_get_u32((const uint8_t *)w.key.data + 4) != from + i) /* numbers are dense: a gap is damage */
                         return errorf(-EIO, "the index of %s is damaged at commit number %u; 'solverfs fsck' repairs it", h->name, from + i);
-                git_oid_fromraw(&ret[i++], w.value.data);
+                memcpy(ret[i++].id, w.value.data, GIT_OID_RAWSZ);
         }
         return r < 0 ? r : (int)i;
 }

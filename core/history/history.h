@@ -18,6 +18,7 @@
 #include "cache/store/store.h"
 #include "cache/base/hash.h"
 #include "cache/base/progress.h"
+#include "core/git/oid.h"
 
 #define COMMIT_NONE UINT32_MAX
 

@@ -119,7 +119,7 @@ static void check_ref(struct ref_check *c, const struct ref *listed)
         r = history_commit(c->history, listed->commit, &commit);
         if (r == 0 && !c->look_only)
                 r = put_back(c, name, &commit.oid);
-        snprintf(was, sizeof(was), "at %s", git_oid_tostr_s(&commit.oid));
+        snprintf(was, sizeof(was), "at %s", oid_text(&commit.oid));
         tell_lost(c, name, "lost or damaged", r, was);
 }
 
@@ -172,7 +172,7 @@ static int put_back_head(struct ref_check *c, const struct ref_list *l, const ch
         if (r == 0 && branch)
                 r = full_name(branch, ret);
         else if (r == 0 && (r = history_commit(c->history, l->head, &commit)) == 0)
-                git_oid_tostr(ret, PATH_SIZE, &commit.oid);
+                oid_print(ret, PATH_SIZE, &commit.oid);
         if (r == 0 && !c->look_only) {
                 int n = snprintf(text, sizeof(text), "%s%s\n", branch ? "ref: " : "", ret);
 

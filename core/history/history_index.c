@@ -59,7 +59,7 @@ int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid,
         int r = store_get(t, h->tables.oids, index_slice(&key), &b);
 
         if (r == 0 && b.size != 4)
-                return errorf(-EIO, "commit %s of %s is damaged in the index", git_oid_tostr_s(oid), h->name);
+                return errorf(-EIO, "commit %s of %s is damaged in the index", oid_text(oid), h->name);
         if (r == 0)
                 *ret = key_get_u32(b.data);
         return r;
@@ -81,7 +81,7 @@ static void batch_clear(struct batch *b)
 static int batch_add(struct batch *b, git_repository *git, const git_oid *oid)
 {
         if (git_commit_lookup(&b->list[b->n], git, oid) < 0)
-                return errorf(-EIO, "commit %s is damaged: %s", git_oid_tostr_s(oid), git_error_text());
+                return errorf(-EIO, "commit %s is damaged: %s", oid_text(oid), git_error_text());
         b->n++;
         return 0;
 }
@@ -102,7 +102,7 @@ static int put_commit(struct history *h, struct store_txn *t, git_commit *c, uin
 
                 r = index_get_number(h, t, git_commit_parent_id(c, i), &parent);
                 if (r < 0)
-                        return r == -ENOENT ? errorf(-EIO, "commit %s comes before its parent", git_oid_tostr_s(oid)) : r;
+                        return r == -ENOENT ? errorf(-EIO, "commit %s comes before its parent", oid_text(oid)) : r;
                 record_put_u32(&value, parent);
         }
         r = store_put(t, h->tables.commits, index_slice(&by_number), SLICE(value.data, value.size));
@@ -261,11 +261,11 @@ static int keep_commit(struct history *h, git_repository *git, const git_oid *oi
         char name[64];
         int r = git_commit_lookup(&there, git, oid);
 
-        snprintf(name, sizeof(name), "refs/solverfs/kept/%s", git_oid_tostr_s(oid));
+        snprintf(name, sizeof(name), "refs/solverfs/kept/%s", oid_text(oid));
         if (r == 0)
                 r = git_reference_create(&kept, git, name, oid, 1, NULL);
         if (r < 0 && r != GIT_ENOTFOUND)
-                return errorf(git_errno(r), "cannot keep commit %s in %s: %s", git_oid_tostr_s(oid), h->path, git_error_text());
+                return errorf(git_errno(r), "cannot keep commit %s in %s: %s", oid_text(oid), h->path, git_error_text());
         return 0;
 }
 
@@ -285,7 +285,7 @@ static int keep_old_head(struct history *h, git_repository *git, const struct re
         if (r < 0)
                 return r;
         for (size_t i = 0; i < tips->n; i++)
-                if (git_oid_equal(&tips->oids[i], &was.oid))
+                if (oid_equal(&tips->oids[i], &was.oid))
                         return 0;
         if (tips->n > 0 && git_graph_reachable_from_any(git, &was.oid, tips->oids, tips->n) == 1)
                 return 0;

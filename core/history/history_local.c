@@ -242,7 +242,7 @@ static int set_wanted(git_repository *to, const struct wants *w, const char *und
 
                 if (snprintf(name, PATH_SIZE, "%s%s", under ?: "", under ? theirs + strlen("refs/") : theirs) >= PATH_SIZE)
                         r = GIT_EINVALIDSPEC;
-                if (r < 0 || (git_reference_name_to_id(&now, to, name) == 0 && git_oid_equal(&now, &w->list[i].target)))
+                if (r < 0 || (git_reference_name_to_id(&now, to, name) == 0 && oid_equal(&now, &w->list[i].target)))
                         continue;
                 r = git_reference_create(&ref, to, name, &w->list[i].target, 1, NULL);
         }

@@ -15,18 +15,18 @@ static int resolve_prefix(struct history *h, struct store_txn *t, const char *he
 {
         cleanup_walk struct store_walk w = {.txn = t, .table = h->tables.oids};
         struct index_key prefix, from;
-        git_oid like, oid; /* `like`: the rest is zero */
+        git_oid like, oid;
         unsigned found = 0;
         int r;
 
-        git_oid_fromstrn(&like, hex, digits);
+        oid_parse_prefix(hex, digits, &like);
         prefix = index_key(h, like.id, digits / 2);
         from = index_key(h, like.id, (digits + 1) / 2);
         w.prefix = index_slice(&prefix);
         w.from = index_slice(&from);
         while (found < 2 && (r = store_walk(&w)) > 0) {
-                git_oid_fromraw(&oid, (const unsigned char *)w.key.data + 4);
-                if (git_oid_ncmp(&oid, &like, digits) != 0)
+                memcpy(oid.id, (const unsigned char *)w.key.data + 4, GIT_OID_RAWSZ);
+                if (strncasecmp(oid_text(&oid), hex, digits) != 0)
                         break; /* past it */
                 *ret = key_get_u32(w.value.data);
                 found++;
@@ -63,8 +63,7 @@ static int resolve_by_index(struct history *h, const char *revision, size_t leng
 
         if (r < 0)
                 return r;
-        if (hex && length == GIT_OID_HEXSZ &&
-            git_oid_fromstr(&oid, revision) == 0) /* a full sha is one, whatever the names of refs */
+        if (hex && length == GIT_OID_HEXSZ && oid_parse(revision, &oid) == 0) /* a full sha is one, whatever the names of refs */
                 return index_get_number(h, t, &oid, ret);
         r = history_refs_in(h, t, &l);
         if (r == 0)
@@ -118,7 +117,7 @@ static int as_indexed(struct history *h, const char *revision, char ret[REVISION
         if (r == 0)
                 r = history_commit(h, commit, &c);
         if (r == 0)
-                snprintf(ret, REVISION_MAX + GIT_OID_HEXSZ, "%s%s", git_oid_tostr_s(&c.oid), revision + n);
+                snprintf(ret, REVISION_MAX + GIT_OID_HEXSZ, "%s%s", oid_text(&c.oid), revision + n);
         return r;
 }
 
@@ -143,7 +142,7 @@ static int resolve_by_git(struct history *h, const char *revision, uint32_t *ret
         r = history_number(h, git_object_id(commit), ret);
         if (r == -ENOENT)
                 return errorf(r, "'%.100s' is commit %s, which no branch or tag led to at the last 'solverfs solver update'", revision,
-                              git_oid_tostr_s(git_object_id(commit)));
+                              oid_text(git_object_id(commit)));
         return r;
 }
 

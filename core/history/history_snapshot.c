@@ -186,12 +186,12 @@ static int write_ref(git_repository *to, const git_oid *commit, const char *name
         if (name)
                 snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name);
         else
-                snprintf(full, sizeof(full), SNAPSHOTS_REF "%s-%.12s", stamp, git_oid_tostr_s(commit));
+                snprintf(full, sizeof(full), SNAPSHOTS_REF "%s-%.12s", stamp, oid_text(commit));
         if (git_reference_name_to_id(&there, to, full) == 0) {
-                if (git_oid_equal(&there, commit))
+                if (oid_equal(&there, commit))
                         return 0;
                 return errorf(-EEXIST, "there is a snapshot '%s' already, of commit %.12s; choose another name", name,
-                              git_oid_tostr_s(&there));
+                              oid_text(&there));
         }
         r = git_reference_create(&ref, to, full, commit, 1, NULL);
         return r < 0 ? errorf(git_errno(r), "cannot store the ref %s: %s", full, git_error_text()) : 0;
@@ -216,8 +216,8 @@ static bool was_taken(git_repository *to, const char *name, const git_oid *tree,
 
         snprintf(full, sizeof(full), SNAPSHOTS_REF "%s", name);
         return git_reference_name_to_id(ret, to, full) == 0 && git_commit_lookup(&c, to, ret) == 0 &&
-               git_oid_equal(git_commit_tree_id(c), tree) && git_commit_parentcount(c) == (parent != NULL) &&
-               (!parent || git_oid_equal(git_commit_parent_id(c, 0), git_commit_id(parent)));
+               oid_equal(git_commit_tree_id(c), tree) && git_commit_parentcount(c) == (parent != NULL) &&
+               (!parent || oid_equal(git_commit_parent_id(c, 0), git_commit_id(parent)));
 }
 
 static int take_snapshot(const struct history *h, git_repository *from, git_repository *to, const struct snapshot_request *request,
@@ -236,7 +236,7 @@ static int take_snapshot(const struct history *h, git_repository *from, git_repo
         r = write_tree(from, to, &tree);
         if (r < 0)
                 return r;
-        if (parent && git_oid_equal(git_commit_tree_id(parent), &tree)) {
+        if (parent && oid_equal(git_commit_tree_id(parent), &tree)) {
                 *ret = *git_commit_id(parent); /* nothing is uncommitted */
                 return request->name ? write_ref(to, ret, request->name) : 0;
         }

@@ -29,7 +29,7 @@ static int hash_found(const struct reading *r, const git_tree_entry *e, const ch
                 return 0;
         }
         if (git_tree_lookup(&tree, r->git, git_tree_entry_id(e)) < 0)
-                return errorf(-EIO, "cannot read the folder %s (tree %s): %s", path, git_oid_tostr_s(git_tree_entry_id(e)), git_error_text());
+                return errorf(-EIO, "cannot read the folder %s (tree %s): %s", path, oid_text(git_tree_entry_id(e)), git_error_text());
         return hash_rest(r, tree, path);
 }
 
@@ -55,7 +55,7 @@ static int hash_path(const struct reading *r, const git_tree *tree, const char *
         if (found == 0)
                 return hash_found(r, e, path);
         if (found != GIT_ENOTFOUND)
-                return errorf(-EIO, "cannot find %s in tree %s: %s", path, git_oid_tostr_s(git_tree_id(tree)), git_error_text());
+                return errorf(-EIO, "cannot find %s in tree %s: %s", path, oid_text(git_tree_id(tree)), git_error_text());
         hash_entry(r->hash, path, 0, NULL);
         return 0;
 }
@@ -73,7 +73,7 @@ static int work_out(struct history *h, git_repository *git, uint32_t number, cha
         if (!paths[0])
                 hash_entry(reading.hash, "", GIT_FILEMODE_TREE, git_commit_tree_id(c));
         else if (git_commit_tree(&tree, c) < 0)
-                r = errorf(-EIO, "the tree of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+                r = errorf(-EIO, "the tree of commit %s is damaged: %s", oid_text(git_commit_id(c)), git_error_text());
         else if (!paths_are_chosen(paths))
                 r = hash_rest(&reading, tree, "");
         for (size_t i = 0; r == 0 && paths[i]; i++)

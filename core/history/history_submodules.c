@@ -46,7 +46,7 @@ bool history_holds(struct history *h, const char *commit)
         cleanup_git_commit git_commit *c = NULL;
         git_oid oid;
 
-        return git_oid_fromstr(&oid, commit) == 0 && history_repository(h, &git) == 0 && git_commit_lookup(&c, git, &oid) == 0;
+        return oid_parse(commit, &oid) == 0 && history_repository(h, &git) == 0 && git_commit_lookup(&c, git, &oid) == 0;
 }
 
 int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret)
@@ -63,11 +63,11 @@ int history_submodule_commit(struct history *h, const char *path, const char *na
                 cleanup_free char *full = format_string("%s%s%s", under.s, places[i][0], places[i][1]);
 
                 if (git_reference_lookup(&ref, git, full) == 0 && git_reference_peel(&commit, ref, GIT_OBJECT_COMMIT) == 0) {
-                        git_oid_cpy(ret, git_object_id(commit));
+                        *ret = *git_object_id(commit);
                         return 0;
                 }
         }
-        if (r == 0 && (strlen(name) != GIT_OID_HEXSZ || git_oid_fromstr(ret, name) < 0))
+        if (r == 0 && (strlen(name) != GIT_OID_HEXSZ || oid_parse(name, ret) < 0))
                 r = errorf(-ENOENT, "it has no branch and no tag %s", name);
         return r;
 }

@@ -67,7 +67,7 @@ static int commit_tree(const git_commit *c, git_tree **ret)
 {
         int r = git_commit_tree(ret, c);
 
-        return r < 0 ? errorf(-EIO, "the tree of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text())
+        return r < 0 ? errorf(-EIO, "the tree of commit %s is damaged: %s", oid_text(git_commit_id(c)), git_error_text())
                      : 0;
 }
 
@@ -104,7 +104,7 @@ static int weigh(git_repository *git, const git_tree_entry *before, const git_tr
         if (*left < path + ENTRY_COST || depth > DEPTH_MAX)
                 return -EFBIG;
         *left -= path + ENTRY_COST;
-        if (before && after && git_oid_equal(git_tree_entry_id(before), git_tree_entry_id(after)))
+        if (before && after && oid_equal(git_tree_entry_id(before), git_tree_entry_id(after)))
                 return 0;
         if ((before && git_tree_entry_type(before) == GIT_OBJECT_TREE &&
              git_tree_lookup(&a, git, git_tree_entry_id(before)) < 0) ||
@@ -125,7 +125,7 @@ static int commit_diff(git_repository *git, git_commit *c, git_diff **ret)
 
         if (r == 0 && git_commit_parentcount(c) > 0) {
                 if (git_commit_parent(&parent, c, 0) < 0)
-                        return errorf(-EIO, "the first parent of commit %s is damaged: %s", git_oid_tostr_s(git_commit_id(c)),
+                        return errorf(-EIO, "the first parent of commit %s is damaged: %s", oid_text(git_commit_id(c)),
                                       git_error_text());
                 r = commit_tree(parent, &old);
         }
@@ -133,7 +133,7 @@ static int commit_diff(git_repository *git, git_commit *c, git_diff **ret)
                 return r;
         if (weigh_trees(git, old, new, 0, 0, &left) < 0)
                 return errorf(-EFBIG, "the changes of commit %s are among too many files and folders to be listed, or too deep",
-                              git_oid_tostr_s(git_commit_id(c)));
+                              oid_text(git_commit_id(c)));
         options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
         options.context_lines = 0;
         options.max_size = TEXT_MAX;
@@ -142,7 +142,7 @@ static int commit_diff(git_repository *git, git_commit *c, git_diff **ret)
         r = git_diff_tree_to_tree(ret, git, old, new, &options);
         if (r == 0)
                 r = git_diff_find_similar(*ret, &find);
-        return r < 0 ? errorf(-EIO, "the changes of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text()) : 0;
+        return r < 0 ? errorf(-EIO, "the changes of commit %s cannot be read: %s", oid_text(git_commit_id(c)), git_error_text()) : 0;
 }
 
 static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
@@ -213,7 +213,7 @@ int history_patch(struct history *h, uint32_t number, struct buffer *ret)
         if (r == 0)
                 r = commit_diff(handle.git, c, &diff);
         if (r == 0 && git_diff_to_buf(&patch, diff, GIT_DIFF_FORMAT_PATCH) < 0)
-                r = errorf(-EIO, "the changes of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+                r = errorf(-EIO, "the changes of commit %s cannot be read: %s", oid_text(git_commit_id(c)), git_error_text());
         buffer_add(ret, patch.ptr, patch.size);
         git_buf_dispose(&patch);
         return r < 0 ? r : buffer_error(ret);
@@ -249,7 +249,7 @@ int history_files(struct history *h, uint32_t number, history_file_fn fn, void *
         if (r == 0)
                 r = weigh_trees(handle.git, NULL, tree, 0, 0, &left);
         if (r == 0 && git_tree_walk(tree, GIT_TREEWALK_PRE, walk_entry, &(struct file_call){fn, user}) < 0)
-                r = errorf(-EIO, "the files of commit %s cannot be read: %s", git_oid_tostr_s(git_commit_id(c)), git_error_text());
+                r = errorf(-EIO, "the files of commit %s cannot be read: %s", oid_text(git_commit_id(c)), git_error_text());
         return r;
 }
 

@@ -477,5 +477,5 @@ void program_name_at(const struct solver *s, uint32_t commit, char ret[COMMIT_NA
                         if (refs->list[i].kind == REF_TAG && refs->list[i].commit == commit)
                                 snprintf(ret, COMMIT_NAME_SIZE, "%s", refs->list[i].name);
         if (!*ret && history_commit(s->history, commit, &c) == 0)
-                snprintf(ret, COMMIT_NAME_SIZE, "%.12s", git_oid_tostr_s(&c.oid));
+                snprintf(ret, COMMIT_NAME_SIZE, "%.12s", oid_text(&c.oid));
 }

@@ -165,10 +165,10 @@ static json_t *run_about(const struct run_query *q, const struct build_record *r
         char built[GIT_OID_HEXSZ + 1];
         struct commit c = {0};
 
-        git_oid_tostr(built, sizeof(built), &record->commit);
+        oid_print(built, sizeof(built), &record->commit);
         history_commit(q->cell.solver->history, q->cell.commit, &c);
         return json_pack("{ss ss ss* ss s{si so ss so} s{ss ss ss sb}}", "solver", q->cell.solver->recipe->name, "repository",
-                         q->cell.solver->repository, "within", q->cell.solver->recipe->within, "commit", git_oid_tostr_s(&c.oid), "case", "id",
+                         q->cell.solver->repository, "within", q->cell.solver->recipe->within, "commit", oid_text(&c.oid), "case", "id",
                          (int)info->id, "name", json_printable(info->name), "sha256", digest_text(&info->sha256).s, "logic",
                          json_printable(info->logic), "build", "key", digest_text(&q->resolved.build).s, "program",
                          digest_text(program_id).s, "commit", built, "clean", 1);

@@ -400,7 +400,7 @@ static int sha_match(struct tree *t, const struct node *dir, const char *name, s
 {
         git_oid oid;
 
-        if (!version_is_commit(name) || git_oid_fromstr(&oid, name) < 0 ||
+        if (!version_is_commit(name) || oid_parse(name, &oid) < 0 ||
             history_number(dir->solver->history, &oid, &ret->inode.commit) < 0)
                 return -ENOENT;
         ret->inode.item = dir->inode.item;

@@ -85,7 +85,7 @@ int commit_name(const struct solver *s, uint32_t commit, struct buffer *ret)
         int r = history_commit(s->history, commit, &c);
 
         if (r == 0)
-                buffer_adds(ret, git_oid_tostr_s(&c.oid));
+                buffer_adds(ret, oid_text(&c.oid));
         return r;
 }
 
@@ -249,7 +249,7 @@ static int commit_match(struct tree *t, const struct node *dir, const char *name
         git_oid oid;
         int r;
 
-        if (!is_full_sha(name) || git_oid_fromstr(&oid, name) < 0)
+        if (!is_full_sha(name) || oid_parse(name, &oid) < 0)
                 return -ENOENT;
         r = history_number(dir->solver->history, &oid, &ret->inode.commit);
         return r < 0 ? r : commit_visible(t, dir, ret->inode.commit);
@@ -262,7 +262,7 @@ static int emit_commit(const struct node *dir, const struct route *row, const gi
         char name[GIT_OID_HEXSZ + 1];
 
         inode.commit = commit;
-        git_oid_tostr(name, sizeof(name), oid);
+        oid_print(name, sizeof(name), oid);
         return tree_emit(row, name, inode, commit, fn, user);
 }
 

@@ -83,7 +83,7 @@ git_tree *draft_commit_tree(struct draft *d, uint32_t commit)
         r = git_commit_lookup(&c, d->git, &known.oid);
         if (r == 0)
                 r = git_commit_tree(&tree, c);
-        command_must(r < 0 ? errorf(git_errno(r), "cannot read the tree of %s: %s", git_oid_tostr_s(&known.oid), git_error_text()) : 0);
+        command_must(r < 0 ? errorf(git_errno(r), "cannot read the tree of %s: %s", oid_text(&known.oid), git_error_text()) : 0);
         return tree;
 }
 

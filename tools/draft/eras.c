@@ -34,9 +34,9 @@ static void find_eras(struct draft *d, const struct way *way, struct era_list *r
 
                 progress_show("looking at the history", i, n, 0, 0);
                 command_must(command_interrupted() ? -ECANCELED : 0);
-                if (ret->n == 0 || !git_oid_equal(git_tree_id(tree), &before)) /* an equal tree has the same way */
+                if (ret->n == 0 || !oid_equal(git_tree_id(tree), &before)) /* an equal tree has the same way */
                         name = way_kept(d->git, tree, way);
-                git_oid_cpy(&before, git_tree_id(tree));
+                before = *git_tree_id(tree);
                 if (name && (ret->n == 0 || strcmp(ret->list[ret->n - 1].name, name) != 0)) {
                         list_grow(ret->list, ret->n);
                         ret->list[ret->n++] = (struct era){.name = steal_pointer(name)};

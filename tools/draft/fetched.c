@@ -42,7 +42,7 @@ static int fetch_declared(struct draft *d, const struct declared *part, const ch
 /* Tells the recipe and CMake where the repository is. */
 static void add_lines(const struct declared *part, const char *path, const git_oid *commit, struct draft_keys *keys, struct buffer *cmake)
 {
-        cleanup_free char *line = format_string("%s=%s %s", path, part->url, git_oid_tostr_s(commit));
+        cleanup_free char *line = format_string("%s=%s %s", path, part->url, oid_text(commit));
 
         strings_add(&keys->submodules, line);
         buffer_adds(cmake, " -DFETCHCONTENT_SOURCE_DIR_");

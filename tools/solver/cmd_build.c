@@ -116,7 +116,7 @@ static json_t *record_json(const char *commit, const struct build_record *record
                 json_array_append_new(outputs, json_pack("{ss sI ss sb}", "name", o->name, "size", o->size, "sha256", digest_text(&o->id).s, "executable",
                                                          o->executable));
         }
-        git_oid_tostr(built, sizeof(built), &record->commit);
+        oid_print(built, sizeof(built), &record->commit);
         return json_pack("{ss ss sb sb so ss sI sf sf sI so so ss? ss? so}", "solver", common.solver->recipe->name, "commit", commit, "ok", record->ok,
                          "clean", 1, "reason", json_printable(record->reason), "built_from", built, "started", (json_int_t)record->started, "time",
                          (double)record->duration_ns / 1e9, "cputime", (double)record->cpu_ns / 1e9, "memory", (json_int_t)record->memory, "outputs",

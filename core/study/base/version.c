@@ -67,7 +67,7 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
                 return r;
         v->solver = solver_at(s, v->commit, NULL, colon);
         v->has_arguments = colon;
-        git_oid_tostr(sha, sizeof(sha), &c.oid);
+        oid_print(sha, sizeof(sha), &c.oid);
         v->text = format_string("%s%s%s", sha, colon ? ":" : "", colon ? colon : "");
         return 0;
 }
@@ -89,7 +89,7 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
         free(v->name);
         v->name = copy_string(name);
         if (s->number == programs->number) { /* a commit like all of its versions */
-                v->text = copy_string(git_oid_tostr(sha, sizeof(sha), &c.oid));
+                v->text = copy_string(oid_print(sha, sizeof(sha), &c.oid));
                 return 0;
         }
         r = era_of(programs->history, programs->recipe, v->commit, &binary);

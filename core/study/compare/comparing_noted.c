@@ -48,7 +48,7 @@ int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_no
         if (!slash ||
             sscanf(slash + 1, "%" SCNu32 "@%40[0-9a-f]..%" SCNu32 "@%40[0-9a-f]", &ret->solver[0], sha[0], &ret->solver[1],
                    sha[1]) != 4 ||
-            git_oid_fromstr(&ret->commit[0], sha[0]) < 0 || git_oid_fromstr(&ret->commit[1], sha[1]) < 0)
+            oid_parse(sha[0], &ret->commit[0]) < 0 || oid_parse(sha[1], &ret->commit[1]) < 0)
                 return errorf(-EIO, "the store's name of comparison %" PRIu32 " is damaged: run 'solverfs fsck'", number);
         ret->set = copy_prefix(name, (size_t)(slash - name));
         return 0;

@@ -256,7 +256,7 @@ static int take_class(const struct taking *t, const struct culprit *theirs, cons
         if ((theirs->is_class_set && ours->is_class_set && theirs->class != ours->class) ||
             (theirs->is_intent_set && ours->is_intent_set && theirs->intent != ours->intent))
                 source_say(t->source, "%s %.12s is classed %s, %s here, and %s, %s there: what was set here stays as it is", t->here->recipe->name,
-                           git_oid_tostr_s(&c.oid), culprit_class_name(ours->class), culprit_intent_name(ours->intent),
+                           oid_text(&c.oid), culprit_class_name(ours->class), culprit_intent_name(ours->intent),
                            culprit_class_name(theirs->class), culprit_intent_name(theirs->intent));
         return culprit_set(t->source->here, t->here, commit, theirs->is_class_set && !ours->is_class_set ? &theirs->class : NULL,
                            theirs->is_intent_set && !ours->is_intent_set ? &theirs->intent : NULL);

@@ -132,7 +132,7 @@ int culprit_commit(const struct solver *s, const struct localized_culprit *c, ui
 {
         git_oid oid;
 
-        if (strlen(c->commit) != GIT_OID_HEXSZ || git_oid_fromstr(&oid, c->commit) < 0)
+        if (strlen(c->commit) != GIT_OID_HEXSZ || oid_parse(c->commit, &oid) < 0)
                 return -ENOENT;
         return history_number(s->history, &oid, ret);
 }

@@ -52,7 +52,7 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
 
         for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
                 r = history_commit(h->solver->history, h->list[i].commit, &c);
-                if (r == 0 && h->list[i].commit < n_programs && observation_runs_of(f, git_oid_tostr_s(&c.oid)))
+                if (r == 0 && h->list[i].commit < n_programs && observation_runs_of(f, oid_text(&c.oid)))
                         digest_list_add(&seen, programs[h->list[i].commit].bytes);
         }
         for (size_t i = 0; r == 0 && i < h->n; i++) {
@@ -68,7 +68,7 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
                                                     : fact_amount(fact, h->solver->recipe, f->measure);
                 if (r < 0 || isnan(amount))
                         continue;
-                buffer_addf(ret, "%s\t%s", git_oid_tostr_s(&c.oid), verdict_name(fact->verdict));
+                buffer_addf(ret, "%s\t%s", oid_text(&c.oid), verdict_name(fact->verdict));
                 add_amount(f, "\t", amount, 6, ret);
                 add_amount(f, "\t", amount, 6, ret);
                 buffer_adds(ret, "\n");
@@ -88,7 +88,7 @@ static void add_version(const struct solver *s, const char *version, struct buff
         git_oid oid;
 
         snprintf(sha, sizeof(sha), "%.40s", version);
-        if (!version_is_commit(sha) || git_oid_fromstr(&oid, sha) < 0 || history_number(s->history, &oid, &number) < 0) {
+        if (!version_is_commit(sha) || oid_parse(sha, &oid) < 0 || history_number(s->history, &oid, &number) < 0) {
                 buffer_addf(ret, "`%s`", version);
                 return;
         }

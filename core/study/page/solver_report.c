@@ -173,7 +173,7 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
                 slower += r->steps[i].is_slower;
         buffer_adds(b, "<dl class=\"figures\">\n");
         if (newest) {
-                snprintf(label, sizeof(label), "solved at %.12s, the newest measured", git_oid_tostr_s(&newest->of->commit.oid));
+                snprintf(label, sizeof(label), "solved at %.12s, the newest measured", oid_text(&newest->of->commit.oid));
                 snprintf(text, sizeof(text), "of %zu run", newest->measured);
                 add_count(b, label, newest->solved, text);
                 snprintf(text, sizeof(text), "%.3g", newest->par2);

@@ -38,7 +38,7 @@ static json_t *column_data(const struct report *r, size_t k)
 {
         const struct report_column *c = &r->columns[k];
         char sha[GIT_OID_HEXSZ + 1];
-        json_t *j = json_pack("{ss ss sI sI so sb sI sb}", "sha", git_oid_tostr(sha, sizeof(sha), &c->of->commit.oid), "date",
+        json_t *j = json_pack("{ss ss sI sI so sb sI sb}", "sha", oid_print(sha, sizeof(sha), &c->of->commit.oid), "date",
                               report_date(c->of->commit.committed).s, "time", (json_int_t)c->of->commit.committed, "place", (json_int_t)c->of->place,
                               "subject", html_string(c->subject), "on_line", (int)c->of->on_line, "measured", (json_int_t)c->measured, "is_comparable",
                               (int)c->is_comparable);
@@ -275,7 +275,7 @@ static void add_commit_row(const struct report *r, size_t k, struct html_table *
         snprintf(solved, sizeof(solved), "%zu of %zu", c->solved, c->measured);
         html_row_begin(b, t);
         html_cell_begin(b, t);
-        report_add_version(r, git_oid_tostr_s(&c->of->commit.oid), b);
+        report_add_version(r, oid_text(&c->of->commit.oid), b);
         if (c->tags.size > 0)
                 xml_addf(b, " <span class=\"tag\">%s</span>", c->tags.data);
         html_cell_end(b, t);

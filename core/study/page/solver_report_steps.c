@@ -189,10 +189,10 @@ static bool is_one_commit(const struct report_step *s)
 static void add_commits(const struct report *r, const struct report_step *s, struct buffer *b)
 {
         if (!is_one_commit(s)) {
-                report_add_version(r, git_oid_tostr_s(&s->before->commit.oid), b);
+                report_add_version(r, oid_text(&s->before->commit.oid), b);
                 buffer_adds(b, "..");
         }
-        report_add_version(r, git_oid_tostr_s(&s->after->commit.oid), b);
+        report_add_version(r, oid_text(&s->after->commit.oid), b);
         if (!is_one_commit(s))
                 buffer_addf(b, " (%u commits)", s->after->line_from - s->before->line_to);
 }

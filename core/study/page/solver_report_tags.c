@@ -85,7 +85,7 @@ static void choose_commits(const struct report *r, struct versions *v)
         v->n = ends[0] == ends[1] ? 0 : 2;
         for (size_t i = 0; i < v->n; i++) {
                 v->list[i] = (struct version){.number = ends[i]->number, .commit = ends[i]->commit};
-                buffer_addf(&v->list[i].name, "%.12s", git_oid_tostr_s(&ends[i]->commit.oid));
+                buffer_addf(&v->list[i].name, "%.12s", oid_text(&ends[i]->commit.oid));
         }
 }
 
@@ -122,11 +122,11 @@ static void add_version_row(const struct report *r, const struct version *v, con
         int side = before ? 1 : 0;
 
         if (before && r->options->commits) {
-                buffer_addf(&path, "compare/%s..", git_oid_tostr_s(&before->commit.oid));
-                buffer_addf(&path, "%s/", git_oid_tostr_s(&v->commit.oid));
+                buffer_addf(&path, "compare/%s..", oid_text(&before->commit.oid));
+                buffer_addf(&path, "%s/", oid_text(&v->commit.oid));
         }
         html_row_begin(b, t);
-        html_cell_link(b, t, report_commit_path(r, git_oid_tostr_s(&v->commit.oid), &room), v->name.data);
+        html_cell_link(b, t, report_commit_path(r, oid_text(&v->commit.oid), &room), v->name.data);
         html_cell(b, t, report_date(v->commit.committed).s);
         html_cell_count(b, t, s->compared);
         html_cell_count(b, t, s->solved[side]);

@@ -120,7 +120,7 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
         if (r < 0)
                 return r;
         format_date(c.committed, date);
-        buffer_addf(ret, "%s\t%s\t", git_oid_tostr(sha, sizeof(sha), &c.oid), date);
+        buffer_addf(ret, "%s\t%s\t", oid_print(sha, sizeof(sha), &c.oid), date);
         cell_results(f, ret);
         if (!f) {
                 buffer_adds(ret, "\t-\t-\t-\t-\n");

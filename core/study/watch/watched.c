@@ -57,7 +57,7 @@ static int get_branch(struct workspace *w, uint32_t solver, const char *name, st
         *ret = (struct watched_branch){0};
         j = json_loadb(b.data, b.size, 0, NULL);
         if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 ||
-            git_oid_fromstr(&ret->seen, seen) < 0 || (*base && git_oid_fromstr(&ret->base, base) < 0))
+            oid_parse(seen, &ret->seen) < 0 || (*base && oid_parse(base, &ret->base) < 0))
                 r = errorf(-EIO, "what a watch has seen of the branch %s is damaged", name);
         ret->is_open = is_open;
         json_decref(j);
@@ -71,9 +71,9 @@ static int put_branch(struct store_txn *t, uint32_t solver, const char *name, co
         char seen[GIT_OID_HEXSZ + 1], base[GIT_OID_HEXSZ + 1] = "";
         json_t *j;
 
-        git_oid_tostr(seen, sizeof(seen), &b->seen);
-        if (!git_oid_is_zero(&b->base))
-                git_oid_tostr(base, sizeof(base), &b->base);
+        oid_print(seen, sizeof(seen), &b->seen);
+        if (!oid_is_zero(&b->base))
+                oid_print(base, sizeof(base), &b->base);
         branch_key(solver, name, &key);
         j = json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open);
         text = json_dumps(j, JSON_COMPACT);
@@ -179,7 +179,7 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         uint32_t seen, base = COMMIT_NONE;
         int r = history_number(h, &s->state.seen, &seen);
 
-        if (r == 0 && !git_oid_is_zero(&s->state.base))
+        if (r == 0 && !oid_is_zero(&s->state.base))
                 r = history_number(h, &s->state.base, &base);
         if (r == -ENOENT)
                 return stretch_new(l, s); /* the index was rebuilt without the commit */
@@ -204,7 +204,7 @@ static int look_at(struct looking *l, const struct ref *ref)
         state = get_branch(l->workspace, l->solver->number, ref->name, &s.state);
         if (state < 0 && state != -ENOENT)
                 return state;
-        if (state == 0 && git_oid_equal(&s.state.seen, &c.oid) && !s.state.is_open)
+        if (state == 0 && oid_equal(&s.state.seen, &c.oid) && !s.state.is_open)
                 return 0;
         if (is_wanted(l, ref->name) && state == 0 && s.state.is_open) {
                 s.fresh = allocate(1, sizeof(*s.fresh));
