@@ -62,7 +62,7 @@ skip() { n=$((n + 1)) && echo "ok $n - $1 # SKIP $2"; } # skip DESCRIPTION WHY
 # await CONDITION: until it holds. False when something hangs: a busy machine may need many times what a quiet one does.
 await() {
 	local i
-	for i in $(seq 6000); do (eval "$1") && return 0; sleep 0.02; done
+	for i in $(seq 2400); do (eval "$1") && return 0; sleep 0.05; done
 	echo "# never: $1"
 	return 1
 }
@@ -125,7 +125,7 @@ toy_recipe() {
 
 # -- solvers that are shell scripts, in git repositories --
 
-make_repository() { git init -q -b main "$1" && git -C "$1" config user.name Toy && git -C "$1" config user.email toy@example.org; }
+make_repository() { git init -q -b main "$1" && printf '[user]\n\tname = Toy\n\temail = toy@example.org\n' >>"$1/.git/config"; }
 day_commit() { # day_commit REPOSITORY DAY MESSAGE
 	git -C "$1" add -A && GIT_COMMITTER_DATE="2024-01-0$2T00:00:00Z" git -C "$1" commit -q --date "2024-01-0$2T00:00:00Z" -m "$3"
 }
