@@ -194,9 +194,14 @@ static void close_engine(void)
         w = workspace_close(w);
 }
 
-static void start(const struct engine_options *options)
+static void share_control(void)
 {
         control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+static void start(const struct engine_options *options)
+{
+        share_control();
         assert_ok(workspace_create("store"));
         open_engine(options);
 }
@@ -511,8 +516,24 @@ START_TEST(test_runs_do_not_wait_for_builds)
         int status;
         pid_t pid;
 
-        start(NULL);
+        share_control();
         control->hold_builds = true;
+        pid = fork();
+        if (pid == 0) { /* before this process has threads: ThreadSanitizer wants it so */
+                struct workspace *second;
+                struct engine *also;
+                struct query *q = number_new(50, -1, RESOURCE_CORE);
+                struct value *v = NULL;
+
+                wait_for(&control->computed, 1); /* of a build */
+                if (workspace_create("second") < 0 || workspace_open("second", 0, &second) < 0 ||
+                    workspace_engine(second, NULL, &also) < 0)
+                        _exit(1);
+                w = second;
+                _exit(engine_get(also, q, PRIORITY_BATCH, false, -1, &v) == 0 ? 0 : 2);
+        }
+        assert_ok(workspace_create("store"));
+        open_engine(NULL);
         engine_counters(e, &c);
         for (unsigned i = 0; i < c.slots + 2; i++)
                 ask_build(100 + i, i % 2, &builds);
@@ -521,19 +542,6 @@ START_TEST(test_runs_do_not_wait_for_builds)
                 ask(i, i % 2, &runs);
         wait_for(&runs.n, 20);
         ck_assert_uint_eq(runs.ok, 20);
-        pid = fork();
-        if (pid == 0) {
-                struct workspace *second;
-                struct engine *also;
-                struct query *q = number_new(50, -1, RESOURCE_CORE);
-                struct value *v = NULL;
-
-                if (workspace_create("second") < 0 || workspace_open("second", 0, &second) < 0 ||
-                    workspace_engine(second, NULL, &also) < 0)
-                        _exit(1);
-                w = second;
-                _exit(engine_get(also, q, PRIORITY_BATCH, false, -1, &v) == 0 ? 0 : 2);
-        }
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert_int_eq(status, 0);
         ck_assert_uint_eq(builds.n, 0);
@@ -848,7 +856,7 @@ START_TEST(test_one_computation_in_all_processes)
         pid_t pids[4];
 
         NEEDS_TWO_CORES;
-        control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        share_control();
         assert_ok(workspace_create("store"));
         control->hold = true;
         for (int i = 0; i < 4; i++)
@@ -872,7 +880,7 @@ START_TEST(test_a_killed_process_frees_its_claim)
         int status;
 
         NEEDS_TWO_CORES;
-        control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        share_control();
         assert_ok(workspace_create("store"));
         control->hold = true;
         first = asker(5);
