@@ -2,7 +2,7 @@
  * For any thread. */
 #pragma once
 
-#include <git2/oid.h>
+#include <git2.h>
 #include <string.h>
 
 #include "cache/base/util.h"
