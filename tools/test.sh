@@ -33,7 +33,7 @@ in_memory() {
 }
 [ -n "${TMPDIR:-}" ] || ! in_memory 2>/dev/null || export TMPDIR=/dev/shm
 # Most tests wait most of the time: for limits to pass, for daemons, for slots.
-meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "${TEST_PROCESSES:-$((2 * $(nproc)))}" --timeout-multiplier "$CK_TIMEOUT_MULTIPLIER" "${arguments[@]}" </dev/null
+meson test -C "$build" --no-rebuild --print-errorlogs --num-processes "${TEST_PROCESSES:-$((3 * $(nproc)))}" --timeout-multiplier "$CK_TIMEOUT_MULTIPLIER" "${arguments[@]}" </dev/null
 status=$?
 
 # meson counts programs; people count tests. A Check suite ends in "100%: Checks: 12, Failures: 0, Errors: 0", a shell suite prints TAP.
