@@ -4,7 +4,6 @@
 #define REVISION_MAX 1024
 #define PREFIX_MIN   4
 
-/* Avoids libgit2, which is not loaded for names. */
 static bool is_hex(const char *s, size_t n)
 {
         return strspn(s, "0123456789abcdefABCDEF") >= n;
@@ -19,7 +18,8 @@ static int resolve_prefix(struct history *h, struct store_txn *t, const char *he
         unsigned found = 0;
         int r;
 
-        oid_parse_prefix(hex, digits, &like);
+        if (oid_parse_prefix(hex, digits, &like) < 0)
+                return -ENOENT;
         prefix = index_key(h, like.id, digits / 2);
         from = index_key(h, like.id, (digits + 1) / 2);
         w.prefix = index_slice(&prefix);
@@ -57,18 +57,17 @@ static int resolve_by_index(struct history *h, const char *revision, size_t leng
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_refs struct ref_list *l = NULL;
-        bool hex = is_hex(revision, length);
         git_oid oid;
         int r = store_read(h->store, &t);
 
         if (r < 0)
                 return r;
-        if (hex && length == GIT_OID_HEXSZ && oid_parse(revision, &oid) == 0) /* a full sha is one, whatever the names of refs */
+        if (length == GIT_OID_HEXSZ && oid_parse(revision, &oid) == 0) /* a full sha is one, whatever the names of refs */
                 return index_get_number(h, t, &oid, ret);
         r = history_refs_in(h, t, &l);
         if (r == 0)
                 r = commit_of_ref(l, revision, ret);
-        if (r == -ENOENT && hex && length >= PREFIX_MIN && length < GIT_OID_HEXSZ)
+        if (r == -ENOENT && length >= PREFIX_MIN && length < GIT_OID_HEXSZ)
                 r = resolve_prefix(h, t, revision, length, ret);
         return r;
 }

@@ -221,8 +221,7 @@ struct commit_sha full_sha(const struct solver *s, uint32_t commit)
         struct commit c;
 
         if (history_commit(s->history, commit, &c) == 0)
-                for (unsigned i = 0; i < GIT_OID_RAWSZ; i++) /* avoids loading libgit2, which nothing else needs if all results are stored */
-                        snprintf(sha.s + (size_t)2 * i, 3, "%02x", c.oid.id[i]);
+                oid_print(sha.s, sizeof(sha.s), &c.oid);
         return sha;
 }
 
