@@ -1,7 +1,5 @@
 #include "core/query/cell_answer.h"
 
-#include <math.h>
-
 #include "cache/base/json.h"
 #include "core/run/effort.h"
 #include "core/run/fact_query.h"
@@ -28,30 +26,20 @@ int cell_print(struct workspace *w, const struct recipe *recipe, const struct ca
         size_t n = 0;
         int r;
 
-        if (f && file == CELL_EFFORT)
+        if (f && file == CELL_EFFORT) {
                 effort_print(f, recipe, ret);
-        else if (!f || file != CELL_QUERIES)
-                cell_file_print(f, file, ret);
-        if (!f || file != CELL_QUERIES)
                 return 0;
+        }
+        if (!f || file != CELL_QUERIES) {
+                cell_file_print(f, file, ret);
+                return 0;
+        }
         r = cases_read_bytes(workspace_cases(w), info, CASE_SIZE_MAX, &bytes);
         if (r < 0)
                 return r;
         case_question_lines(info->format, SLICE(bytes.data, bytes.size), &lines, &n);
         fact_print_queries(f, lines, n, ret);
         return 0;
-}
-
-void cell_effort(const struct fact *f, const struct recipe *recipe, struct buffer *ret)
-{
-        cleanup_buffer struct buffer lines = {0};
-
-        effort_print(f, recipe, &lines);
-        ret->failed |= lines.failed;
-        if (lines.size > 0 && !isnan(fact_effort(f, recipe)))
-                buffer_add(ret, lines.data, strcspn(lines.data, "\t\n"));
-        else
-                buffer_adds(ret, "-");
 }
 
 json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build)

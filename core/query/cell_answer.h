@@ -18,6 +18,3 @@ int cell_print(struct workspace *w, const struct recipe *recipe, const struct ca
 
 /* True if the fact is sat or unsat; false for NULL. */
 bool fact_has_answer(const struct fact *f);
-
-/* The number of the recipe's first effort pattern; "-" if the solver printed none. Needs a full fact, not a brief one. */
-void cell_effort(const struct fact *f, const struct recipe *recipe, struct buffer *ret);

@@ -132,6 +132,16 @@ static struct effort_value fact_value(const struct fact *f, const json_t *run, c
         return v;
 }
 
+static void add_number(const struct effort_value *v, struct buffer *ret)
+{
+        if (v->is_integer)
+                buffer_addf(ret, "%" PRId64, v->integer);
+        else if (v->found)
+                buffer_addf(ret, "%.15g", v->real);
+        else
+                buffer_adds(ret, "-");
+}
+
 void effort_print(const struct fact *f, const struct recipe *recipe, struct buffer *ret)
 {
         json_t *run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
@@ -141,10 +151,10 @@ void effort_print(const struct fact *f, const struct recipe *recipe, struct buff
         for (size_t i = 0; i < e->n; i++) {
                 struct effort_value v = fact_value(f, run, &e->list[i]);
 
-                if (v.is_integer)
-                        buffer_addf(ret, "%" PRId64 "\t%s\n", v.integer, v.label);
-                else if (v.found)
-                        buffer_addf(ret, "%.15g\t%s\n", v.real, v.label);
+                if (!v.found)
+                        continue;
+                add_number(&v, ret);
+                buffer_addf(ret, "\t%s\n", v.label);
         }
         if (ret->size == before)
                 buffer_adds(ret, "-\n");
@@ -152,15 +162,35 @@ void effort_print(const struct fact *f, const struct recipe *recipe, struct buff
         json_decref(run);
 }
 
-double fact_effort(const struct fact *f, const struct recipe *recipe)
+/* Without the label. */
+static struct effort_value first_value(const struct fact *f, const struct recipe *recipe)
 {
-        json_t *run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
-        struct effort *e = effort_new(recipe);
         struct effort_value v = {0};
+        struct effort *e;
+        json_t *run;
 
+        if (!f || !recipe->effort[0])
+                return v;
+        run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
+        e = effort_new(recipe);
         if (e->n > 0)
                 v = fact_value(f, run, &e->list[0]);
+        v.label = NULL;
         effort_free(e);
         json_decref(run);
+        return v;
+}
+
+void effort_print_first(const struct fact *f, const struct recipe *recipe, struct buffer *ret)
+{
+        struct effort_value v = first_value(f, recipe);
+
+        add_number(&v, ret);
+}
+
+double fact_effort(const struct fact *f, const struct recipe *recipe)
+{
+        struct effort_value v = first_value(f, recipe);
+
         return v.found ? v.real : NAN;
 }

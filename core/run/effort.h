@@ -32,4 +32,6 @@ json_t *effort_json(const struct effort_values *v); /* new reference: label → 
 /* A fact's numbers by the recipe as it is now: those kept with the run for a pattern with the same label, else what the pattern finds in the kept
  * output. A line for each pattern that has one, the number and its label; "-" if there is none. Not for a brief fact. */
 void effort_print(const struct fact *f, const struct recipe *recipe, struct buffer *ret);
-double fact_effort(const struct fact *f, const struct recipe *recipe); /* by the first pattern; NaN: not known */
+/* The number by the first pattern, as text and as a number; "-" and NaN if it is not known. `f` may be NULL. */
+void effort_print_first(const struct fact *f, const struct recipe *recipe, struct buffer *ret);
+double fact_effort(const struct fact *f, const struct recipe *recipe);

@@ -5,6 +5,7 @@
 #include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/cell_answer.h"
+#include "core/run/effort.h"
 #include "core/query/scrambled.h"
 #include "core/query/seeds_known.h"
 #include "core/run/cell_file.h"
@@ -512,7 +513,7 @@ static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struc
         buffer_addf(b->to, "%s\t%" PRIu64 "\t", is_scrambled ? "scrambled" : "seed", seed);
         cell_results(f, b->to);
         buffer_addf(b->to, "\t%s\t%s\t%" PRIu64 "\t", seconds, cpu_seconds, f->memory);
-        cell_effort(f, b->recipe, b->to);
+        effort_print_first(f, b->recipe, b->to);
         buffer_adds(b->to, "\n");
         b->newest = MAX(b->newest, fact_moment(f));
         return 0;

@@ -136,6 +136,7 @@ test_that "effort is the first pattern's number, and no other's" '
 test_that "... by the recipe as it is now, of a run that is stored" '
 	sed "/effort = seed/d; s/steps (/step[a-z] (/" counted.recipe >changed.recipe && run 0 solver add --replace counted toy --recipe changed.recipe &&
 	run 0 run counted v1 steps.smt2 && [ "$(field 9)" = 7 ] && run 0 run counted v1 steps.smt2 --seed 5 --print effort && is out "7	step"'
+test_that "... of which a commit that cannot be built has none" 'run 1 run counted v3~1 steps.smt2 && [ "$(field 2,9)" = "unbuildable	-" ]'
 
 test_that "a case that is named - has that name" '
 	printf "; answer: sat\n(check-sat) ; -\n" >./- && run 0 case add ./- && run 0 -q run toy v1 ./- && run 0 export --format csv toy v1 ./- && [ "$(tail -n +2 out | cut -d , -f 8)" = - ]'

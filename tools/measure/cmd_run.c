@@ -1,6 +1,7 @@
 /* solverfs run: measures commits on cases, or prints stored results. */
 #include "tools/ask.h"
 #include "core/query/cell_answer.h"
+#include "core/run/effort.h"
 #include "core/run/cell_file.h"
 #include "core/query/programs.h"
 #include "tools/words.h"
@@ -95,7 +96,7 @@ static json_t *row_of(struct running *o, size_t i, const struct cell *cell, cons
         }
         cell_results(f, &results);
         if (has_effort())
-                cell_effort(f, cell->solver->recipe, &effort);
+                effort_print_first(f, cell->solver->recipe, &effort);
         return json_pack("{si ss ss ss so ss ss so ss* ss* ss}", "case", (int)cell->info->id, "result", results.data, "time", wall, "cputime", cpu,
                          "memory", f ? json_integer((json_int_t)f->memory) : json_null(), "commit", commit_label(common.solver, cell->commit).s, "check",
                          cell_check(cell, f, disputed), "name", json_printable(cell->info->name), "effort", effort.data, "subject",

@@ -1,5 +1,6 @@
 /* solverfs export: finished results in formats of other tools. */
 #include "core/query/cell_answer.h"
+#include "core/run/effort.h"
 #include "core/query/resolved_cell.h"
 #include "core/report/export.h"
 #include "core/run/cell_file.h"
@@ -70,7 +71,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         must(o, r);
         cell_results(f, &result);
         if (f && has_effort)
-                cell_effort(f, cell->solver->recipe, &effort);
+                effort_print_first(f, cell->solver->recipe, &effort);
         row.fact = f;
         row.result = result.data;
         row.effort = effort.data ?: "-";
