@@ -175,7 +175,12 @@ noabs=$(mktemp /tmp/noabs-XXXXXX) # a name of a version has no blanks
 test_that "operators that a version does not support are asked for, named, and left out" '
 	printf "#!/bin/sh\nfor case; do :; done\nif grep -q \"(abs \" \"\$case\"; then echo \"(error \\\"abs\\\")\"; exit 1; fi\necho sat\n" >"$noabs" && chmod +x "$noabs" &&
 	campaign_of 0 probed --at "exec:$noabs" --seeds seeds --iterations 40 --chain 20 && has err "left out, as .* does not decide them: .*abs" && has out "^mutants 40" && has out "^crashes 0" &&
-	! has "$top/store/campaigns/toy/probed/rules.tsv" "^eq-abs.[1-9]"'
+	! has "$top/store/campaigns/toy/probed/rules.tsv" "^eq-abs.[1-9]" && has "$top/store/campaigns/toy/probed/unsupported" "^abs 1\$"'
+test_that "... and known when the campaign goes on" '
+	at=(--at "exec:$noabs" --seeds seeds --iterations 40 --chain 20) && mkdir -p faults && rm -f faults/* && echo "kill after 3" >faults/campaign.journal
+	SOLVERFS_FAULTS=$top/faults "$solverfs" incompleteness toy --name ended --timeout 3s -j 1 --for 200s "${at[@]}" >out 2>err </dev/null
+	[ $? = 137 ] && has err "left out" && campaign_of 0 ended "${at[@]}" && ! has err "left out" && has out "^mutants [1-9]" &&
+	! has "$top/store/campaigns/toy/ended/rules.tsv" "^eq-abs.[1-9]"'
 
 # -- bad seeds --
 

@@ -172,7 +172,7 @@ static int ask_operators(struct probe *p, struct buffer *ret)
                 if (r == 0)
                         r = ask_all(p, &text, operator_name(op, dialect), &is_left_out);
                 if (is_left_out)
-                        buffer_addf(ret, "%d\n", (int)op);
+                        buffer_addf(ret, "%s %zu\n", operator_row(op)->name, operator_n_args(op));
         }
         for (unsigned i = 0; r == 0 && i < 2; i++) {
                 cleanup_buffer struct buffer text = {0};
@@ -182,20 +182,25 @@ static int ask_operators(struct probe *p, struct buffer *ret)
                         r = ask_all(p, &text, i ? "exists" : "forall", &is_left_out);
         }
         if (is_left_out)
-                buffer_addf(ret, "%d\n", (int)OP_NONE);
+                buffer_adds(ret, "quantifiers\n");
         return r;
 }
 
+/* Names and numbers of arguments, which later versions of this program know, too. */
 int operators_probe(struct campaign *c)
 {
         cleanup_buffer struct buffer text = {0};
-        int r = ask_once(c, "left-out", ask_operators, &text);
+        int r = ask_once(c, "unsupported", ask_operators, &text);
+        char *rest = text.data;
 
-        for (char *at = text.data, *end; r == 0 && at && *at; at = end + 1) {
-                long op = strtol(at, &end, 10);
+        for (char *line; r == 0 && (line = strsep(&rest, "\n")) && *line;) {
+                const char *n_args = strchrnul(line, ' ');
+                enum op op = operator_find((struct slice){line, (size_t)(n_args - line)});
 
-                if (*end != '\n' || op < 0 || op >= N_OPS)
-                        return errorf(-EIO, "%s/left-out is damaged; take the file away", c->folder);
+                while (op != OP_NONE && operator_n_args(op) != strtoul(n_args, NULL, 10))
+                        op = operator_next(op);
+                if (op == OP_NONE && strcmp(line, "quantifiers") != 0)
+                        return errorf(-EIO, "%s/unsupported is damaged; take the file away", c->folder);
                 unknowns_of(c)->unsupported[op] = true;
         }
         return r;

@@ -300,7 +300,7 @@ static int copy_file(const struct taking *t, const char *from, const char *to, b
 
 static int copy_files(const struct taking *t, const char *there, const char *here)
 {
-        static const char *const names[] = {"log", "progress.tsv", "operators.tsv", "rules.tsv", "left-out", "logics", "conditions"};
+        static const char *const names[] = {"log", "progress.tsv", "operators.tsv", "rules.tsv", "unsupported", "logics", "conditions"};
         char from[FILE_SIZE], to[FILE_SIZE];
         int r = 0;
 
