@@ -246,6 +246,28 @@ unsigned job_slot(struct job *j)
         return j->slots ? (unsigned)__builtin_ctzll(j->slots) : 0;
 }
 
+void job_leave(struct job *j, void *what, void (*close)(void *what))
+{
+        if (!j->slots) {
+                close(what);
+                return;
+        }
+        pthread_mutex_lock(&j->engine->lock);
+        j->engine->left[job_slot(j)] = (struct left){what, close, now_ns()};
+        pthread_mutex_unlock(&j->engine->lock);
+}
+
+void *job_take_left(struct job *j)
+{
+        void *what = NULL;
+
+        pthread_mutex_lock(&j->engine->lock);
+        if (j->slots)
+                what = steal_pointer(j->engine->left[job_slot(j)].what);
+        pthread_mutex_unlock(&j->engine->lock);
+        return what;
+}
+
 void *job_remote(struct job *j)
 {
         return j->remote_slot;

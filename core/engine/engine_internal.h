@@ -160,6 +160,11 @@ struct engine {
                 char who[256];          /* "waits for a core: …" */
         } refusals[2];
         uint64_t next_id, next_mark;
+        struct left {
+                void *what; /* NULL: nothing */
+                void (*close)(void *what);
+                uint64_t since;
+        } left[ENGINE_SLOTS_MAX]; /* by jobs of each slot */
         struct failure failures[ENGINE_FAILURES];
         unsigned next_failure;
         struct type_times times[ENGINE_TYPES];

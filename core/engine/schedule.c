@@ -16,6 +16,7 @@
 #include "cache/base/guard.h"
 #include "cache/base/lock.h"
 
+#define LEFT_NS         NSEC_PER_SEC
 #define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* for a slot that another process holds */
 #define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* for a claim that another process holds, at first */
 #define CLAIM_LOOK_MOST (250 * NSEC_PER_MSEC)
@@ -759,6 +760,27 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         }
 }
 
+/* Closes what jobs have left and no job has taken. */
+static void look_left(struct engine *e, uint64_t now, uint64_t *when)
+{
+        for (unsigned i = 0; i < e->n_slots; i++) {
+                struct left *l = &e->left[i];
+
+                if (!l->what)
+                        continue;
+                if (!e->closing && now - l->since < LEFT_NS) {
+                        sooner(when, l->since + LEFT_NS);
+                        continue;
+                }
+                void *what = steal_pointer(l->what);
+
+                pthread_mutex_unlock(&e->lock);
+                l->close(what);
+                pthread_mutex_lock(&e->lock);
+                e->attention = true;
+        }
+}
+
 static void *schedule_thread(void *user)
 {
         struct engine *e = user;
@@ -779,6 +801,7 @@ static void *schedule_thread(void *user)
                 look_slots(e, RESOURCE_BUILD, now, &when);
                 look_remote(e, &when);
                 look_store(e, &generation, now, &looked, &when);
+                look_left(e, now, &when);
                 if (e->dirty && now - e->published >= pause) {
                         e->dirty = false;
                         pthread_mutex_unlock(&e->lock);
@@ -801,6 +824,7 @@ static void *schedule_thread(void *user)
                 job_cancel(j);
         while (e->n_workers > 0)
                 pthread_cond_wait(&e->idle, &e->lock);
+        look_left(e, 0, NULL);
         pthread_mutex_unlock(&e->lock);
         return NULL;
 }

@@ -179,12 +179,18 @@ void duration_key(const struct run_query *q, char ret[128])
         snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
 }
 
+static void leave_runner(void *runner)
+{
+        runner_close(runner);
+}
+
 static int measure_programs(const struct run_query *q, struct job *j, const struct build_record *record, json_t *about,
                             struct fact **ret)
 {
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(solver_recipe_at(q->cell.solver, q->cell.commit), q->cell.info->format);
         cleanup_held struct held held = {0};
         cleanup_close int case_fd = -1;
+        struct runner *kept;
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int r = held_build(q->workspace, record, &held);
 
@@ -197,7 +203,8 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
                 r = path_join(scratch, workspace_dir(q->workspace), "scratch");
         if (r < 0)
                 return r;
-        return measure(
+        kept = job_take_left(j);
+        r = measure(
                 &(struct measure_request){
                         .runner.recipe = recipe,
                         .runner.limits = q->resolved.limits,
@@ -216,9 +223,13 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
                         .runner.remote = job_remote(j) ? cluster_slot_remote(job_remote(j)) : NULL,
                         .cancel_fd = job_cancel_fd(j),
                         .again = job_again(j),
+                        .kept = job_remote(j) ? NULL : &kept,
                         .about = about,
                 },
                 ret);
+        if (kept)
+                job_leave(j, kept, leave_runner);
+        return r;
 }
 
 int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed)

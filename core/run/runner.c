@@ -1,5 +1,7 @@
 #include "core/run/runner.h"
 
+#include <sys/stat.h>
+
 #include "core/sandbox/keeper.h"
 #include "core/run/runner_files.h"
 #include "core/run/simulated_clock.h"
@@ -11,6 +13,7 @@ struct runner {
         struct runner_options options; /* a ref of the recipe, and a copy of scratch_parent; `cpus` is the field below */
         struct effort *effort;
         struct run_program *programs; /* the options'; path and name are those in `binds` */
+        struct stat *seen; /* the programs' files */
         struct bind *binds; /* the programs, whose texts are owned, then the input */
         size_t n_binds;     /* without the input */
         cpu_set_t cpus;
@@ -48,12 +51,14 @@ static void copy_programs(struct runner *r)
 
         r->binds = allocate(n + 1, sizeof(*r->binds));
         r->programs = allocate(n, sizeof(*r->programs));
+        r->seen = allocate(n, sizeof(*r->seen));
         for (size_t i = 0; i < n; i++) {
                 const struct run_program *p = &r->options.programs[i];
                 char *target = format_string("/solver/%s", p->name);
 
                 r->binds[i] = (struct bind){.source = copy_string(p->path), .target = target};
                 r->programs[i] = (struct run_program){.path = r->binds[i].source, .name = target + strlen("/solver/"), .id = p->id};
+                stat(p->path, &r->seen[i]); /* zeros: no file of a later look is like it */
         }
         r->n_binds = n;
         r->options.programs = r->programs;
@@ -92,12 +97,53 @@ struct runner *runner_close(struct runner *r)
         }
         free(r->binds);
         free(r->programs);
+        free(r->seen);
         strings_free(r->command);
         effort_free(r->effort);
         free((char *)r->options.scratch_parent);
         recipe_unref((struct recipe *)r->options.recipe);
         free(r);
         return NULL;
+}
+
+/* True if the path leads to the file, with the same content, that the sandbox has. */
+static bool is_program(const struct runner *r, size_t i, const struct run_program *p)
+{
+        const struct run_program *mine = &r->programs[i];
+        const struct stat *seen = &r->seen[i];
+        struct stat now;
+
+        return strcmp(mine->path, p->path) == 0 && strcmp(mine->name, p->name) == 0 && digest_equal(&mine->id, &p->id) && stat(p->path, &now) == 0 &&
+               now.st_dev == seen->st_dev && now.st_ino == seen->st_ino && now.st_size == seen->st_size &&
+               now.st_mtim.tv_sec == seen->st_mtim.tv_sec && now.st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+}
+
+bool runner_becomes(struct runner *r, const struct runner_options *o)
+{
+        const struct runner_options *mine = &r->options;
+        bool same = !mine->remote && !o->remote && !mine->listeners && !o->listeners && mine->fresh == o->fresh && mine->sandbox == o->sandbox &&
+                    mine->scratch == (o->scratch ?: RUN_SCRATCH) && mine->limits.memory == o->limits.memory &&
+                    mine->recipe->format == o->recipe->format && strcmp(mine->scratch_parent, o->scratch_parent) == 0 &&
+                    mine->n_programs == o->n_programs;
+
+        assert(!r->active);
+        for (size_t i = 0; same && i < o->n_programs; i++)
+                same = is_program(r, i, &o->programs[i]);
+        if (!same)
+                return false;
+        if (mine->recipe != o->recipe) {
+                recipe_unref((struct recipe *)mine->recipe);
+                r->options.recipe = recipe_ref((struct recipe *)o->recipe);
+                effort_free(r->effort);
+                r->effort = effort_new(o->recipe);
+        }
+        if (o->cpus)
+                r->cpus = *o->cpus;
+        r->options.cpus = o->cpus ? &r->cpus : NULL;
+        r->options.slot = o->slot;
+        runner_set_limits(r, &o->limits);
+        runner_set_seed(r, o->has_seed, o->seed);
+        return true;
 }
 
 void runner_set_limits(struct runner *r, const struct recipe_limits *limits)

@@ -1,5 +1,5 @@
 /* Runs a program on one input after another, in a sandbox that is kept between the runs. Campaigns, reductions and portfolios use it for runs that
- * nobody asks for again, and measure() is built on it. No case id, no fact, no repetition.
+ * nobody asks for again, and measure() is built on it; a job leaves its runner to the next one. No case id, no fact, no repetition.
  *
  *     cleanup(runner_closep) struct runner *r = NULL;
  *     r = runner_open(&(struct runner_options){.recipe = …, .programs = …, .limits = …, .scratch_parent = …});
@@ -95,6 +95,10 @@ struct runner *runner_open(const struct runner_options *options);
 /* Ends a run in progress, too. Returns NULL. */
 struct runner *runner_close(struct runner *r);
 DEFINE_CLEANUP(struct runner *, runner_close)
+
+/* True: `r`, which has no run in progress, is from now on as if opened with `o`, and keeps its sandbox. The programs must be the same files, unchanged,
+ * and everything but cores, slot, recipe, seed and limits the same, as well as the recipe's format and the memory limit. */
+bool runner_becomes(struct runner *r, const struct runner_options *o);
 
 /* From the next run on. */
 void runner_set_limits(struct runner *r, const struct recipe_limits *limits);

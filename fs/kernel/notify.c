@@ -110,7 +110,7 @@ struct forgetting {
         size_t n;
         struct scrambled_input *inputs; /* owned; with the solvers */
         size_t n_inputs;
-        bool builds; /* a build was repeated, or may have been */
+        bool is_all; /* everything is to be forgotten: a build was repeated, or may have been, or it is not known whose programs were run again */
 };
 
 static void forgetting_done(struct forgetting *f)
@@ -127,15 +127,19 @@ static void find_programs(struct forgetting *f)
         struct workspace *w = tree_workspace(f->notify->tree);
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
 
-        if (f->solvers || workspace_solvers(w, &l) < 0)
+        if (f->solvers)
                 return;
-        scrambled_list(w, NULL, &f->inputs, &f->n_inputs);
+        f->is_all |= workspace_solvers(w, &l) < 0 || scrambled_list(w, NULL, &f->inputs, &f->n_inputs) < 0;
+        if (!l)
+                return;
         f->solvers = allocate(l->n + 1, sizeof(*f->solvers));
         for (size_t i = 0; i < l->n; i++) {
                 struct programs_of *p = &f->solvers[f->n];
 
-                if (commit_programs(w, l->list[i], &p->list, &p->n) < 0)
+                if (commit_programs(w, l->list[i], &p->list, &p->n) < 0) {
+                        f->is_all = true;
                         continue;
+                }
                 p->solver = l->list[i]->number;
                 f->n++;
         }
@@ -162,7 +166,7 @@ static void forget(void *user, const struct remeasured *r)
         struct forgetting *f = user;
         struct remeasured its = *r;
 
-        f->builds |= r->info == 0;
+        f->is_all |= r->info == 0;
         if (r->info == 0)
                 return;
         find_programs(f);
@@ -219,10 +223,10 @@ static void look(struct notify *n)
         cleanup(forgetting_done) struct forgetting f = {.notify = n};
         uint64_t now = runs_remeasured(w), recipes = workspace_recipes_changed(w);
 
-        f.builds = now - n->seen > REMEASURED_KEPT; /* some notes are gone: everything is forgotten */
+        f.is_all = now - n->seen > REMEASURED_KEPT; /* some notes are gone: everything is forgotten */
         if (now != n->seen && runs_remeasured_since(w, n->seen, forget, &f) == 0)
                 n->seen = now;
-        if (recipes != n->recipes || f.builds)
+        if (recipes != n->recipes || f.is_all)
                 forget_solvers(n);
         n->recipes = recipes;
 }

@@ -28,6 +28,8 @@ static struct control {
         _Atomic bool is_greedy;  /* numbers 1 and 11 take another slot, and drop it for others; */
         _Atomic bool is_polite;  /* they give way; both while `hold` is set */
         _Atomic unsigned added, dropped, gave_way;
+        _Atomic bool leaves; /* compute() takes what the job before has left, and leaves something */
+        _Atomic unsigned left, taken, closed;
 } * control;
 
 struct number_query {
@@ -105,6 +107,12 @@ static int work_on_many_cores(struct job *j)
         return MIN(r, 0);
 }
 
+static void count_closed(void *what)
+{
+        ck_assert_ptr_eq(what, control);
+        control->closed++;
+}
+
 static int number_compute(struct query *q, struct job *j, struct value **ret)
 {
         struct number_query *n = (struct number_query *)q;
@@ -114,6 +122,12 @@ static int number_compute(struct query *q, struct job *j, struct value **ret)
         if (control->phase[0])
                 job_progress(j)->tell(job_progress(j)->user, control->phase, 1, 2);
         control->computed++;
+        if (control->leaves) {
+                control->taken += job_take_left(j) != NULL;
+                ck_assert_ptr_null(job_take_left(j));
+                control->left++;
+                job_leave(j, control, count_closed);
+        }
         if (n->number % 10 == 1 && (control->is_greedy || control->is_polite)) {
                 r = work_on_many_cores(j);
                 if (r < 0)
@@ -459,6 +473,26 @@ START_TEST(test_a_job_takes_more_slots_and_drops_them)
         control->hold = false;
         wait_for(&a.ok, 5);
         close_engine();
+}
+END_TEST
+
+START_TEST(test_what_a_job_leaves_is_taken_or_closed)
+{
+        struct answers a = ANSWERS;
+
+        start(&(struct engine_options){.cores = 1});
+        control->leaves = true;
+        for (unsigned i = 1; i <= 20; i++) {
+                ask(i, PRIORITY_PERSON, &a);
+                wait_for(&a.ok, i);
+        }
+        ck_assert_uint_gt(control->taken, 0);
+        wait_for(&control->closed, control->left - control->taken); /* after a second, without another job */
+        ask(21, PRIORITY_PERSON, &a);
+        wait_for(&a.ok, 21);
+        close_engine();
+        ck_assert_uint_eq(control->left, 21);
+        ck_assert_uint_eq(control->taken + control->closed, 21);
 }
 END_TEST
 
@@ -1011,4 +1045,5 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,
-      test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text, test_storm)
+      test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text,
+      test_what_a_job_leaves_is_taken_or_closed, test_storm)
