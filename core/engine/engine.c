@@ -248,24 +248,39 @@ unsigned job_slot(struct job *j)
 
 void job_leave(struct job *j, void *what, void (*close)(void *what))
 {
-        if (!j->slots) {
-                close(what);
-                return;
+        struct engine *e = j->engine;
+        struct left *all = e->left[job_slot(j)], last = {what, close, 0};
+
+        pthread_mutex_lock(&e->lock);
+        if (j->slots) {
+                last = all[LEFT_MOST - 1];
+                memmove(&all[1], all, (LEFT_MOST - 1) * sizeof(*all));
+                all[0] = (struct left){what, close, now_ns()};
         }
-        pthread_mutex_lock(&j->engine->lock);
-        j->engine->left[job_slot(j)] = (struct left){what, close, now_ns()};
-        pthread_mutex_unlock(&j->engine->lock);
+        pthread_mutex_unlock(&e->lock);
+        if (last.what)
+                last.close(last.what);
 }
 
-void *job_take_left(struct job *j)
+void *job_take_left(struct job *j, bool (*fits)(void *what, const void *with), const void *with)
 {
-        void *what = NULL;
+        struct engine *e = j->engine;
+        struct left mine[LEFT_MOST] = {0}, *all = e->left[job_slot(j)];
+        void *found = NULL;
 
-        pthread_mutex_lock(&j->engine->lock);
-        if (j->slots)
-                what = steal_pointer(j->engine->left[job_slot(j)].what);
-        pthread_mutex_unlock(&j->engine->lock);
-        return what;
+        if (!j->slots)
+                return NULL;
+        pthread_mutex_lock(&e->lock);
+        memcpy(mine, all, sizeof(mine));
+        memset(all, 0, sizeof(mine));
+        pthread_mutex_unlock(&e->lock);
+        for (unsigned i = 0; i < LEFT_MOST && !found; i++)
+                if (mine[i].what && fits(mine[i].what, with))
+                        found = steal_pointer(mine[i].what);
+        pthread_mutex_lock(&e->lock);
+        memcpy(all, mine, sizeof(mine)); /* no other job has the slot */
+        pthread_mutex_unlock(&e->lock);
+        return found;
 }
 
 void *job_remote(struct job *j)

@@ -219,10 +219,12 @@ size_t job_loans(struct job *j, struct core_loan *ret); /* the slots of a build,
 void *job_remote(struct job *j); /* its remote slot, for RESOURCE_REMOTE; NULL */
 /* The same for a computation that outlives its slots: the caller gives the slot back to the cluster. */
 void *job_take_remote(struct job *j);
-/* A thing that is dear to make and that the next job of the same slot can use, such as an open sandbox. It is closed if no job takes it within a
- * second, by engine_close(), and at once for a job without a slot of this machine. */
+/* A thing that is dear to make and that a later job of the same slot can use, such as an open sandbox. It is closed if no job takes it within a
+ * second, when LEFT_MOST others were left since, by engine_close(), and at once for a job without a slot of this machine. */
+#define LEFT_MOST 4
 void job_leave(struct job *j, void *what, void (*close)(void *what));
-void *job_take_left(struct job *j); /* the caller owns it; NULL: nothing was left */
+/* The first that fits, which the caller owns then; NULL: none. */
+void *job_take_left(struct job *j, bool (*fits)(void *what, const void *with), const void *with);
 /* Takes one more slot, for a long computation that can use several cores; by any thread of the job. -EAGAIN if none is free, or another job waits for
  * one. Between two pieces of work the holder asks job_is_pressed(): if a job of this engine or a person waits for a core, it drops the slot. All are
  * dropped when compute() returns. */

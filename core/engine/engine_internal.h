@@ -164,7 +164,7 @@ struct engine {
                 void *what; /* NULL: nothing */
                 void (*close)(void *what);
                 uint64_t since;
-        } left[ENGINE_SLOTS_MAX]; /* by jobs of each slot */
+        } left[ENGINE_SLOTS_MAX][LEFT_MOST]; /* by jobs of each slot, the latest first */
         struct failure failures[ENGINE_FAILURES];
         unsigned next_failure;
         struct type_times times[ENGINE_TYPES];

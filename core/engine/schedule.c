@@ -763,8 +763,8 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
 /* Closes what jobs have left and no job has taken. */
 static void look_left(struct engine *e, uint64_t now, uint64_t *when)
 {
-        for (unsigned i = 0; i < e->n_slots; i++) {
-                struct left *l = &e->left[i];
+        for (unsigned i = 0; i < e->n_slots * LEFT_MOST; i++) {
+                struct left *l = &e->left[i / LEFT_MOST][i % LEFT_MOST];
 
                 if (!l->what)
                         continue;

@@ -179,6 +179,11 @@ void duration_key(const struct run_query *q, char ret[128])
         snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
 }
 
+static bool runner_fits(void *runner, const void *options)
+{
+        return runner_becomes(runner, options);
+}
+
 static void leave_runner(void *runner)
 {
         runner_close(runner);
@@ -190,6 +195,7 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_for_format(solver_recipe_at(q->cell.solver, q->cell.commit), q->cell.info->format);
         cleanup_held struct held held = {0};
         cleanup_close int case_fd = -1;
+        struct measure_request request;
         struct runner *kept;
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int r = held_build(q->workspace, record, &held);
@@ -203,30 +209,29 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
                 r = path_join(scratch, workspace_dir(q->workspace), "scratch");
         if (r < 0)
                 return r;
-        kept = job_take_left(j);
-        r = measure(
-                &(struct measure_request){
-                        .runner.recipe = recipe,
-                        .runner.limits = q->resolved.limits,
-                        .runner.programs = held.list,
-                        .runner.n_programs = held.n,
-                        .case_path = case_path,
-                        .case_id = q->cell.info->sha256,
-                        .expected = q->cell.info->expected,
-                        .n_expected = q->cell.info->n_expected,
-                        .runner.has_seed = q->cell.has_seed,
-                        .runner.seed = q->cell.seed,
-                        .runner.scratch_parent = scratch,
-                        .runner.sandbox = workspace_settings(q->workspace)->sandbox,
-                        .runner.cpus = job_cpus(j),
-                        .runner.slot = job_slot(j),
-                        .runner.remote = job_remote(j) ? cluster_slot_remote(job_remote(j)) : NULL,
-                        .cancel_fd = job_cancel_fd(j),
-                        .again = job_again(j),
-                        .kept = job_remote(j) ? NULL : &kept,
-                        .about = about,
-                },
-                ret);
+        request = (struct measure_request){
+                .runner.recipe = recipe,
+                .runner.limits = q->resolved.limits,
+                .runner.programs = held.list,
+                .runner.n_programs = held.n,
+                .case_path = case_path,
+                .case_id = q->cell.info->sha256,
+                .expected = q->cell.info->expected,
+                .n_expected = q->cell.info->n_expected,
+                .runner.has_seed = q->cell.has_seed,
+                .runner.seed = q->cell.seed,
+                .runner.scratch_parent = scratch,
+                .runner.sandbox = workspace_settings(q->workspace)->sandbox,
+                .runner.cpus = job_cpus(j),
+                .runner.slot = job_slot(j),
+                .runner.remote = job_remote(j) ? cluster_slot_remote(job_remote(j)) : NULL,
+                .cancel_fd = job_cancel_fd(j),
+                .again = job_again(j),
+                .kept = job_remote(j) ? NULL : &kept,
+                .about = about,
+        };
+        kept = job_take_left(j, runner_fits, &request.runner);
+        r = measure(&request, ret);
         if (kept)
                 job_leave(j, kept, leave_runner);
         return r;

@@ -421,8 +421,6 @@ int measure(const struct measure_request *q, struct fact **ret)
         int r;
 
         assert(q->runner.recipe && q->runner.n_programs > 0 && q->case_path && q->runner.scratch_parent);
-        if (q->kept && *q->kept && !runner_becomes(*q->kept, &q->runner))
-                *q->kept = runner_close(*q->kept);
         m.runner = q->kept && *q->kept ? steal_pointer(*q->kept) : runner_open(&q->runner);
         m.taken = allocate(most_samples(&m) + MEASURE_RETRIES, sizeof(*m.taken));
         r = take_samples(&m);

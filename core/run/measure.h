@@ -29,8 +29,8 @@ struct measure_request {
         size_t n_expected;
         int cancel_fd;
         bool again;    /* a deliberate re-measurement */
-        /* A runner of an earlier measurement, or NULL; it is used if it can become the wanted one, else closed. Afterwards one for a later measurement,
-         * or NULL. May be NULL. */
+        /* One that became the wanted runner (runner_becomes()), or NULL. Afterwards the runner, for a later measurement, or NULL after a failure. May be
+         * NULL. */
         struct runner **kept;
         json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */
 };

@@ -28,7 +28,7 @@ static struct control {
         _Atomic bool is_greedy;  /* numbers 1 and 11 take another slot, and drop it for others; */
         _Atomic bool is_polite;  /* they give way; both while `hold` is set */
         _Atomic unsigned added, dropped, gave_way;
-        _Atomic bool leaves; /* compute() takes what the job before has left, and leaves something */
+        _Atomic unsigned leaves; /* compute() takes what the job before has left, and leaves so many things */
         _Atomic unsigned left, taken, closed;
 } * control;
 
@@ -113,6 +113,11 @@ static void count_closed(void *what)
         control->closed++;
 }
 
+static bool fits(void *what, const void *with)
+{
+        return what == with;
+}
+
 static int number_compute(struct query *q, struct job *j, struct value **ret)
 {
         struct number_query *n = (struct number_query *)q;
@@ -123,10 +128,10 @@ static int number_compute(struct query *q, struct job *j, struct value **ret)
                 job_progress(j)->tell(job_progress(j)->user, control->phase, 1, 2);
         control->computed++;
         if (control->leaves) {
-                control->taken += job_take_left(j) != NULL;
-                ck_assert_ptr_null(job_take_left(j));
-                control->left++;
-                job_leave(j, control, count_closed);
+                ck_assert_ptr_null(job_take_left(j, fits, NULL));
+                control->taken += job_take_left(j, fits, control) != NULL;
+                for (unsigned i = 0; i < control->leaves; i++, control->left++)
+                        job_leave(j, control, count_closed);
         }
         if (n->number % 10 == 1 && (control->is_greedy || control->is_polite)) {
                 r = work_on_many_cores(j);
@@ -481,18 +486,20 @@ START_TEST(test_what_a_job_leaves_is_taken_or_closed)
         struct answers a = ANSWERS;
 
         start(&(struct engine_options){.cores = 1});
-        control->leaves = true;
+        control->leaves = 1;
         for (unsigned i = 1; i <= 20; i++) {
                 ask(i, PRIORITY_PERSON, &a);
                 wait_for(&a.ok, i);
         }
         ck_assert_uint_gt(control->taken, 0);
         wait_for(&control->closed, control->left - control->taken); /* after a second, without another job */
+        control->leaves = LEFT_MOST + 2;
         ask(21, PRIORITY_PERSON, &a);
         wait_for(&a.ok, 21);
+        ck_assert_uint_ge(control->taken + control->closed, 22); /* more than are kept */
         close_engine();
-        ck_assert_uint_eq(control->left, 21);
-        ck_assert_uint_eq(control->taken + control->closed, 21);
+        ck_assert_uint_eq(control->left, 20 + LEFT_MOST + 2);
+        ck_assert_uint_eq(control->taken + control->closed, control->left);
 }
 END_TEST
 
