@@ -62,3 +62,26 @@ int held_program(const char *path, struct held *ret)
         add(ret, fd, path, basename(path));
         return 0;
 }
+
+static bool fits(void *runner, const void *options)
+{
+        return runner_becomes(runner, options);
+}
+
+static void close_runner(void *runner)
+{
+        runner_close(runner);
+}
+
+struct runner *job_runner(struct job *j, const struct runner_options *o)
+{
+        return job_take_left(j, fits, o) ?: runner_open(o);
+}
+
+void job_leave_runner(struct job *j, struct runner *r)
+{
+        if (!r)
+                return;
+        runner_abandon(r);
+        job_leave(j, r, close_runner);
+}

@@ -1,6 +1,7 @@
-/* Programs to run. A held program is not evicted from the store's folder. Any thread may read the lists. */
+/* Programs to run, and sandboxes to run them in. A held program is not evicted from the store's folder. Any thread may read the lists. */
 #pragma once
 
+#include "core/engine/engine.h"
 #include "core/workspace/workspace.h"
 #include "core/run/runner.h"
 
@@ -17,3 +18,7 @@ int held_build(struct workspace *w, const struct build_record *record, struct he
 int held_program(const char *path, struct held *ret);
 void held_done(struct held *h);
 #define cleanup_held cleanup(held_done)
+
+/* One that an earlier job of the slot has left, if it can become the wanted one, else a new one. */
+struct runner *job_runner(struct job *j, const struct runner_options *o);
+void job_leave_runner(struct job *j, struct runner *r); /* ends its run, if any; NULL: nothing */

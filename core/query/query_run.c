@@ -179,16 +179,6 @@ void duration_key(const struct run_query *q, char ret[128])
         snprintf(ret, 128, "duration/run/%u/%u", q->cell.solver->number, q->cell.info->id);
 }
 
-static bool runner_fits(void *runner, const void *options)
-{
-        return runner_becomes(runner, options);
-}
-
-static void leave_runner(void *runner)
-{
-        runner_close(runner);
-}
-
 static int measure_programs(const struct run_query *q, struct job *j, const struct build_record *record, json_t *about,
                             struct fact **ret)
 {
@@ -196,7 +186,6 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
         cleanup_held struct held held = {0};
         cleanup_close int case_fd = -1;
         struct measure_request request;
-        struct runner *kept;
         char case_path[PATH_SIZE], scratch[PATH_SIZE];
         int r = held_build(q->workspace, record, &held);
 
@@ -227,13 +216,11 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
                 .runner.remote = job_remote(j) ? cluster_slot_remote(job_remote(j)) : NULL,
                 .cancel_fd = job_cancel_fd(j),
                 .again = job_again(j),
-                .kept = job_remote(j) ? NULL : &kept,
                 .about = about,
         };
-        kept = job_take_left(j, runner_fits, &request.runner);
+        request.opened = job_runner(j, &request.runner);
         r = measure(&request, ret);
-        if (kept)
-                job_leave(j, kept, leave_runner);
+        job_leave_runner(j, request.opened);
         return r;
 }
 

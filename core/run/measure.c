@@ -27,7 +27,8 @@ struct measurement {
 
 static void measurement_done(struct measurement *m)
 {
-        runner_close(m->runner);
+        if (!m->request->opened)
+                runner_close(m->runner);
         for (size_t i = 0; i < m->n; i++)
                 run_result_done(&m->taken[i].result);
         free(m->taken);
@@ -421,12 +422,8 @@ int measure(const struct measure_request *q, struct fact **ret)
         int r;
 
         assert(q->runner.recipe && q->runner.n_programs > 0 && q->case_path && q->runner.scratch_parent);
-        m.runner = q->kept && *q->kept ? steal_pointer(*q->kept) : runner_open(&q->runner);
+        m.runner = q->opened ?: runner_open(&q->runner);
         m.taken = allocate(most_samples(&m) + MEASURE_RETRIES, sizeof(*m.taken));
         r = take_samples(&m);
-        if (r == 0)
-                r = make_fact(&m, ret);
-        if (r == 0 && q->kept)
-                *q->kept = steal_pointer(m.runner);
-        return r;
+        return r < 0 ? r : make_fact(&m, ret);
 }

@@ -29,9 +29,7 @@ struct measure_request {
         size_t n_expected;
         int cancel_fd;
         bool again;    /* a deliberate re-measurement */
-        /* One that became the wanted runner (runner_becomes()), or NULL. Afterwards the runner, for a later measurement, or NULL after a failure. May be
-         * NULL. */
-        struct runner **kept;
+        struct runner *opened; /* with the options of `runner`, the caller's; NULL: one is opened and closed */
         json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */
 };
 

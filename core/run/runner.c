@@ -122,9 +122,8 @@ bool runner_becomes(struct runner *r, const struct runner_options *o)
 {
         const struct runner_options *mine = &r->options;
         bool same = !mine->remote && !o->remote && !mine->listeners && !o->listeners && mine->fresh == o->fresh && mine->sandbox == o->sandbox &&
-                    mine->scratch == (o->scratch ?: RUN_SCRATCH) && mine->limits.memory == o->limits.memory &&
-                    mine->recipe->format == o->recipe->format && strcmp(mine->scratch_parent, o->scratch_parent) == 0 &&
-                    mine->n_programs == o->n_programs;
+                    mine->scratch == (o->scratch ?: RUN_SCRATCH) && mine->recipe->format == o->recipe->format &&
+                    strcmp(mine->scratch_parent, o->scratch_parent) == 0 && mine->n_programs == o->n_programs;
 
         assert(!r->active);
         for (size_t i = 0; same && i < o->n_programs; i++)

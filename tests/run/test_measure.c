@@ -583,56 +583,50 @@ START_TEST(test_a_timeout_asleep_at_the_end_of_a_worker)
 }
 END_TEST
 
-/* As a job does it. */
-static struct fact *kept_measured(const struct measure_request *q)
+/* As jobs do it (job_runner()). */
+static struct fact *measured_in(struct measure_request *q)
 {
-        if (*q->kept && !runner_becomes(*q->kept, &q->runner))
-                *q->kept = runner_close(*q->kept);
+        if (q->opened && !runner_becomes(q->opened, &q->runner))
+                q->opened = runner_close(q->opened);
+        if (!q->opened)
+                q->opened = runner_open(&q->runner);
         return measured(q);
 }
 
-START_TEST(test_a_runner_is_kept)
+START_TEST(test_an_opened_runner)
 {
         static char *conflicts[] = {(char *)"conflicts ([0-9]+)", NULL};
         struct recipe r = toy_recipe("{bin} {seed} {case}", 1), other = toy_recipe("{bin} {seed} {case}", 1);
         struct measure_request q = request_for(&r, "#!/bin/sh\necho \"seed $1\"; echo conflicts 7\necho sat\n");
-        struct runner *kept = NULL, *first;
+        struct runner *first;
         struct fact *f;
 
         r.seed = other.seed = (char *)"{n}";
         other.effort = conflicts;
-        q.kept = &kept;
         q.runner.has_seed = true;
         q.runner.seed = 1;
-        fact_unref(kept_measured(&q));
-        first = kept;
-        ck_assert_ptr_nonnull(first);
-        ck_assert_uint_eq(runner_counters(kept).sandboxes, 1);
+        fact_unref(measured_in(&q));
+        first = q.opened;
         q.runner.seed = 2;
         q.runner.recipe = &other;
         q.runner.limits.wall_ns /= 2;
-        f = kept_measured(&q);
+        f = measured_in(&q);
         ck_assert(blob_equals(&f->out, "seed 2\nconflicts 7\nsat\n"));
         fact_unref(f);
-        ck_assert_ptr_eq(kept, first);
-        ck_assert_uint_eq(runner_counters(kept).sandboxes, 1);
-        ck_assert_uint_eq(runner_counters(kept).runs, 2);
+        ck_assert_ptr_eq(q.opened, first);
+        ck_assert_uint_eq(runner_counters(first).sandboxes, 1);
+        ck_assert_uint_eq(runner_counters(first).runs, 2);
 
         assert_ok(write_file_atomic(program, "#!/bin/sh\necho unsat\n", 21, 0500)); /* another file by the same name */
-        f = kept_measured(&q);
+        f = measured_in(&q);
         ck_assert_int_eq(f->verdict, VERDICT_UNSAT);
         fact_unref(f);
-        ck_assert_uint_eq(runner_counters(kept).runs, 1);
-        q.runner.limits.memory /= 2;
-        fact_unref(kept_measured(&q));
-        ck_assert_uint_eq(runner_counters(kept).runs, 1);
-        q.case_path = "nowhere"; /* a failure keeps none */
-        ck_assert_int_lt(measure(&q, &f), 0);
-        ck_assert_ptr_null(kept);
+        ck_assert_uint_eq(runner_counters(q.opened).runs, 1);
+        runner_close(q.opened);
         ck_assert(is_empty(scratch));
 }
 END_TEST
 
-SUITE("measure", test_a_runner_is_kept, test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_timeout_asleep_at_the_end_of_a_worker,
+SUITE("measure", test_an_opened_runner, test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_timeout_asleep_at_the_end_of_a_worker,
       test_a_short_run, test_a_question_without_an_answer, test_the_lower_median_is_chosen, test_samples, test_limits, test_answers_near_a_limit,
       test_an_answer_while_the_machine_lacked_memory, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)
