@@ -3,9 +3,11 @@
 
 #include <math.h>
 
-void lane_end(struct lane *l)
+void lane_end(struct running *run, size_t arm)
 {
-        l->runner = runner_close(l->runner);
+        struct lane *l = &run->lanes[arm];
+
+        job_leave_runner(run->job, steal_pointer(l->runner));
         held_done(&l->held);
         l->memory_now = 0;
 }
@@ -45,7 +47,7 @@ static void make_room(struct running *run, uint64_t room)
                                 most = i;
                 if (run->lanes[most].memory_now == 0)
                         return;
-                lane_end(&run->lanes[most]);
+                lane_end(run, most);
                 run->attempts[most].ending = ENDING_FAILED;
                 run->trial->runs[most].verdict = VERDICT_MEMOUT;
         }
@@ -73,16 +75,16 @@ int lane_begin(struct running *run, size_t arm)
                 cell_limits(&cell, &limits);
         }
         limits.memory = MIN(limits.memory, p->memory - memory_held(run));
-        l->runner = runner_open(&(struct runner_options){.recipe = recipe,
-                                                         .programs = l->held.list,
-                                                         .n_programs = l->held.n,
-                                                         .limits = limits,
-                                                         .has_seed = a->has_seed,
-                                                         .seed = a->seed,
-                                                         .scratch_parent = run->scratch,
-                                                         .sandbox = workspace_settings(w)->sandbox,
-                                                         .cpus = job_cpus(run->job),
-                                                         .slot = job_slot(run->job)});
+        l->runner = job_runner(run->job, &(struct runner_options){.recipe = recipe,
+                                                                  .programs = l->held.list,
+                                                                  .n_programs = l->held.n,
+                                                                  .limits = limits,
+                                                                  .has_seed = a->has_seed,
+                                                                  .seed = a->seed,
+                                                                  .scratch_parent = run->scratch,
+                                                                  .sandbox = workspace_settings(w)->sandbox,
+                                                                  .cpus = job_cpus(run->job),
+                                                                  .slot = job_slot(run->job)});
         return runner_start(l->runner, &(struct run_input){.path = run->case_path, .questions = run->query->info->n_expected});
 }
 
@@ -104,7 +106,7 @@ int lane_go_on(struct running *run, const struct step *step)
                         a->ending = ENDING_FAILED; /* its limit of CPU time ended it: another turn would not help */
                 run->trial->runs[step->arm].verdict = result.verdict;
                 run_result_done(&result);
-                lane_end(lane);
+                lane_end(run, step->arm);
                 return 0;
         }
         lane->memory_now = runner_progress(lane->runner).memory_now;

@@ -8,7 +8,7 @@
 void running_done(struct running *r)
 {
         for (size_t i = 0; r->lanes && i < r->query->portfolio->n_arms; i++)
-                lane_end(&r->lanes[i]);
+                lane_end(r, i);
         free(r->lanes);
         free(r->attempts);
         trial_free(r->trial);

@@ -70,7 +70,7 @@ int arm_hold(struct workspace *w, const struct arm *a, struct held *ret);
 int lane_begin(struct running *run, size_t arm);
 /* Runs it until step->until, or its end. */
 int lane_go_on(struct running *run, const struct step *step);
-void lane_end(struct lane *l);
+void lane_end(struct running *run, size_t arm); /* leaves its sandbox to the job after this one */
 
 /* -- running_remote.c -- */
 
