@@ -163,8 +163,7 @@ static int by_name_target(struct tree *t, const struct node *n, struct buffer *r
         return 0;
 }
 
-/* Computed at each open, not at a lookup, which must cost nothing. */
-static int case_features(struct tree *t, const struct node *n, struct buffer *ret)
+static int print_features(struct tree *t, const struct node *n, struct buffer *ret, int64_t *)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
@@ -188,8 +187,8 @@ static const struct route rows[] = {
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
         {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text, .mtime = case_mtime,
          .about = "its :status, or the one given by case add --status; else 'unknown'"},
-        {188, IN(KIND_CASE), .name = "features.tsv", .type = NODE_LIVE, .content = case_features,
-         .mtime = case_mtime, .about = "numbers that portfolios learn from: solverfs portfolio features"},
+        {188, IN(KIND_CASE), .name = "features.tsv", .starts = true, DERIVED(print_features), .mtime = case_mtime,
+         .about = "numbers that portfolios learn from: solverfs portfolio features"},
         {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,
          .about = "links to the cases, by name"},
         {KIND_BY_NAME_FOLDER, IN(KIND_BY_NAME, KIND_BY_NAME_FOLDER), .shown = "<folder>", .type = NODE_FOLDER, .moves = true,

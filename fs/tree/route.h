@@ -50,7 +50,7 @@ struct route {
         const char *about;  /* the README's line; NULL: another row's line covers it */
         enum node_type type;
         bool executable;
-        bool starts;   /* starts work or leads to work, or is live: absent in a mount of finished values */
+        bool starts;   /* starts work or leads to work, or is live or slow: absent in a mount of finished values */
         bool takes;    /* a folder that takes new cases; everything else is read-only */
         bool has_view; /* the folder of a solver: all nodes below it have a view */
 
@@ -94,7 +94,7 @@ struct route {
         int (*size)(struct tree *t, const struct node *n, uint64_t *ret);
         /* For a regular file of the store: returns its descriptor instead of `content`. */
         int (*open)(struct tree *t, const struct node *n, int *ret_fd);
-        /* Seconds; NULL: when the store was made. */
+        /* Seconds; NULL: when the store was made, or by `derive`. */
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
         /* For files that take long to print: prints the file and its time. A stat prints nothing (tree_derived_peek()); an open does, and the print is
          * kept for a moment. A stat also prints in cached/, which is made for copying, and in a mount of finished values, which sees no opens. The row's

@@ -391,7 +391,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
                 return r;
         ret->st_size = (off_t)size;
         ret->st_blocks = (blkcnt_t)((size + 511) / 512);
-        if (!n->route->derive && n->route->mtime && n->route->mtime(t, n, &mtime) < 0)
+        if (n->route->mtime && n->route->mtime(t, n, &mtime) < 0)
                 mtime = t->started;
         ret->st_mtime = ret->st_atime = ret->st_ctime = mtime;
         return 0;

@@ -911,6 +911,35 @@ START_TEST(test_files)
 }
 END_TEST
 
+/* To print a case's features takes long, so only an open does it. The second case ends within an assertion. */
+START_TEST(test_features_are_read_at_an_open)
+{
+        struct fuse_entry_out e;
+        struct fuse_open_out open;
+        struct tester t;
+        uint64_t features;
+
+        world_make(NULL);
+        world_expects("features");
+        tester_start(&t);
+        ck_assert_int_eq(add(&t, "a.smt2", "(assert true)\n"), 0);
+        ck_assert_int_eq(add(&t, "b.smt2", "(assert (and true\n"), 0);
+        features = find(&t, "cases/1/features.tsv");
+        ck_assert_uint_eq(attributes(&t, features).size, PLACEHOLDER_SIZE);
+        ck_assert_int_eq(try_open(&t, features, O_RDONLY, &open), 0);
+        ck_assert_uint_lt(attributes(&t, features).size, PLACEHOLDER_SIZE);
+        ck_assert_uint_eq(attributes(&t, features).mtime, attributes(&t, find(&t, "cases/1/input.smt2")).mtime);
+        release(&t, features, open.fh, false);
+        ck_assert_uint_eq(attributes(&t, find(&t, "cases/2/features.tsv")).size, PLACEHOLDER_SIZE);
+        ck_assert_int_eq(try_open(&t, find(&t, "cases/2/features.tsv"), O_RDONLY, &open), EIO);
+        tester_stop(&t);
+        tester_start_with(&t, true); /* where a stat must say the size */
+        ck_assert_int_eq(lookup(&t, find(&t, "cases/1"), "features.tsv", &e), ENOENT);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 START_TEST(test_new_cases)
 {
         struct fuse_create_in create = {.flags = O_WRONLY | O_CREAT, .mode = S_IFREG | 0644};
@@ -1198,7 +1227,7 @@ int main(void)
                                       test_told_again_when_forgotten,
                                       test_more_measured_again_than_is_recorded,
                                       test_files,
-                                      test_new_cases,
+                                      test_new_cases, test_features_are_read_at_an_open,
                                       test_interrupts,
                                       test_interrupts_race,
                                       test_end_under_load,
