@@ -220,7 +220,20 @@ static bool was_taken(git_repository *to, const char *name, const git_oid *tree,
                (!parent || oid_equal(git_commit_parent_id(c, 0), git_commit_id(parent)));
 }
 
-static int take_snapshot(const struct history *h, git_repository *from, git_repository *to, const struct snapshot_request *request,
+/* Any other revision of this name would come before the snapshot, or be lost behind it. */
+static int check_name_is_free(struct history *h, git_repository *to, const char *name)
+{
+        char ref[256];
+        uint32_t number;
+        git_oid there;
+
+        snprintf(ref, sizeof(ref), SNAPSHOTS_REF "%s", name);
+        if (git_reference_name_to_id(&there, to, ref) == 0 || history_resolve(h, name, &number) < 0)
+                return 0;
+        return errorf(-EEXIST, "'%s' names a commit of %s already; choose another name", name, h->name);
+}
+
+static int take_snapshot(struct history *h, git_repository *from, git_repository *to, const struct snapshot_request *request,
                          git_oid *ret)
 {
         cleanup_git_commit git_commit *parent = NULL;
@@ -258,6 +271,8 @@ int history_snapshot(struct history *h, const struct snapshot_request *request, 
                 r = history_lock(h->repos_dir, h->name, NULL, &lock);
         if (r == 0)
                 r = history_repository(h, &to);
+        if (r == 0 && request->name)
+                r = check_name_is_free(h, to, request->name);
         if (r == 0)
                 r = open_tree(request->dir, &from);
         if (r == 0)

@@ -1465,6 +1465,31 @@ START_TEST(test_snapshot_with_a_name)
 }
 END_TEST
 
+/* The name would mean the other commit. */
+START_TEST(test_snapshot_with_the_name_of_another_commit)
+{
+        static const char *const taken[] = {"main", "v1", "HEAD", "@", NULL};
+        uint32_t number, head;
+        char prefix[256];
+
+        make_repository();
+        begin("r");
+        head = resolve("HEAD");
+        ask("git -C r rev-parse --short=6 HEAD", prefix);
+        shell("echo 1 > r/src/new");
+        for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
+                assert_error(history_snapshot(history, &(struct snapshot_request){.dir = "r", .name = taken[i] ?: prefix}, &number), EEXIST);
+                ck_assert_ptr_nonnull(strstr(error_message(-EEXIST), taken[i] ?: prefix));
+                ck_assert_uint_ne(resolve(taken[i] ?: prefix), 6);
+        }
+        ck_assert_uint_eq(history_count(history), 6);
+        shell("rm r/src/new");
+        assert_error(history_snapshot(history, &(struct snapshot_request){.dir = "r", .name = "main"}, &number), EEXIST); /* a branch moves */
+        ck_assert_uint_eq(resolve("main"), head);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_snapshot_of_others)
 {
         uint32_t number;
@@ -1641,5 +1666,5 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_passwords_stay_unsaid,
-      test_snapshot_with_a_name, test_snapshot_of_a_sparse_checkout,
+      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
