@@ -197,14 +197,15 @@ static int write_ref(git_repository *to, const git_oid *commit, const char *name
         return r < 0 ? errorf(git_errno(r), "cannot store the ref %s: %s", full, git_error_text()) : 0;
 }
 
-/* The tree's HEAD, or its nearest ancestor in the store's repository: HEAD may be newer than the last update. */
-static void find_parent(git_repository *from, git_repository *to, git_commit **ret)
+/* The tree's HEAD, or its nearest ancestor in the index: HEAD may be newer than the last update. The repository has submodules' commits, too. */
+static void find_parent(struct history *h, git_repository *from, git_repository *to, git_commit **ret)
 {
         cleanup_git_revwalk git_revwalk *walk = NULL;
+        uint32_t number;
         git_oid id;
 
         if (git_revwalk_new(&walk, from) == 0 && git_revwalk_push_head(walk) == 0)
-                while (git_revwalk_next(&id, walk) == 0 && git_commit_lookup(ret, to, &id) < 0)
+                while (git_revwalk_next(&id, walk) == 0 && (history_number(h, &id, &number) < 0 || git_commit_lookup(ret, to, &id) < 0))
                         ;
 }
 
@@ -240,7 +241,7 @@ static int take_snapshot(struct history *h, git_repository *from, git_repository
         git_oid tree;
         int r;
 
-        find_parent(from, to, &parent);
+        find_parent(h, from, to, &parent);
         if (!parent && !request->force)
                 return errorf(-EINVAL,
                               "%s has no commit in common with %s: is it another repository? 'solverfs solver update %s' fetches "

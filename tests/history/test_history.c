@@ -1465,6 +1465,23 @@ START_TEST(test_snapshot_with_a_name)
 }
 END_TEST
 
+/* Its commits are in the repository, but are not the solver's. */
+START_TEST(test_snapshot_of_a_submodule_s_tree)
+{
+        uint32_t number;
+
+        make_repository();
+        begin("r");
+        shell("git init -q -b main lib; cd lib; echo 1 > f; commit one; echo 2 > f; commit two");
+        assert_ok(history_fetch_submodule(history, "sub", "lib", NULL));
+        shell("echo 3 > lib/f");
+        assert_error(take_snapshot("lib", &number), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "no commit in common"));
+        ck_assert_uint_eq(history_count(history), 6);
+        close_history();
+}
+END_TEST
+
 /* The name would mean the other commit. */
 START_TEST(test_snapshot_with_the_name_of_another_commit)
 {
@@ -1666,5 +1683,5 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_passwords_stay_unsaid,
-      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_sparse_checkout,
+      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_submodule_s_tree, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
