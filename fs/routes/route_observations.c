@@ -142,7 +142,7 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
         if (!n->solver->pool &&
             campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))
                 cell.machine = machine;
-        r = read_case_history(t, n, &cell, JUDGE_TIME, ret, ret_order);
+        r = read_case_history(t, n, &cell, (*ret_found)->measure, ret, ret_order);
         ret->newest = MAX(ret->newest, (*ret_found)->found);
         return r < 0 ? r : cell.machine != NULL;
 }

@@ -182,6 +182,8 @@ run 0 $c all -q # listed are those of all cases and of sets, without other words
 run 0 compare toy@v1 other@v1 --one-seed -q
 mkdir "$mnt" && "$solverfs" mount "$mnt" >/dev/null 2>err || cat err
 test_that "a kept regression stands below spr" 'grep -qE "in ([0-9]+) of \1 pairs of runs \(100%\)\.$" "$mnt/toy/spr/1/report.md" && is "$mnt/toy/spr/1/case.smt2" "$(cat slow.smt2)"'
+test_that "... with a picture of its time, or of what it takes more of" '
+	grep -q ">seconds<" "$mnt/toy/spr/1/history.svg" && grep -q ">effort<" "$mnt/toy/spr/2/history.svg" && ! grep -q ">seconds<" "$mnt/toy/spr/2/history.svg"'
 test_that "... and a kept lost answer below incompleteness, which verify.sh confirms" '
 	grep -q "unknown where it was decided before" "$mnt/toy/incompleteness/4/report.md" && grep -q "answers .sat., .* answers .unknown." "$mnt/toy/incompleteness/4/report.md" && ! grep -q timeout "$mnt/toy/incompleteness/4/times.tsv" &&
 	sh "$mnt/toy/incompleteness/4/verify.sh" there >out 2>err && has out "found were sat and unknown" &&
