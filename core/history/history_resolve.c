@@ -86,18 +86,17 @@ static int revparse_error(struct history *h, int r, const char *revision)
         if (r == GIT_ENOTFOUND)
                 return unknown(h, revision);
         if (r == GIT_EAMBIGUOUS)
-                return errorf(-ENOTUNIQ, "'%.100s' is ambiguous in %s; write more of it", revision, h->name);
+                return -ENOTUNIQ;
         if (e && (e->klass == GIT_ERROR_ODB || e->klass == GIT_ERROR_ZLIB || e->klass == GIT_ERROR_OS ||
                   e->klass == GIT_ERROR_NOMEMORY))
                 return errorf(git_errno(r), "cannot read the repository %s: %s", h->path, e->message);
         return errorf(-EINVAL, "'%.100s' is not a revision: %s", revision, git_error_text());
 }
 
-/* Replaces the ref in HEAD~3 and the like by the index's commit. The repository's ref may name a missing branch, or belong to an unfinished update; and
- * git does not look for snapshots. */
+/* Replaces the name in HEAD~3 and the like by the index's commit. The repository's ref may name a missing branch, or belong to an unfinished update; git
+ * does not look for snapshots; and libgit2 calls a prefix ambiguous that a file has, too. */
 static int as_indexed(struct history *h, const char *revision, char ret[REVISION_MAX + GIT_OID_HEXSZ])
 {
-        cleanup_refs struct ref_list *l = NULL;
         size_t n = strcspn(revision, "^~");
         char name[REVISION_MAX];
         struct commit c;
@@ -108,9 +107,7 @@ static int as_indexed(struct history *h, const char *revision, char ret[REVISION
         if (n == 0 || revision[n] == '\0')
                 return 0;
         snprintf(name, sizeof(name), "%.*s", (int)n, revision);
-        r = history_refs(h, &l);
-        if (r == 0)
-                r = commit_of_ref(l, name, &commit);
+        r = resolve_by_index(h, name, n, &commit);
         if (r == -ENOENT)
                 return is_head(name) ? errorf(-ENOENT, "%s has no commits yet", h->name) : 0;
         if (r == 0)
@@ -153,12 +150,10 @@ int history_resolve(struct history *h, const char *revision, uint32_t *ret)
         if (length == 0 || length == REVISION_MAX)
                 return errorf(-EINVAL, length == 0 ? "an empty name is no revision" : "that is too long for a revision");
         r = resolve_by_index(h, revision, length, ret);
-        if (r == -ENOTUNIQ)
-                return errorf(r, "'%.100s' is ambiguous in %s; write more of it", revision, h->name);
-        if (r != -ENOENT)
-                return r;
         /* Without any of these it is a plain name, and the index has all names but the ids of tags' own objects. */
-        if (!strpbrk(revision, "^~:@{/-") && (!is_hex(revision, length) || length < PREFIX_MIN))
+        if (r == -ENOENT && !strpbrk(revision, "^~:@{/-") && (!is_hex(revision, length) || length < PREFIX_MIN))
                 return unknown(h, revision);
-        return resolve_by_git(h, revision, ret);
+        if (r == -ENOENT)
+                r = resolve_by_git(h, revision, ret);
+        return r == -ENOTUNIQ ? errorf(r, "'%.100s' is ambiguous in %s; write more of it", revision, h->name) : r;
 }

@@ -478,6 +478,30 @@ START_TEST(test_ambiguous_prefixes)
 }
 END_TEST
 
+/* A blob's id begins as a commit's does: only commits count, as for git. */
+START_TEST(test_prefix_that_a_blob_has_too)
+{
+        char text[32], script[128];
+        struct commit c;
+        git_oid blob;
+
+        make_repository();
+        begin("r");
+        assert_ok(history_commit(history, resolve("HEAD"), &c));
+        for (unsigned i = 0; i == 0 || git_oid_ncmp(&blob, &c.oid, 4) != 0; i++) {
+                snprintf(text, sizeof(text), "%u", i);
+                ck_assert_int_eq(git_odb_hash(&blob, text, strlen(text), GIT_OBJECT_BLOB), 0);
+        }
+        snprintf(script, sizeof(script), "for g in r repos/x.git; do printf %s | git -C $g hash-object -w --stdin; done >/dev/null", text);
+        shell(script);
+        snprintf(text, sizeof(text), "%.4s~1", git_oid_tostr_s(&c.oid));
+        check_revision("r", text);
+        snprintf(text, sizeof(text), "%.4s^1~99", git_oid_tostr_s(&c.oid));
+        refuse_revision(text, ENOENT);
+        close_history();
+}
+END_TEST
+
 static void check_text(const char *revision, enum commit_text which, const char *expected)
 {
         cleanup_buffer struct buffer b = {0};
@@ -1683,5 +1707,6 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_passwords_stay_unsaid,
-      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_submodule_s_tree, test_snapshot_of_a_sparse_checkout,
+      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_submodule_s_tree,
+      test_prefix_that_a_blob_has_too, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
