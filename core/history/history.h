@@ -64,12 +64,13 @@ int history_submodule_check(const char *base, const char *path, const char *url)
 struct snapshot_request {
         const char *dir;  /* the working tree, or a folder in it */
         const char *name; /* NULL: the time and the start of the sha */
-        bool force;       /* accept a tree whose history has no commit in common with this one */
+        bool force;       /* accept a tree whose history has no commit in common with this one, and leave out uncommitted changes of submodules */
 };
 #define SNAPSHOTS_REF "refs/solverfs/snapshots/"
 /* Makes a working tree (uncommitted changes, untracked files that are not ignored) a commit of the store's repository, under SNAPSHOTS_REF<name>.
  * The parent is the tree's HEAD, or its nearest ancestor known here. If nothing differs from the parent, the snapshot is the parent itself, which
- * gets a name only if one is given. -EEXIST: another commit has the name. -EINVAL: no commit in common, or not a valid name. */
+ * gets a name only if one is given. A submodule is at the commit that is checked out in it. -EEXIST: the name is a snapshot's of another commit, or
+ * any other revision. -EINVAL: no commit in common, uncommitted changes in a submodule, or not a valid name. */
 int history_snapshot(struct history *h, const struct snapshot_request *request, uint32_t *ret_number);
 
 /* Makes a repository of the store's own: its commits are made here and have no parents. 0 also if it exists. */

@@ -113,7 +113,27 @@ static int add_file(git_repository *from, git_repository *to, git_index *tree, c
         return r;
 }
 
-static int write_tree(git_repository *from, git_repository *to, git_oid *ret)
+/* Puts the commit that is checked out in a submodule in the place of the index's, as `git add` does. */
+static int add_submodule(git_repository *from, git_index *tree, const char *name, bool force)
+{
+        git_index_entry e = {.path = name, .mode = GIT_FILEMODE_COMMIT};
+        cleanup_git_submodule git_submodule *module = NULL;
+        const git_oid *id = git_submodule_lookup(&module, from, name) < 0 ? NULL : git_submodule_wd_id(module);
+        unsigned status;
+
+        if (!id)
+                return 0;
+        if (git_submodule_status(&status, from, name, GIT_SUBMODULE_IGNORE_UNTRACKED) == 0 && GIT_SUBMODULE_STATUS_IS_WD_DIRTY(status)) {
+                if (!force)
+                        return errorf(-EINVAL, "the submodule %s has changes that are in no commit: commit them there; with --force they are left out",
+                                      name);
+                log_warning("the changes of the submodule %s that are in no commit are left out", name);
+        }
+        e.id = *id;
+        return git_index_add(tree, &e) < 0 ? errorf(-EIO, "cannot store %s: %s", name, git_error_text()) : 0;
+}
+
+static int write_tree(git_repository *from, git_repository *to, bool force, git_oid *ret)
 {
         git_status_options options = GIT_STATUS_OPTIONS_INIT;
         cleanup_git_status git_status_list *list = NULL;
@@ -130,12 +150,15 @@ static int write_tree(git_repository *from, git_repository *to, git_oid *ret)
                 const git_diff_delta *d = e->index_to_workdir ?: e->head_to_index;
                 cleanup_free char *name = copy_string(d->new_file.path);
                 /* The working tree may have other bytes and another mode of a clean file than the commit: by a filter, by core.fileMode. */
-                const git_index_entry *clean = e->status == GIT_STATUS_CURRENT ? git_index_get_bypath(index, name, 0) : NULL;
+                const git_index_entry *indexed = git_index_get_bypath(index, name, 0);
+                bool is_clean = indexed && e->status == GIT_STATUS_CURRENT;
                 size_t n = strlen(name);
 
                 if (n > 0 && name[n - 1] == '/')
                         name[n - 1] = '\0'; /* a repository of its own */
-                r = clean ? copy_entry(from, to, tree, clean) : add_file(from, to, tree, name, d->new_file.mode);
+                r = is_clean ? copy_entry(from, to, tree, indexed) : add_file(from, to, tree, name, d->new_file.mode);
+                if (r == 0 && !is_clean && indexed && indexed->mode == GIT_FILEMODE_COMMIT)
+                        r = add_submodule(from, tree, name, force);
                 if (r < 0)
                         return r;
         }
@@ -247,7 +270,7 @@ static int take_snapshot(struct history *h, git_repository *from, git_repository
                               "%s has no commit in common with %s: is it another repository? 'solverfs solver update %s' fetches "
                               "new commits; with --force it is taken as it is",
                               request->dir, h->name, h->name);
-        r = write_tree(from, to, &tree);
+        r = write_tree(from, to, request->force, &tree);
         if (r < 0)
                 return r;
         if (parent && oid_equal(git_commit_tree_id(parent), &tree)) {

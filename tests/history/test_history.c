@@ -1506,6 +1506,41 @@ START_TEST(test_snapshot_of_a_submodule_s_tree)
 }
 END_TEST
 
+/* The commit that is checked out in it is taken, as `git add` would. Other changes cannot be. */
+START_TEST(test_snapshot_with_a_changed_submodule)
+{
+        struct snapshot_request wip = {.dir = "r"};
+        char script[256], was[256], is[256];
+        struct commit c;
+        uint32_t number;
+
+        shell("git init -q -b main lib; cd lib; echo 1 > f; commit one");
+        make_repository();
+        shell("cd r; git -c protocol.file.allow=always submodule add -q ../lib sub 2>/dev/null; commit 'with lib'");
+        begin("r");
+        shell("touch r/sub/untracked");
+        assert_ok(history_snapshot(history, &wip, &number));
+        ck_assert_uint_eq(number, resolve("HEAD"));
+        shell("cd r/sub; echo 2 > f; commit two");
+        assert_ok(history_snapshot(history, &wip, &number));
+        assert_ok(history_commit(history, number, &c));
+        snprintf(script, sizeof(script), "git -C repos/x.git rev-parse %s:sub", git_oid_tostr_s(&c.oid));
+        ask(script, is);
+        ask("git -C r/sub rev-parse HEAD", was);
+        ck_assert_str_eq(is, was);
+        shell("echo 3 > r/sub/f");
+        assert_error(history_snapshot(history, &wip, &number), EINVAL);
+        ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "the submodule sub has changes"));
+        wip.force = true;
+        assert_ok(history_snapshot(history, &wip, &number));
+        assert_ok(history_commit(history, number, &c));
+        snprintf(script, sizeof(script), "git -C repos/x.git rev-parse %s:sub", git_oid_tostr_s(&c.oid));
+        ask(script, is);
+        ck_assert_str_eq(is, was);
+        close_history();
+}
+END_TEST
+
 /* The name would mean the other commit. */
 START_TEST(test_snapshot_with_the_name_of_another_commit)
 {
@@ -1707,6 +1742,6 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_passwords_stay_unsaid,
-      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_submodule_s_tree,
+      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_changed_submodule,
       test_prefix_that_a_blob_has_too, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)

@@ -15,7 +15,7 @@ void cmd_snapshot(int argc, char **argv)
         int r;
         const struct command_option options[] = {
                 {"name", 'n', "NAME", "A name for it, usable as a revision (default: the time)", .text = &request.name},
-                {"force", 'f', NULL, "Even if DIR's history has no commit in common with SOLVER's", .on = &request.force},
+                {"force", 'f', NULL, "Even if DIR has no commit in common with SOLVER, or submodules with changes", .on = &request.force},
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER DIR", doc, options);
 
