@@ -117,9 +117,9 @@ static int check_commits(struct objects *o, struct history *h)
         }
         if (lost > 0)
                 care_say(c->watch, "repositories", CARE_DAMAGED,
-                           "%s: the repository has lost %u commits that the index knows, %s the first: 'solverfs "
-                           "solver update %s' fetches what upstream still has",
-                           o->name, lost, first, o->name);
+                           "%s: the repository has lost %u commits that the index knows, %s the first: run 'git fetch "
+                           "--refetch' twice in %s to get back what upstream still has",
+                           o->name, lost, first, o->path);
         return r;
 }
 

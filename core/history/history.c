@@ -123,7 +123,7 @@ int history_object(struct history *h, git_repository *git, uint32_t number, git_
                 return r;
         r = git_commit_lookup(ret, git, &c.oid);
         if (r == GIT_ENOTFOUND)
-                return errorf(-ESTALE, "the repository %s has lost commit %s; 'solverfs solver update' fetches it again", h->path,
+                return errorf(-ESTALE, "the repository %s has lost commit %s; run 'git fetch --refetch' twice in it to get it back", h->path,
                               oid_text(&c.oid));
         return r < 0 ? errorf(-EIO, "commit %s of %s is damaged: %s", oid_text(&c.oid), h->path, git_error_text()) : 0;
 }

@@ -349,11 +349,13 @@ static int begin_walk(struct history *h, git_repository *git, const struct tips 
                       git_revwalk **ret)
 {
         int r = git_revwalk_new(ret, git);
+        uint32_t number;
 
         if (r == 0)
                 r = git_revwalk_sorting(*ret, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME | GIT_SORT_REVERSE);
         for (size_t i = 0; r == 0 && i < tips->n; i++)
-                r = git_revwalk_push(*ret, &tips->oids[i]);
+                if (history_number(h, &tips->oids[i], &number) < 0) /* a tip of the index may stand on a lost commit */
+                        r = git_revwalk_push(*ret, &tips->oids[i]);
         if (r < 0)
                 return walk_error(h);
         for (size_t i = 0; i < old->n; i++) {

@@ -83,6 +83,8 @@ static int revparse_error(struct history *h, int r, const char *revision)
 {
         const git_error *e = git_error_last();
 
+        if (r == GIT_ENOTFOUND && e && e->klass == GIT_ERROR_ODB)
+                return errorf(-ESTALE, "a commit on the way to '%.100s' is lost; run 'git fetch --refetch' twice in %s to get it back", revision, h->path);
         if (r == GIT_ENOTFOUND)
                 return unknown(h, revision);
         if (r == GIT_EAMBIGUOUS)

@@ -1140,6 +1140,25 @@ START_TEST(test_damaged_repository)
 }
 END_TEST
 
+/* An update goes on beside it; a revision whose way leads through it says so, and how to get it back. */
+START_TEST(test_lost_commit)
+{
+        make_repository();
+        begin("r");
+        shell("cd repos/x.git; mv objects/pack ../../pack; for p in ../../pack/*.pack; do [ ! -e $p ] || git unpack-objects -q < $p; done; "
+              "rm objects/$(git rev-parse main~1 | sed 's,^..,&/,')");
+        history_unref(history);
+        assert_ok(history_open(store, &tables, "repos", "x", 7, &history));
+        ck_assert_uint_eq(update(), 0);
+        refuse_revision("main~2", ESTALE);
+        ck_assert_ptr_nonnull(strstr(error_message(-ESTALE), "'git fetch --refetch' twice in repos/x.git"));
+        refuse_revision("v1~1", ENOENT); /* there is none */
+        shell("cd repos/x.git; git fetch -q --refetch; git fetch -q --refetch"); /* the first gets new refs only */
+        check_revision("r", "main~2");
+        close_history();
+}
+END_TEST
+
 START_TEST(test_clone_sources_that_work)
 {
         cleanup_buffer struct buffer escaped = {0};
@@ -1743,5 +1762,5 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_passwords_stay_unsaid,
       test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_changed_submodule,
-      test_prefix_that_a_blob_has_too, test_snapshot_of_a_sparse_checkout,
+      test_prefix_that_a_blob_has_too, test_lost_commit, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
