@@ -5,8 +5,7 @@
 
 #include "cache/base/fault.h"
 
-#define WRITTEN_SLOTS 64
-#define WRITTEN_NS    (60 * NSEC_PER_SEC)
+#define WRITTEN_NS (60 * NSEC_PER_SEC)
 
 struct written {
         uint64_t ino, until; /* now_ns() */
@@ -20,8 +19,8 @@ struct writing {
         pthread_mutex_t lock;
         /* under lock */
         LIST_HEAD(, new_case) open;
-        struct written written[WRITTEN_SLOTS]; /* files just closed */
-        unsigned next_written;
+        struct written *written; /* owned; files just closed, in places that are used again */
+        size_t n_written;
 };
 
 struct writing *writing_new(void)
@@ -41,6 +40,7 @@ void writing_free(struct writing *w)
                 new_case_unref(n);
         }
         pthread_mutex_destroy(&w->lock);
+        free(w->written);
         free(w);
 }
 
@@ -79,18 +79,21 @@ static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, st
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
         uint64_t now = now_ns();
 
-        for (const struct written *f = w->written; f < w->written + WRITTEN_SLOTS; f++)
+        for (size_t i = 0; i < w->n_written; i++) {
+                const struct written *f = &w->written[i];
+
                 if (f->until > now && (name ? strcmp(f->name, name) == 0 : f->ino == ino)) {
                         *ret = *f;
                         return true;
                 }
+        }
         return false;
 }
 
 /* Under lock. A name has at most one file. */
 static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
 {
-        for (unsigned i = 0; i < WRITTEN_SLOTS; i++)
+        for (size_t i = 0; i < w->n_written; i++)
                 if (w->written[i].ino == ino || (name && strcmp(w->written[i].name, name) == 0))
                         w->written[i].until = 0;
 }
@@ -98,9 +101,15 @@ static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
 static void written_add(struct writing *w, const struct written *f)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+        uint64_t now = now_ns();
+        size_t i = 0;
 
         written_drop(w, f->ino, f->name); /* from an earlier flush or file */
-        w->written[w->next_written++ % WRITTEN_SLOTS] = *f;
+        while (i < w->n_written && w->written[i].until > now)
+                i++;
+        if (i == w->n_written)
+                list_grow(w->written, w->n_written++);
+        w->written[i] = *f;
 }
 
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)

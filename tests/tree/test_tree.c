@@ -911,6 +911,31 @@ START_TEST(test_files)
 }
 END_TEST
 
+/* All of a minute, not some of them: so a script may add a folder, and take a file away again. */
+START_TEST(test_many_new_cases_can_be_removed)
+{
+        struct tester t;
+        char name[32], text[32];
+        uint64_t cases;
+
+        world_make(NULL);
+        tester_start(&t);
+        cases = find(&t, "cases");
+        for (int i = 0; i < 130; i++) {
+                snprintf(name, sizeof(name), "%d.smt2", i);
+                snprintf(text, sizeof(text), "; %d\n", i);
+                ck_assert_int_eq(add(&t, name, text), 0);
+        }
+        for (int i = 0; i < 130; i++) {
+                snprintf(name, sizeof(name), "%d.smt2", i);
+                ck_assert_int_eq(call(&t, FUSE_UNLINK, cases, NULL, 0, name, strlen(name) + 1), 0);
+                ck_assert_int_eq(call(&t, FUSE_UNLINK, cases, NULL, 0, name, strlen(name) + 1), EROFS);
+        }
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* To print a case's features takes long, so only an open does it. The second case ends within an assertion. */
 START_TEST(test_features_are_read_at_an_open)
 {
@@ -1227,7 +1252,7 @@ int main(void)
                                       test_told_again_when_forgotten,
                                       test_more_measured_again_than_is_recorded,
                                       test_files,
-                                      test_new_cases, test_features_are_read_at_an_open,
+                                      test_new_cases, test_many_new_cases_can_be_removed, test_features_are_read_at_an_open,
                                       test_interrupts,
                                       test_interrupts_race,
                                       test_end_under_load,
