@@ -587,6 +587,8 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 return r;
         r = cases_open_bytes(c, old, &fd, NULL);
         if (r == 0)
+                r = case_check_text(name, fd); /* the name says the format */
+        if (r == 0)
                 r = look_at(name, fd, old->size, &i);
         if (r < 0)
                 return r;

@@ -76,7 +76,7 @@ size_t case_unpacked_name(const char *name);
  * VERDICT_UNKNOWN. -EEXIST with a sentence: another status is known. -EINVAL: several check-sat. */
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status);
 int cases_remove(struct cases *c, uint32_t id);
-/* Renames a case, which may change its format. For writers that use a temporary name first. */
+/* Renames a case. -EINVAL also where a file of that name could not begin as this one. For writers that use a temporary name first. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);
 
 /* A question of a case with an id of its own, for results kept by id; found, or added unlisted. -ENOENT with a sentence: the case has fewer questions. */

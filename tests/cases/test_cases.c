@@ -152,22 +152,24 @@ START_TEST(test_renamed)
         struct cases *c = open_cases();
         uint32_t id;
 
-        assert_ok(add(c, "tmp", "one", &id));
-        assert_ok(add(c, "x/b", "two", &id));
+        assert_ok(add(c, "tmp", "p cnf 0 0", &id));
+        assert_ok(add(c, "x/b", "; two", &id));
+        assert_error(cases_rename(c, 1, "a.smt2"), EINVAL); /* its bytes would be no case of that name */
+        assert_error(cases_rename(c, 2, "b.cnf"), EINVAL);
         assert_error(cases_rename(c, 1, "x/b"), EEXIST);
         assert_error(cases_rename(c, 1, "x"), EEXIST); /* a folder of names */
         assert_error(cases_rename(c, 1, "../x"), EINVAL);
         assert_error(cases_rename(c, 7, "y"), ENOENT);
         assert_ok(cases_rename(c, 1, "tmp"));
         assert_ok(cases_get(c, 1, &i));
-        ck_assert_int_eq(i->format, FORMAT_SMT2);
+        ck_assert_int_eq(i->format, FORMAT_CNF);
         assert_ok(cases_rename(c, 1, "x/a.cnf"));
         assert_error(cases_find(c, "tmp", &j), ENOENT);
         assert_ok(cases_find(c, "x/a.cnf", &j));
         ck_assert_uint_eq(j->id, 1);
         ck_assert_int_eq(j->format, FORMAT_CNF);
         ck_assert(digest_equal(&i->sha256, &j->sha256) && i->added == j->added && i->size == j->size);
-        assert_bytes(c, 1, "one");
+        assert_bytes(c, 1, "p cnf 0 0");
         assert_ok(cases_remove(c, 1));
         assert_error(cases_rename(c, 1, "y"), ENOENT);
         assert_ok(add(c, "tmp", "three", &id)); /* the name is free again */
