@@ -105,9 +105,8 @@ void trial_list_done(struct trial_list *l);
 /* From this number on. */
 int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret);
 
-/* The run of an arm alone, for at most so many seconds: a solver's fact, or a command's run kept by arm_keep(). -ENOENT if not known. */
-int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, double seconds,
-              struct trial_run *ret);
+/* The run of an arm alone, up to the portfolio's limit: a solver's fact, or a command's run kept by arm_keep(). -ENOENT if not known. */
+int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, struct trial_run *ret);
 /* The cell of a solver's arm alone under this limit; borrows solver and case. */
 struct cell arm_cell(const struct arm *a, const struct case_info *info, uint64_t wall_ns);
 int arm_keep(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info,

@@ -21,7 +21,7 @@ static int alone_find(const struct trial_query *q, struct trial **ret)
         struct trial_run run = {0};
         enum judgement judgement;
         struct trial *t;
-        int r = arm_known(q->workspace, p, &p->arms[q->alone], q->info, (double)p->wall_ns / NSEC_PER_SEC, &run);
+        int r = arm_known(q->workspace, p, &p->arms[q->alone], q->info, &run);
 
         if (r < 0)
                 return r;

@@ -68,11 +68,10 @@ static int begin_turn(struct running *run, const struct step *step)
                               q->portfolio->name);
 }
 
-/* A remote run has no partial result. */
+/* The run must be known up to the portfolio's limit: the turns after this one have no other beginning. */
 static int find_known(const struct trial_query *q, const struct arm *arm, double until, struct trial_run *ret)
 {
-        double limit = (double)q->portfolio->wall_ns / NSEC_PER_SEC;
-        int r = arm_known(q->workspace, q->portfolio, arm, q->info, runs_remotely(arm) ? limit : until, ret);
+        int r = arm_known(q->workspace, q->portfolio, arm, q->info, ret);
 
         if (r == 0 && ret->attempt.seconds > until)
                 ret->attempt = (struct attempt){ENDING_STOPPED, until};

@@ -157,7 +157,7 @@ static void score_arms(struct workspace *w, const struct portfolio *p, const str
                 bool is_solved;
 
                 if (info)
-                        arm_known(w, p, &p->arms[a], info, limit, &fact);
+                        arm_known(w, p, &p->arms[a], info, &fact);
                 run = fact.attempt.ending != ENDING_NONE ? &fact.attempt : &t->runs[a].attempt; /* the trial's run if it came to its end */
                 is_solved = run->ending == ENDING_SOLVED && !fails_at_once(&p->arms[a], info);
                 if (is_solved && info)

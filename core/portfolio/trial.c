@@ -273,11 +273,10 @@ struct cell arm_cell(const struct arm *a, const struct case_info *info, uint64_t
                              .wall_ns = wall_ns};
 }
 
-static int fact_known(struct workspace *w, const struct arm *a, const struct case_info *info, double seconds,
-                      struct trial_run *ret)
+static int fact_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, struct trial_run *ret)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
-        struct cell cell = arm_cell(a, info, (uint64_t)(seconds * NSEC_PER_SEC));
+        struct cell cell = arm_cell(a, info, p->wall_ns);
         int r;
 
         if (!recipe_takes(a->recipe, info->format))
@@ -287,24 +286,26 @@ static int fact_known(struct workspace *w, const struct arm *a, const struct cas
                 return r;
         ret->verdict = f->verdict;
         ret->attempt = (struct attempt){ending_of(f->verdict), (double)f->wall_ns / NSEC_PER_SEC};
+        if (f->verdict == VERDICT_TIMEOUT && f->limits.cpu_ns > 0 && f->limits.cpu_ns < f->limits.wall_ns && f->cpu_ns >= f->limits.cpu_ns)
+                ret->attempt = (struct attempt){ENDING_FAILED, (double)f->cpu_ns / NSEC_PER_SEC}; /* as in lane_go_on(); its time is the limit */
         return 0;
 }
 
-int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, double seconds,
-              struct trial_run *ret)
+int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *a, const struct case_info *info, struct trial_run *ret)
 {
+        double limit = (double)p->wall_ns / NSEC_PER_SEC;
         int r;
 
         if (a->problem)
                 return -ENOENT;
-        r = a->solver ? fact_known(w, a, info, seconds, ret) : command_known(w, p, a, info, ret);
+        r = a->solver ? fact_known(w, p, a, info, ret) : command_known(w, p, a, info, ret);
         if (r < 0)
                 return r;
         ret->known = true;
-        if (ret->attempt.seconds > seconds || ret->attempt.ending == ENDING_STOPPED) {
-                if (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < seconds * (1 - 1e-9))
+        if (ret->attempt.seconds > limit || ret->attempt.ending == ENDING_STOPPED) {
+                if (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < limit * (1 - 1e-9))
                         return -ENOENT; /* later results are not known */
-                ret->attempt = (struct attempt){ENDING_STOPPED, seconds};
+                ret->attempt = (struct attempt){ENDING_STOPPED, limit};
         }
         return 0;
 }

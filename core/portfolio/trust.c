@@ -146,7 +146,7 @@ struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, 
                 if (t && i < t->n_arms && says(&t->runs[i]))
                         ret[i] = t->runs[i];
                 else
-                        arm_known(w, p, &p->arms[i], info, (double)p->wall_ns / NSEC_PER_SEC, &ret[i]);
+                        arm_known(w, p, &p->arms[i], info, &ret[i]);
         return ret;
 }
 

@@ -172,6 +172,16 @@ toy_recipe burns 'timeout = 10s' 'cputime = 10ms'
 test_that "an arm has its recipe's limit of CPU time, in its turn as alone" '
 	run 0 -q solver add --recipe burns.recipe burns burns && run 0 portfolio add cpu burns --timeout 5s && run 0 portfolio run cpu fact.smt2 && [ "$(field 2)" = timeout ] &&
 	awk -v t="$(field 3)" "BEGIN { exit !(t < 4) }" && run 0 portfolio run cpu fact.smt2 --alone && [ "$(field 2)" = timeout ] && run 0 portfolio show cpu && has out "^portfolio	1	10.000	0	1.0000"'
+test_that "... which then costs its CPU time, and not the limit of all" '
+	run 0 portfolio reset cpu && run 0 portfolio run cpu fact.smt2 && [ "$(field 2)" = timeout ] && awk -v t="$(field 3)" "BEGIN { exit !(t < 4) }"'
+make_script slow
+script_commit slow 1 "echo 'lasts 1.0' >&2"
+toy_recipe slow 'timeout = 10s'
+tell_time "$top/clock"
+test_that "an arm with a stored run is not run again for a turn that is shorter" '
+	run 0 -q solver add --recipe slow.recipe slow slow && run 0 portfolio add slow slow --timeout 1300ms && SOLVERFS_FAULTS=$top/clock run 0 run slow HEAD fact.smt2 --timeout 5s &&
+	run 0 portfolio run slow fact.smt2 && [ "$(field 2,3)" = "$(printf "sat\t1.000000")" ] && run 0 mount "$mnt" &&
+	has "$mnt/portfolios/slow/cases/fact.smt2/order.tsv" "sat \(known\)$"; r=$?; run 0 unmount "$mnt"; (exit $r)'
 
 cat >eats.py <<'END'
 #!/usr/bin/python3
