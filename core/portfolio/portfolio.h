@@ -92,7 +92,7 @@ DEFINE_CLEANUP(struct trial *, trial_free)
 
 /* Stores it as the next trial of the epoch, with a number no less than its old one. *ret: the trial that the case has, if it stands; else NULL. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
-/* -ENOENT if there is none, or its answer is taken back because its arm was wrong since or another one contradicts it. */
+/* -ENOENT if there is none, or it does not stand: its arm was wrong since, another one contradicts it, or it had no arm and now has one. */
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);
 int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* also a trial that is taken back */
 uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p); /* how many were taken back and replaced */

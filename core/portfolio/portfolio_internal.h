@@ -46,5 +46,5 @@ enum judgement answer_judge(struct workspace *w, const struct portfolio *p, cons
                             char **ret_why);
 /* Each arm's known answer, in this trial (NULL: none) or alone; zero if not known. free() the list. */
 struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);
-/* False if present knowledge takes its answer back. */
+/* False if present knowledge takes its answer back, or has an arm for a case that had none. */
 bool trial_stands(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);

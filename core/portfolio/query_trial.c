@@ -99,7 +99,7 @@ static int compute(struct trial_query *q, struct running *run, struct value **re
                 return r;
         t = there ? steal_pointer(there) : steal_pointer(run->trial);
         *ret_stands = trial_is_alone(q) || trial_stands(q->workspace, q->portfolio, q->info, t);
-        if (!*ret_stands) { /* the arm was wrong on another case meanwhile: another arm must answer */
+        if (!*ret_stands && t->winner < t->n_arms) { /* the arm was wrong on another case meanwhile: another arm must answer */
                 free(t->alarm);
                 t->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", q->portfolio->arms[t->winner].name);
                 t->winner = (uint32_t)t->n_arms;

@@ -179,7 +179,7 @@ static void score_case(struct workspace *w, const struct portfolio *p, const str
         c->alarm = *t->alarm ? copy_string(t->alarm) : NULL;
         cases_get(workspace_cases(w), t->case_id, &info);
         score_arms(w, p, t, info, s->limit, c);
-        c->is_taken_back = info && !trial_stands(w, p, info, t);
+        c->is_taken_back = info && t->winner < p->n_arms && !trial_stands(w, p, info, t);
         c->comparable = true;
         for (size_t a = 0; a < p->n_arms; a++) {
                 c->comparable &= !isnan(c->par2[a]);

@@ -155,6 +155,9 @@ bool trial_stands(struct workspace *w, const struct portfolio *p, const struct c
         cleanup_free struct trial_run *known = NULL;
         cleanup_free char *why = NULL;
 
+        for (size_t i = 0; t->n_turns == 0 && t->n_arms == p->n_arms && i < p->n_arms; i++)
+                if (arm_was_wrong(w, p, i, NULL) == -ENOENT)
+                        return false; /* every arm was excluded when it was asked, and this one is not any more */
         if (t->winner >= p->n_arms || t->n_arms != p->n_arms)
                 return true; /* it has no answer */
         if (arm_was_wrong(w, p, t->winner, NULL) != -ENOENT)

@@ -90,6 +90,34 @@ START_TEST(test_wrong_statuses_seen_in_turn_cost_no_place)
 }
 END_TEST
 
+/* Each arm was noted wrong on a case of its own when this one was asked. The other arms' answers then made both statuses doubtful. */
+START_TEST(test_case_without_an_arm_is_asked_again)
+{
+        cleanup_trial struct trial *t = trial_new(2), *there = NULL;
+        cleanup_buffer struct buffer score = {0};
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        world();
+        lies(0, "a");
+        lies(1, "b");
+        ck_assert_uint_eq(excluded(), 2);
+        assert_ok(cases_add_unlisted(workspace_cases(w), "c", slice_string("(check-sat)\n"), &t->case_id));
+        assert_ok(cases_get(workspace_cases(w), t->case_id, &info));
+        t->winner = 2;
+        t->verdict = VERDICT_UNKNOWN;
+        assert_ok(trial_put(w, p, info, t, &there));
+        assert_ok(trial_find(w, p, t->case_id, &there));
+        lies(1, "a");
+        lies(0, "b");
+        ck_assert_uint_eq(excluded(), 0);
+        there = trial_free(there);
+        assert_error(trial_find(w, p, t->case_id, &there), ENOENT);
+        assert_ok(portfolio_print_score(w, p, &score));
+        ck_assert_ptr_null(strstr(score.data, "taken back"));
+        end();
+}
+END_TEST
+
 START_TEST(test_note_of_an_older_store_counts)
 {
         uint8_t key[TRIAL_KEY_SIZE];
@@ -101,5 +129,5 @@ START_TEST(test_note_of_an_older_store_counts)
 }
 END_TEST
 
-SUITE("trust", test_note_of_an_older_store_counts,
+SUITE("trust", test_case_without_an_arm_is_asked_again, test_note_of_an_older_store_counts,
       test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)
