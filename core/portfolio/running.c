@@ -158,7 +158,10 @@ static void sum_up(struct running *run)
                 if (run->attempts[i].ending == ENDING_SOLVED)
                         t->winner = i;
         }
-        t->verdict = t->winner < t->n_arms ? t->runs[t->winner].verdict : stopped ? VERDICT_TIMEOUT : VERDICT_UNKNOWN;
+        t->verdict = t->winner < t->n_arms        ? t->runs[t->winner].verdict
+                     : stopped                    ? VERDICT_TIMEOUT
+                     : trial_is_alone(run->query) ? t->runs[run->query->alone].verdict
+                                                  : VERDICT_UNKNOWN;
         if (trial_is_alone(run->query) && t->winner < t->n_arms)
                 trial_judge(run->query, t, t->winner, &judgement);
         if (!trial_is_alone(run->query) && t->n_turns == 0)
