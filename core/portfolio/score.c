@@ -164,7 +164,8 @@ static void score_arms(struct workspace *w, const struct portfolio *p, const str
                         is_solved = answer_judge(w, p, info, a, answers, a == t->winner ? &c->alarm : &why) == JUDGED_STANDS;
                 c->par2[a] = is_solved ? run->seconds : 2 * limit;
                 if (!fails_at_once(&p->arms[a], info) &&
-                    (run->ending == ENDING_NONE || (run->ending == ENDING_STOPPED && run->seconds < limit * (1 - 1e-9))))
+                    (run->ending == ENDING_NONE || (run->ending == ENDING_STOPPED && run->seconds < limit * (1 - 1e-9)) ||
+                     (!fact.known && t->runs[a].verdict == VERDICT_MEMOUT))) /* the other arms may have held the memory */
                         c->par2[a] = NAN;
         }
 }
