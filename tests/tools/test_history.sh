@@ -70,7 +70,8 @@ test_that "... for steps and the report, too" '
 test_that "--seeds of a program without a seed are repetitions" 'run 0 history toy b.smt2 --step 12 --seeds 3 && has out "	sat	" && run 2 history toy 1 --seeds 0 && run 2 history toy 1 --known --seeds 3'
 sed -i 's/echo sat/echo unsat/' hist/toy.sh && git -C hist commit -qam "wrong" && printf '(set-info :status sat)\n(check-sat)\n' >w.smt2
 test_that "a wrong answer is loud" '
-	run 0 -q solver update toy && run 0 case add w.smt2 && run 1 history toy w.smt2 --from HEAD~1 --all && has err "WRONG ANSWER: toy .* says unsat" && [ "$(field 8)" = "$(printf "correct\nWRONG")" ]'
+	run 0 -q solver update toy && run 0 case add w.smt2 && run 1 history toy w.smt2 --from HEAD~1 --all && has err "WRONG ANSWER: toy .* says unsat" && [ "$(field 8)" = "$(printf "correct\nWRONG")" ] && [ "$(grep -c "WRONG ANSWER" err)" = 1 ]'
+test_that "... also when it was known before" 'run 1 history toy w.smt2 --known && [ "$(grep -c "WRONG ANSWER: toy .* says unsat" err)" = 1 ] && run 1 history toy w.smt2 --to HEAD && has err "WRONG ANSWER"'
 for i in $(seq 1 12); do
 	[ "$i" -lt 5 ] && answer=unknown || answer=sat
 	[ "$i" -lt 9 ] && time=0.01 || time=0.25

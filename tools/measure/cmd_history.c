@@ -214,6 +214,13 @@ static void show_case(const struct recording *o, size_t test, const struct revis
         struct cell cell = cell_of(o, 0, test);
 
         command_must(case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h));
+        for (size_t i = 0, at = 0; i < h.n; i++) { /* wrong answers that answered() has not reported */
+                while (o->line.list[at] != h.list[i].commit)
+                        at++;
+                cell = cell_of(o, at, test);
+                if (h.list[i].fact && h.list[i].fact->wrong && o->cells[test][at].seen != HISTORY_MEASURED)
+                        command_tell_wrong(&cell, h.list[i].fact);
+        }
         case_history_steps(&h, &steps, &points);
         if (o->svg) {
                 command_must(history_order(common.solver->history, &order));
