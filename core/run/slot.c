@@ -44,6 +44,8 @@ static int use_given(const char *given, char ret[PATH_SIZE])
         if (r == 0 && snprintf(ret, PATH_SIZE, "%s", given) >= PATH_SIZE)
                 r = -ENAMETOOLONG;
         if (r == 0) {
+                for (size_t n = strlen(ret); n > 1 && ret[n - 1] == '/'; n--) /* else it would be its own parent */
+                        ret[n - 1] = '\0';
                 snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(ret, '/') - ret), ret);
                 r = access(ret, F_OK) < 0 && parent[0] != '\0' ? use_below(parent, ret) : use_folder(ret);
         }

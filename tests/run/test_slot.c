@@ -37,6 +37,13 @@ START_TEST(test_where)
         ck_assert_int_eq(chdir(folder), 0);
         ck_assert_int_eq(access("cpu3", F_OK), 0);
         close(lock);
+        snprintf(folder, sizeof(folder), "%s/below//", given);
+        setenv("SOLVERFS_SLOTS", folder, 1);
+        assert_ok(slot_folder("/own", folder, NULL));
+        ck_assert_int_eq(stat(folder, &st), 0);
+        ck_assert_int_eq(st.st_mode & 07777, 01777);
+        setenv("SOLVERFS_SLOTS", "/", 1);
+        assert_ok(slot_folder("/own", folder, NULL));
         setenv("SOLVERFS_SLOTS", "relative", 1);
         assert_error(slot_folder("/own", folder, NULL), EINVAL);
         ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "'relative'"));
