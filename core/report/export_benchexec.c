@@ -98,7 +98,7 @@ static void run(struct exporter *e, const struct export_row *row)
                 {"status", status_of(f), false},
                 {"cputime", f ? cpu : NULL, false},
                 {"walltime", f ? wall : NULL, false},
-                {"memory", f ? memory : NULL, false},
+                {"memory", f && f->memory > 0 ? memory : NULL, false},
                 {"disturbed", f && f->disturbed ? "true" : NULL, false},
                 {"walltimelimit", f ? limit : NULL, true},
                 {"effort", strcmp(row->effort, "-") != 0 ? row->effort : NULL, false},

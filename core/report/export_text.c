@@ -32,7 +32,7 @@ static void csv_row(struct exporter *e, const struct export_row *row)
 {
         const struct export_version *v = row->version;
         const struct fact *f = row->fact;
-        char wall[32] = "-", cpu[32] = "-", memory[24] = "-", date[32], seed[24] = "-", timeout[32] = "-", measured[32] = "-";
+        char wall[32] = "-", cpu[32] = "-", memory[32] = "-", date[32], seed[24] = "-", timeout[32] = "-", measured[32] = "-";
         const char *const fields[] = {
                 row->result, wall, cpu, memory, v->commit, row->check, row->name, row->effort, v->subject,
                 f && f->disturbed ? "disturbed" : "-", v->solver, date, row->sha256, row->logic, row->status, seed, timeout, measured, v->machine};
@@ -43,7 +43,7 @@ static void csv_row(struct exporter *e, const struct export_row *row)
         if (f) {
                 format_seconds(f->wall_ns, wall);
                 format_seconds(f->cpu_ns, cpu);
-                snprintf(memory, sizeof(memory), "%" PRIu64, f->memory);
+                format_memory(f->memory, memory);
                 format_exact(f->limits.wall_ns, timeout);
                 format_date(f->measured, measured);
         }

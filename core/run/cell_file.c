@@ -29,6 +29,13 @@ void format_seconds(uint64_t ns, char ret[32])
         snprintf(ret, 32, "%" PRIu64 ".%06" PRIu64, ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000);
 }
 
+void format_memory(uint64_t bytes, char ret[32])
+{
+        snprintf(ret, 32, "-");
+        if (bytes > 0)
+                snprintf(ret, 32, "%" PRIu64, bytes);
+}
+
 void format_date(int64_t seconds, char ret[32])
 {
         time_t time = (time_t)seconds;
@@ -41,7 +48,7 @@ void format_date(int64_t seconds, char ret[32])
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)
 {
         const struct blob *bytes;
-        char seconds[32];
+        char number[32];
 
         if (!f) {
                 if (file == CELL_RESULT)
@@ -49,10 +56,11 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
                 return;
         }
         if (file == CELL_TIME || file == CELL_CPUTIME) {
-                format_seconds(file == CELL_TIME ? f->wall_ns : f->cpu_ns, seconds);
-                buffer_addf(ret, "%s\n", seconds);
+                format_seconds(file == CELL_TIME ? f->wall_ns : f->cpu_ns, number);
+                buffer_addf(ret, "%s\n", number);
         } else if (file == CELL_MEMORY) {
-                buffer_addf(ret, "%" PRIu64 "\n", f->memory);
+                format_memory(f->memory, number);
+                buffer_addf(ret, "%s\n", number);
         } else if (file == CELL_RESULT && f->results.size == 0) { /* imported, without the answers of the queries */
                 buffer_addf(ret, "%s\n", verdict_name(f->verdict));
         } else {
@@ -83,5 +91,5 @@ void cell_numbers(const struct fact *f, json_t *object)
         json_object_set_new(object, "disturbed", json_boolean(f->disturbed));
         json_object_set_new(object, "time", json_real((double)f->wall_ns / 1e9));
         json_object_set_new(object, "cputime", json_real((double)f->cpu_ns / 1e9));
-        json_object_set_new(object, "memory", json_integer((json_int_t)f->memory));
+        json_object_set_new(object, "memory", f->memory > 0 ? json_integer((json_int_t)f->memory) : json_null());
 }

@@ -22,9 +22,11 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
 
 /* "0.123456": seconds, as in `time`. */
 void format_seconds(uint64_t ns, char ret[32]);
+/* Bytes; "-" for 0, which is not known: no process has none. */
+void format_memory(uint64_t bytes, char ret[32]);
 /* "2020-01-31T23:59:59Z"; "@<seconds>" of a time outside the calendar, which a commit may have. */
 void format_date(int64_t seconds, char ret[32]);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
 void cell_results(const struct fact *f, struct buffer *ret);
-/* Adds "wrong", "disturbed", "time", "cputime" and "memory". */
+/* Adds "wrong", "disturbed", "time", "cputime" and "memory" (null: not known). */
 void cell_numbers(const struct fact *f, json_t *object);

@@ -1,6 +1,7 @@
 /* Queries of a script: from when their answers came to what each took. */
 #include "tests/support/test.h"
 
+#include "core/run/cell_file.h"
 #include "core/run/fact_query.h"
 
 #define MS NSEC_PER_MSEC
@@ -129,4 +130,19 @@ START_TEST(test_cut_output)
 }
 END_TEST
 
-SUITE("fact_query", test_answered, test_ended_before, test_crashed_at_the_first, test_all_together, test_not_known, test_no_answers, test_one_question, test_cut_output)
+/* The first answer came before the first look at the memory. */
+START_TEST(test_memory_not_known)
+{
+        const struct fact f = {.verdict = VERDICT_SAT};
+        cleanup_buffer struct buffer b = {0};
+        json_t *j = json_object();
+
+        cell_file_print(&f, CELL_MEMORY, &b);
+        ck_assert_str_eq(b.data, "-\n");
+        cell_numbers(&f, j);
+        ck_assert(json_is_null(json_object_get(j, "memory")));
+        json_decref(j);
+}
+END_TEST
+
+SUITE("fact_query", test_memory_not_known, test_answered, test_ended_before, test_crashed_at_the_first, test_all_together, test_not_known, test_no_answers, test_one_question, test_cut_output)

@@ -113,7 +113,7 @@ void case_history_heading(struct buffer *ret)
 int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
 {
         const struct fact *f = h->list[i].fact;
-        char sha[GIT_OID_HEXSZ + 1], date[32], wall[32], cpu[32];
+        char sha[GIT_OID_HEXSZ + 1], date[32], wall[32], cpu[32], memory[32];
         struct commit c;
         int r = history_commit(h->solver->history, h->list[i].commit, &c);
 
@@ -128,8 +128,8 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
         }
         format_seconds(f->wall_ns, wall);
         format_seconds(f->cpu_ns, cpu);
-        buffer_addf(ret, "\t%s\t%s\t%" PRIu64 "\t%s\n", wall, cpu, f->memory,
-                    cell_check(&(struct cell){.info = h->info}, f, false));
+        format_memory(f->memory, memory);
+        buffer_addf(ret, "\t%s\t%s\t%s\t%s\n", wall, cpu, memory, cell_check(&(struct cell){.info = h->info}, f, false));
         return 0;
 }
 
