@@ -65,8 +65,10 @@ static int put_output(struct attempt *a, size_t i)
                 return fail_without(a, path);
         if (r == -EACCES)
                 return attempt_fail(a, "output %s cannot be read: the build removed the permission", path);
-        if (r < 0 || fstat(fd, &st) < 0)
+        if (r == -ELOOP || r == -EISDIR || r == -EINVAL || r == -ENXIO)
                 return attempt_fail(a, "output %s is not a regular file of the build", path);
+        if (r < 0 || fstat(fd, &st) < 0) /* this machine's failure, not the commit's */
+                return errorf(r < 0 ? r : -errno, "cannot open output %s: %s", path, strerror(r < 0 ? -r : errno));
         if (st.st_size == 0)
                 return attempt_fail(a, "output %s is empty", path);
         *o = (struct build_output){.name = copy_string(basename(path)), .executable = st.st_mode & 0111};

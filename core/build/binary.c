@@ -50,6 +50,10 @@ static int put(struct taking *t, size_t i, int fd)
 
 static int failed(struct taking *t, struct archive *a)
 {
+        const int e = archive_errno(a);
+
+        if (e == ENOMEM || e == ENOSPC || e == EDQUOT || e == EIO) /* this machine's fault, not the archive's */
+                return errorf(-e, "cannot unpack %s: %s", t->era->file, strerror(e));
         return give_reason(t, "cannot be unpacked: ", archive_error_string(a) ?: "damaged");
 }
 
@@ -79,17 +83,12 @@ static void note_name(struct taking *t, const char *name)
 static int take_member(struct taking *t, struct archive *a, struct archive_entry *e, size_t i)
 {
         cleanup_close int fd = open(t->request->work_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        int r, error;
 
         if (fd < 0)
                 return errorf(-errno, "cannot make a file in %s: %s", t->request->work_dir, strerror(errno));
         if (!archive_entry_size_is_set(e) || archive_entry_size(e) > MEMBER_MAX)
                 return give_reason(t, "holds a file of more than 4 GiB", "");
-        r = archive_read_data_into_fd(a, fd);
-        error = r == ARCHIVE_OK ? 0 : archive_errno(a);
-        if (error == ENOSPC || error == EDQUOT || error == EIO) /* the disk's fault, not the archive's */
-                return errorf(-error, "cannot unpack %s: %s", t->era->file, strerror(error));
-        return r == ARCHIVE_OK ? put(t, i, fd) : failed(t, a);
+        return archive_read_data_into_fd(a, fd) == ARCHIVE_OK ? put(t, i, fd) : failed(t, a);
 }
 
 /* Goes to the next file. libarchive warns of each name that our locale (C) has not: in a tar the name is as it was, in a zip there is none. */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -412,6 +413,8 @@ START_TEST(test_failures)
         use_recipe("build = mkdir prog\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = mkfifo prog\noutput = prog\n");
+        build_fails("main", "output prog is not a regular file of the build");
+        use_recipe("build = \"python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' prog\"\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = ln -s /etc/passwd prog\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
@@ -1349,6 +1352,97 @@ START_TEST(test_build_is_of_no_time)
 }
 END_TEST
 
+static void take_descriptors(void *, const char *what, uint64_t, uint64_t)
+{
+        struct rlimit l;
+
+        getrlimit(RLIMIT_NOFILE, &l);
+        l.rlim_cur = 3;
+        if (strcmp(what, "storing programs") == 0)
+                ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &l), 0);
+}
+
+/* A program that this machine cannot open is there all the same. */
+START_TEST(test_no_descriptor_for_an_output_is_no_fact)
+{
+        const struct progress progress = {.tell = take_descriptors};
+        struct build_request q;
+        struct rlimit before;
+        int r;
+
+        make_history();
+        begin(RECIPE);
+        q = request_for("one");
+        q.progress = &progress;
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+        r = build(&q, &record);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_error(r, EMFILE);
+        build_ok("one");
+        close_all();
+}
+END_TEST
+
+/* Puts the file among the store's downloads. */
+static struct digest_text put_download(const char *path)
+{
+        cleanup_blob struct blob b = {0};
+        struct digest_text sum;
+        char to[PATH_SIZE];
+        struct digest d;
+
+        assert_ok(read_file(path, 1 << 20, &b));
+        digest_of(b.data, b.size, &d);
+        sum = digest_text(&d);
+        snprintf(to, sizeof(to), "downloads/%s", sum.s);
+        assert_ok(make_dirs("downloads", 0700));
+        assert_ok(write_file_atomic(to, b.data, b.size, 0600));
+        return sum;
+}
+
+/* The output prog of the archive is the program of the branch main. */
+static struct build_request request_for_archive(const char *path)
+{
+        char recipe[512];
+        struct build_request q;
+
+        snprintf(recipe, sizeof(recipe), "build = false\noutput = prog\n[binary \"main\"]\nfile = /%s\nsha256 = %s\noutput = prog\n", path,
+                 put_download(path).s);
+        use_recipe(recipe);
+        q = request_for("main");
+        q.downloads_dir = "downloads";
+        return q;
+}
+
+/* Unpacking needs the 64 MiB of the archive's dictionary. */
+START_TEST(test_no_memory_for_an_archive_is_no_fact)
+{
+        struct build_request q;
+        struct rlimit before, small;
+        char data[256];
+        int r;
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) /* which need memory themselves */
+        return;
+#endif
+        make_history();
+        shell("printf '#!/bin/sh' > prog; tar c prog | xz --lzma2=preset=0,dict=64MiB > a.tar.xz");
+        begin(RECIPE);
+        q = request_for_archive("a.tar.xz");
+        ask("awk '/VmData/ { print $2 }' /proc/$PPID/status", data);
+        ck_assert_int_eq(getrlimit(RLIMIT_DATA, &before), 0);
+        small = (struct rlimit){.rlim_cur = (strtoull(data, NULL, 10) << 10) + (32 << 20), .rlim_max = before.rlim_max};
+        ck_assert_int_eq(setrlimit(RLIMIT_DATA, &small), 0);
+        r = build(&q, &record);
+        ck_assert_int_eq(setrlimit(RLIMIT_DATA, &before), 0);
+        assert_error(r, ENOMEM);
+        run_build(&q);
+        ck_assert(record->ok);
+        check_output("#!/bin/sh");
+        close_all();
+}
+END_TEST
+
 SUITE("build", test_build, test_keys, test_key_elsewhere, 
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_failures, test_what_a_build_sees, test_without_sandbox,
@@ -1357,4 +1451,5 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
-      test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time)
+      test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
+      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact)
