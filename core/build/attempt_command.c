@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
+#include "core/build/binary.h"
 #include "core/build/build_tools.h"
+#include "core/run/file_digest.h"
 
 #define INSIDE       "/build"
 #define CCACHE       "/ccache"
@@ -90,6 +92,7 @@ static int bind_downloads(const struct build_request *q, struct sight *s)
                 struct digest d;
                 struct slice name;
                 size_t n = s->paths ? strings_count(s->paths) : 0;
+                struct file_look look;
 
                 recipe_download(*p, &d, &name);
                 snprintf(target, sizeof(target), DOWNLOADS "/%.*s", (int)name.size, (const char *)name.data);
@@ -98,6 +101,9 @@ static int bind_downloads(const struct build_request *q, struct sight *s)
                                 -EIO,
                                 "%.*s, which the recipe of %s downloads, is not in the store: 'solverfs solver update' gets it",
                                 (int)name.size, (const char *)name.data, q->recipe->name);
+                file_look(source, &look);
+                if (!digest_equal(&look.digest, &d))
+                        return errorf(-EIO, DOWNLOAD_DAMAGED, source);
                 strings_add(&s->paths, source);
                 strings_add(&s->paths, target);
                 add_bind(s, (struct bind){.source = s->paths[n], .target = s->paths[n + 1]});

@@ -169,8 +169,7 @@ static int open_file(const struct build_request *q, const struct recipe *era, in
                               era->name, era->range);
         r = digest_of_fd(fd, &d, &size);
         if (r == 0 && !digest_equal(&d, &expected))
-                return errorf(-EIO, "%s of the store was damaged; 'solverfs fsck' takes it away, and 'solverfs solver update' gets it again",
-                              path);
+                return errorf(-EIO, DOWNLOAD_DAMAGED, path);
         if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
                 r = -errno;
         if (r == 0)

@@ -3,6 +3,8 @@
 
 #include "core/build/build.h"
 
+#define DOWNLOAD_DAMAGED "%s of the store was damaged; 'solverfs fsck' takes it away, and 'solverfs solver update' gets it again"
+
 /* Takes the outputs from the file: the file itself, or the archive's files that `era->outputs` name. *ret_list (of *ret_n, the caller's even after an
  * error) are in request->programs then. *ret_reason (malloc'd) is set if it is impossible with these bytes, whoever tries: no archive, no such file
  * in it. -EIO with a sentence if the store has no such file, or other bytes. */

@@ -1443,6 +1443,31 @@ START_TEST(test_no_memory_for_an_archive_is_no_fact)
 }
 END_TEST
 
+START_TEST(test_a_damaged_download_is_no_source)
+{
+        struct build_request q;
+        struct digest_text sum;
+        char recipe[512];
+
+        make_history();
+        shell("echo right > file");
+        begin(RECIPE);
+        sum = put_download("file");
+        snprintf(recipe, sizeof(recipe), "download = /file %s\nbuild = cp /downloads/file prog\noutput = prog\n", sum.s);
+        use_recipe(recipe);
+        q = request_for("one");
+        q.downloads_dir = realpath("downloads", NULL);
+        run_build(&q);
+        check_output("right\n");
+        shell("echo wrong | tee downloads/* >/dev/null");
+        record = build_record_unref(record);
+        assert_error(build(&q, &record), EIO);
+        ck_assert_msg(strstr(error_message(-EIO), "was damaged"), "%s", error_message(-EIO));
+        free((char *)q.downloads_dir);
+        close_all();
+}
+END_TEST
+
 SUITE("build", test_build, test_keys, test_key_elsewhere, 
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_failures, test_what_a_build_sees, test_without_sandbox,
@@ -1452,4 +1477,4 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
-      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact)
+      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_a_damaged_download_is_no_source)
