@@ -37,6 +37,8 @@ static int put(struct taking *t, size_t i, int fd)
         struct build_output *o = &t->list[i];
         int r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
 
+        if (r == 0 && o->size == 0)
+                return give_reason(t, "has an empty ", t->era->outputs[i]);
         for (size_t k = i; r == 0 && k < t->n; k++)
                 if (k == i || strcmp(t->members[k], t->members[i]) == 0) {
                         t->found[k] = t->list[k].executable = true;

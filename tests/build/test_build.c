@@ -1443,6 +1443,21 @@ START_TEST(test_no_memory_for_an_archive_is_no_fact)
 }
 END_TEST
 
+START_TEST(test_an_empty_released_program_is_a_failure)
+{
+        struct build_request q;
+
+        make_history();
+        shell(": > prog; tar cf empty.tar prog");
+        begin(RECIPE);
+        q = request_for_archive("empty.tar");
+        run_build(&q);
+        ck_assert(!record->ok);
+        ck_assert_str_eq(record->reason, "the released binary empty.tar has an empty prog");
+        close_all();
+}
+END_TEST
+
 START_TEST(test_a_damaged_download_is_no_source)
 {
         struct build_request q;
@@ -1477,4 +1492,4 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
-      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_a_damaged_download_is_no_source)
+      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source)
