@@ -105,6 +105,23 @@ static int name_reason(struct attempt *a, size_t number, const char *text, const
         return errorf(-EIO, "a build command ended in an unknown way: %d", x->end);
 }
 
+bool build_limit_is_raised(const char *reason, const struct recipe_limits *now)
+{
+        char was[32];
+        uint64_t limit;
+        int whole = 0;
+
+        if (sscanf(reason, "timed out after %31[^,]", was) == 1)
+                return parse_duration(was, &limit) == 0 && now->wall_ns > limit;
+        for (const char *p; (p = strstr(reason, " needs more than the ")); reason = p + 1) /* the last one: the command may have these words, too */
+                ;
+        if (sscanf(reason, "needs more than the %31s of memory it may use (build-memory)%n", was, &whole) == 1 && !reason[whole])
+                return parse_size(was, &limit) == 0 && now->memory > limit;
+        if (sscanf(reason, "needs more than the %31s processes it may have (build-processes)%n", was, &whole) == 1 && !reason[whole])
+                return parse_size(was, &limit) == 0 && now->processes > limit;
+        return false;
+}
+
 int attempt_judge(struct attempt *a, size_t number, const char *text, const struct execute_result *x)
 {
         int r = name_reason(a, number, text, x);

@@ -53,6 +53,8 @@ void build_outputs_digest(const struct build_output *list, size_t n, struct dige
 /* Where the outputs of two builds differ, one line: "output kissat differs in 19 of 912344 bytes, first at 0x1f3a ("...")". *ret is malloc'd; NULL if
  * they are equal. A program that is missing in the store counts as different. */
 int build_differences(struct programs *programs, const struct build_record *a, const struct build_record *b, char **ret);
+/* True if the reason of a failed build is a limit that was lower than this one. Limits are not in build keys. */
+bool build_limit_is_raised(const char *reason, const struct recipe_limits *now);
 #define BUILD_RECORD_VERSION 2 /* its first byte in the store */
 int build_record_encode(const struct build_record *b, struct buffer *ret);
 /* -EBADMSG; -ENOENT for an incremental build of an older version; the commit is to be built again. */

@@ -4,7 +4,7 @@
 #include "core/query/build_query.h"
 #include "core/query/same_program.h"
 
-int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
+static int read_record(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
@@ -14,11 +14,20 @@ int build_record_find(struct workspace *w, const struct digest *build, bool with
                 r = store_get(t, TABLE_BUILDS, SLICE(build->bytes, DIGEST_SIZE), &b);
         if (r == 0)
                 r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
-        if (r == 0 && !(*ret)->ok && build_tools_changed(w, build, NULL)) { /* a tool that was missing may be there now */
+        return r == -EBADMSG ? -ENOENT : r; /* an unreadable record is computed again */
+}
+
+int build_record_find(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, bool with_log, struct build_record **ret)
+{
+        int r = read_record(w, build, with_log, ret);
+
+        if (r == 0 && !(*ret)->ok &&
+            (build_tools_changed(w, build, NULL) || /* a tool that was missing may be there now */
+             build_limit_is_raised((*ret)->reason, &era_or_solver(s->history, s->recipe, commit)->build_limits))) {
                 *ret = build_record_unref(*ret);
                 r = -ENOENT;
         }
-        return r == -EBADMSG ? -ENOENT : r; /* an unreadable record is computed again */
+        return r;
 }
 
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
@@ -26,7 +35,7 @@ int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with
         struct digest key;
         int r = build_key(s->history, commit, s->recipe, &key);
 
-        return r < 0 ? r : build_record_find(w, &key, with_log, ret);
+        return r < 0 ? r : build_record_find(w, s, commit, &key, with_log, ret);
 }
 
 int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd)
@@ -160,7 +169,7 @@ static int program_of_record(struct workspace *w, const struct digest *build, st
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup_txn struct store_txn *t = NULL;
         const struct digest *program;
-        int r = build_record_find(w, build, false, &record);
+        int r = read_record(w, build, false, &record);
 
         if (r < 0)
                 return r;

@@ -4,8 +4,9 @@
 #include "core/query/resolved_cell.h"
 #include "core/workspace/meta.h"
 
-/* The same as build_find() and query_build(), for callers that have the build key: computing it reads the commit's trees. */
-int build_record_find(struct workspace *w, const struct digest *build, bool with_log, struct build_record **ret);
+/* The same as build_find() and query_build(), for callers that have the build key: computing it reads the commit's trees. A failed build counts only
+ * while what it used is unchanged, and the limit that ended it is not raised. */
+int build_record_find(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, bool with_log, struct build_record **ret);
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The program under which a build's results are stored. -ENOENT: not built, or failed. */
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);

@@ -1483,6 +1483,30 @@ START_TEST(test_a_damaged_download_is_no_source)
 }
 END_TEST
 
+START_TEST(test_raised_limits)
+{
+        static const struct {
+                const char *reason;
+                bool is_raised;
+        } rows[] = {
+                {"timed out after 1m, in command 1 (make)", true},
+                {"timed out after 2m, in command 1 (make)", false},
+                {"timed out after 1h, in command 1 (make)", false},
+                {"command 1 (x needs more than the 1g of memory) needs more than the 2047m of memory it may use (build-memory)", true},
+                {"command 1 (make) needs more than the 2g of memory it may use (build-memory)", false},
+                {"command 1 (make) needs more than the 3 processes it may have (build-processes)", true},
+                {"command 1 (make) needs more than the 4 processes it may have (build-processes)", false},
+                {"command 1 (x needs more than the 1g of memory it may use (build-memory)) exited with status 1", false},
+                {"command 1 (echo timed out after 1s, in vain) exited with status 1", false},
+                {"the build made no prog", false},
+        };
+        const struct recipe_limits now = {.wall_ns = 120 * NSEC_PER_SEC, .memory = UINT64_C(2) << 30, .processes = 4};
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                ck_assert_msg(build_limit_is_raised(rows[i].reason, &now) == rows[i].is_raised, "%s", rows[i].reason);
+}
+END_TEST
+
 SUITE("build", test_build, test_keys, test_key_elsewhere, 
       test_modified_sources_are_put_back, test_links_are_not_followed, test_worktree_is_the_commit,
       test_stale_output_is_no_output, test_failures, test_what_a_build_sees, test_without_sandbox,
@@ -1492,4 +1516,4 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
-      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source)
+      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source, test_raised_limits)

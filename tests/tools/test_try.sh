@@ -91,6 +91,10 @@ printf '(assert (not p))\n(check-sat)\n' >a.smt2
 test_that "a solver of the store, at a revision, on a file: the build stays, the run does not" '
 	run 0 solver try toy v1 a.smt2 && row answer ok "unsat is read" && run 0 case list && empty out && run 0 build toy v1'
 test_that "on a case of the store" 'run 0 case add a.smt2 && run 0 solver try toy v1 1 --once && row answer ok unsat && run 3 solver try toy v1 nowhere && run 3 solver try toy v9 && run 3 solver try nowhere && run 2 solver try'
+recipe 'build = "head -c 60000000 /dev/zero | tail -n 1 >big && cp solve.sh toy"' "build-memory = 20m"
+test_that "a build that its limit ended begins again when the limit is raised, and not before" '
+	run 0 solver add --replace toy source --recipe toy.recipe -q && run 1 build toy v1 --json && has out "20m of memory" && cp out before && run 1 run toy v1 1 && run 1 build toy v1 --json && cmp out before &&
+	sed -i "s/= 20m/= 1g/" toy.recipe && run 0 solver add --replace toy source --recipe toy.recipe -q && run 0 run toy v1 1 && [ "$(field 2)" = unsat ] && run 0 build toy v1'
 
 hold_cores
 test_that "--wait gives up: no core is free" 'limit=30 run 75 solver try toy v1 1 --once --wait 0 && has err "waits for a core: somebody has core"'
