@@ -23,6 +23,7 @@
  *
  * It uses only functions of every libc, and no memory of the program's heap. Forked children are not followed, nor programs that they execute. */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
@@ -81,13 +82,18 @@ static size_t n_text;
 
 static void flush(void)
 {
+        const int before = errno; /* the program's */
+
         for (size_t at = 0; at < n_text && getpid() == owner;) {
                 ssize_t n = write(TRAIL_FD, text + at, n_text - at);
 
+                if (n < 0 && errno == EINTR)
+                        continue;
                 if (n <= 0)
                         is_on = false;
                 at = n > 0 ? at + (size_t)n : n_text;
         }
+        errno = before;
         n_text = 0;
 }
 

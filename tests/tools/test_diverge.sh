@@ -225,6 +225,34 @@ assert [n[\"kind\"] for n in c[\"place\"][\"next\"]] == [\"return\", \"compariso
 	test_that "a build that fails with it, too, and a program without sources" '
 		run 0 diverge calls two.cnf base refuses && has err "refuses cannot be built with -finstrument-functions: command 1" &&
 		run 0 diverge programs 1 "$one" "$two" && has err "is a program without sources"'
+	# The trail is read from the third tick on that finds its pipe full.
+	cat >ticks.c <<'END'
+#include <poll.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+static void __attribute__((no_instrument_function)) tick(int s)
+{
+	static int full;
+	struct pollfd p = {.fd = 9, .events = POLLOUT};
+
+	full += poll(&p, 1, 0) == 0;
+	if (full == 3 && write(8, "\n", 1) == 1)
+		full++;
+}
+static void step(void) { __asm__ volatile(""); }
+int main(void)
+{
+	sigaction(SIGALRM, &(struct sigaction){.sa_handler = tick}, 0);
+	setitimer(ITIMER_REAL, &(struct itimerval){{0, 5000}, {0, 5000}}, 0);
+	for (int i = 0; i < 50000; i++)
+		step();
+	return 0;
+}
+END
+	test_that "a signal while the trail waits for its reader does not end it" '
+		gcc -finstrument-functions -o ticks ticks.c "${SOLVERFS_TRAIL_RUNTIME:-$(dirname "$solverfs")/../core/build/solverfs-trail.a}" &&
+		mkfifo full trail && { timeout 60 env SOLVERFS_TRAIL="window 0 200000" ./ticks 9>trail 8>full & } && { read -r _ <full; grep -c "^C"; } <trail >out && is out 50001'
 	test_that "nothing is left in the store" '[ -z "$(ls store/scratch)" ]'
 else
 	skip "calls are compared" "no addr2line or gcc"
