@@ -89,11 +89,11 @@ static int check_folder(const char *path, char *const *list)
         static const char *const there[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
         static const char *const ours[] = {"/build", "/tools", "/ccache", "/scratch", "/case", "/downloads", "/proc",
                                            "/dev",   "/sys",   "/run",    "/tmp",     "/var/tmp"};
+        cleanup_free char *closed = format_string("%s/", path);
 
         if (*path != '/')
                 return errorf(-EINVAL, "'%s' is not absolute; it is a folder of this machine", path);
-        if (path[1] == '\0' || path[1] == '.' || path[strlen(path) - 1] == '/' || strstr(path, "//") || strstr(path, "/./") ||
-            strstr(path, "/../") || strlen(path) >= PATH_SIZE / 2 || strpbrk(path, "\n\t"))
+        if (strstr(closed, "//") || strstr(closed, "/./") || strstr(closed, "/../") || strlen(path) >= PATH_SIZE / 2 || strpbrk(path, "\n\t"))
                 return errorf(-EINVAL, "'%s' is not a plain path: no '//', no '.' or '..', no '/' at the end", path);
         for (size_t i = 0; i < ARRAY_SIZE(there); i++)
                 if (path_is_in(path, there[i]))
@@ -191,6 +191,14 @@ static int read_count(const char *text, uint64_t *ret)
         return 0;
 }
 
+static struct short_text format_count(uint64_t n)
+{
+        struct short_text ret;
+
+        snprintf(ret.s, sizeof(ret.s), "%llu", (unsigned long long)n);
+        return ret;
+}
+
 static int set_quantity(const struct recipe_key *k, const char *text, uint64_t *field)
 {
         uint64_t value;
@@ -199,7 +207,7 @@ static int set_quantity(const struct recipe_key *k, const char *text, uint64_t *
                                          : read_count(text, &value);
 
         if (r == 0 && (value < k->least || value > k->most)) {
-                struct short_text (*format)(uint64_t) = k->kind == KIND_DURATION ? format_duration : format_size;
+                struct short_text (*format)(uint64_t) = k->kind == KIND_DURATION ? format_duration : k->kind == KIND_SIZE ? format_size : format_count;
 
                 r = errorf(-EINVAL, "%s is not between %s and %s", text, format(k->least).s, format(k->most).s);
         }

@@ -477,6 +477,7 @@ START_TEST(test_bad_values)
         refused_line("processes = many", "'many' is not a whole number");
         refused_line("processes = 99999999999999999999999", "is not a whole number");
         refused_line("processes = 0", "not between 1 and");
+        refused_line("processes = 5000000", "5000000 is not between 1 and 4194304");
         refused_line("samples = 0", "not between 1 and");
         refused_line("format = smt", "'smt' is none of smt2, cnf and any");
         refused_line("dialect = 3.0", "'3.0' is none of");
@@ -497,6 +498,12 @@ START_TEST(test_bad_values)
         refused_line("effort = [0-9]+", "has 0 groups");
         refused_line("effort = (a)(b)", "has 2 groups");
         refused_line("effort = (a", "not a regular expression");
+        refused_line("dependency = /", "not a plain path");
+        refused_line("dependency = /opt/", "not a plain path");
+        refused_line("dependency = /opt//x", "not a plain path");
+        refused_line("dependency = /opt/../x", "not a plain path");
+        refused_line("dependency = /opt/..", "not a plain path");
+        refused_line("dependency = /opt/.", "not a plain path");
         refused_line("environment = A", "is not NAME=VALUE");
         refused_line("environment = =b", "is not NAME=VALUE");
         refused_line("environment = A-B=c", "'A-B' is not a variable's name");
