@@ -119,7 +119,7 @@ int build(const struct build_request *request, struct build_record **ret)
         if (r < 0)
                 return r;
         root = c.oid;
-        if (q.recipe->within) {
+        if (q.recipe->within && !q.recipe->file) {
                 const char *host = recipe_submodule(q.recipe->within).commit;
 
                 if (!history_holds(q.history, host))

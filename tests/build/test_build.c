@@ -1458,6 +1458,30 @@ START_TEST(test_an_empty_released_program_is_a_failure)
 }
 END_TEST
 
+/* Only what is built is within another repository: the host's commit is not needed. */
+START_TEST(test_a_released_program_is_within_nothing)
+{
+        struct build_request q;
+        char recipe[512];
+
+        make_history();
+        shell("echo released > prog");
+        begin(RECIPE);
+        snprintf(recipe, sizeof(recipe), "within = lib=h %040d\nbuild = false\noutput = prog\n[binary \"main\"]\nfile = /prog\nsha256 = %s\n", 7,
+                 put_download("prog").s);
+        use_recipe(recipe);
+        q = request_for("main");
+        q.downloads_dir = "downloads";
+        run_build(&q);
+        check_output("released\n");
+        q.downloads_dir = NULL;
+        record = build_record_unref(record);
+        assert_error(build(&q, &record), EIO);
+        ck_assert_msg(strstr(error_message(-EIO), "at main, is not in the store"), "%s", error_message(-EIO));
+        close_all();
+}
+END_TEST
+
 START_TEST(test_a_damaged_download_is_no_source)
 {
         struct build_request q;
@@ -1516,4 +1540,4 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
-      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source, test_raised_limits)
+      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)
