@@ -12,7 +12,6 @@
 #define FORMAT      1
 #define DEPENDENCY  N_FILE_KINDS       /* next to the kinds of files: a folder with all its content */
 #define SOURCE      (N_FILE_KINDS + 1) /* a name in the root of the sources */
-#define PATHS_MOST  (1u << 17)
 #define LINKS_MOST  40
 
 struct used {
@@ -66,7 +65,7 @@ static void add(void *used, const char *path)
 {
         struct used *u = used;
 
-        if (u->n >= PATHS_MOST || !(path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(u->attempt->request, path)))
+        if (!(path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(u->attempt->request, path)))
                 return;
         list_grow(u->list, u->n);
         u->list[u->n++] = copy_string(path);
@@ -115,7 +114,9 @@ static void add_interpreter(struct used *u, const char *path)
 
 static void add_implied(struct used *u)
 {
-        for (size_t i = 0; i < u->n; i++) { /* the list grows */
+        const size_t most = 6 * u->n; /* an interpreter may be a script, but the kernel follows at most five: more is a circle */
+
+        for (size_t i = 0; i < MIN(u->n, most); i++) { /* the list grows */
                 const char *name = strrchr(u->list[i], '/');
 
                 if (u->list[i][0] == '/' && access(u->list[i], X_OK) == 0)

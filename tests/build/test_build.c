@@ -1217,6 +1217,27 @@ START_TEST(test_used)
         check_changed(NULL);
         shell("rm /usr/local/bin/own_tool");
         check_changed("/usr/local/bin/own_tool");
+        shell("printf '#!/usr/local/bin/own_tool\n' > /usr/local/bin/own_tool; chmod 755 /usr/local/bin/own_tool"); /* its own interpreter */
+        build_ok("main");
+        check_used("/usr/local/bin/own_tool");
+        close_all();
+}
+END_TEST
+
+/* A list is as long as those of all commands together. */
+START_TEST(test_used_by_many_commands)
+{
+        static const char ask_for_many[] = "build = python3 make.py\n";
+        char recipe[512] = "output = prog\n";
+
+        shell("git init -q -b main r; cd r; printf 'import os\nfor i in range(45000): os.path.lexists(\"/usr/none/\" + str(i))\n' > make.py; commit one");
+        for (unsigned i = 0; i < 3; i++)
+                strcat(recipe, ask_for_many);
+        strcat(recipe, "build = \"echo made > prog; cat /usr/none/last || :\"\n");
+        begin(recipe);
+        build_ok("main");
+        check_used("/usr/none/1");
+        check_used("/usr/none/last");
         close_all();
 }
 END_TEST
@@ -1538,6 +1559,6 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_many_at_once, test_killed_build, test_a_starved_build_is_no_fact, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
-      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_objects_outlive_other_tools,
+      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_by_many_commands, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
       test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)
