@@ -302,6 +302,7 @@ static void make_name(const struct program *p, const struct recipe *recipe, char
                 struct hasher *h = hasher_new();
                 struct digest d;
 
+                hasher_string(h, basename(p->path));
                 hasher_string(h, p->hex);
                 hasher_string(h, p->run.data);
                 hasher_string(h, p->seed.data);
@@ -407,7 +408,8 @@ static int add(struct workspace *w, const struct program *p, const struct recipe
 
 static bool is_it(const struct recipe *b, const struct program *p)
 {
-        return b->file && strcmp(b->sha256, p->hex) == 0 && strcmp(b->run ?: "", p->run.data ?: "") == 0 && strcmp(b->seed ?: "", p->seed.data ?: "") == 0;
+        return b->file && strcmp(basename(b->file), basename(p->path)) == 0 && strcmp(b->sha256, p->hex) == 0 &&
+               strcmp(b->run ?: "", p->run.data ?: "") == 0 && strcmp(b->seed ?: "", p->seed.data ?: "") == 0;
 }
 
 /* -ENOENT: the program was not named before. */

@@ -1,8 +1,9 @@
 /* Programs without a repository: `exec:PATH ARG …` names a program of this machine with a command line, wherever a version is named.
  *
  * Each program is a commit of the solver `programs`, which is made when the first program is named. From then on it is like any other solver: its
- * commits are built (the file is kept), run, compared, shown in the mount. A commit is the file's bytes and the command line, and has no parents; its
- * tag is the program's name. The config has a [binary "programs NAME"] for each, with `run` and `seed`; limits and `effort` are in [solver "programs"].
+ * commits are built (the file is kept), run, compared, shown in the mount. A commit is the file's name (which is $0) and bytes and the command line,
+ * and has no parents; its tag is the program's name. The config has a [binary "programs NAME"] for each, with `run` and `seed`; limits and `effort` are
+ * in [solver "programs"].
  *
  *     'exec:/usr/bin/z3 -st'                                   runs z3 -st {case}
  *     'exec:/usr/bin/z3 smt.random_seed={n} {case}'            the word with {n} (or {seed}) is used only with a seed

@@ -92,6 +92,9 @@ test_that "a file that was changed is another version; results of the old one st
 test_that "a program that is gone is still run: the store has it" 'mv bin/old bin/away && run 0 run programs Toy-1.0 one.cnf && mv bin/away bin/old'
 test_that "two programs that call themselves the same" '
 	program bin/twin "Toy version 1.0" "echo unknown" && run 0 run "$(at twin)" short.smt2 && has out "	Toy-1.0@[0-9a-f]{8}	"'
+test_that "one file under three names is three programs, as it may ask for its name" '
+	program bin/m-sat "Multi 1.0" "case \$0 in *-un*) echo unknown ;; *) echo sat ;; esac" && ln bin/m-sat bin/m-unsat && ln bin/m-sat bin/m-unlike &&
+	run 0 run "$(at m-sat)" "$(at m-unsat)" "$(at m-unlike)" short.smt2 && [ "$(field 2 | tr "\n" " ")" = "sat unknown unknown " ] && [ "$(field 6 | sort -u | wc -l)" = 3 ]'
 test_that "named by two processes at once it is one" '
 	program bin/race "Race 5.1" "echo sat" && for i in 1 2 3; do "$solverfs" -q run "$(at race)" short.smt2 >race.$i 2>&1 & done; wait
 	[ "$(cut -f 6 race.? | sort | uniq -c | awk "{print \$1, \$2}")" = "3 Race-5.1" ] && [ "$(grep -c "binary .programs Race" store/config)" = 1 ]'
