@@ -3,15 +3,16 @@
 #include "core/query/answers.h"
 #include "core/query/cell_value.h"
 #include "core/query/run_query.h"
+#include "core/query/same_program.h"
 
 #define SAMPLE_KEY_SIZE (FACT_KEY_SIZE + 4)
 
-/* The prefix of all rows of a cell's measurements under its limits. */
-static void samples_prefix(const struct resolved_cell *resolved, const struct case_info *info, uint8_t ret[FACT_KEY_SIZE])
+/* The prefix of all rows of a cell's measurements under its limits, and under one digest of its program. */
+static void samples_prefix(const struct resolved_cell *resolved, const struct digest *program, const struct case_info *info, uint8_t ret[FACT_KEY_SIZE])
 {
         uint8_t run[RUN_KEY_SIZE];
 
-        resolved_run_key(resolved, info, run);
+        join_run_key(program, &info->sha256, &resolved->setting, run);
         fact_key(run, &resolved->limits, ret);
 }
 
@@ -32,20 +33,24 @@ static void measurements_done(struct measurements *m)
 }
 #define cleanup_measurements cleanup(measurements_done)
 
-/* Takes over `fact`. */
+/* Takes over `fact`. The first one of a number counts. */
 static void add_measurement(struct measurements *m, uint32_t number, struct fact *fact)
 {
         size_t at = m->n;
 
+        while (at > 0 && m->list[at - 1].number > number)
+                at--;
+        if (at > 0 && m->list[at - 1].number == number) {
+                fact_unref(fact);
+                return;
+        }
         list_grow(m->list, m->n);
-        for (; at > 0 && m->list[at - 1].number > number; at--)
-                m->list[at] = m->list[at - 1];
+        memmove(&m->list[at + 1], &m->list[at], (m->n - at) * sizeof(*m->list));
         m->list[at] = (struct measurement){number, fact};
         m->n++;
 }
 
-/* The measurements in TABLE_SAMPLES under a prefix, by number. */
-static int read_kept(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], struct measurements *ret)
+static int read_rows(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], struct measurements *ret)
 {
         cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_SAMPLES, .prefix = SLICE(prefix, FACT_KEY_SIZE)};
         int r;
@@ -61,16 +66,31 @@ static int read_kept(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], s
         return r;
 }
 
+/* The measurements in TABLE_SAMPLES under each digest of the program, by number. */
+static int read_kept(struct store_txn *t, const struct resolved_cell *resolved, const struct case_info *info, struct measurements *ret)
+{
+        const struct digest *program = &resolved->programs[0];
+        cleanup_free struct digest *others = NULL;
+        size_t n = 0;
+        int r = program_others(t, program, &others, &n);
+
+        for (size_t i = 0; r == 0 && i <= n; i++) {
+                uint8_t prefix[FACT_KEY_SIZE];
+
+                samples_prefix(resolved, i == 0 ? program : &others[i - 1], info, prefix);
+                r = read_rows(t, prefix, ret);
+        }
+        return r;
+}
+
 /* All measurements of a cell. A single one has no row: it is number 0. So is a fact under other limits that covers these. */
 static int read_measurements(struct store_txn *t, const struct resolved_cell *resolved, const struct case_info *info, struct measurements *ret)
 {
         cleanup(fact_unrefp) struct fact *value = NULL;
-        uint8_t prefix[FACT_KEY_SIZE];
         int r;
 
-        samples_prefix(resolved, info, prefix);
         ret->info = info;
-        r = read_kept(t, prefix, ret);
+        r = read_kept(t, resolved, info, ret);
         if (r < 0 || (ret->n > 0 && ret->list[0].number == 0))
                 return r;
         r = resolved_find_in(t, resolved, info, ret->brief, &value);
@@ -97,12 +117,10 @@ bool samples_are_kept(struct workspace *w, const struct resolved_cell *resolved,
 {
         cleanup_measurements struct measurements all = {.brief = true};
         cleanup_txn struct store_txn *t = NULL;
-        uint8_t prefix[FACT_KEY_SIZE];
 
         if (resolved->n_programs == 0 || store_read(workspace_store(w), &t) < 0)
                 return false;
-        samples_prefix(resolved, info, prefix);
-        return read_kept(t, prefix, &all) == 0 && all.n > 0;
+        return read_kept(t, resolved, info, &all) == 0 && all.n > 0;
 }
 
 int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user)
@@ -145,7 +163,7 @@ static int put_sample(struct store_txn *t, const struct keeping *k, uint32_t num
         uint8_t key[SAMPLE_KEY_SIZE];
         int r = fact_encode(f, &b);
 
-        samples_prefix(&k->query->resolved, k->query->cell.info, key);
+        samples_prefix(&k->query->resolved, &k->query->resolved.programs[0], k->query->cell.info, key);
         key_u32(key + FACT_KEY_SIZE, number);
         return r < 0 ? r : store_put(t, TABLE_SAMPLES, SLICE(key, sizeof(key)), SLICE(b.data, b.size));
 }
@@ -230,12 +248,10 @@ static int keep_in(void *user, struct store_txn *t)
         const struct run_query *q = k->query;
         cleanup_measurements struct measurements all = {0};
         cleanup(fact_unrefp) struct fact *former = NULL;
-        uint8_t prefix[FACT_KEY_SIZE];
         int r;
 
         k->value = fact_unref(k->value); /* the transaction may run twice */
-        samples_prefix(&q->resolved, q->cell.info, prefix);
-        r = read_kept(t, prefix, &all);
+        r = read_kept(t, &q->resolved, q->cell.info, &all);
         if (r == 0)
                 r = resolved_find_in(t, &q->resolved, q->cell.info, false, &former);
         if (r == -ENOENT && all.n == 0 && q->sample == 0) {

@@ -52,8 +52,9 @@ test_that "whichever of its digests another commit has, the results are its own,
 	measured_at d1 e.smt2 d1 && throw 200 && run 0 build --again dice d1 && has out "not reproducible" && run 0 build dice d2 && measured_at d2 e.smt2 d1'
 test_that "and what is measured with that one is the first one's" 'measured_at d2 f.smt2 d2 && measured_at d1 f.smt2 d2'
 test_that "two programs that turn out to be one answer for each other" '
-	throw 300 && measured_at d3 e.smt2 d3 && measured_at d3 g.smt2 d3 && run 0 build --again dice d1 &&
+	throw 300 && measured_at d3 e.smt2 d3 && measured_at d3 g.smt2 d3 && run 0 noise dice d3 f.smt2 --runs 2 --json && cp out noise && run 0 build --again dice d1 &&
 	measured_at d1 g.smt2 d3 && measured_at d3 f.smt2 d2 && measured_at d3 e.smt2 d1'
+test_that "the repetitions of each are still known" 'run 0 noise dice d3 f.smt2 --runs 2 --json && cmp noise out'
 test_that "and count as one" 'run 0 build dice d1 d2 d3 && has err "^3 commits, 3 different builds, 1 different program$"'
 
 # -- answers --
