@@ -44,9 +44,10 @@ size_t cell_value_choose(const struct measurement *list, size_t n)
 bool cell_value_is_wrong(const struct measurement *list, size_t n)
 {
         const struct measurement *first = deciding(list, n);
+        const bool is_again = first->number >= MEASUREMENT_AGAIN;
 
         for (size_t i = 0; i < n; i++)
-                if (list[i].fact->wrong && list[i].fact->measured >= first->fact->measured && agree(list[i].fact, first->fact))
+                if (list[i].fact->wrong && (!is_again || &list[i] == first || list[i].fact->measured > first->fact->measured))
                         return true;
         return false;
 }

@@ -17,5 +17,5 @@ struct measurement {
 };
 /* The index of the value in a list that is sorted by number and not empty. Brief facts are enough. */
 size_t cell_value_choose(const struct measurement *list, size_t n);
-/* True if a measurement that counts, from the deciding one on, contradicts the case's status. */
+/* True if a measurement, from the last `run --again` on, contradicts the case's status, whatever the others answer. */
 bool cell_value_is_wrong(const struct measurement *list, size_t n);

@@ -60,8 +60,11 @@ static int read_rows(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], s
 
                 if (each.key.size != SAMPLE_KEY_SIZE || fact_decode(each.value, ret->brief, &f) < 0) /* an unreadable one is measured again */
                         continue;
-                if (!ret->info || fact_for_case(&f, ret->info) == 0)
-                        add_measurement(ret, key_get_u32((const uint8_t *)each.key.data + FACT_KEY_SIZE), f);
+                if (ret->info && fact_for_case(&f, ret->info) < 0)
+                        continue;
+                if (ret->info)
+                        f->wrong |= answers_contradict(f, ret->info); /* as in resolved_find_in() */
+                add_measurement(ret, key_get_u32((const uint8_t *)each.key.data + FACT_KEY_SIZE), f);
         }
         return r;
 }

@@ -6,7 +6,7 @@ struct row {
         uint32_t number;
         const char *result;
         double seconds;
-        bool disturbed, wrong;
+        bool disturbed, wrong, same_second; /* as the row before */
 };
 
 #define MOST 8
@@ -15,6 +15,7 @@ static size_t choose(const struct row *rows, size_t n, bool *ret_wrong)
 {
         struct measurement list[MOST];
         struct fact facts[MOST];
+        int64_t measured = 0;
         size_t at;
 
         for (size_t i = 0; i < n; i++) {
@@ -28,7 +29,7 @@ static size_t choose(const struct row *rows, size_t n, bool *ret_wrong)
                                          .wall_ns = (uint64_t)(rows[i].seconds * 1e9),
                                          .disturbed = rows[i].disturbed,
                                          .wrong = rows[i].wrong,
-                                         .measured = (int64_t)i,
+                                         .measured = rows[i].same_second ? measured : ++measured,
                                          .results = {.data = (void *)s, .size = strlen(s)}};
                 list[i] = (struct measurement){rows[i].number, &facts[i]};
         }
@@ -79,11 +80,15 @@ START_TEST(test_wrong)
         choose((const struct row[]){{0, "sat", 2, .wrong = true}, {1, "sat", 1}}, 2, &wrong);
         ck_assert(wrong); /* no unlucky sample is forgotten by being no median */
         choose((const struct row[]){{0, "sat", 2}, {1, "unsat", 1, .wrong = true}}, 2, &wrong);
-        ck_assert(!wrong); /* a contradiction is not this one's matter */
+        ck_assert(wrong); /* nor is one that differs from the first */
         choose((const struct row[]){{0, "unsat", 2, .wrong = true}, {AGAIN, "sat", 1}}, 2, &wrong);
         ck_assert(!wrong);
         choose((const struct row[]){{0, "sat", 2, .wrong = true}, {AGAIN, "sat", 1}}, 2, &wrong);
         ck_assert(!wrong); /* a new measurement settles it */
+        choose((const struct row[]){{0, "unsat", 2, .wrong = true}, {AGAIN, "sat", 1, .same_second = true}}, 2, &wrong);
+        ck_assert(!wrong);
+        choose((const struct row[]){{0, "sat", 2}, {1, "unsat", 1, .wrong = true, .same_second = true}}, 2, &wrong);
+        ck_assert(wrong);
 }
 END_TEST
 

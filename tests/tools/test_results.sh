@@ -67,6 +67,8 @@ test_that "the same at a commit that shares the program is another line of run, 
 test_that "... nor again under other limits" '
 	git config -f "$SOLVERFS_STORE/config" solver.toy.output-limit 1m && run 1 -q run toy v3 b.smt2 && run 0 status && [ "$(grep -c "WRONG ANSWER" err)" = 1 ]; r=$?
 	git config -f "$SOLVERFS_STORE/config" --unset solver.toy.output-limit; (exit $r)'
+test_that "noise tells it once for a case" '
+	run 1 -q noise toy v3 b.smt2 --runs 2 && [ "$(wc -l <err)" = 1 ] && has err "WRONG ANSWER: toy ${third:0:12} says sat on case 2 \(b.smt2\), whose status is unsat"'
 test_that "it is no longer told when its case was removed" '
 	run 0 case remove b.smt2 && run 0 status && ! has err "WRONG ANSWER" && run 0 case add b.smt2 && run 0 status && has err "WRONG ANSWER"'
 test_that "two programs that contradict each other where nobody knows the answer are as loud" '

@@ -19,6 +19,7 @@ struct noisy {
         bool *decided;   /* the same */
         bool *answered;  /* the same */
         int *builds;     /* [revisions] 0; -ENODATA: cannot be built; another -errno: was not built */
+        bool *has_told;  /* [revisions][cases] a wrong answer was reported */
         bool has_failed; /* and a message was printed */
 };
 
@@ -54,12 +55,17 @@ static void before_answered(void *user, size_t i, int r, struct value *v, const 
                 note_error(o, r, reason);
 }
 
+static struct cell cell_of(const struct noisy *o, size_t i)
+{
+        return (struct cell){.solver = common.solver, .commit = o->revisions.list[i / (o->cases.n * o->runs)],
+                             .info = o->cases.list[i / o->runs % o->cases.n], .wall_ns = o->timeout};
+}
+
 static int make_sample(void *user, size_t i, struct query **ret)
 {
         struct noisy *o = user;
         size_t revision = i / (o->cases.n * o->runs);
-        struct cell cell = {.solver = common.solver, .commit = o->revisions.list[revision], .info = o->cases.list[i / o->runs % o->cases.n],
-                            .wall_ns = o->timeout};
+        struct cell cell = cell_of(o, i);
 
         return o->builds[revision] < 0 ? -ENODATA : query_sample(common.workspace, &cell, (uint32_t)(i % o->runs) + 1, ret);
 }
@@ -76,6 +82,12 @@ static void sample_answered(void *user, size_t i, int r, struct value *v, const 
         o->seconds[i] = (double)f->wall_ns / 1e9;
         o->decided[i] = verdict_is_decided(f->verdict);
         o->answered[i] = true;
+        if (f->wrong && !o->has_told[i / o->runs]) {
+                struct cell cell = cell_of(o, i);
+
+                command_tell_wrong(&cell, f);
+                o->has_told[i / o->runs] = true;
+        }
 }
 
 static void measure(struct noisy *o)
@@ -85,6 +97,7 @@ static void measure(struct noisy *o)
         o->seconds = allocate(n, sizeof(*o->seconds));
         o->decided = allocate(n, sizeof(*o->decided));
         o->answered = allocate(n, sizeof(*o->answered));
+        o->has_told = allocate(o->revisions.n * o->cases.n, sizeof(*o->has_told));
         o->builds = allocate(o->revisions.n, sizeof(*o->builds));
         command_ask(&(struct command_batch){.n = n_before, .title = "build", .make = make_before, .answered = before_answered, .user = o});
         command_ask(&(struct command_batch){.n = n, .title = "noise", .make = make_sample, .answered = sample_answered, .user = o});
@@ -223,7 +236,8 @@ void cmd_noise(int argc, char **argv)
                 "were decided, runs of each, mean time, mean difference between a case's slowest run and its fastest, the largest such difference, "
                 "the threshold that follows for campaigns (twice that, 0.1 s at least), cases that no run decided, cases that some runs decided and "
                 "others did not.\v"
-                "Samples are kept: repeat the command to continue after an interruption, or to print the results again.\n\n"
+                "Samples are kept: repeat the command to continue after an interruption, or to print the results again. "
+                "The exit status is 1 when an answer is wrong.\n\n"
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         static struct noisy o = {.runs = 10};
         static char head[] = "HEAD";
