@@ -55,12 +55,12 @@ static void disputable(const struct fact *f, const struct case_info *info, struc
                 ret->size = 0;
 }
 
-/* The first question with two different answers, else SIZE_MAX. */
-static size_t first_difference(struct slice a, struct slice b)
+/* The first question with two different answers, else SIZE_MAX. `query`: only that one, 1, 2, …; 0: any. */
+static size_t first_difference(struct slice a, struct slice b, uint32_t query)
 {
         const char *x = a.data, *y = b.data;
 
-        for (size_t i = 0; i < MIN(a.size, b.size); i++)
+        for (size_t i = query > 0 ? query - 1 : 0; i < MIN(a.size, b.size) && (query == 0 || i < query); i++)
                 if (contradict(x[i], y[i]))
                         return i;
         return SIZE_MAX;
@@ -95,7 +95,7 @@ static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struc
                 char *end = strrchr(row.key, '/') + 1;
 
                 *end = '\0';
-                *ret_disputed |= first_difference(letters, note_rest(&row)) != SIZE_MAX;
+                *ret_disputed |= first_difference(letters, note_rest(&row), 0) != SIZE_MAX;
                 r = letters.size > 0 && strcmp(row.key, same) == 0 ? 0 : note_set(t, row.key, f, false, SLICE("", 0));
                 if (r < 0)
                         return r;
@@ -145,7 +145,7 @@ void answers_log(struct workspace *w, const struct noted_fact *f)
         if (is_wrong(f)) {
                 wrong_line(f->cell, f->fact, &line);
                 log_info("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
-        } else if (f->cell->info->status == VERDICT_UNKNOWN && dispute_find(w, f->cell->info->id, &line) == 1)
+        } else if (dispute_find(w, f->cell->info, f->fact, &line) == 1)
                 log_info("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
 }
 
@@ -255,10 +255,10 @@ static void dispute_line(const struct noted_cell *a, const struct noted_cell *b,
 }
 
 /* One of the two answers is by `of`, whichever group has it. */
-static int find_pair(struct workspace *w, const struct notes *said, size_t i, size_t k, const struct solver *of, struct buffer *ret)
+static int find_pair(struct workspace *w, const struct notes *said, size_t i, size_t k, uint32_t query, const struct solver *of, struct buffer *ret)
 {
         cleanup_noted struct noted_cell a = {0}, b = {0};
-        size_t question = first_difference(note_rest(&said->list[i]), note_rest(&said->list[k]));
+        size_t question = first_difference(note_rest(&said->list[i]), note_rest(&said->list[k]), query);
         int r;
 
         if (question == SIZE_MAX)
@@ -282,7 +282,7 @@ static int is_disputed(struct workspace *w, uint32_t info)
         return r < 0 ? r : store_has(t, TABLE_META, slice_string(row));
 }
 
-static int find_dispute(struct workspace *w, uint32_t info, const struct solver *of, struct buffer *ret)
+static int find_dispute(struct workspace *w, uint32_t info, uint32_t query, const struct solver *of, struct buffer *ret)
 {
         cleanup_notes struct notes said = {0};
         int r = is_disputed(w, info);
@@ -290,13 +290,18 @@ static int find_dispute(struct workspace *w, uint32_t info, const struct solver 
         r = r == 1 ? read_said(w, info, &said) : r;
         for (size_t i = 0; r == 0 && i < said.n; i = group_end(&said, i))
                 for (size_t k = group_end(&said, i); r == 0 && k < said.n; k = group_end(&said, k))
-                        r = find_pair(w, &said, i, k, of, ret);
+                        r = find_pair(w, &said, i, k, query, of, ret);
         return r;
 }
 
-int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret)
+int dispute_find(struct workspace *w, const struct case_info *info, const struct fact *f, struct buffer *ret)
 {
-        return find_dispute(w, info, NULL, ret);
+        cleanup_buffer struct buffer letters = {0};
+
+        if (!f || f->wrong)
+                return 0;
+        disputable(f, info, &letters);
+        return letters.size == 0 ? 0 : find_dispute(w, info->query > 0 ? info->whole : info->id, info->query, NULL, ret);
 }
 
 /* By solver, case, seed and commit; the limits are between them, and the version is before them. */
@@ -347,7 +352,7 @@ int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn 
                 cleanup_buffer struct buffer line = {0};
                 unsigned id;
 
-                if (sscanf(c.list[i].key, "disputed/%x", &id) == 1 && (r = find_dispute(w, id, of, &line)) == 1)
+                if (sscanf(c.list[i].key, "disputed/%x", &id) == 1 && (r = find_dispute(w, id, 0, of, &line)) == 1)
                         r = fn(user, ANSWER_CONTRADICTION, line.data);
         }
         return r;

@@ -4,18 +4,13 @@
 #include "core/run/effort.h"
 #include "core/run/fact_query.h"
 
-bool fact_has_answer(const struct fact *f)
-{
-        return f && verdict_is_decided(f->verdict);
-}
-
 const char *cell_check(const struct cell *cell, const struct fact *f, bool disputed)
 {
         if (f && f->wrong)
                 return "WRONG";
         if (disputed)
                 return "DISPUTED";
-        return fact_has_answer(f) && f->verdict == cell->info->status ? "correct" : "-";
+        return f && verdict_is_decided(f->verdict) && f->verdict == cell->info->status ? "correct" : "-";
 }
 
 int cell_print(struct workspace *w, const struct recipe *recipe, const struct case_info *info, const struct fact *f, enum cell_file file,

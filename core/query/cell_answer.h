@@ -15,6 +15,3 @@ const char *cell_check(const struct cell *cell, const struct fact *f, bool dispu
 /* Prints any file of a cell: also CELL_QUERIES, which reads the case for the lines of its questions, and CELL_EFFORT. `f` as above. */
 int cell_print(struct workspace *w, const struct recipe *recipe, const struct case_info *info, const struct fact *f, enum cell_file file,
                struct buffer *ret);
-
-/* True if the fact is sat or unsat; false for NULL. */
-bool fact_has_answer(const struct fact *f);

@@ -128,7 +128,7 @@ typedef int (*wrong_answer_fn)(void *user, enum answer_alarm a, const char *line
 int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user);
 /* Prints such a line for a wrong fact. */
 void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret);
-/* 1 and the line if cells contradict each other on the case, else 0. */
-int dispute_find(struct workspace *w, uint32_t info, struct buffer *ret);
+/* 1 and the line if cells contradict each other on the case or query, where `f` (NULL: none) has an answer that is not known to be wrong; else 0. */
+int dispute_find(struct workspace *w, const struct case_info *info, const struct fact *f, struct buffer *ret);
 /* Call this when the status of a case becomes known: stored answers may be wrong. */
 int answers_look_again(struct workspace *w, uint32_t info);

@@ -92,6 +92,18 @@ run 0 set add asked "inc.smt2#all" && run 0 watch toy --once --set asked || cat 
 printf '\n# and slower again\n' >>toy/toy.sh && sed -i 's/t = \$(3 + c); /t = $(3 + c); if (NR == 5) t *= 9; /' toy/toy.sh && git -C toy commit -q -a -m slower
 test_that "watch takes a set of queries, and tells which one" 'run 6 watch toy --once --set asked && [ "$(wc -l <out)" = 1 ] && cp err told && run 0 run toy v1 "inc.smt2#2" && has told "slower at $(git -C toy rev-parse --short=12 HEAD) .*case $(cut -f 1 out) 0.02"'
 
+# -- contradictions --
+printf '(check-sat)\n(check-sat) ; two that nobody knows\n' >open.smt2
+for g in sat unsat; do printf '#!/bin/sh\necho %s\necho unknown\n' $g >"say-$g" && chmod +x "say-$g"; done
+one="exec:'$top/say-sat'" other="exec:'$top/say-unsat'"
+test_that "two that contradict each other on a query before the last one" '
+	run 0 case add open.smt2 && run 0 run "$one" open.smt2 && run 1 run "$other" open.smt2 && [ "$(field 2,7)" = "unsat,unknown	DISPUTED" ] &&
+	has err "CONTRADICTION: case .* of its question 1: one of them is wrong" && run 1 run "$one" open.smt2 && [ "$(field 2,7)" = "sat,unknown	DISPUTED" ] &&
+	run 0 export --format csv programs && [ "$(grep open.smt2 out | grep -c DISPUTED)" = 2 ]'
+test_that "... on the query itself, and on no other" '
+	run 1 run "$one" "$other" "open.smt2#1" && [ "$(field 7 | tr "\n" " ")" = "DISPUTED DISPUTED " ] && [ "$(grep -c "CONTRADICTION.* of its question 1" err)" = 1 ] &&
+	run 0 run "$one" "$other" "open.smt2#2" && ! has out DISPUTED'
+
 # -- output that was cut --
 for answer in sat unsat; do for _ in $(seq 200); do printf "(set-info :status $answer)\n(check-sat)\n"; done; done >many.smt2
 printf '#!/bin/sh\nsed -n "s/.*status \\(.*\\))/\\1/p" "$1"\n' >many.sh && chmod +x many.sh && many="exec:'$top/many.sh' {case}"

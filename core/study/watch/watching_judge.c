@@ -349,9 +349,7 @@ static int dispute_case(struct watching *w, size_t test)
         for (size_t i = 0; i < w->n_pools; i++)
                 if (fact_at(w, i, test))
                         newest = i;
-        if (newest == NO_PLACE || !verdict_is_decided(verdict_at(w, newest, test)))
-                return 0;
-        r = dispute_find(w->workspace, w->cases[test]->id, &line);
+        r = dispute_find(w->workspace, w->cases[test], fact_at(w, newest, test), &line);
         if (r > 0)
                 alarm_first(w, ALARM_CONTRADICTION, newest, test, line.data);
         return MIN(r, 0);
@@ -362,7 +360,6 @@ int watching_dispute(struct watching *w, struct batch *)
         int r = 0;
 
         for (size_t test = 0; test < w->n_cases && r == 0; test++)
-                if (w->cases[test]->status == VERDICT_UNKNOWN)
-                        r = dispute_case(w, test);
+                r = dispute_case(w, test);
         return r;
 }
