@@ -150,7 +150,7 @@ static int check_interpreter(const char *path)
                 return 0;
         interpreter = head + 2 + strspn(head + 2, " \t");
         interpreter[strcspn(interpreter, " \t\r\n")] = '\0';
-        return access(interpreter, X_OK) == 0
+        return !*interpreter || access(interpreter, X_OK) == 0
                        ? 0
                        : errorf(-ENOENT, "%s is a script for %s, which is not there: install that, or correct the first line", path, interpreter);
 }
@@ -174,7 +174,9 @@ static int look_at(struct program *p)
                 return errorf(-errno, "there is no program %s: %s", p->path, strerror(errno));
         if (S_ISDIR(st.st_mode))
                 return errorf(-EINVAL, "%s is a folder, not a program", p->path);
-        if (S_ISREG(st.st_mode) && access(real, X_OK) < 0)
+        if (!S_ISREG(st.st_mode)) /* the open of a FIFO waits for a writer */
+                return errorf(-EINVAL, "%s is no file, and so no program", p->path);
+        if (access(real, X_OK) < 0)
                 return errorf(-EACCES, "%s cannot be executed by you: make it executable, or name another file", p->path);
         r = check_interpreter(real);
         if (r == 0)
