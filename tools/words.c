@@ -49,9 +49,11 @@ void command_solver(const char *name, struct solver **ret)
 
 void command_find_program(const char *text, struct solver **ret, uint32_t *ret_commit)
 {
-        int r = program_commit(common.workspace, text, ret, ret_commit);
+        int r = program_commit(common.workspace, text, common.signals, ret, ret_commit);
 
-        command_must_as(r == -EINVAL || r == -EACCES || r == -ENOEXEC ? STATUS_USAGE : status_of(r), r);
+        if (r == -EINVAL || r == -EACCES || r == -ENOEXEC)
+                command_must_as(STATUS_USAGE, r);
+        command_must(r);
 }
 
 void command_program(const char **word)

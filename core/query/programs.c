@@ -11,6 +11,7 @@
 #include "core/recipe/recipe_keys.h"
 #include "core/run/file_digest.h"
 #include "core/run/runner.h"
+#include "core/workspace/lease.h"
 
 #define PREFIX      "exec:"
 #define NAME_MOST   64 /* characters of a name, without what makes it unique */
@@ -379,21 +380,35 @@ static int check_sections(const struct program *p)
         return r < 0 ? errorf(r, "'%s' cannot be kept: %s", text, error_message(r)) : 0;
 }
 
-/* Under the lock of the config. */
-static int add(struct workspace *w, const struct program *p, const struct recipe *recipe)
+/* Not under the lock of the config: this may wait for a core, and for the program. */
+static int ask_version(struct workspace *w, const struct program *p, int cancel_fd, char ret_line[VERSION_LINE])
 {
         const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
+        struct lease lease = {.workspace = w, .what = p->text, .cancel_fd = cancel_fd, .slot.lock = -1};
         cleanup(recipe_unrefp) struct recipe *asking = recipe_new();
-        cleanup_buffer struct buffer name = {0}, sections = {0};
-        char line[VERSION_LINE];
-        int code, r = check_sections(p);
+        cleanup_free char *engines = format_string("%s/engines", w->dir), *pid = format_string("%d", (int)getpid());
+        cleanup_close int alive = -1;
+        int code, r = make_dirs(engines, 0700);
 
         if (r == 0)
-                r = program_ask_version(w, asking, &program, 1, NULL, NULL, -1, &code, line);
+                r = lock_wait(engines, pid, true, &alive); /* as an engine has it: without it, another process sweeps our scratch folder away */
+        if (r == 0)
+                r = lease_take(&lease);
         if (r < 0)
                 return r;
-        if (code != 0)
-                line[0] = '\0';
+        r = program_ask_version(w, asking, &program, 1, lease_cpus(&lease), NULL, cancel_fd, &code, ret_line);
+        lease_leave(&lease);
+        if (r == 0 && code != 0)
+                ret_line[0] = '\0';
+        return r;
+}
+
+/* Under the lock of the config. */
+static int add(struct workspace *w, const struct program *p, const struct recipe *recipe, char *line)
+{
+        cleanup_buffer struct buffer name = {0}, sections = {0};
+        int r;
+
         make_name(p, recipe, line, &name);
         r = keep_file(w, p);
         if (r == 0)
@@ -436,13 +451,17 @@ static int find_commit(struct workspace *w, const struct program *p, struct solv
         return r == -ENOENT ? errorf(-EIO, "the commit of %s is lost: 'solverfs fsck' says more", binary->range) : r;
 }
 
-static int add_new(struct workspace *w, const struct program *p, struct solver **ret, uint32_t *ret_commit)
+static int add_new(struct workspace *w, const struct program *p, int cancel_fd, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup(solver_unrefp) struct solver *s = NULL;
+        char line[VERSION_LINE];
         cleanup_close int lock = -1;
-        int r = store_read_only(w->store) ? errorf(-EROFS, "'%s' was not named before, and the store is read-only", p->text)
-                                          : lock_wait(w->dir, "solvers.lock", false, &lock);
+        int r = store_read_only(w->store) ? errorf(-EROFS, "'%s' was not named before, and the store is read-only", p->text) : check_sections(p);
 
+        if (r == 0)
+                r = ask_version(w, p, cancel_fd, line);
+        if (r == 0)
+                r = lock_wait(w->dir, "solvers.lock", false, &lock);
         if (r < 0)
                 return r;
         workspace_look_again(w);
@@ -453,11 +472,11 @@ static int add_new(struct workspace *w, const struct program *p, struct solver *
         if (r == 0 && workspace_solver(w, RECIPE_PROGRAMS, &s) < 0)
                 s = NULL;
         if (r == 0)
-                r = add(w, p, s ? s->recipe : NULL);
+                r = add(w, p, s ? s->recipe : NULL, line);
         return r == 0 ? find_commit(w, p, ret, ret_commit) : r;
 }
 
-int program_commit(struct workspace *w, const char *text, struct solver **ret, uint32_t *ret_commit)
+int program_commit(struct workspace *w, const char *text, int cancel_fd, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup_program struct program p = {.text = text};
         int r = parse(&p);
@@ -467,7 +486,7 @@ int program_commit(struct workspace *w, const char *text, struct solver **ret, u
         if (r < 0)
                 return r;
         r = find_commit(w, &p, ret, ret_commit);
-        return r == -ENOENT ? add_new(w, &p, ret, ret_commit) : r;
+        return r == -ENOENT ? add_new(w, &p, cancel_fd, ret, ret_commit) : r;
 }
 
 void program_name_at(const struct solver *s, uint32_t commit, char ret[COMMIT_NAME_SIZE])

@@ -38,6 +38,12 @@ test_that "a scrambled input has the name of its format" '
 test_that "its file is kept without a core, whoever has them" '
 	hold_cores && run 0 build programs Toy-1.0 --again --wait 0; r=$?; let_cores_go; [ $r = 0 ]'
 
+test_that "a new one is asked its version on a core of its own" '
+	program bin/late "" "echo sat" && hold_cores && limit=60 run 75 run "$(at late)" short.smt2 --wait 0; r=$?; let_cores_go; [ $r = 0 ] && has err "waits for a core" && ! grep -q bin/late store/config'
+test_that "... which can be interrupted" '
+	printf "#!/bin/sh\nexec sleep 100\n" >bin/deaf && chmod +x bin/deaf && { "$solverfs" run "$(at deaf)" short.smt2 >out 2>err & pid=$!; } &&
+	await "\"$solverfs\" status 2>&1 | grep -q bin/deaf || ! kill -0 $pid 2>/dev/null" && kill -TERM $pid && wait $pid; [ $? = 130 ] && ! grep -q bin/deaf store/config'
+
 # -- arguments and seeds --
 
 test_that "arguments belong to the version, and to its name" '
