@@ -49,8 +49,9 @@ void command_solver(const char *name, struct solver **ret)
 
 void command_find_program(const char *text, struct solver **ret, uint32_t *ret_commit)
 {
-        int r = program_commit(common.workspace, text, common.signals, ret, ret_commit);
+        int r = program_commit(common.workspace, text, common.signals, &command_progress, ret, ret_commit);
 
+        progress_clear();
         if (r == -EINVAL || r == -EACCES || r == -ENOEXEC)
                 command_must_as(STATUS_USAGE, r);
         command_must(r);

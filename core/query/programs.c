@@ -451,7 +451,7 @@ static int find_commit(struct workspace *w, const struct program *p, struct solv
         return r == -ENOENT ? errorf(-EIO, "the commit of %s is lost: 'solverfs fsck' says more", binary->range) : r;
 }
 
-static int add_new(struct workspace *w, const struct program *p, int cancel_fd, struct solver **ret, uint32_t *ret_commit)
+static int add_new(struct workspace *w, const struct program *p, int cancel_fd, const struct progress *progress, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup(solver_unrefp) struct solver *s = NULL;
         char line[VERSION_LINE];
@@ -461,7 +461,7 @@ static int add_new(struct workspace *w, const struct program *p, int cancel_fd, 
         if (r == 0)
                 r = ask_version(w, p, cancel_fd, line);
         if (r == 0)
-                r = lock_wait(w->dir, "solvers.lock", false, &lock);
+                r = lock_wait_for(w->dir, "solvers.lock", progress, "waiting for another process's changes", &lock);
         if (r < 0)
                 return r;
         workspace_look_again(w);
@@ -476,7 +476,7 @@ static int add_new(struct workspace *w, const struct program *p, int cancel_fd, 
         return r == 0 ? find_commit(w, p, ret, ret_commit) : r;
 }
 
-int program_commit(struct workspace *w, const char *text, int cancel_fd, struct solver **ret, uint32_t *ret_commit)
+int program_commit(struct workspace *w, const char *text, int cancel_fd, const struct progress *progress, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup_program struct program p = {.text = text};
         int r = parse(&p);
@@ -486,7 +486,7 @@ int program_commit(struct workspace *w, const char *text, int cancel_fd, struct 
         if (r < 0)
                 return r;
         r = find_commit(w, &p, ret, ret_commit);
-        return r == -ENOENT ? add_new(w, &p, cancel_fd, ret, ret_commit) : r;
+        return r == -ENOENT ? add_new(w, &p, cancel_fd, progress, ret, ret_commit) : r;
 }
 
 void program_name_at(const struct solver *s, uint32_t commit, char ret[COMMIT_NAME_SIZE])

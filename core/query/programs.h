@@ -24,9 +24,10 @@ bool program_is_text(const char *text); /* begins with "exec:" */
 int program_digest(const char *path, struct digest *ret);
 
 /* The solver (a reference) and the commit. A new program is checked, run once with --version on a core of its own, copied into the store, and
- * added to the config: this takes up to some seconds, and waits for a core. -ECANCELED: `cancel_fd` (-1: none) is readable. -EINVAL, -ENOENT, -EACCES: with a sentence that quotes the text. -EEXIST: a solver of the user's is
+ * added to the config: this takes up to some seconds, and waits for a core and for others who change the config. -ECANCELED: `cancel_fd` (-1: none) is
+ * readable, or `progress` (may be NULL) says stop. -EINVAL, -ENOENT, -EACCES: with a sentence that quotes the text. -EEXIST: a solver of the user's is
  * called `programs`. */
-int program_commit(struct workspace *w, const char *text, int cancel_fd, struct solver **ret, uint32_t *ret_commit);
+int program_commit(struct workspace *w, const char *text, int cancel_fd, const struct progress *progress, struct solver **ret, uint32_t *ret_commit);
 
 /* Runs programs by the recipe with --version for at most ten seconds, on a slot's cores or `remote`. *ret_line: the first line on standard output,
  * "" if the program does not exit. -ENOEXEC with a sentence: it cannot be executed here. */

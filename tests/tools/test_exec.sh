@@ -43,6 +43,21 @@ test_that "a new one is asked its version on a core of its own" '
 test_that "... which can be interrupted" '
 	printf "#!/bin/sh\nexec sleep 100\n" >bin/deaf && chmod +x bin/deaf && { "$solverfs" run "$(at deaf)" short.smt2 >out 2>err & pid=$!; } &&
 	await "\"$solverfs\" status 2>&1 | grep -q bin/deaf || ! kill -0 $pid 2>/dev/null" && kill -TERM $pid && wait $pid; [ $? = 130 ] && ! grep -q bin/deaf store/config'
+lock_config() { # until let_config_go
+	rm -f held
+	python3 -c '
+import fcntl, struct, sys, time
+f = open(sys.argv[1], "a")
+fcntl.fcntl(f, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+open("held", "w").close()
+time.sleep(300)' "$SOLVERFS_STORE/solvers.lock" &
+	config_held=$!
+	await '[ -e held ]'
+}
+let_config_go() { kill $config_held; wait $config_held 2>/dev/null; }
+interrupted_after() { terminal timeout -s INT "$1" "$solverfs" run "$(at locked)" short.smt2; has out "waiting for another process.s changes"; }
+test_that "a wait for others who change the config is shown, and can be interrupted" '
+	program bin/locked "" "echo sat" && lock_config && { interrupted_after 3 || interrupted_after 30; }; r=$?; let_config_go; [ $r = 0 ] && ! grep -q bin/locked store/config'
 
 # -- arguments and seeds --
 

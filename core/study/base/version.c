@@ -78,7 +78,7 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
         const struct recipe *binary;
         char name[COMMIT_NAME_SIZE], sha[GIT_OID_HEXSZ + 1];
         struct commit c;
-        int r = program_commit(w, text, -1, &programs, &v->commit);
+        int r = program_commit(w, text, -1, NULL, &programs, &v->commit);
 
         if (r == 0)
                 r = history_commit(programs->history, v->commit, &c);
