@@ -43,6 +43,7 @@ script_commit toy 3 "$(trace 100 0 1 | sed 's/\[ .i != 0 \].*/[ $i != 4 ] || kil
 script_commit toy 4 'trap "" TERM; yes "one of a great many lines, as long as those of a solver are: 123 conflicts, 45 restarts" & yes "and another" >&2; wait'
 echo 'exit 1' >toy/build.sh && script_commit toy 5 ''
 toy_recipe toy 'trace = -v' 'timeout = 20s'
+printf '[variant "short"]\n\ttimeout = 150ms\n' >>toy.recipe
 printf '; hard\n(set-logic QF_S)\n(check-sat)\n' >hard.smt2
 run 0 init -q && run 0 solver add -q toy toy --recipe toy.recipe && run 0 case add -q hard.smt2
 
@@ -76,6 +77,8 @@ test_that "--markdown is a section for an issue" 'run 0 diverge --no-calls toy 1
 test_that "a crash in the middle is where it ends" 'run 0 diverge --no-calls toy 1 v1 v3 && has out "v3: crash" && has out "^line	out	a	8	>	level 5" && has out "^line	out	b	-	>	.the end.$"'
 test_that "a trace without an end, of a program that ignores signals, is cut off" '
 	SOLVERFS_FAULTS= run 0 diverge --no-calls toy 1 v4 v4 --timeout 300ms && has out "timeout after .*, its trace cut off" && has out "^standard output: the same kinds of lines up to where one was cut off" && has out "^standard error: the same"'
+test_that "--timeout above the recipe's is a limit of CPU time, too" '
+	run 0 diverge --no-calls short 1 v1 v2 && has out "v2: timeout" && run 0 diverge --no-calls short 1 v1 v2 --timeout 20s && ! has out "timeout|cut off"'
 test_that "and nothing is left in the store" '[ -z "$(ls store/scratch)" ]'
 test_that "a version that cannot be built is named" 'run 1 diverge --no-calls toy 1 v1 v5 && has err "cannot be built at v5" && empty out'
 test_that "wrong words are said to be wrong" '

@@ -87,11 +87,12 @@ struct recipe *diverge_recipe(const struct diverging *d, int side, const char *m
         return r;
 }
 
-struct recipe_limits diverge_limits(const struct diverging *d, const struct recipe *r)
+struct recipe_limits diverge_limits(const struct diverging *d, int side)
 {
-        struct recipe_limits l = r->limits;
+        const struct version *v = d->options->version[side];
+        struct recipe_limits l;
 
-        l.wall_ns = d->options->timeout_ns ?: l.wall_ns;
+        cell_limits(&(struct cell){.solver = v->solver, .commit = v->commit, .wall_ns = d->options->timeout_ns}, &l);
         return l;
 }
 
@@ -142,7 +143,7 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
         const struct listener listeners[] = {{hear, &s[DIVERGE_OUT]}, {hear, &s[DIVERGE_ERR]}};
         cleanup(recipe_unrefp) struct recipe *recipe =
                 diverge_recipe(d, side, o->trace ?: o->version[side]->solver->recipe->trace);
-        struct recipe_limits limits = diverge_limits(d, recipe);
+        struct recipe_limits limits = diverge_limits(d, side);
         const bool is_here = !d->lease.pool;
         struct run_result result = {0};
         char text[128];

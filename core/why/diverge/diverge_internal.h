@@ -32,7 +32,7 @@ void diverge_say(const struct diverging *d, const char *doing, int side);
 int diverge_file(const char *folder); /* an unnamed file for reading and writing */
 /* A side's recipe, for the case's format; `arguments`: further ones, or NULL. */
 struct recipe *diverge_recipe(const struct diverging *d, int side, const char *arguments);
-struct recipe_limits diverge_limits(const struct diverging *d, const struct recipe *r);
+struct recipe_limits diverge_limits(const struct diverging *d, int side);
 /* One run. `listeners`: as in runner.h. 0 however it ended. */
 int diverge_run(struct diverging *d, const struct recipe *recipe, const struct recipe_limits *limits, const struct held *programs,
                 const struct listener *listeners, const struct run_input *input, struct run_result *ret);

@@ -22,7 +22,7 @@ static int sample(struct diverging *d, int side, struct blob *ret, char **ret_wh
 {
         const struct run_input input = {.path = d->case_path, .id = d->options->info->sha256};
         cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, NULL);
-        struct recipe_limits limits = diverge_limits(d, recipe);
+        struct recipe_limits limits = diverge_limits(d, side);
         struct held programs = d->programs[side]; /* and the sampler beside them */
         cleanup_free char *run = recipe->run;
         struct run_result result = {0};

@@ -107,7 +107,7 @@ static int run(const struct trailing *t, int side, const char *mode, const char 
         const struct run_input input = {.path = d->case_path, .id = d->options->info->sha256};
         cleanup(recipe_unrefp) struct recipe *recipe = diverge_recipe(d, side, NULL);
         cleanup_free char *plain = recipe->run, *variable = format_string("SOLVERFS_TRAIL=%s", mode);
-        struct recipe_limits limits = diverge_limits(d, recipe);
+        struct recipe_limits limits = diverge_limits(d, side);
         struct held programs = t->programs[side]; /* and the list beside them */
 
         recipe->run = format_string("/bin/sh -c 'exec 9>&1 >/dev/null 2>&1; exec \"$@\"' sh %s", plain);

@@ -77,7 +77,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
 
         if (arguments)
                 recipe_add_arguments(recipe, arguments);
-        recipe->limits.wall_ns = q->timeout_ns ?: recipe->limits.wall_ns;
+        cell_limits(&(struct cell){.solver = q->version[side]->solver, .commit = q->version[side]->commit, .wall_ns = q->timeout_ns}, &recipe->limits);
         if (limit == 0)
                 limit = (double)recipe->limits.wall_ns / 1e9;
         recipe->limits.wall_ns = (uint64_t)((q->is_cpu_time ? lease_wall(limit) : limit) * 1e9);
