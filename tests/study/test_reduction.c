@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "core/recipe/recipe_keys.h"
 #include "tests/support/toy_workspace.h"
 
 static struct workspace *w;
@@ -120,7 +121,10 @@ START_TEST(test_more_effort_and_memory)
 {
         static const char recipe[] =
                 "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\neffort = conflicts: ([0-9]+)\n";
+        cleanup_reduction struct reduction known = {0};
+        struct recipe *another;
         struct observation *f;
+        struct solver *other;
 
         shell("git init -q -b main repo; cd repo; echo >a; commit first");
         toy_workspace(recipe, &w, &solver);
@@ -131,6 +135,15 @@ START_TEST(test_more_effort_and_memory)
         f = finding(FINDING_SPR, input, "plain", "busy");
         f->measure = JUDGE_EFFORT;
         assert_reduced(f, smallest, "", INTEREST_SLOW);
+        another = recipe_copy(solver->recipe); /* by another count it is another question */
+        set_string(&another->effort[0], "decisions: ([0-9]+)");
+        other = solver_with(solver, another);
+        f = finding(FINDING_SPR, input, "plain", "busy");
+        f->measure = JUDGE_EFFORT;
+        assert_error(finding_reduced(w, other, f, &known), ENOENT);
+        assert_ok(finding_reduced(w, solver, f, &known));
+        observation_unref(f);
+        solver_unref(other);
         f = finding(FINDING_SPR, input, "plain", "greedy");
         f->measure = JUDGE_MEMORY;
         assert_reduced(f, smallest, "", INTEREST_SLOW);

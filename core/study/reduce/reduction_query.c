@@ -412,6 +412,8 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
         hasher_string(h, o->step);
         if (o->measure != JUDGE_TIME)
                 hasher_number(h, o->measure);
+        if (o->measure == JUDGE_EFFORT && recipe->effort[0])
+                hasher_string(h, recipe->effort[0]);
         if (o->solver->pool) /* what is slow there need not be slow here */
                 hasher_string(h, o->solver->pool->name);
         recipe_add_limit(h, "memory", recipe->limits.memory, RECIPE_MEMORY);
