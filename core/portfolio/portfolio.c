@@ -143,6 +143,8 @@ static int open_solver(struct workspace *w, struct arm *a)
         if (r < 0)
                 return r;
         a->recipe = recipe_ref((struct recipe *)solver_recipe_at(a->solver, a->commit));
+        if (a->has_seed && !a->recipe->seed)
+                a->problem = format_string("%s: the recipe of %s has no 'seed': it cannot be told one", a->text, a->solver->recipe->name);
         h = hasher_new();
         hasher_string(h, "solver");
         hasher_add(h, build.bytes, DIGEST_SIZE);
@@ -403,8 +405,8 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
                 return r;
         r = portfolio_open(w, name, &p);
         for (size_t i = 0; r == 0 && i < p->n_arms; i++) /* a command's program may come later */
-                if (p->arms[i].problem && !p->arms[i].recipe)
-                        r = errorf(-ENOENT, "%s", p->arms[i].problem);
+                if (p->arms[i].problem && (p->arms[i].solver || !p->arms[i].recipe))
+                        r = errorf(p->arms[i].recipe ? -EINVAL : -ENOENT, "%s", p->arms[i].problem);
         if (r < 0) { /* the sentence names the line; the config is unchanged */
                 cleanup_free char *why = copy_string(error_message(r));
 

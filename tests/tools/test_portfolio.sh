@@ -182,6 +182,10 @@ test_that "an arm with a stored run is not run again for a turn that is shorter"
 	run 0 -q solver add --recipe slow.recipe slow slow && run 0 portfolio add slow slow --timeout 1300ms && SOLVERFS_FAULTS=$top/clock run 0 run slow HEAD fact.smt2 --timeout 5s &&
 	run 0 portfolio run slow fact.smt2 && [ "$(field 2,3)" = "$(printf "sat\t1.000000")" ] && run 0 mount "$mnt" &&
 	has "$mnt/portfolios/slow/cases/fact.smt2/order.tsv" "sat \(known\)$"; r=$?; run 0 unmount "$mnt"; (exit $r)'
+test_that "a seed is refused where the recipe has no 'seed'; such an arm in an older config is left out, and named" '
+	run 2 portfolio add seeds burns "burns seed=4" && has err "burns seed=4: the recipe of burns has no .seed.: it cannot be told one" && ! has store/config seed=4 &&
+	printf "[portfolio \"seeds\"]\n\tarm = burns seed=4\n\tarm = %s\n" "$(arm a)" >>store/config && run 0 portfolio run seeds both.smt2 && [ "$(field 4)" = a ] && has err "burns seed=4: the recipe"
+	r=$?; run 0 portfolio remove seeds; (exit $r)'
 
 cat >eats.py <<'END'
 #!/usr/bin/python3
