@@ -44,6 +44,8 @@ test_that "--once does not build again" 'try 0 --once && ! row reproducible "" "
 test_that "as JSON" 'try 0 --json --once && [ "$(grep -c "\"outcome\":\"ok\"" out)" = "$(wc -l <out)" ]'
 recipe "paths = solve.sh" "paths = nowhere"
 test_that "paths that are in no commit" 'try 1 --once && row paths problem ".nowhere. is in no commit"'
+recipe "paths = solve.sh" && printf '[era "..v1"]\n  paths = solve.sh\n  paths = CMakeList.txt\n  build = cp solve.sh toy\n' >>toy.recipe
+test_that "... also of an era, behind one that the recipe has, too" 'try 1 --once && row paths problem ".CMakeList.txt. is in no commit: .* of era ..v1$"'
 recipe "output = other" "build = cp solve.sh toy"
 test_that "no output: what was made is said" 'try 1 && row build problem "the build made no other; programs that it made: toy: say one of these as .output." && row answer skipped "" && row seed skipped "" && row reproducible skipped ""'
 recipe "build = nosuchtool"

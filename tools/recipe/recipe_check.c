@@ -43,10 +43,11 @@ static void check_paths(struct recipe_check *t)
 
         for (size_t i = 0; i <= r->n_eras; i++) {
                 const struct recipe *era = i == 0 ? r : r->eras[i - 1];
-                bool is_same = i > 0 && r->paths[0] && era->paths[0] && strcmp(r->paths[0], era->paths[0]) == 0, there = true;
+                bool there = true;
 
-                for (char *const *p = era->paths; *p && !is_same && !(i > 0 && era->file) && !r->within; p++)
-                        if (history_has_path(common.solver->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
+                for (char *const *p = era->paths; *p && !(i > 0 && era->file) && !r->within; p++)
+                        if ((i == 0 || !strings_have(r->paths, *p)) &&
+                            history_has_path(common.solver->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                                 check_say(t, "paths", CHECK_PROBLEM, "'%s' is in no commit: correct the path, or take it out%s%s", *p,
                                           era->range ? " of era " : "", era->range ?: "");
         }
