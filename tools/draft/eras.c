@@ -1,4 +1,5 @@
 /* Eras: where along the first parents the tree was built in another way. */
+#include "core/git/paths.h"
 #include "draft.h"
 
 #define ERAS_MAX  12 /* most eras written: the latest */
@@ -58,8 +59,8 @@ static void write_era(struct draft *d, uint32_t last, const struct draft_keys *k
         draft_lines(ret, "output", keys->outputs);
 }
 
-/* Writes an era with the usual commands. */
-static void write_usual(struct draft *d, const struct era *e)
+/* Writes an era with the usual commands. `now`: the way of the draft's commit, which the era's tree does not have. */
+static void write_usual(struct draft *d, const struct era *e, const struct way *now)
 {
         const struct compiler_flags none = {0};
         cleanup(draft_keys_done) struct draft_keys keys = {0};
@@ -74,6 +75,12 @@ static void write_usual(struct draft *d, const struct era *e)
         output = way_usual_output(way, basename(d->keys.outputs[0]));
         strings_add(&keys.outputs, output);
         about = format_string("Commits up to here are built by %s. That was not tried: these are the usual commands ('--eras' tries them).", e->name);
+        if (d->keys.paths && !paths_have(d->keys.paths, e->name)) { /* an era without paths would have the recipe's */
+                cleanup_free char *absent = format_string(":!%s", now->name);
+
+                strings_add(&keys.paths, absent);
+                buffer_adds(&keys.about_build, "The 'paths' of [solver] leave that out; these leave out nothing that is there.");
+        }
         write_era(d, e->last, &keys, about, &d->eras);
 }
 
@@ -189,5 +196,5 @@ void draft_eras(struct draft *d, const struct way *way)
                 buffer_addf(&d->eras, "\n# %zu older eras are not written here: the ways to build change too often.\n", begin);
         for (size_t i = begin; i + 1 < eras.n; i++)
                 if (*eras.list[i].name)
-                        write_usual(d, &eras.list[i]);
+                        write_usual(d, &eras.list[i], way);
 }
