@@ -207,8 +207,10 @@ test_that "what CMake clones is fetched, and named by its commit, also what that
 	has err "by CMakeLists.txt with what it clones$" && has out "DFETCHCONTENT_SOURCE_DIR_WORDS=.PWD/fetched/words" && works parted'
 make_repository moved && mkdir moved/src && sed -e "/^include(cmake/r parted/cmake/parts.cmake" -e "/^include(cmake/d" -e "/^#/d" parted/CMakeLists.txt >moved/src/CMakeLists.txt && cp parted/main.c moved/src/
 sed -i 's/^FetchContent_Make/if(NOT FETCHCONTENT_SOURCE_DIR_ANSWER)\n  message(FATAL_ERROR "no network")\nendif()\n&/' moved/src/CMakeLists.txt # sooner than FetchContent finds that
-commit moved 1 && git -C moved mv src/CMakeLists.txt src/main.c . && commit moved 2
-test_that "... in each era anew" 'draft 0 moved --eras && works moved v1 && works moved v2'
+sed -i "s/GIT_TAG main/GIT_TAG v1/" moved/src/CMakeLists.txt && commit moved 1 && git -C moved mv src/CMakeLists.txt src/main.c . && sed -i "s/GIT_TAG v1/GIT_TAG main/" moved/CMakeLists.txt && commit moved 2
+git -C part commit -q --allow-empty -m "commit 2"
+test_that "... in each era anew, at the commit that this era names" '
+	draft 0 moved --eras && works moved v1 && works moved v2 && for of in main v1; do line "submodule = fetched/Answer=$there/part $(git -C part rev-parse $of)" || exit 1; done'
 mv words words.away
 test_that "... or it is said why not" 'draft 1 parted && has err "cannot fetch what CMake clones as words, so the build is tried without: .*cannot fetch from $there/words"'
 mv words.away words

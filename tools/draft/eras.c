@@ -54,6 +54,7 @@ static void write_era(struct draft *d, uint32_t last, const struct draft_keys *k
         buffer_addf(ret, "\n[era \"..%s\"]\n", full_sha(common.solver, last).s);
         draft_comment(ret, "    ", about);
         draft_comment(ret, "    ", keys->about_build.data);
+        draft_lines(ret, "submodule", keys->submodules);
         draft_lines(ret, "paths", keys->paths);
         draft_lines(ret, "build", keys->build);
         draft_lines(ret, "output", keys->outputs);
