@@ -284,9 +284,10 @@ project eras && cp make/Makefile eras/ && commit eras 1 && echo >>eras/main.c &&
 git -C eras rm -q Makefile && cp hand/configure hand/in.mk eras/ && commit eras 3
 last=$(git -C eras rev-parse v2)
 test_that "another way to build in older commits" 'draft 0 eras && grep -qxF "[era \"..$last\"]" drafted.recipe && has out "Commits up to here are built by Makefile. That was not tried" && works eras'
-test_that "--eras tries it" 'draft 0 eras --eras && has out "by Makefile. The last of them was built" && line "output = solver" && works eras v1 && works eras v3'
+test_that "--eras tries it" 'draft 0 eras --eras && has out "by Makefile. The last of them was built" && ! has out "It wants run" && line "output = solver" && works eras v1 && works eras v3'
 project kept && sed s/solver/hand/ make/Makefile >kept/Makefile && commit kept 1 && cp hand/configure hand/in.mk kept/ && commit kept 2
 test_that "an older way to build has its file, also if it is still there and the present way does not read it" 'draft 0 kept && line "paths = :!Makefile" && line "paths = :!configure" && works kept v1 && works kept'
+test_that "--eras tries that, too, and says that it leaves out nothing" 'draft 0 kept --eras && ! has out "does not read these" && has out "Builds see the whole tree" && works kept v1'
 
 project stops && printf 'int twice;\n' >>stops/main.c && printf 'int twice;\n' >>stops/answer.c && cp make/Makefile stops/ && commit stops 1 && echo >>stops/main.c && commit stops 2
 sed -i '/int twice/d' stops/main.c stops/answer.c && commit stops 3 && echo >>stops/main.c && commit stops 4

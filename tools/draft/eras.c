@@ -150,7 +150,7 @@ static void write_tried(struct draft *d, uint32_t last, const struct draft_keys 
         struct buffer section = {0};
 
         buffer_addf(&about, "Commits up to here are built by %s. The last of them was built: %s", way, keys->about_run.data ?: "");
-        if (keys->format != d->keys.format || strcmp(keys->run, d->keys.run) != 0)
+        if (keys->format != d->keys.format || !strstr(keys->run, RECIPE_INPUT) != !strstr(d->keys.run, RECIPE_INPUT))
                 buffer_addf(&about, "It wants run = %s with format = %s, which an era cannot say.", keys->run, keys->format == FORMAT_CNF ? "cnf" : "smt2");
         write_era(d, last, keys, about.data, &section);
         buffer_adds(&section, d->eras.data ?: ""); /* the oldest comes first */
@@ -175,8 +175,11 @@ static void tried_eras(struct draft *d)
                         return;
                 }
                 draft_paths(d, line[last], &own);
-                if (!own.paths) /* an era without paths would have the recipe's */
+                if (!own.paths) { /* an era without paths would have the recipe's */
                         strings_free(steal_pointer(d->keys.paths));
+                        buffer_done(&d->keys.about_paths);
+                        buffer_adds(&d->keys.about_paths, own.about_paths.data);
+                }
                 write_tried(d, line[last], &own, way);
                 keys = &own;
         }
