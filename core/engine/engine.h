@@ -220,7 +220,7 @@ void *job_remote(struct job *j); /* its remote slot, for RESOURCE_REMOTE; NULL *
 /* The same for a computation that outlives its slots: the caller gives the slot back to the cluster. */
 void *job_take_remote(struct job *j);
 /* A thing that is dear to make and that a later job of the same slot can use, such as an open sandbox. It is closed if no job takes it within a
- * second, when LEFT_MOST others were left since, by engine_close(), and at once for a job without a slot of this machine. */
+ * quarter of a second, when LEFT_MOST others were left since, by engine_close(), and at once for a job without a slot of this machine. */
 #define LEFT_MOST 4
 void job_leave(struct job *j, void *what, void (*close)(void *what));
 /* The first that fits, which the caller owns then; NULL: none. */

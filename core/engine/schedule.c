@@ -16,7 +16,7 @@
 #include "cache/base/guard.h"
 #include "cache/base/lock.h"
 
-#define LEFT_NS         NSEC_PER_SEC
+#define LEFT_NS         (250 * NSEC_PER_MSEC)
 #define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* for a slot that another process holds */
 #define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* for a claim that another process holds, at first */
 #define CLAIM_LOOK_MOST (250 * NSEC_PER_MSEC)
@@ -768,7 +768,7 @@ static void look_left(struct engine *e, uint64_t now, uint64_t *when)
 
                 if (!l->what)
                         continue;
-                if (!e->closing && now - l->since < LEFT_NS) {
+                if (!e->closing && now < l->since + LEFT_NS) {
                         sooner(when, l->since + LEFT_NS);
                         continue;
                 }

@@ -492,7 +492,7 @@ START_TEST(test_what_a_job_leaves_is_taken_or_closed)
                 wait_for(&a.ok, i);
         }
         ck_assert_uint_gt(control->taken, 0);
-        wait_for(&control->closed, control->left - control->taken); /* after a second, without another job */
+        wait_for(&control->closed, control->left - control->taken); /* after a while, without another job */
         control->leaves = LEFT_MOST + 2;
         ask(21, PRIORITY_PERSON, &a);
         wait_for(&a.ok, 21);
