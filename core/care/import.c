@@ -233,11 +233,11 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
                       verdict_name(f->verdict), "disturbed", (int)f->disturbed);
         json_object_set_new(j, "time", json_seconds(f->wall_ns));
         json_object_set_new(j, "cputime", json_seconds(f->cpu_ns));
-        json_object_set_new(j, "memory", json_integer((json_int_t)f->memory));
+        json_object_set_new(j, "memory", json_memory(f->memory));
         json_object_set_new(j, "limits", json_pack("{so so sI}", "timeout", json_seconds(f->limits.wall_ns), "cputime", json_seconds(f->limits.cpu_ns),
                                                    "memory", (json_int_t)f->limits.memory));
-        json_object_set_new(j, "samples", json_pack("[{ss so so sI sb}]", "verdict", verdict_name(f->verdict), "time", json_seconds(f->wall_ns),
-                                                    "cputime", json_seconds(f->cpu_ns), "memory", (json_int_t)f->memory, "disturbed", (int)f->disturbed));
+        json_object_set_new(j, "samples", json_pack("[{ss so so so sb}]", "verdict", verdict_name(f->verdict), "time", json_seconds(f->wall_ns),
+                                                    "cputime", json_seconds(f->cpu_ns), "memory", json_memory(f->memory), "disturbed", (int)f->disturbed));
         json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
         json_object_set_new(j, "measured", json_string(date));
         json_object_set_new(j, "machine", json_string(i->report->machine));

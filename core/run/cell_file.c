@@ -36,6 +36,11 @@ void format_memory(uint64_t bytes, char ret[32])
                 snprintf(ret, 32, "%" PRIu64, bytes);
 }
 
+json_t *json_memory(uint64_t bytes)
+{
+        return bytes > 0 ? json_integer((json_int_t)bytes) : json_null();
+}
+
 void format_date(int64_t seconds, char ret[32])
 {
         time_t time = (time_t)seconds;
@@ -91,5 +96,5 @@ void cell_numbers(const struct fact *f, json_t *object)
         json_object_set_new(object, "disturbed", json_boolean(f->disturbed));
         json_object_set_new(object, "time", json_real((double)f->wall_ns / 1e9));
         json_object_set_new(object, "cputime", json_real((double)f->cpu_ns / 1e9));
-        json_object_set_new(object, "memory", f->memory > 0 ? json_integer((json_int_t)f->memory) : json_null());
+        json_object_set_new(object, "memory", json_memory(f->memory));
 }

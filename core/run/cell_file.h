@@ -24,6 +24,7 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
 void format_seconds(uint64_t ns, char ret[32]);
 /* Bytes; "-" for 0, which is not known: no process has none. */
 void format_memory(uint64_t bytes, char ret[32]);
+json_t *json_memory(uint64_t bytes); /* the same: null for 0 */
 /* "2020-01-31T23:59:59Z"; "@<seconds>" of a time outside the calendar, which a commit may have. */
 void format_date(int64_t seconds, char ret[32]);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
