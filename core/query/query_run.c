@@ -220,7 +220,7 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
         };
         request.opened = job_runner(j, &request.runner);
         r = measure(&request, ret);
-        job_leave_runner(j, r < 0 ? runner_close(request.opened) : request.opened); /* what failed may fail again in the same sandbox */
+        job_leave_runner(j, request.opened);
         return r;
 }
 

@@ -20,6 +20,7 @@ struct runner {
         char **command; /* NULL: not made yet */
         struct keeper *keeper;
         bool handed;        /* the programs have been handed over to its user */
+        bool doubtful;      /* the last run failed, or its end proves nothing: that may be the sandbox's */
         bool no_namespaces; /* namespaces cannot be made in a sandbox here */
         struct runner_counters counters;
         /* the run */
@@ -121,8 +122,8 @@ static bool is_program(const struct runner *r, size_t i, const struct run_progra
 bool runner_becomes(struct runner *r, const struct runner_options *o)
 {
         const struct runner_options *mine = &r->options;
-        bool same = !mine->remote && !o->remote && !mine->listeners && !o->listeners && mine->fresh == o->fresh && mine->sandbox == o->sandbox &&
-                    mine->scratch == (o->scratch ?: RUN_SCRATCH) && mine->recipe->format == o->recipe->format &&
+        bool same = !r->doubtful && !mine->remote && !o->remote && !mine->listeners && !o->listeners && mine->fresh == o->fresh &&
+                    mine->sandbox == o->sandbox && mine->scratch == (o->scratch ?: RUN_SCRATCH) && mine->recipe->format == o->recipe->format &&
                     strcmp(mine->scratch_parent, o->scratch_parent) == 0 && mine->n_programs == o->n_programs;
 
         assert(!r->active);
@@ -411,6 +412,7 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
         clear(r);
         if (k == 0)
                 k = read_result(r, r->questions, &result);
+        r->doubtful = k < 0 || result.run.doubt != DOUBT_NONE;
         if (k < 0) {
                 run_result_done(&result);
                 return k;

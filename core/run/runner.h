@@ -96,8 +96,9 @@ struct runner *runner_open(const struct runner_options *options);
 struct runner *runner_close(struct runner *r);
 DEFINE_CLEANUP(struct runner *, runner_close)
 
-/* True: `r`, which has no run in progress, is from now on as if opened with `o`, and keeps its sandbox. The programs must be the same files, unchanged,
- * and everything but cores, slot, recipe, seed and limits the same, as well as the recipe's format. */
+/* True: `r`, which has no run in progress, is from now on as if opened with `o`, and keeps its sandbox. Its last run must have
+ * succeeded without a doubt (execute.h), the programs must be the same files, unchanged, and everything but cores, slot, recipe, seed and limits the
+ * same, as well as the recipe's format. */
 bool runner_becomes(struct runner *r, const struct runner_options *o);
 
 /* From the next run on. */

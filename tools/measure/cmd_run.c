@@ -98,9 +98,8 @@ static json_t *row_of(struct running *o, size_t i, const struct cell *cell, cons
         if (has_effort())
                 effort_print_first(f, cell->solver->recipe, &effort);
         return json_pack("{si ss ss ss so ss ss so ss* ss* ss}", "case", (int)cell->info->id, "result", results.data, "time", wall, "cputime", cpu,
-                         "memory", json_memory(f ? f->memory : 0), "commit",
-                         commit_label(common.solver, cell->commit).s, "check", cell_check(cell, f, disputed), "name",
-                         json_printable(cell->info->name), "effort", effort.data, "subject",
+                         "memory", json_memory(f ? f->memory : 0), "commit", commit_label(common.solver, cell->commit).s, "check",
+                         cell_check(cell, f, disputed), "name", json_printable(cell->info->name), "effort", effort.data, "subject",
                          subject_of(o, i / o->cases.n), "disturbed", f && f->disturbed ? "disturbed" : "-");
 }
 
