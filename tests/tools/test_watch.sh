@@ -103,6 +103,15 @@ test_that "one watch at a time; a signal ends it" '
 	toy 26 $slow unknown; "$solverfs" watch toy --every 1h 2>first & pid=$!
 	await "has first \"1 new commit\""
 	run 1 watch toy --once && has err "toy is being watched by another process" && kill -TERM $pid && { wait $pid; [ $? = 130 ]; } && watch 0'
+make_script gap
+gap() { echo "$2" >gap/build.sh && printf '#!/bin/sh\n# %s\necho "lasts %s" >&2\necho sat\n' "$1" "$3" >gap/gap.sh && git -C gap add -A && git -C gap commit -qm "$1"; }
+copies="cp gap.sh gap && chmod +x gap"
+gap 0 "$copies" $fast && toy_recipe gap && run 0 -q solver add --recipe gap.recipe gap gap && run 0 watch gap --once
+for i in 1 2 3 4 5 6 7 8; do gap "$i" "$copies" $fast; done
+gap "slow" "$copies" $slow && gap "no luck" "exit 7" $slow
+test_that "a commit that was built and not measured hides nothing from the next turn" '
+	run 6 watch gap --once && [ "$(field 2,3)" = "$(printf "unbuildable\t%s" "$(git -C gap rev-parse HEAD)")" ] && culprit=$(git -C gap rev-parse HEAD^) &&
+	gap "repaired" "$copies" $slow && run 6 watch gap --once && grep -q "	slower	$culprit	" out'
 make_script big
 big() { script_commit big "$1" "dd if=/dev/zero of=/dev/null bs=$2 count=1 2>/dev/null; echo 'lasts $3' >&2; # $1"; }
 big 1 17000000 0.003 && toy_recipe big && run 0 -q solver add --recipe big.recipe big big && printf "(check-sat)\n; of memory\n" >m.smt2 && run 0 case add m.smt2 && run 0 set add lean m.smt2 && run 0 watch big --once --set lean

@@ -254,7 +254,7 @@ static int find_unbuildable(struct watching *w, struct batch *ret)
         if (r < 0)
                 return r;
         for (size_t i = 0; i < w->n_pools; i++)
-                if (w->places[i].state == PLACE_BUILT)
+                if (w->places[i].state == PLACE_BUILT && w->places[i].facts) /* narrow() builds others, without results to compare with */
                         w->result.base = w->places[i].commit;
         for (size_t i = 0; i < w->n_boundaries; i++) {
                 if (w->boundaries[i].is_parent && w->result.base == COMMIT_NONE)
