@@ -154,7 +154,8 @@ static void take_up(struct campaign *c)
         double began = cpu_seconds();
 
         make_strategy(c);
-        check(campaign_journal_open("journal", replay, c, &c->journal), "the journal");
+        check(campaign_journal_open("journal", &c->journal), "the journal");
+        check(campaign_journal_replay(c->journal, replay, c), "the journal");
         if (c->left > 0)
                 finish(c, c->left, true);
         c->began = cpu_seconds();

@@ -270,6 +270,15 @@ static int see(void *user, const struct campaign_record *r)
         return 0;
 }
 
+static int open_journal(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret)
+{
+        int r = campaign_journal_open(path, ret);
+
+        if (r == 0 && (r = campaign_journal_replay(*ret, replay, user)) < 0)
+                campaign_journal_close(*ret);
+        return r;
+}
+
 static const struct campaign_record records[] = {
         {.event = EVENT_SESSION},
         {.event = EVENT_NEXT, .id = 1, .now = 0.5},
@@ -296,7 +305,7 @@ static void write_journal(void)
         struct campaign_journal *j = NULL;
 
         unlink("journal");
-        assert_ok(campaign_journal_open("journal", see, &none, &j));
+        assert_ok(open_journal("journal", see, &none, &j));
         ck_assert_uint_eq(none.n, 0);
         for (size_t i = 0; i < ARRAY_SIZE(records); i++)
                 assert_ok(campaign_journal_add(j, &records[i]));
@@ -342,7 +351,7 @@ START_TEST(test_the_journal_cut_anywhere)
                 struct campaign_journal *j = NULL;
 
                 assert_ok(write_file_atomic("cut", whole.data, cut, 0600));
-                assert_ok(campaign_journal_open("cut", see, &seen, &j));
+                assert_ok(open_journal("cut", see, &seen, &j));
                 ck_assert_uint_ge(seen.n, last);
                 last = seen.n;
                 assert_ok(campaign_journal_add(j, &records[2]));
@@ -391,7 +400,7 @@ static struct campaign_journal *journal_under_way(void)
         struct campaign_journal *j = NULL;
 
         unlink("journal");
-        assert_ok(campaign_journal_open("journal", NULL, NULL, &j));
+        assert_ok(open_journal("journal", NULL, NULL, &j));
         assert_ok(campaign_journal_add(j, &(struct campaign_record){.event = EVENT_NEXT, .id = 2}));
         for (size_t i = 0; i < ARRAY_SIZE(records); i++)
                 assert_ok(campaign_journal_add(j, &records[i]));
@@ -431,7 +440,7 @@ START_TEST(test_a_checkpoint_stands_for_what_was_before)
                 assert_checkpoint(&seen, "all of it");
                 assert_record(&seen.list[5], &records[5]);
                 campaign_journal_close(j);
-                assert_ok(campaign_journal_open("journal", see, &again, &j));
+                assert_ok(open_journal("journal", see, &again, &j));
                 ck_assert_uint_eq(again.n, 6);
                 assert_ok(campaign_journal_checkpoint(j, 140, slice_string("all of it"), known, ARRAY_SIZE(known)));
                 assert_ok(campaign_journal_add(j, &records[5]));
@@ -464,7 +473,7 @@ START_TEST(test_a_checkpoint_cut_anywhere)
                 struct seen seen = {0}, again = {0};
 
                 assert_ok(write_file_atomic("journal", after.data, cut, 0600));
-                assert_ok(campaign_journal_open("journal", see, &seen, &j));
+                assert_ok(open_journal("journal", see, &seen, &j));
                 ck_assert_uint_eq(seen.n, cut == after.size ? 6 : 5);
                 assert_checkpoint(&seen, "all of it");
                 assert_ok(campaign_journal_add(j, &records[6]));
@@ -523,7 +532,7 @@ START_TEST(test_a_journal_of_another_format)
         struct campaign_journal *j = NULL;
 
         assert_ok(write_file_atomic("old", "solverfs campaign 1\n", 20, 0600));
-        assert_error(campaign_journal_open("old", see, &(struct seen){0}, &j), EPROTONOSUPPORT);
+        assert_error(open_journal("old", see, &(struct seen){0}, &j), EPROTONOSUPPORT);
         assert_ok(read_file("old", SIZE_MAX, &bytes));
         ck_assert_mem_eq(bytes.data, "solverfs campaign 1\n", 20);
 }
@@ -534,12 +543,12 @@ START_TEST(test_one_writer)
         struct campaign_journal *one = NULL, *other = NULL;
         struct seen seen = {0};
 
-        assert_ok(campaign_journal_open("journal", see, &seen, &one));
-        assert_error(campaign_journal_open("journal", see, &seen, &other), EBUSY);
+        assert_ok(open_journal("journal", see, &seen, &one));
+        assert_error(open_journal("journal", see, &seen, &other), EBUSY);
         assert_ok(campaign_journal_checkpoint(one, 1, slice_string("state"), NULL, 0)); /* of the file that takes its place, too */
-        assert_error(campaign_journal_open("journal", see, &seen, &other), EBUSY);
+        assert_error(open_journal("journal", see, &seen, &other), EBUSY);
         campaign_journal_close(one);
-        assert_ok(campaign_journal_open("journal", see, &seen, &other));
+        assert_ok(open_journal("journal", see, &seen, &other));
         campaign_journal_close(other);
 }
 END_TEST

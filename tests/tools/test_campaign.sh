@@ -270,6 +270,10 @@ test_that "of two campaigns of one name the second is refused" '
 	until [ -s faults/campaign.input.met ]; do sleep 0.1; done
 	run 1 fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2; r=$?
 	kill -KILL $pid; no_faults; [ $r = 0 ] && has err "running in another process"'
+test_that "... also while the first is only asking its versions" '
+	tell_time "$top/asked" && echo block >asked/keeper.begin && { SOLVERFS_FAULTS=$top/asked "$solverfs" fuzz slow --name asking --for 100s --seed 2 -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & } && pid=$!
+	await "[ -s asked/keeper.begin.met ]" && campaign 1 asking 1s --reference v1 --target v2 && has err "running in another process"; r=$?
+	kill -KILL $pid; wait $pid 2>/dev/null; [ $r = 0 ]'
 test_that "a campaign whose solver is removed stops, and says so" '
 	sed "/variant/,\$d" slow.recipe >gone.recipe && run 0 solver add gone slow --recipe gone.recipe
 	"$solverfs" fuzz gone --name left --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >first 2>second </dev/null & pid=$!

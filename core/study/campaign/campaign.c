@@ -51,22 +51,26 @@ static int open_campaign(struct campaign *c)
         const struct campaign_settings *s = c->settings;
         cleanup_campaign_settings struct campaign_settings there = {0};
         struct campaign_status status = {0};
-        cleanup_free char *path = NULL;
+        cleanup_free char *journal = NULL, *log = NULL;
         int r = campaign_check_name(s->name);
 
         if (r == 0)
-                r = campaign_get(c->workspace, c->solver->number, s->name, &there, &status);
-        if (r == 0)
-                r = campaign_check_settings(&there, s);
-        if (r == 0 || r == -ENOENT)
                 r = campaign_folder(c->workspace, c->solver->recipe->name, s->name, c->folder);
         if (r == 0)
                 r = make_dirs(c->folder, 0700);
+        journal = format_string("%s/journal", c->folder);
+        log = format_string("%s/log", c->folder);
+        if (r == 0) /* locked before the settings are read, as another command may begin this campaign, too */
+                r = campaign_journal_open(journal, &c->journal);
         if (r < 0)
                 return r;
+        r = campaign_get(c->workspace, c->solver->number, s->name, &there, &status);
+        if (r == 0)
+                r = campaign_check_settings(&there, s);
+        if (r < 0 && r != -ENOENT)
+                return r;
         c->fingerprint_before = steal_pointer(there.fingerprint);
-        path = format_string("%s/log", c->folder);
-        c->log = fopen(path, "ae");
+        c->log = fopen(log, "ae");
         c->status.begun = status.begun ? status.begun : now_seconds();
         return 0;
 }

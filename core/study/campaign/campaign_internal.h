@@ -160,7 +160,7 @@ int campaign_check_settings(const struct campaign_settings *there, const struct 
  * programs are the same. -EKEYREJECTED with a sentence: one of these differs, and nothing is changed. Else sets full->fingerprint: a word "PART:HASH" for
  * each of them. */
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
-/* Opens the journal, replays it, and begins a session. */
+/* Replays the journal, and begins a session. */
 int campaign_resume(struct campaign *c);
 /* Makes a checkpoint, under the lock: the journal so far is not needed any more. */
 int campaign_checkpoint(struct campaign *c);

@@ -229,37 +229,35 @@ static bool is_replaced(int fd, const char *path)
         return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino != there.st_ino;
 }
 
-int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret)
+int campaign_journal_open(const char *path, struct campaign_journal **ret)
 {
-        struct campaign_journal *j = *ret = allocate(1, sizeof(*j));
-        struct opening opening = {.journal = j, .replay = replay, .user = user};
-        int r;
+        cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        struct campaign_journal *j;
 
+        if (fd < 0)
+                return errorf(-errno, "cannot open %s: %s", path, strerror(errno));
+        if (flock(fd, LOCK_EX | LOCK_NB) < 0 || is_replaced(fd, path))
+                return errorf(-EBUSY, "the campaign is running in another process");
+        j = *ret = allocate(1, sizeof(*j));
         j->path = copy_string(path);
-        j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (j->fd < 0)
-                r = errorf(-errno, "cannot open %s: %s", path, strerror(errno));
-        else if (flock(j->fd, LOCK_EX | LOCK_NB) < 0 || is_replaced(j->fd, path))
-                r = errorf(-EBUSY, "the campaign is running in another process");
-        else
-                r = tell_file(j->fd, path, replay_open, &opening, &j->begin, &j->size);
-        if (r == 0)
-                r = cut(j);
-        if (r < 0) {
-                campaign_journal_close(j);
-                *ret = NULL;
-        }
-        return r;
+        j->fd = steal_fd(&fd);
+        return 0;
+}
+
+int campaign_journal_replay(struct campaign_journal *j, campaign_replay_fn replay, void *user)
+{
+        struct opening opening = {.journal = j, .replay = replay, .user = user};
+        int r = tell_file(j->fd, j->path, replay_open, &opening, &j->begin, &j->size);
+
+        return r < 0 ? r : cut(j);
 }
 
 void campaign_journal_close(struct campaign_journal *j)
 {
         if (!j)
                 return;
-        if (j->fd >= 0) {
-                campaign_journal_sync(j);
-                close(j->fd);
-        }
+        campaign_journal_sync(j);
+        close(j->fd);
         free(j->path);
         free(j->open);
         free(j);

@@ -1,4 +1,4 @@
-/* A campaign's memory across crashes: everything that it reported to its strategy, for replay. Opening the journal drops a truncated record and all that
+/* A campaign's memory across crashes: everything that it reported to its strategy, for replay. The replay drops a truncated record and all that
  * follows it.
  *
  * To limit the journal's size, the caller makes a checkpoint now and then: the caller's state, which replaces all records so far, and the records of
@@ -44,10 +44,11 @@ struct campaign_record {
 
 typedef int (*campaign_replay_fn)(void *user, const struct campaign_record *r);
 struct campaign_journal;
-/* Opens or makes the file, locks it, and calls `replay` (may be NULL) for each whole record, in order; *ret is set before. -EBUSY: another process has it.
- * -EIO: its checkpoint is damaged. */
-int campaign_journal_open(const char *path, campaign_replay_fn replay, void *user, struct campaign_journal **ret);
-/* The same without a lock, and without writing. */
+/* Opens or makes the file, and locks it. -EBUSY: another process has it. */
+int campaign_journal_open(const char *path, struct campaign_journal **ret);
+/* Calls `replay` (may be NULL) for each whole record, in order; once, before records are added. -EIO: its checkpoint is damaged. */
+int campaign_journal_replay(struct campaign_journal *j, campaign_replay_fn replay, void *user);
+/* Both without a lock, and without writing. */
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user);
 void campaign_journal_close(struct campaign_journal *j);
 

@@ -181,8 +181,7 @@ static int replay(void *user, const struct campaign_record *r)
 
 int campaign_resume(struct campaign *c)
 {
-        cleanup_free char *path = format_string("%s/journal", c->folder);
-        int r = campaign_journal_open(path, replay, c, &c->journal);
+        int r = campaign_journal_replay(c->journal, replay, c);
 
         c->is_resumed = true;
         if (r == 0)
