@@ -327,6 +327,8 @@ test_that "a target that answers nothing is refused, and its words are shown" 'c
 test_that "... also with the logic given, with a corpus, and as the reference" '
 	campaign 1 mute 10s --reference v1 --target "$mute" --logic QF_LIA && refused && campaign 1 mute 10s --reference v1 --target "$mute" --corpus answered && refused &&
 	campaign 1 mute 10s --reference "$mute" --target v1 && refused'
+test_that "what was asked for a campaign that never began is asked again" '
+	campaign 2 unbegun 10s --reference v1 --target v2 --threshold 30s && campaign 1 unbegun 10s --reference "$mute" --target v1 && refused'
 test_that "so is one that prints nothing" 'campaign 1 mute 10s --reference v1 --target exec:/bin/true && has err "true@[0-9a-f]* answers no SMT-LIB"'
 test_that "the same version twice" 'campaign 2 x 10s --reference v1 --target v1 && has err "the same version"'
 test_that "the wrong way round" 'campaign 2 x 10s --reference v2 --target v1 && has err "comes after.*swap"'

@@ -46,6 +46,18 @@ uint64_t campaign_count_findings(const struct campaign_status *s)
         return s->finds + s->soundness + s->crashes;
 }
 
+/* Those of a command of this name that failed before its settings were stored: it may have had other versions, or another machine. */
+static void remove_answers(const struct campaign *c)
+{
+        static const char *const names[] = {"machine", "answered", "logics", "unsupported"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                cleanup_free char *path = format_string("%s/%s", c->folder, names[i]);
+
+                unlink(path);
+        }
+}
+
 static int open_campaign(struct campaign *c)
 {
         const struct campaign_settings *s = c->settings;
@@ -67,7 +79,9 @@ static int open_campaign(struct campaign *c)
         r = campaign_get(c->workspace, c->solver->number, s->name, &there, &status);
         if (r == 0)
                 r = campaign_check_settings(&there, s);
-        if (r < 0 && r != -ENOENT)
+        if (r == -ENOENT)
+                remove_answers(c);
+        else if (r < 0)
                 return r;
         c->fingerprint_before = steal_pointer(there.fingerprint);
         c->log = fopen(log, "ae");
