@@ -51,7 +51,7 @@ bool signature_claim(struct campaign *c, const char *signature, uint64_t size, u
         struct known_finding *k;
 
         pthread_mutex_lock(&c->lock);
-        while ((k = find(u, signature)) && k->number == 0 && !c->is_over)
+        while ((k = find(u, signature)) && k->number == 0) /* also when the search is over: a claim ends with its runs */
                 pthread_cond_wait(&c->changed, &c->lock);
         if (!k)
                 add(u, signature);
@@ -78,7 +78,7 @@ bool signature_stored(struct campaign *c, const char *signature, uint32_t number
                 is_new = k->number != number || !k->is_counted;
                 k->number = number;
                 k->size = size;
-                k->is_own = true;
+                k->is_own = k->is_counted = true; /* before its EVENT_FOUND, or who waits would claim it, too */
         }
         pthread_cond_broadcast(&c->changed);
         pthread_mutex_unlock(&c->lock);

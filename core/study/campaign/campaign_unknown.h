@@ -47,7 +47,7 @@ struct known_finding {
         uint32_t number; /* 0: claimed, not stored yet */
         uint64_t size;   /* bytes of the smallest stored one */
         bool is_own;     /* of this campaign */
-        bool is_counted; /* its EVENT_FOUND is in the journal */
+        bool is_counted; /* its EVENT_FOUND is in the journal, or will be at once */
 };
 
 struct unknowns {
