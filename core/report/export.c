@@ -53,9 +53,12 @@ size_t row_samples(const struct export_row *row, const char *what, double **ret)
         *ret = allocate(json_array_size(samples), sizeof(**ret));
         json_array_foreach (samples, i, s)
                 has_quiet |= json_is_false(json_object_get(s, "disturbed"));
-        json_array_foreach (samples, i, s)
-                if (!has_quiet || json_is_false(json_object_get(s, "disturbed")))
-                        (*ret)[n++] = json_number_value(json_object_get(s, what));
+        json_array_foreach (samples, i, s) {
+                const json_t *value = json_object_get(s, what);
+
+                if (json_is_number(value) && (!has_quiet || json_is_false(json_object_get(s, "disturbed"))))
+                        (*ret)[n++] = json_number_value(value);
+        }
         return n;
 }
 

@@ -42,12 +42,13 @@ static json_t *command_of(const struct exporter *e, const struct export_row *row
         return json_string(b.data);
 }
 
+/* NULL: not known, which leaves the key out. */
 static json_t *memory_of(const struct export_row *row)
 {
         cleanup_free double *list = NULL;
         size_t n = row_samples(row, "memory", &list);
 
-        return export_numbers(list, n, true);
+        return n > 0 ? export_numbers(list, n, true) : NULL;
 }
 
 static void add_times(const struct export_row *row, json_t *j)

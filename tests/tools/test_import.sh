@@ -125,6 +125,10 @@ test_that "history and export, too" '
 	run 0 history toy q/a.smt2 --machine apollon && [ "$(cut -f 4,5,8 out)" = "sat	1.500000	correct" ] &&
 	run 0 export --format csv --machine "apollon/Xeon E3/8" && [ "$(tail -n +2 out | cut -d , -f 2,3,17- | tr -d "\r" | sort)" = "sat,1.500000,,900.0,2024-02-03T03:05:06Z,apollon/Xeon E3/8
 timeout,905.200000,,905.2,2024-02-03T03:05:06Z,apollon/Xeon E3/8" ]'
+test_that "memory that is not known is none for hyperfine" '
+	run 0 export --format hyperfine --machine apollon && has out "\"memory_usage_byte\":\[4000000\]" &&
+	document "<run name=\"q/a.smt2\">$(column status true)$(column cputime 1s)$(column walltime 1s)$(column category correct)</run>" >unknown.xml && import 0 v1 unknown.xml --machine scales &&
+	run 0 export --format hyperfine --machine scales && has out "\"times\":\[1" && ! has out "memory_usage_byte"'
 test_that "a timeout holds for less time, an answer for more" '
 	run 0 run toy v1 q/sub/b.smt2 --machine apollon --timeout 10s && [ "$(cut -f 2,3 out)" = "timeout	10.000000" ] &&
 	run 0 run toy v1 q/a.smt2 --machine apollon --timeout 2s && run 3 run toy v1 q/a.smt2 --machine apollon --timeout 1s'
