@@ -274,6 +274,12 @@ test_that "... also while the first is only asking its versions" '
 	tell_time "$top/asked" && echo block >asked/keeper.begin && { SOLVERFS_FAULTS=$top/asked "$solverfs" fuzz slow --name asking --for 100s --seed 2 -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & } && pid=$!
 	await "[ -s asked/keeper.begin.met ]" && campaign 1 asking 1s --reference v1 --target v2 && has err "running in another process"; r=$?
 	kill -KILL $pid; wait $pid 2>/dev/null; [ $r = 0 ]'
+make_script late
+for v in 1 2; do script_commit late $v "[ \"\$case\" = --version ] && exec sleep 100 # $v"; done
+toy_recipe late 'timeout = 2s' && run 0 solver add late late --recipe late.recipe
+test_that "one that a signal ends before its search is not said to be running" '
+	"$solverfs" fuzz late --for 100s -j 1 --reference v1 --target v2 >first 2>second </dev/null & pid=$!
+	await "run 0 status && has err \"^campaign .* of late,\"" && kill $pid; wait $pid; [ $? = 130 ] && has first "^state stopped$" && has second "^interrupted; "'
 test_that "a campaign whose solver is removed stops, and says so" '
 	sed "/variant/,\$d" slow.recipe >gone.recipe && run 0 solver add gone slow --recipe gone.recipe
 	"$solverfs" fuzz gone --name left --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >first 2>second </dev/null & pid=$!

@@ -159,8 +159,8 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                 r = campaign_put_settings(c->workspace, c->solver->number, full);
         if (r == 0)
                 r = campaign_record_status(c, CAMPAIGN_RUNNING);
-        if (r == 0)
-                r = campaign_note_conditions(c);
+        if (r == 0 && (r = campaign_note_conditions(c)) < 0)
+                campaign_record_status(c, CAMPAIGN_STOPPED);
         if (r < 0)
                 return r;
         has_time = campaign_now(c) < full->seconds; /* before other threads start */
