@@ -213,6 +213,13 @@ test_that "two versions that contradict each other are a finding of their own, a
 test_that "verify.sh of a contradiction goes by the answers" '
 	id=$(run 0 findings slow --json && sed -n "s/.*\"id\":\([0-9]*\),\"kind\":\"soundness\".*/\1/p" out | head -n 1) && run 0 mount mnt && { elsewhere "mnt/slow/soundness/$id/verify.sh" there4 && has out "^confirmed$"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
 test_that "so is a crash, once" 'campaign 0 crashes 100s --max-finds 1 --reference v1 --target v4 && [ "$(finds crash)" = 1 ]'
+make_script split
+script_commit split 1 "# fast" && script_commit split 2 'grep -q str.len "$case" && echo unsat && exit' && script_commit split 3 'grep -q str.len "$case" && echo "lasts 20" >&2'
+script_commit split 4 'grep -q str.len "$case" && kill -SEGV $$'
+toy_recipe split 'timeout = 2s' && run 0 solver add split split --recipe split.recipe
+split() { timeout -k 5 200 "$solverfs" fuzz split --name "of-$1" --for 100s --max-finds 2 --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --pairs any --reference v1 --reference v2 --target "$1" >out 2>err </dev/null; }
+test_that "two references that contradict each other show no slowdown" 'split v3 && has out "^soundness [1-9]" && has out "^finds 0$"'
+test_that "... and hide no crash of the target" 'split v4 && has out "^soundness [1-9]" && has out "^crashes 1$"'
 # Wrong under one seed of the solver alone, which only confirming a regression asks for; or crashing there.
 make_script moody
 for v in 1 2 3; do

@@ -213,7 +213,7 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
         cleanup_free struct answer *answers = allocate(c->n_versions, sizeof(*answers));
         struct trial t = {.worker = worker, .input = input, .answers = answers};
         struct confirmation p = {0};
-        bool is_wanted, is_find = false;
+        bool is_wanted, is_find = false, is_contradicted;
         int r;
 
         for (unsigned v = 0; v < c->n_versions; v++) { /* runs of an interrupted session: the strategy knows them and does not ask for them again */
@@ -227,13 +227,14 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
                 r = trial_look_for_errors(&t);
         if (r < 0)
                 return r;
+        is_contradicted = r == 1;
         pthread_mutex_lock(&c->lock);
         is_wanted = strategy_wants(c->state, input->id);
         strategy_pair(c->state, input->id, p.versions);
         pthread_mutex_unlock(&c->lock);
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
         if (is_wanted) {
-                r = confirm_and_keep(&t, &p);
+                r = is_contradicted ? 0 : confirm_and_keep(&t, &p); /* the fast reference may be the wrong one */
                 if (p.is_cut)
                         campaign_say(c, "a candidate is not confirmed, as the search is over; the same command with a longer --for goes on with it");
                 if (r < 0 || p.is_cut)

@@ -247,11 +247,12 @@ int trial_look_for_errors(struct trial *t)
         unsigned decided = UINT32_MAX;
         int r = 0;
 
+        for (unsigned v = 0; r == 0 && v < c->n_compared; v++)
+                if (t->answers[v].ran && t->answers[v].verdict == VERDICT_CRASH)
+                        r = note_crash(t, v);
         for (unsigned v = 0; r == 0 && v < c->n_compared; v++) {
                 const struct answer *a = &t->answers[v];
 
-                if (a->ran && a->verdict == VERDICT_CRASH)
-                        r = note_crash(t, v);
                 if (!a->ran || !verdict_is_decided(a->verdict))
                         continue;
                 if (decided != UINT32_MAX && t->answers[decided].verdict != a->verdict) {
