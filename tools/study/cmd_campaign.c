@@ -166,7 +166,8 @@ void cmd_fuzz(int argc, char **argv)
                 "Looks for inputs on which the target is slower than a reference by the threshold, or takes more memory or effort, and keeps them as findings "
                 "(SOLVER/spr/ in the mount, 'solverfs findings'). Without SOLVER all versions are programs, and the findings are in programs/spr/.\v"
                 "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). Inputs "
-                "on which two versions contradict each other, or one crashes, are kept, too.\n\n"
+                "on which two versions contradict each other, or one crashes, are kept, too. References run only where the target is slow; --pairs any "
+                "finds all contradictions, and crashes of references.\n\n"
                 "Inputs are SMT-LIB over strings and integers, or DIMACS where the solver (of programs: the target) takes that alone.\n\n"
                 "Repeat the command to continue an interrupted campaign.\n\n"
                 "Example:\n"
@@ -194,7 +195,9 @@ void cmd_fuzz(int argc, char **argv)
                  .parse = copy_text, .to = &s->logic},
                 {"oracle", 0, "VERSION", "a version to ask where two contradict each other; may be repeated",
                  .parse = add_word, .to = &c.settings.oracles},
-                {"pairs", 0, "any|target", "any: a slowdown between two references counts, too; default target", .choice = &pairs},
+                {"pairs", 0, "any|target",
+                 "any: references run on every input, and slowdowns between them count, too; target (default): only where the target is slow",
+                 .choice = &pairs},
                 {"jobs", 'j', "N", "inputs at the same time; default: one for each core", .number = &s->jobs, .least = 1, .most = 4096},
                 {"no-reduce", 0, NULL, "do not reduce findings; those with the same cause are then not merged", .parse = reduce_nothing, .to = s},
                 CAMPAIGN_OPTIONS(c),
