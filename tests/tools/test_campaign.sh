@@ -365,8 +365,9 @@ test_that "no time" 'run 2 fuzz slow --reference v1 --target v2 && has err "how 
 test_that "no target" 'run 2 fuzz slow --reference v1 --for 1s && has err "target"'
 test_that "an empty corpus" 'mkdir corpus && campaign 1 x 10s --reference v1 --target v2 --corpus corpus && has err "no input"'
 test_that "a corpus that is not there" 'campaign 3 x 10s --reference v1 --target v2 --corpus nowhere && has err "nowhere"'
-test_that "a corpus whose path is no UTF-8 is refused" '
-	bad=$(printf "corp\351s") && mkdir "$bad" && echo "(declare-fun s () String)(assert (= s \"a\"))(check-sat)" >"$bad/good.smt2" && campaign 2 x 10s --reference v1 --target v2 --corpus "$bad" && has err "no UTF-8"'
+test_that "a corpus whose path is no UTF-8 is refused, and a version" '
+	bad=$(printf "corp\351s") && mkdir "$bad" && echo "(declare-fun s () String)(assert (= s \"a\"))(check-sat)" >"$bad/good.smt2" && campaign 2 x 10s --reference v1 --target v2 --corpus "$bad" && has err "a path or version of .* no UTF-8" &&
+	campaign 2 y 10s --reference v1 --target "v2:--x=$(printf "\377")" && has err "a path or version of .* no UTF-8"'
 test_that "a file of the corpus that does not parse is left out, named and counted" '
 	echo "(assert (= 1" >corpus/bad.smt2
 	echo "(declare-fun s () String)(assert (= s (str.++ s \"a\")))(check-sat)" >corpus/good.smt2

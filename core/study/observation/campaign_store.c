@@ -40,7 +40,7 @@ static int put_json(struct workspace *w, char kind, uint32_t solver, const char 
 
         json_decref(j);
         if (!text)
-                return errorf(-EINVAL, "a path of the campaign %s has bytes that are no UTF-8, which its record cannot keep: give the folder another name", name);
+                return errorf(-EINVAL, "a path or version of the campaign %s has bytes that are no UTF-8, which its record cannot keep: rename it", name);
         return store_set(workspace_store(w), TABLE_CAMPAIGNS, key_of(key, kind, solver, name), slice_string(text));
 }
 
