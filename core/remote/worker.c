@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
@@ -241,7 +242,10 @@ static int open_folder(struct worker *w, int *ret_alive)
         const char *folder = w->options->folder;
         char engines[PATH_SIZE], digests[PATH_SIZE], pid[16];
         int r = make_own_folder(folder);
+        struct statvfs fs;
 
+        if (r == 0 && statvfs(folder, &fs) == 0 && fs.f_flag & ST_NOEXEC)
+                return errorf(-EPERM, "%s is on a file system mounted noexec, so nothing can be run from it; --folder names another one", folder);
         if (r == 0)
                 r = path_join(engines, folder, "engines");
         if (r == 0)

@@ -1,6 +1,7 @@
 #include "core/run/runner.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "core/sandbox/keeper.h"
 #include "core/run/runner_files.h"
@@ -322,11 +323,14 @@ static int begin(struct runner *r, uint64_t share_ns)
                       r->binds[0].source);
 }
 
-/* A program that could not be executed because we lack memory or descriptors was not run. */
+/* A program that could not be executed because we lack memory or descriptors, or keep it where nothing can be executed, was not run. */
 static int check_executed(const struct runner *r, const struct execute_result *run)
 {
         static const int ours[] = {ENOMEM, EAGAIN, EMFILE, ENFILE, EIO, ETXTBSY};
+        struct statvfs fs;
 
+        if (run->end == END_NOEXEC && run->code == EACCES && !r->options.remote && statvfs(r->binds[0].source, &fs) == 0 && fs.f_flag & ST_NOEXEC)
+                return errorf(-EIO, "cannot run %s: its file system is mounted noexec; mount it without", r->binds[0].source);
         for (size_t i = 0; run->end == END_NOEXEC && i < ARRAY_SIZE(ours); i++) {
                 if (run->code == ours[i])
                         return errorf(-run->code, "cannot execute %s: %s", r->binds[0].source, strerror(run->code));

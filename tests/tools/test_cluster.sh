@@ -89,6 +89,24 @@ else
 fi
 test_that "one of its own is taken" 'run 0 worker --folder own'
 
+# -- noexec, as /tmp often is --
+
+printf '; answer: sat\n; noexec\n(check-sat)\n' >noexec.smt2
+cat >noexec.sh <<'END'
+mkdir noexec && mount -t tmpfs -o noexec none noexec || exit
+cp -a store noexec/store
+"$1" worker --folder noexec/node </dev/null && echo "it served"
+"$1" -q case add --store noexec/store noexec.smt2
+"$1" -q run --store noexec/store --on lab toy v1 noexec.smt2
+END
+if [ "$(id -u)" = 0 ]; then
+	unshare -m bash noexec.sh "$solverfs" >out 2>err
+	test_that "a worker whose folder is mounted noexec says so, before it says hello" '! has out "SFW2|it served" && has err "noexec/node is on a file system mounted noexec.*--folder"'
+	test_that "... and where the store of the head is, its workers run programs all the same" 'has out "	sat	"'
+else
+	skip "a worker whose folder is mounted noexec" "needs root"
+fi
+
 rm launched
 run 1 doctor
 test_that "doctor launches each once: a worker says what it is" 'has out "^cluster lab	ok	.*: .*, [0-9]+ cores?, Linux .*, C library .*, solverfs .*, 1 slot; it was there after" && [ $(wc -l <launched) = 1 ]'
