@@ -4,8 +4,6 @@
 
 #include "cache/base/transfer.h"
 
-#define TEXT_MOST 65536
-
 /* 0 if all was there and nothing is left. */
 static int read_end(const struct record *r, const char *what)
 {
@@ -35,7 +33,7 @@ static void text(struct transfer *t, char **s)
                 return;
         }
         free(*s);
-        *s = size <= TEXT_MOST ? record_string(&t->from, size) : NULL;
+        *s = record_string(&t->from, size);
         if (!*s || strlen(*s) != size)
                 record_fail(&t->from);
 }

@@ -115,6 +115,23 @@ START_TEST(test_run)
 }
 END_TEST
 
+/* One with hundreds of eras or released binaries. */
+START_TEST(test_a_long_recipe)
+{
+        char recipe[300000];
+        struct remote_run got, run = {.recipe = recipe, .recipe_name = (char *)"toy", .n_programs = 1, .input = {.name = (char *)"input"}};
+        cleanup_buffer struct buffer b = {0};
+
+        memset(recipe, '#', sizeof(recipe) - 1);
+        recipe[sizeof(recipe) - 1] = '\0';
+        run.programs[0].name = (char *)"toy";
+        message_write(PACKET_RUN, &run, &b);
+        assert_ok(message_read(PACKET_RUN, all_of(&b), &got));
+        ck_assert_str_eq(got.recipe, recipe);
+        message_done(PACKET_RUN, &got);
+}
+END_TEST
+
 /* A result whose outputs are not the ones that came is none. */
 START_TEST(test_result)
 {
@@ -204,4 +221,4 @@ START_TEST(test_built)
 }
 END_TEST
 
-SUITE("packet", test_packet, test_packet_pieces, test_packet_damaged, test_part, test_run, test_result, test_failure, test_tree, test_built)
+SUITE("packet", test_packet, test_packet_pieces, test_packet_damaged, test_part, test_run, test_a_long_recipe, test_result, test_failure, test_tree, test_built)
