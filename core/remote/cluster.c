@@ -143,10 +143,11 @@ void cluster_fail(struct cluster *c, const char *sentence, bool is_launch)
         log_warning("cluster %s: %s", c->settings.name, c->why);
 }
 
-/* With a margin for the network, for preparation and for the time that a run may take beyond its limit. */
+#define TAKE_MARGIN_NS (10 * NSEC_PER_SEC) /* for the network, for preparation and for the time that a run may take beyond its limit */
+
 static bool has_time(const struct node *n, uint64_t most_ns, uint64_t now)
 {
-        return n->ends == UINT64_MAX || (n->ends > now && n->ends - now > most_ns + 10 * NSEC_PER_SEC);
+        return n->ends == UINT64_MAX || (n->ends > now && n->ends - now > most_ns + TAKE_MARGIN_NS);
 }
 
 static struct cluster_slot *free_slot(struct node *n)
@@ -181,7 +182,7 @@ static int cannot_be_had(struct cluster *c, uint64_t most_ns)
 {
         if (cluster_count(c, NODE_PRESENT) == 0 && c->failures >= CLUSTER_FAILURES)
                 return errorf(-EIO, "no worker of the cluster %s can be had: %s", c->settings.name, c->why);
-        if (c->fits_ns == 0 || c->fits_ns == UINT64_MAX || most_ns + 10 * NSEC_PER_SEC < c->fits_ns)
+        if (c->fits_ns == 0 || c->fits_ns == UINT64_MAX || most_ns + TAKE_MARGIN_NS < c->fits_ns)
                 return -EAGAIN;
         return errorf(-EIO, "a run of up to %s fits into no worker of the cluster %s, which has %s: raise the time in its 'launch'",
                       format_duration(most_ns).s, c->settings.name, format_duration(c->fits_ns / NSEC_PER_SEC * NSEC_PER_SEC).s);
@@ -205,6 +206,7 @@ int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct clu
                 *ret = s;
         } else {
                 r = cannot_be_had(c, most_ns);
+                c->needed_ns = most_ns + TAKE_MARGIN_NS;
                 if (c->demand != waiting) {
                         c->demand = waiting;
                         cluster_wake(c);

@@ -336,6 +336,12 @@ static void accept(struct node *n, const char *machine)
         struct cluster *c = n->cluster;
         uint64_t now = now_ns();
 
+        c->fits_ns = MAX(c->fits_ns, h->left_ns);
+        if (h->left_ns <= c->needed_ns) { /* nor would the next one have more, such as in an allocation that is nearly over */
+                node_lose(n, "has %s left, and a run here needs more than %s", format_duration(h->left_ns / NSEC_PER_SEC * NSEC_PER_SEC).s,
+                          format_duration(c->needed_ns).s);
+                return;
+        }
         if (!c->machine[0])
                 snprintf(c->machine, sizeof(c->machine), "%s", machine);
         snprintf(c->kernel, sizeof(c->kernel), "%s", h->kernel);
@@ -343,7 +349,6 @@ static void accept(struct node *n, const char *machine)
         n->machine = copy_string(machine);
         n->facts = json_loads(h->facts, 0, NULL);
         n->ends = h->left_ns > UINT64_MAX - now ? UINT64_MAX : now + h->left_ns;
-        c->fits_ns = MAX(c->fits_ns, h->left_ns);
         if (!n->facts || make_slots(n) < 0) {
                 node_lose(n, "sent a hello that makes no sense");
                 return;

@@ -659,6 +659,23 @@ START_TEST(test_walltime)
 }
 END_TEST
 
+/* So inside an allocation that is nearly over: the next worker would have as little time. */
+START_TEST(test_workers_with_too_little_time_are_failed_launches)
+{
+        struct cluster *c = open_lab("echo x >>launches; SLURM_JOB_END_TIME=1 exec {worker}");
+        cleanup_blob struct blob launches = {0};
+        struct cluster_slot *s;
+
+        assert_error(cluster_slots_take(c, 20 * NSEC_PER_SEC, 1, &s), EIO);
+        ck_assert_ptr_nonnull(strstr(error_message(-EIO), "no worker of the cluster lab can be had: "));
+        ck_assert_msg(strstr(error_message(-EIO), " has 0s left, and a run here needs more than 30s"), "%s", error_message(-EIO));
+        assert_ok(read_file("launches", 4096, &launches));
+        ck_assert_uint_eq(launches.size, 2 * CLUSTER_FAILURES);
+        cluster_close(c);
+}
+END_TEST
+
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
-      test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime)
+      test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
+      test_workers_with_too_little_time_are_failed_launches)
