@@ -2,6 +2,15 @@
 
 #include <mntent.h>
 
+/* The kernel writes '#' in a source as \043, which getmntent_r() leaves as it is. */
+static void restore_number_signs(char *source)
+{
+        for (char *at = source; (at = strstr(at, "\\043")); at++) {
+                *at = '#';
+                memmove(at + 1, at + 4, strlen(at + 4) + 1);
+        }
+}
+
 /* libfuse and fusermount3 write the user's id into the options. */
 static uid_t user_of(const struct mntent *m)
 {
@@ -19,9 +28,11 @@ int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *u
 
         if (!f)
                 return errorf(-errno, "cannot read /proc/self/mounts: %s", strerror(errno));
-        while (r == 0 && getmntent_r(f, &m, text, sizeof(text)))
+        while (r == 0 && getmntent_r(f, &m, text, sizeof(text))) {
+                restore_number_signs(m.mnt_fsname);
                 r = fn(user,
                        &(struct mount_entry){.path = m.mnt_dir, .source = m.mnt_fsname, .type = m.mnt_type, .user = user_of(&m)});
+        }
         endmntent(f);
         return r;
 }

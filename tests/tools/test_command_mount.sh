@@ -108,6 +108,9 @@ test_that "mount comes at once behind a kill, many times" 'for i in 1 2 3 4 5 6 
 kill_daemon
 await '[ -z "$(daemon)" ]'
 test_that "unmount takes a dead mount away" 'run 0 unmount "$mnt" && ! mounted "$mnt" && run 0 mount "$mnt" -q && run 0 unmount "$mnt"'
+test_that "a store with a number sign in its path: doctor knows its mount, and unmount returns when the daemon has gone" '
+	export SOLVERFS_STORE="$top/s#t" && run 0 init -q && run 0 mount "$mnt" -q && { run 0 doctor || run 1 doctor; has out "^mount	ok	.*/mnt serves"; }; r=$?
+	run 0 unmount "$mnt" && [ -z "$(ls "$SOLVERFS_STORE/mounts")" ] && (exit $r)'
 hold_cores
 test_that "readers of a mount with --wait give up: no core is free" '
 	run 0 mount "$mnt" -q --wait 0 && ! timeout 100 cat "$mnt/toy/commits/v1/cases/2/time" 2>err && has err "temporarily unavailable" && run 0 unmount "$mnt"'
