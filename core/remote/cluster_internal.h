@@ -62,6 +62,7 @@ struct node {
         uint64_t ends;                    /* now_ns() at the end of its job; UINT64_MAX: never */
         uint64_t idle_since, kill_at;     /* 0: not set */
         bool terminated;                  /* it got SIGTERM; SIGKILL is next */
+        char *why;                        /* owned; how it was lost; NULL: it was not */
         struct remote_hello hello;
         json_t *facts; /* of the hello */
         char *machine; /* owned; of its slots */

@@ -165,6 +165,7 @@ void node_lose(struct node *n, const char *format, ...)
                 cluster_fail(n->cluster, sentence.data, n->state == NODE_LAUNCHED && n->launched >= n->cluster->failed_at);
         }
         n->state = NODE_LEAVING;
+        n->why = n->why ?: steal_pointer(sentence.data);
         n->kill_at = n->waited ? 0 : now_ns();
         close_pipes(n);
         drop_requests(n);
@@ -214,6 +215,7 @@ void node_free_if_done(struct node *n)
         message_done(PACKET_HELLO, &n->hello);
         json_decref(n->facts);
         free(n->machine);
+        free(n->why);
         pthread_mutex_destroy(&n->upload);
         free(n);
 }

@@ -22,7 +22,7 @@ static void unlock(const struct node *n)
 
 static int fail_lost(const struct node *n)
 {
-        return errorf(-EREMOTEIO, "the worker on %s was lost: %s", n->hello.host, n->cluster->why);
+        return errorf(-EREMOTEIO, "the worker on %s was lost: %s", n->hello.host, n->why ?: n->cluster->why);
 }
 
 int call_lose(const struct call *c, const char *why)

@@ -552,6 +552,40 @@ START_TEST(test_launches_that_fail_together_are_one_failure)
 }
 END_TEST
 
+START_TEST(test_each_lost_worker_has_its_own_reason)
+{
+        struct cluster *c = open_with("echo $$ >pid; cat hello; cat >/dev/null; exit 0", "", 2, 60 * NSEC_PER_SEC);
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        static const char *const hosts[] = {"n3", "n5"};
+        struct cluster_slot *slots[2];
+        pid_t pids[2];
+
+        for (size_t i = 0; i < 2; i++) {
+                write_probe(hosts[i], 10000000);
+                slots[i] = take(c);
+                pids[i] = read_pid("pid");
+        }
+        for (unsigned i = 0; i < 2; i++) {
+                ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
+                while (view(c).lost <= i)
+                        poll(NULL, 0, 1);
+        }
+        for (size_t i = 0; i < 2; i++) {
+                struct runner *r = runner_for(slots[i], recipe, answers);
+                struct run_result result;
+                char why[64];
+
+                snprintf(why, sizeof(why), "the worker on %s was lost: %s ", hosts[i], hosts[i]);
+                assert_error(run_text(r, "a", -1, &result), EREMOTEIO);
+                ck_assert_msg(strstr(error_message(-EREMOTEIO), why), "%s", error_message(-EREMOTEIO));
+                runner_close(r);
+                cluster_give_back(slots[i]);
+        }
+        cluster_close(c);
+        recipe_unref(recipe);
+}
+END_TEST
+
 /* Another head noted its machine in the store first. */
 START_TEST(test_workers_of_another_machine_than_the_store_s_leave)
 {
@@ -677,5 +711,5 @@ END_TEST
 
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
-      test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
+      test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
       test_workers_with_too_little_time_are_failed_launches)
