@@ -224,6 +224,8 @@ static void serve(struct worker *w, struct request *q)
                 if (r == 0)
                         r = run_on(w, q, &slot);
                 slot_release(&slot);
+                if (r == -ENOENT) /* another worker with this folder may have deleted a file meanwhile */
+                        r = ask_for_missing(w, q) ?: r;
         }
         if (r < 0)
                 worker_send_failure(w, q->id, r);

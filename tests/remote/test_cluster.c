@@ -293,6 +293,36 @@ START_TEST(test_killed)
 }
 END_TEST
 
+/* Another worker with the same folder made room for its own files. */
+START_TEST(test_files_that_go_while_a_run_waits_for_its_core_are_sent_again)
+{
+        struct cluster *c = open_lab("exec {worker}");
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        struct cluster_slot *s = take(c);
+        struct run_in_thread t = {.runner = runner_for(s, recipe, answers), .cancel_fd = -1};
+        int cpus[CPU_SETSIZE];
+        unsigned n = (unsigned)host_cores(cpus, CPU_SETSIZE);
+        struct slot *slots = allocate(n, sizeof(*slots));
+        pthread_t thread;
+
+        for (unsigned i = 0; i < n; i++)
+                assert_ok(slot_lease(NULL, "the test", UINT64_MAX, -1, &slots[i]));
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_it, &t), 0);
+        while (!slot_is_marked(slots[0].folder, SLOT_BATCH_HAS_NONE))
+                poll(NULL, 0, 1);
+        ck_assert_int_eq(system("rm node/programs/*"), 0);
+        for (unsigned i = 0; i < n; i++)
+                slot_release(&slots[i]);
+        free(slots);
+        pthread_join(thread, NULL);
+        ck_assert_msg(t.r == 0, "%s", error_message(t.r));
+        runner_close(t.runner);
+        cluster_give_back(s);
+        cluster_close(c);
+        recipe_unref(recipe);
+}
+END_TEST
+
 /* The worker ends with its input, and ends what it runs. */
 START_TEST(test_closed)
 {
@@ -709,7 +739,8 @@ START_TEST(test_workers_with_too_little_time_are_failed_launches)
 }
 END_TEST
 
-SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
+SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
+      test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
       test_workers_with_too_little_time_are_failed_launches)
