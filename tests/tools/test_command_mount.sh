@@ -113,7 +113,10 @@ test_that "a store with a number sign in its path: doctor knows its mount, and u
 	run 0 unmount "$mnt" && [ -z "$(ls "$SOLVERFS_STORE/mounts")" ] && (exit $r)'
 hold_cores
 test_that "readers of a mount with --wait give up: no core is free" '
-	run 0 mount "$mnt" -q --wait 0 && ! timeout 100 cat "$mnt/toy/commits/v1/cases/2/time" 2>err && has err "temporarily unavailable" && run 0 unmount "$mnt"'
+	run 0 mount "$mnt" -q --wait 0 && ! timeout 100 cat "$mnt/toy/commits/v1/cases/2/time" 2>err && has err "temporarily unavailable"'
+test_that "... and of its daemon that begins anew" '
+	kill -SEGV "$(daemon)" && await "cat \"$mnt/README\" >got 2>&1" && ! timeout 20 cat "$mnt/toy/commits/v1/cases/2/time" 2>err && has err "temporarily unavailable"; r=$?
+	run 0 unmount "$mnt" && (exit $r)'
 let_cores_go
 
 echo "1..$n"

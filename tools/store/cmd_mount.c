@@ -93,9 +93,14 @@ static void answer(struct mounting *m, int status, const char *sentence)
 /* A daemon that starts over (lost.h) stays in the foreground and keeps its log. */
 static void begin_again_when_lost(struct mounting *m)
 {
+        struct short_text wait = format_duration(common.wait_ns);
         char *argv[16] = {(char *)"solverfs", (char *)"--store", m->store, (char *)"mount", (char *)"--foreground"};
         size_t n = 5;
 
+        if (common.wait_ns != UINT64_MAX) {
+                argv[n++] = (char *)"--wait";
+                argv[n++] = common.wait_ns > 0 ? wait.s : (char *)"0";
+        }
         for (unsigned i = 0; i < MIN(common.verbose + !m->foreground, 2U); i++)
                 argv[n++] = (char *)"--verbose";
         if (common.quiet && m->foreground)
