@@ -760,7 +760,25 @@ static void look_store(struct engine *e, uint64_t *generation, uint64_t now, uin
         }
 }
 
-/* Closes what jobs have left and no job has taken. */
+struct closing {
+        struct engine *engine;
+        struct left left;
+};
+
+static void *close_thread(void *user)
+{
+        cleanup_free struct closing *c = user;
+        struct engine *e = c->engine;
+
+        c->left.close(c->left.what);
+        pthread_mutex_lock(&e->lock);
+        e->n_workers--;
+        pthread_cond_broadcast(&e->idle);
+        pthread_mutex_unlock(&e->lock);
+        return NULL;
+}
+
+/* Closes what jobs have left and no job has taken. A sandbox may hang, so each is closed by a thread of its own. */
 static void look_left(struct engine *e, uint64_t now, uint64_t *when)
 {
         for (unsigned i = 0; i < e->n_slots * LEFT_MOST; i++) {
@@ -772,10 +790,18 @@ static void look_left(struct engine *e, uint64_t now, uint64_t *when)
                         sooner(when, l->since + LEFT_NS);
                         continue;
                 }
-                void *what = steal_pointer(l->what);
+                struct closing *c = allocate(1, sizeof(*c));
+                pthread_t thread;
 
+                *c = (struct closing){e, *l};
+                l->what = NULL;
+                e->n_workers++;
+                if (!e->closing && pthread_create(&thread, NULL, close_thread, c) == 0) {
+                        pthread_detach(thread);
+                        continue;
+                }
                 pthread_mutex_unlock(&e->lock);
-                l->close(what);
+                close_thread(c);
                 pthread_mutex_lock(&e->lock);
                 e->attention = true;
         }

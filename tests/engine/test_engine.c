@@ -29,7 +29,8 @@ static struct control {
         _Atomic bool is_polite;  /* they give way; both while `hold` is set */
         _Atomic unsigned added, dropped, gave_way;
         _Atomic unsigned leaves; /* compute() takes what the job before has left, and leaves so many things */
-        _Atomic unsigned left, taken, closed;
+        _Atomic unsigned left, taken, closed, closing;
+        _Atomic bool hold_close; /* who closes what was left waits while this is set */
 } * control;
 
 struct number_query {
@@ -110,6 +111,9 @@ static int work_on_many_cores(struct job *j)
 static void count_closed(void *what)
 {
         ck_assert_ptr_eq(what, control);
+        control->closing++;
+        while (control->hold_close)
+                usleep(1000);
         control->closed++;
 }
 
@@ -500,6 +504,26 @@ START_TEST(test_what_a_job_leaves_is_taken_or_closed)
         close_engine();
         ck_assert_uint_eq(control->left, 20 + LEFT_MOST + 2);
         ck_assert_uint_eq(control->taken + control->closed, control->left);
+}
+END_TEST
+
+/* Such as a sandbox whose helper hangs in the kernel. */
+START_TEST(test_what_cannot_be_closed_stops_no_other_job)
+{
+        struct answers a = ANSWERS;
+
+        start(&(struct engine_options){.cores = 1});
+        control->leaves = 1;
+        control->hold_close = true;
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&control->closing, 1);
+        control->leaves = 0;
+        ask(2, PRIORITY_PERSON, &a);
+        wait_for(&a.ok, 2);
+        ck_assert_uint_eq(control->closed, 0);
+        control->hold_close = false;
+        close_engine();
+        ck_assert_uint_eq(control->closed, 1);
 }
 END_TEST
 
@@ -1053,4 +1077,4 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,
       test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text,
-      test_what_a_job_leaves_is_taken_or_closed, test_storm)
+      test_what_a_job_leaves_is_taken_or_closed, test_what_cannot_be_closed_stops_no_other_job, test_storm)
