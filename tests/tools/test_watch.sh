@@ -77,7 +77,7 @@ test_that "they are told again, and then no more" '
 
 toy 23 $slow unknown && rm told
 test_that "kill -9 between finding and telling: told at the next start" '
-	timeout 60 "$solverfs" watch toy --once --on-alarm "kill -9 \$PPID" >out 2>err; [ $? = 137 ] && watch 6 && [ "$(wc -l <told)" = 1 ] && grep -q "^5 lost toy main $(sha 23) $(sha 22) 1 1 23$" told && watch 0'
+	TMPDIR=$top timeout 60 "$solverfs" watch toy --once --on-alarm "kill -9 \$PPID" >out 2>err; [ $? = 137 ] && watch 6 && [ "$(wc -l <told)" = 1 ] && grep -q "^5 lost toy main $(sha 23) $(sha 22) 1 1 23$" told && watch 0'
 rm told
 echo 'sleep 100' >hist/build.sh && git -C hist commit -qam "slow to build"
 test_that "kill -9 while it builds: nothing is lost, nothing is told twice" '
