@@ -315,7 +315,7 @@ static void add_head(struct printer *p, const struct term *t)
 
 /* -- terms -- */
 
-static void begin_region(struct printer *p, const struct term *root, bool is_command, bool is_body);
+static void begin_region(struct printer *p, const struct term *root, bool is_command);
 
 static void begin_quantifier(struct printer *p, const struct term *t)
 {
@@ -328,25 +328,29 @@ static void begin_quantifier(struct printer *p, const struct term *t)
                 adds(p, ")");
         }
         adds(p, ") ");
-        begin_region(p, term_body(t), false, true);
+        push(p, (struct print_frame){.kind = FRAME_ATTRIBUTES}); /* closes it */
+        begin_region(p, term_body(t), false);
 }
 
-static void begin_term(struct printer *p, const struct term *t, bool is_definition);
+/* True for an annotation that no let replaces. An open one's let may be of a shallow region around the quantifier, where it means another variable. */
+static bool is_annotation(const struct printer *p, const struct term *t)
+{
+        return t->kind == TERM_ANNOTATED && (t->is_open || let_of(p, t) == 0);
+}
 
-/* Several annotations of one term are written as one, as solvers look for a quantifier's patterns in the first only. */
-static void begin_annotation(struct printer *p, const struct term *t)
+/* Several annotations of one term are written as one, as solvers look for a quantifier's patterns in the first only. Returns the term. */
+static const struct term *begin_annotations(struct printer *p, const struct term *t)
 {
         struct print_frame f = {.kind = FRAME_ATTRIBUTES};
-        const struct term *x = t;
 
         adds(p, "(! ");
         do {
-                term_list_add(&f.chain, x);
-                x = x->args[0];
-        } while (x->kind == TERM_ANNOTATED && let_of(p, x) == 0);
+                term_list_add(&f.chain, t);
+                t = t->args[0];
+        } while (is_annotation(p, t));
         f.next = f.chain.n;
         push(p, f);
-        begin_term(p, x, false);
+        return t;
 }
 
 static void begin_term(struct printer *p, const struct term *t, bool is_definition)
@@ -362,7 +366,7 @@ static void begin_term(struct printer *p, const struct term *t, bool is_definiti
         } else if (term_is_quantifier(t)) {
                 begin_quantifier(p, t);
         } else if (t->kind == TERM_ANNOTATED) {
-                begin_annotation(p, t);
+                begin_term(p, begin_annotations(p, t), false);
         } else if (t->n_args == 0) {
                 add_head(p, t);
         } else {
@@ -372,14 +376,16 @@ static void begin_term(struct printer *p, const struct term *t, bool is_definiti
         }
 }
 
-/* `is_body`: the body of a quantifier, whose parenthesis is closed after it. */
-static void begin_region(struct printer *p, const struct term *root, bool is_command, bool is_body)
+/* Attributes of the root stand outside its lets: solvers refuse patterns and names inside. */
+static void begin_region(struct printer *p, const struct term *root, bool is_command)
 {
         const struct region *g;
 
+        if (is_annotation(p, root))
+                root = begin_annotations(p, root);
         find_region(p, root, is_command);
         g = &p->regions[p->n_regions - 1];
-        push(p, (struct print_frame){.kind = FRAME_CLOSE, .next = is_body + (g->n_shared > 0 ? g->shared[g->n_shared - 1].level : 0)});
+        push(p, (struct print_frame){.kind = FRAME_CLOSE, .next = g->n_shared > 0 ? g->shared[g->n_shared - 1].level : 0});
         push(p, (struct print_frame){.kind = FRAME_LETS, .term = root});
 }
 
@@ -392,7 +398,10 @@ static void step_args(struct printer *p, struct print_frame *f)
         if (f->next < t->n_args) {
                 if (t->kind != TERM_ANNOTATED || f->next > 1) /* a pattern has no head */
                         adds(p, " ");
-                begin_term(p, t->args[f->next++], false);
+                if (t->kind == TERM_ANNOTATED)
+                        begin_region(p, t->args[f->next++], p->n_regions == 0);
+                else
+                        begin_term(p, t->args[f->next++], false);
                 return;
         }
         if (has_old_loop(p, t))
@@ -425,7 +434,7 @@ static void step_lets(struct printer *p, struct print_frame *f)
                 adds(p, ") ");
         p->n_frames--;
         if (g->is_command && root->is_open) /* parameters of a definition: terms that depend on them come second */
-                begin_region(p, root, false, false);
+                begin_region(p, root, false);
         else
                 begin_term(p, root, false);
 }
@@ -445,7 +454,7 @@ static void step_attributes(struct printer *p, struct print_frame *f)
         buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
         if (text_is(t->symbol->name, ":no-pattern") && t->n_args == 2) { /* one term, not a list */
                 adds(p, " ");
-                begin_term(p, t->args[1], false);
+                begin_region(p, t->args[1], p->n_regions == 0);
         } else if (t->n_args > 1) {
                 adds(p, " (");
                 push(p, (struct print_frame){.kind = FRAME_ARGS, .term = t, .next = 1});
@@ -585,7 +594,7 @@ int term_print(const struct term *t, const struct print_options *o, struct buffe
         cleanup(printer_done) struct printer p = {.options = o ? o : &usual, .out = ret, .begin = ret->size};
 
         choose_names(&p, t);
-        for (begin_region(&p, t, true, false); p.n_frames > 0;) {
+        for (begin_region(&p, t, true); p.n_frames > 0;) {
                 step(&p);
                 if (p.options->most > 0 && ret->size - p.begin > p.options->most)
                         return errorf(-EFBIG, "the text would be longer than %zu bytes", p.options->most);

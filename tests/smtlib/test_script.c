@@ -197,6 +197,14 @@ START_TEST(test_annotations)
         /* its own command may use a name, and is kept as text then */
         assert_prints("(declare-const p Bool)(assert (let ((q p)) (and (! q :named n) n)))(assert (not n))",
                       "(declare-const p Bool)\n(assert (let ((q p)) (and (! q :named n) n)))\n(assert (not n))\n");
+        /* a let is inside a quantifier's attributes, and so is one inside a pattern */
+        assert_prints("(declare-fun f (Int) Int)(assert (forall ((x Int)) (! (< (f (+ x 1 (* 2 x))) (f (f (+ x 1 (* 2 x))))) :pattern ((f x)) :qid a)))",
+                      "(declare-fun f (Int) Int)\n(assert (forall ((x Int)) (! (let ((_let_1 (f (+ x 1 (* 2 x))))) (< _let_1 (f _let_1))) :pattern ((f x)) :qid a)))\n");
+        assert_prints("(declare-fun f (Int) Int)(assert (forall ((x Int)) (! (< 0 x) :no-pattern (= (f (+ x 1 (* 2 x))) (f (+ x 1 (* 2 x)))) :qid a)))",
+                      "(declare-fun f (Int) Int)\n(assert (forall ((x Int)) (! (< 0 x) :no-pattern (let ((_let_1 (f (+ x 1 (* 2 x))))) (= _let_1 _let_1)) :qid a)))\n");
+        /* ... and inside a name */
+        assert_prints(X "(assert (! (let ((y (+ x 1 2 3 4 5))) (= y (- y))) :named n))(assert (not n))",
+                      "(declare-const x Int)\n(assert (! (let ((_let_1 (+ x 1 2 3 4 5))) (= _let_1 (- _let_1))) :named n))\n(assert (not n))\n");
         assert_fails("(declare-const p Bool)(assert (and n (! p :named n)))",
                      "f:1:36: unknown symbol n: it is neither declared nor an operator that is known here");
         /* named below a let that is over by then */
