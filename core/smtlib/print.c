@@ -8,6 +8,7 @@
 #include "core/smtlib/smtlib_internal.h"
 
 #define LET_SIZE_LEAST 7 /* nodes of the smallest subterm that gets a let: a smaller one is shorter without */
+#define NAMED_MOST 100000 /* nodes, without sharing, of the largest term below which names are not put inside lets */
 #define DEEP_MOST 1000000 /* nodes looked at below quantifiers, again for each one around them; then regions are shallow */
 
 /* A subterm that gets a let at the beginning of its region. It refers only to shared subterms of lower levels. */
@@ -23,6 +24,7 @@ struct region {
         struct term_map inner; /* by term: 1 if a quantifier of the region binds a free variable of it */
         size_t outer;          /* index of the next region around it that has lets, plus 1 */
         bool is_command;
+        bool names_only; /* only named terms get lets, where they occur twice: cvc5 takes no name inside a let */
         bool is_shallow; /* terms below its quantifiers are not looked at, and do not use its lets */
 };
 
@@ -101,7 +103,8 @@ static uint32_t let_of(const struct printer *p, const struct term *t)
 
 static bool may_have_let(const struct region *g, const struct term *t)
 {
-        return t->is_open != g->is_command && t->n_args > 0 && (t->tree_size >= LET_SIZE_LEAST || term_is_named(t)) && term_map_get(&g->inner, t) == 0;
+        return t->is_open != g->is_command && t->n_args > 0 && ((t->tree_size >= LET_SIZE_LEAST && !g->names_only) || term_is_named(t)) &&
+               term_map_get(&g->inner, t) == 0;
 }
 
 /* Marks the terms in which a variable is free that a quantifier among them binds; `all` ends with the root. False: too many variables, or a variable is
@@ -193,7 +196,7 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
 
         list_grow(p->regions, p->n_regions);
         g = &p->regions[p->n_regions++];
-        *g = (struct region){.is_command = is_command, .outer = outer};
+        *g = (struct region){.is_command = is_command, .outer = outer, .names_only = root->has_name && root->tree_size <= NAMED_MOST};
         if (root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier &&
             !root->has_name) /* a subterm can occur twice only if there is room for two */
                 return;
