@@ -372,6 +372,9 @@ static const struct term *other_operator(struct words *w, const struct term *t)
         if (t->n_args == 0 || t->n_args > OTHERS_MOST || term_n_index(t) > 0 ||
             random_below(w->random, 8) != 0)
                 return t;
+        for (uint32_t i = 0; i < t->n_args; i++)
+                if (t->args[i]->sort->has_unknown)
+                        return t;
         n = operators_of(w->bank, t->args, t->n_args, t->sort, ops);
         if (n == 0)
                 return t;
@@ -510,7 +513,7 @@ static bool is_swappable(const struct target *t, size_t at, const void *user)
         const size_t *one = user;
         const struct term *x = here(t, at);
 
-        if (at == 0 || x->is_open || is_frozen(t, at) || x->kind == TERM_ANNOTATED ||
+        if (at == 0 || x->is_open || x->sort->has_unknown || is_frozen(t, at) || x->kind == TERM_ANNOTATED ||
             term_is_quantifier(here(t, t->places.list[at].parent)))
                 return false;
         return !one ||
@@ -531,7 +534,7 @@ static const struct sort *rotating_sort(const struct term *x)
 
         for (uint32_t i = 0; i < n; i++)
                 for (uint32_t k = i + 1; k < n; k++)
-                        if (x->args[i]->sort == x->args[k]->sort && x->args[i] != x->args[k])
+                        if (x->args[i]->sort == x->args[k]->sort && x->args[i] != x->args[k] && !x->args[i]->sort->has_unknown)
                                 return x->args[i]->sort;
         return NULL;
 }

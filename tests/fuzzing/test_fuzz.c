@@ -539,6 +539,28 @@ START_TEST(test_mutants_keep_to_their_logic)
 }
 END_TEST
 
+/* Terms of sorts that are not known here have no common sort: (head a) is an integer, (head b) a Boolean. */
+START_TEST(test_mutants_leave_unknown_sorts_alone)
+{
+        cleanup_script struct script *s = read_text("(declare-datatypes ((List 1)) ((par (X) ((nil) (cons (head X) (tail (List X)))))))"
+                                                    "(declare-fun a () (List Int))(declare-fun b () (List Bool))(declare-fun c () (List Int))"
+                                                    "(assert (and (= (head a) 1) (= (head b) true) (= (tail a) (tail c))))(check-sat)");
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
+        for (unsigned i = 0; i < 300; i++) {
+                static const enum transform kinds[] = {TRANSFORM_FUZZ, TRANSFORM_SWAP, TRANSFORM_ROTATE};
+                cleanup_script struct script *with = NULL;
+                cleanup_free char *text = NULL;
+
+                if (mutate_transform(g, s, kinds[i % ARRAY_SIZE(kinds)], &with) == -ENOENT)
+                        continue;
+                text = text_of(with);
+                ck_assert_msg(!strstr(text, "(= (head b) 1)") && strstr(text, "(= (head b) ") && strstr(text, "(= (tail "), "%s", text);
+        }
+}
+END_TEST
+
 START_TEST(test_nothing_to_change)
 {
         cleanup_script struct script *s = read_text("(declare-fun p () Bool)(assert p)(check-sat)"),
@@ -886,7 +908,7 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_of_older_dialects_have_no_newer_operators,
               test_mutants_keep_to_their_logic,
-              test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
+              test_mutants_leave_unknown_sorts_alone, test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
               test_enumeration_is_exhaustive_and_without_twins, test_older_dialects_have_no_newer_operators,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)
