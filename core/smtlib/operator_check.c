@@ -233,7 +233,7 @@ size_t operators_of(struct bank *b, const struct term *const *args, size_t n, co
 
                 if (row->indices_least > 0 || row->result == PLACE_ASCRIBED || (row->flags & (OPERATOR_EXTENSION | OPERATOR_RARE)))
                         continue;
-                if (!operator_takes(op, n) || (row->shape != SHAPE_FIXED && n < 2))
+                if (!operator_takes(op, n) || (row->shape != SHAPE_FIXED && n < 2) || (n > 2 && row->flags & OPERATOR_IN_PAIRS))
                         continue;
                 if (first_wrong(row, args, n, &p) == n && result_sort(b, row->result, &p, NULL, NULL) == result)
                         ret[found++] = op;

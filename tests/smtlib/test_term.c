@@ -350,16 +350,18 @@ END_TEST
 START_TEST(test_same_signature)
 {
         enum op list[N_OPS];
-        const struct term *strings[2], *ints[2];
+        const struct term *strings[3], *ints[2];
         size_t n;
 
         begin();
-        strings[0] = strings[1] = constant("s", sort(SORT_STRING));
+        strings[0] = strings[1] = strings[2] = constant("s", sort(SORT_STRING));
         ints[0] = ints[1] = constant("i", sort(SORT_INT));
         n = operators_of(b, strings, 2, sort(SORT_BOOL), list);
         ck_assert_uint_eq(n, 7); /* = distinct str.< str.<= prefixof suffixof contains */
         for (size_t i = 0; i < n; i++)
                 ck_assert_ptr_nonnull(term_op2(b, list[i], strings[0], strings[1]));
+        n = operators_of(b, strings, 3, sort(SORT_BOOL), list);
+        ck_assert_uint_eq(n, 2); /* = distinct; str.< and str.<= are read so, but not by solvers */
         n = operators_of(b, ints, 2, ints[0]->sort, list);
         ck_assert_uint_eq(n, 5); /* - + * div mod */
         ck_assert_uint_eq(operators_of(b, ints, 2, strings[0]->sort, list), 0);
