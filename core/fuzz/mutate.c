@@ -439,7 +439,7 @@ static void choose_translation(struct words *w)
         memcpy(w->to, order, sizeof(order));
 }
 
-/* Changes every literal of every assertion. NULL if nothing changes, or the logic forbids it. */
+/* Changes every literal of every assertion, but for those that the logic forbids it in. NULL if nothing changes. */
 static struct script *transform_all(struct generator *g, const struct script *s, enum transform kind)
 {
         struct words w = {.bank = s->bank, .random = generator_random(g), .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
@@ -452,9 +452,9 @@ static struct script *transform_all(struct generator *g, const struct script *s,
                 struct command *c = &with->commands[i];
                 const struct term *t = c->kind == COMMAND_ASSERT ? term_rebuild(s->bank, c->term, transform_term, &w) : c->term;
 
-                if (c->kind == COMMAND_ASSERT && (!t || (t != c->term && !keeps_logic(s, c->term, t))))
-                        return NULL;
-                changed |= t != c->term;
+                if (!t || t == c->term || !keeps_logic(s, c->term, t))
+                        continue;
+                changed = true;
                 c->term = t;
         }
         return changed ? without_status(steal_pointer(with)) : NULL;
