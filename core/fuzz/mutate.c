@@ -64,13 +64,42 @@ static struct script *without_status(struct script *s)
         return s;
 }
 
+static const struct symbol *name_of(const struct term *t)
+{
+        return term_is_named(t) ? t->value : NULL;
+}
+
+/* True if all names of terms are still there, each once: other assertions may use them. */
+static bool keeps_names(const struct term *before, const struct term *now)
+{
+        cleanup_term_list struct term_list old = {0}, new = {0};
+        cleanup_term_map struct term_map seen = {0}; /* names now */
+
+        if (!before->has_name)
+                return true;
+        term_subterms(&before, 1, &old);
+        term_subterms(&now, 1, &new);
+        for (size_t i = 0; i < new.n; i++) {
+                const struct symbol *name = name_of(new.list[i]);
+
+                if (name && id_map_get(&seen, name->id) == 1)
+                        return false;
+                if (name)
+                        id_map_set(&seen, name->id, 1);
+        }
+        for (size_t i = 0; i < old.n; i++)
+                if (name_of(old.list[i]) && id_map_get(&seen, name_of(old.list[i])->id) == 0)
+                        return false;
+        return true;
+}
+
 /* The script with another term in one place. NULL if that changes nothing or does not fit. */
 static struct script *put(const struct script *s, const struct target *t, size_t at, const struct term *with)
 {
-        const struct term *root = with ? term_replace_at(s->bank, &t->places, at, with) : NULL;
+        const struct term *before = s->commands[t->command].term, *root = with ? term_replace_at(s->bank, &t->places, at, with) : NULL;
         struct script *changed;
 
-        if (!root || root == here(t, 0) || !keeps_logic(s, s->commands[t->command].term, root))
+        if (!root || root == here(t, 0) || !keeps_logic(s, before, root) || !keeps_names(before, root))
                 return NULL;
         script_clone(s, &changed);
         changed->commands[t->command].term = root;

@@ -581,6 +581,28 @@ START_TEST(test_large_mutants_keep_to_their_logic)
 }
 END_TEST
 
+/* Other assertions use a name, so a mutant has it still, and once. */
+START_TEST(test_mutants_keep_names)
+{
+        static const char *const texts[] = {
+                "(declare-fun x () Int)(declare-fun p () Bool)(assert (and (! (> x 0) :named a) p (< x 9)))(assert (or a p))(check-sat)",
+                "(declare-fun x () Int)(declare-fun p () Bool)(assert (let ((y (! (> x (+ 1 2)) :named a))) (or (and y p) (not y))))(assert (or a p))(check-sat)"};
+        cleanup_generator struct generator *g = NULL;
+
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
+        for (unsigned i = 0; i < 2000; i++) {
+                cleanup_script struct script *s = read_text(texts[i % 2]), *with = NULL;
+                enum op ops[N_OPS];
+                size_t n = mutate_actions(g, s, ops);
+                int r = i % 4 < 2 ? mutate_transform(g, s, (enum transform)(i / 4 % N_TRANSFORMS), &with)
+                                  : mutate_operator(g, s, ops[random_below(generator_random(g), n)], &with);
+
+                if (r == 0)
+                        script_free(read_back(with));
+        }
+}
+END_TEST
+
 START_TEST(test_nothing_to_change)
 {
         cleanup_script struct script *s = read_text("(declare-fun p () Bool)(assert p)(check-sat)"),
@@ -928,7 +950,7 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_of_older_dialects_have_no_newer_operators,
               test_mutants_keep_to_their_logic,
-              test_mutants_leave_unknown_sorts_alone, test_large_mutants_keep_to_their_logic, test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
+              test_mutants_leave_unknown_sorts_alone, test_large_mutants_keep_to_their_logic, test_mutants_keep_names, test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
               test_enumeration_is_exhaustive_and_without_twins, test_older_dialects_have_no_newer_operators,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)
