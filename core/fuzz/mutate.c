@@ -520,7 +520,7 @@ static struct script *exchange(const struct script *s, const struct target *t, s
 {
         cleanup_term_places struct term_places again = {0};
         size_t first = MIN(one, other), second = MAX(one, other); /* the first keeps its index when the second is replaced */
-        const struct term *half = second == SIZE_MAX || !t->places.is_whole ? NULL : term_replace_at(s->bank, &t->places, second, here(t, first));
+        const struct term *half = second == SIZE_MAX ? NULL : term_replace_at(s->bank, &t->places, second, here(t, first));
 
         if (!half)
                 return NULL;

@@ -227,7 +227,6 @@ struct term_place {
 struct term_places {
         struct term_place *list; /* parents first; malloc'd */
         size_t n;
-        bool is_whole; /* all places of the tree are listed */
 };
 void term_places_done(struct term_places *p);
 #define cleanup_term_places cleanup(term_places_done)

@@ -293,7 +293,7 @@ static size_t last_arg(const struct term *t)
 
 void term_places(const struct term *root, size_t most, struct term_places *ret)
 {
-        struct term_places p = {.is_whole = true};
+        struct term_places p = {0};
         cleanup_free struct place_frame {
                 uint32_t place, next;
         } *stack = NULL;
@@ -313,10 +313,8 @@ void term_places(const struct term *root, size_t most, struct term_places *ret)
                         depth--;
                         continue;
                 }
-                if (p.n == most) {
-                        p.is_whole = false;
+                if (p.n == most)
                         break;
-                }
                 x = t->args[f->next];
                 list_grow(p.list, p.n);
                 p.list[p.n] = (struct term_place){x, f->place, f->next++, p.list[f->place].depth + 1};

@@ -603,6 +603,30 @@ START_TEST(test_mutants_keep_names)
 }
 END_TEST
 
+/* Its places are too many to list; the first ones are changed. */
+START_TEST(test_large_assertions_change)
+{
+        cleanup_buffer struct buffer text = {0};
+        cleanup_generator struct generator *g = NULL;
+        cleanup_script struct script *s = NULL;
+
+        buffer_adds(&text, "(declare-fun x () Int)(assert (let ((y0 (+ x 1))) ");
+        for (int i = 0; i < 18; i++)
+                buffer_addf(&text, "(let ((y%d (+ x y%d y%d))) ", i + 1, i, i);
+        buffer_adds(&text, "(= y18 0)");
+        for (int i = 0; i < 20; i++)
+                buffer_adds(&text, ")");
+        s = read_text(text.data);
+        assert_ok(generator_new(&generate_defaults, test_seed(2), &g));
+        for (unsigned i = 0; i < 10; i++) {
+                cleanup_script struct script *with = NULL;
+
+                assert_ok(mutate_transform(g, s, i % 2 ? TRANSFORM_SWAP : TRANSFORM_GRAFT, &with));
+                script_free(read_back(with));
+        }
+}
+END_TEST
+
 START_TEST(test_nothing_to_change)
 {
         cleanup_script struct script *s = read_text("(declare-fun p () Bool)(assert p)(check-sat)"),
@@ -950,7 +974,7 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_of_older_dialects_have_no_newer_operators,
               test_mutants_keep_to_their_logic,
-              test_mutants_leave_unknown_sorts_alone, test_large_mutants_keep_to_their_logic, test_mutants_keep_names, test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
+              test_mutants_leave_unknown_sorts_alone, test_large_mutants_keep_to_their_logic, test_mutants_keep_names, test_large_assertions_change, test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
               test_enumeration_is_exhaustive_and_without_twins, test_older_dialects_have_no_newer_operators,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)
