@@ -224,6 +224,7 @@ struct words { /* a transformer's changes to literals */
         struct bank *bank;
         struct random *random;
         enum transform kind;
+        enum dialect dialect;
         unsigned factor;
         uint32_t from[64], to[64]; /* an alphabet and its translation */
 };
@@ -395,7 +396,7 @@ static const struct term *other_range(struct words *w, const struct term *t)
 static const struct term *other_operator(struct words *w, const struct term *t)
 {
         const struct term *with;
-        enum op ops[N_OPS];
+        enum op ops[N_OPS], op;
         size_t n;
 
         if (t->n_args == 0 || t->n_args > OTHERS_MOST || term_n_index(t) > 0 ||
@@ -407,7 +408,8 @@ static const struct term *other_operator(struct words *w, const struct term *t)
         n = operators_of(w->bank, t->args, t->n_args, t->sort, ops);
         if (n == 0)
                 return t;
-        with = term_op(w->bank, ops[random_below(w->random, n)], t->args, t->n_args);
+        op = ops[random_below(w->random, n)];
+        with = op_is_newer(op, w->dialect) ? NULL : term_op(w->bank, op, t->args, t->n_args);
         return with ? with : t;
 }
 
@@ -471,7 +473,8 @@ static void choose_translation(struct words *w)
 /* Changes every literal of every assertion, but for those that the logic forbids it in. NULL if nothing changes. */
 static struct script *transform_all(struct generator *g, const struct script *s, enum transform kind)
 {
-        struct words w = {.bank = s->bank, .random = generator_random(g), .kind = kind, .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
+        struct words w = {.bank = s->bank, .random = generator_random(g), .kind = kind, .dialect = generator_dialect(g),
+                          .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
         cleanup_script struct script *with = NULL;
         bool changed = false;
 

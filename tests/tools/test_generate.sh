@@ -67,6 +67,14 @@ test_that "a difference of two terms stays alone beside a constant in the logics
 	done; done'
 test_that "an operator is brought in" '
 	run 0 transform operator --operator bvmul odd.smt2 && has out bvmul && run 1 transform operator --operator str.len odd.smt2 && has err "nothing to change" && run 2 transform operator --operator xyz odd.smt2'
+printf '(set-logic QF_S)\n(declare-fun s () String)\n(assert (= s "a\\\\\\\\\\\\\\\\b""c"))\n(check-sat)\n' >backslashes.smt2
+test_that "a text of an older dialect says so, and is read as what it was" '
+	for kind in words regex; do run 0 generate $kind --dialect 2.0 && mv out a.smt2 && has a.smt2 "^\(set-info :smt-lib-version 2.0\)\$" && run 0 transform nop a.smt2 && cmp -s out a.smt2 || exit 1; done
+	run 0 transform nop --dialect 2.0 backslashes.smt2 && mv out a.smt2 && run 0 transform nop --dialect 2.6 a.smt2 && sed 1d out | cmp -s - backslashes.smt2 && run 0 transform nop backslashes.smt2 && cmp -s out backslashes.smt2'
+printf '(set-logic QF_S)(declare-fun s () String)(declare-fun t () String)(assert (or (= s t) (= t (str.replace s "a" "b")) (str.contains s t) (= (str.len s) 2)))(check-sat)' >older.smt2
+test_that "no newer operator comes into an older dialect" '
+	run 0 transform operator -n 40 -o new older.smt2 && run 0 transform fuzz -n 40 -o new older.smt2 && cat new/* | grep -qE "str\.(<|replace_all|to_code|is_digit)" &&
+	run 0 transform operator --dialect 2.0 -n 40 -o old older.smt2 && run 0 transform fuzz --dialect 2.0 -n 40 -o old older.smt2 && ! cat old/* | grep -E "str\.(<|replace_all|to_code|from_code|is_digit|replace_re)|re\.(diff|comp|\^)"'
 test_that "standard input is read" '"$solverfs" transform reverse <odd.smt2 >out 2>err && has out "#x80" && "$solverfs" transform swap - <odd.smt2 >/dev/null'
 test_that "several changes of one formula" 'run 0 transform fuzz --seed 4 -n 9 -o mutants odd.smt2 && [ "$(ls mutants | wc -l)" = 9 ] && [ "$(cat mutants/* | sort | uniq | wc -l)" -gt 8 ]'
 most_kb() { python3 -c "import resource, subprocess, sys; subprocess.check_call(sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)" "$@"; }

@@ -63,9 +63,21 @@ static void list_kinds(const struct kind *kinds)
                 output_rowf(columns, "%s\t%s", k->name, k->what);
 }
 
+/* A text in an older dialect says so: every reader takes it for 2.6 otherwise. */
 static int print(struct request *q, int r, struct script *s, struct buffer *ret)
 {
-        return r < 0 ? r : script_print(s, q->dialect ? &(struct print_options){.dialect = *q->dialect} : NULL, ret);
+        enum dialect dialect;
+        bool says_so;
+
+        if (r < 0)
+                return r;
+        dialect = q->dialect ? *q->dialect : s->dialect;
+        says_so = dialect == DIALECT_2_6;
+        for (size_t i = 0; i < s->n_commands; i++)
+                says_so |= s->commands[i].kind == COMMAND_SET_INFO && s->commands[i].symbol && text_is(s->commands[i].symbol->name, ":smt-lib-version");
+        if (!says_so)
+                buffer_addf(ret, "(set-info :smt-lib-version %s)\n", dialect_name(dialect));
+        return script_print(s, &(struct print_options){.dialect = dialect}, ret);
 }
 
 static void put(struct request *q, const struct kind *k, const char *ending, const struct buffer *text)
@@ -384,6 +396,7 @@ void cmd_transform(int argc, char **argv)
         command_must(read_file(path, INPUT_MOST, &input));
         q.text = SLICE(input.data ?: "", input.size);
         read_input(&q, k, path);
+        q.options.dialect = q.script && !has_dialect ? q.script->dialect : dialect;
         command_must(generator_new(&q.options, q.seed, &q.generator));
         make_all(&q, k, q.cnf != NULL);
 }
