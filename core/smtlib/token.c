@@ -1,4 +1,4 @@
-#include "core/smtlib/token.h"
+#include "core/smtlib/script.h"
 
 /* The classes of a byte. */
 enum {
@@ -227,7 +227,8 @@ bool word_is_reserved(struct slice s)
 void token_add_symbol(struct buffer *b, struct slice symbol)
 {
         const char *p = symbol.data, *end = p + symbol.size;
-        bool is_simple = symbol.size > 0 && !(class[(uint8_t)*p] & DIGIT) && pass(p, end, STANDARD) == end && !word_is_reserved(symbol);
+        bool is_simple = symbol.size > 0 && !(class[(uint8_t)*p] & DIGIT) && pass(p, end, STANDARD) == end && !word_is_reserved(symbol) &&
+                         command_kind_of(symbol) == COMMAND_OPAQUE;
 
         buffer_adds(b, is_simple ? "" : "|");
         buffer_add(b, symbol.data, symbol.size);

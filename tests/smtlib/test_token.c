@@ -132,6 +132,7 @@ START_TEST(test_symbols)
         assert_symbol("", "||");
         assert_symbol("1a", "|1a|");
         assert_symbol("let", "|let|");
+        assert_symbol("assert", "|assert|"); /* commands' names are reserved, too */
         assert_symbol("a'b", "|a'b|");
         assert_symbol(":a", "|:a|");
         assert_symbol("#a", "|#a|");
