@@ -398,6 +398,8 @@ static void atom(struct reader *r)
                 reader_fail(r, r->token.begin, "%s is a reserved word, and begins no term without a parenthesis", (const char *)s->name.data);
         } else {
                 head = symbol_head(r, r->token.begin, s);
+                if (head.kind == HEAD_FUNCTION && head.function->n_args > 0)
+                        reader_give_up(r); /* a function as an argument: higher order */
                 t = build(r, r->token.begin, &head, r->n_values);
         }
         deliver(r, t, level);

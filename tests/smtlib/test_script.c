@@ -250,6 +250,9 @@ START_TEST(test_opaque)
 {
         cleanup_script struct script *s = NULL, *t = NULL;
 
+        /* a function is an argument: higher order */
+        assert_prints("(declare-fun g ((-> Int Int)) Int)(declare-fun h (Int) Int)(assert (= (g h) (h 1)))(assert (= (h 1) 2))",
+                      "(declare-fun g ((-> Int Int)) Int)\n(declare-fun h (Int) Int)\n(assert (= (g h) (h 1)))\n(assert (= (h 1) 2))\n");
         s = read_text("(declare-const s (Set Int))(assert (set.member 1 (set.union s (as set.empty (Set Int)))))"
                       "(declare-heap (Int Int))(assert (and (foo 1) true))"
                       "(declare-datatype L ((nil) (cons (hd Int) (tl L))))(declare-const l L)"
