@@ -24,7 +24,7 @@ test_that "options are kept to" '
 	run 0 generate --logic QF_LRA --assertions 2 --variables 9 --depth 1 && [ "$(grep -c assert out)" = 2 ] && [ "$(grep -c declare-fun out)" = 9 ] &&
 	run 0 generate regex --dialect 2.0 && has out "str.in.re"'
 test_that "wrong usage" '
-	for words in "nothing" "--logic QF_IDL" "--logic HORN" "concats --logic QF_BV" "tree --size 41" "regex --assertions 3" "chain --depth 2" "cnf-queens --variables 4" "--extensions" "-n 2" "--size 0" "--depth 0" "--seed -1" "formula regex" "--dialect 3" "--variables 99999999999"; do
+	for words in "nothing" "--logic QF_IDL" "--logic HORN" "concats --logic QF_BV" "tree --size 41" "regex --assertions 3" "chain --depth 2" "cnf-queens --variables 4" "cnf-pigeons --alphabet 1" "cnf-pigeons --literal-length 9" "cnf-pigeons --dialect 2.0" "--extensions" "-n 2" "--size 0" "--depth 0" "--seed -1" "formula regex" "--dialect 3" "--variables 99999999999"; do
 		run 2 generate $words || exit 1
 	done
 	run 2 generate --logic QF_IDL && has err "QF_IDL.*QF_AUFBV"'
@@ -66,7 +66,7 @@ test_that "a difference of two terms stays alone beside a constant in the logics
 		! has out "abs|\\(- [0-9]+ |- [abc] [0-9(]" || exit 1
 	done; done'
 test_that "an operator is brought in" '
-	run 0 transform operator --operator bvmul odd.smt2 && has out bvmul && run 1 transform operator --operator str.len odd.smt2 && has err "nothing to change" && run 2 transform operator --operator xyz odd.smt2'
+	run 0 transform operator --operator bvmul odd.smt2 && has out bvmul && run 1 transform operator --operator str.len odd.smt2 && has err "nothing to change" && run 2 transform operator --operator xyz odd.smt2 && run 2 transform fuzz --operator bvmul odd.smt2 && has err "operator"'
 printf '(set-logic QF_S)\n(declare-fun s () String)\n(assert (= s "a\\\\\\\\\\\\\\\\b""c"))\n(check-sat)\n' >backslashes.smt2
 test_that "a text of an older dialect says so, and is read as what it was" '
 	for kind in words regex; do run 0 generate $kind --dialect 2.0 && mv out a.smt2 && has a.smt2 "^\(set-info :smt-lib-version 2.0\)\$" && run 0 transform nop a.smt2 && cmp -s out a.smt2 || exit 1; done
@@ -76,6 +76,7 @@ test_that "no newer operator comes into an older dialect" '
 	run 0 transform operator -n 40 -o new older.smt2 && run 0 transform fuzz -n 40 -o new older.smt2 && cat new/* | grep -qE "str\.(<|replace_all|to_code|is_digit)" &&
 	run 0 transform operator --dialect 2.0 -n 40 -o old older.smt2 && run 0 transform fuzz --dialect 2.0 -n 40 -o old older.smt2 && ! cat old/* | grep -E "str\.(<|replace_all|to_code|from_code|is_digit|replace_re)|re\.(diff|comp|\^)"'
 test_that "standard input is read" '"$solverfs" transform reverse <odd.smt2 >out 2>err && has out "#x80" && "$solverfs" transform swap - <odd.smt2 >/dev/null'
+test_that "the greatest seed scrambles, too" '"$solverfs" generate --seed 1 >a.smt2 && run 0 transform scramble --seed 18446744073709551615 a.smt2 && ! cmp -s out a.smt2'
 test_that "several changes of one formula" 'run 0 transform fuzz --seed 4 -n 9 -o mutants odd.smt2 && [ "$(ls mutants | wc -l)" = 9 ] && [ "$(cat mutants/* | sort | uniq | wc -l)" -gt 8 ]'
 most_kb() { python3 -c "import resource, subprocess, sys; subprocess.check_call(sys.argv[1:]); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)" "$@"; }
 test_that "many changes take no more memory than few" '

@@ -208,7 +208,7 @@ void cmd_generate(int argc, char **argv)
                 "  solverfs generate --logic UFLIA -n 100 --output formulas";
         struct request q = {.options = generate_defaults, .size = 5, .n = 1, .dialect = &q.options.dialect};
         unsigned dialect = DIALECT_2_6;
-        bool has_terms = false, has_variables = false;
+        bool has_terms = false, has_variables = false, has_words = false;
         const struct command_option options[] = {
                 {"list", 'l', NULL, "Print the kinds, a line each", .on = &q.list, .is_other_use = true},
                 {"logic", 0, "LOGIC", "Keep to this logic: QF_BV, QF_AUFLIA, QF_NRA, QF_FP, UF ...", .text = &q.options.logic},
@@ -219,10 +219,12 @@ void cmd_generate(int argc, char **argv)
                  .is_given = &has_variables},
                 {"depth", 0, "N", "Levels of operators in an assertion; default 3", .number = &q.options.depth, .least = 1, .most = 12,
                  .is_given = &has_terms},
-                {"literal-length", 0, "N", "Most characters of a word; default 60", .number = &q.options.literal_length, .least = 1, .most = 1024},
-                {"alphabet", 0, "N", "Different characters in a formula, 0: all letters and digits; default 4", .number = &q.options.alphabet, .most = 62},
+                {"literal-length", 0, "N", "Most characters of a word; default 60", .number = &q.options.literal_length, .least = 1, .most = 1024,
+                 .is_given = &has_words},
+                {"alphabet", 0, "N", "Different characters in a formula, 0: all letters and digits; default 4", .number = &q.options.alphabet, .most = 62,
+                 .is_given = &has_words},
                 {"extensions", 0, NULL, "With --logic: also operators and formats that not every solver reads", .on = &q.options.extensions},
-                {"dialect", 0, "2.0|2.5|2.6", "Of strings; default 2.6", .choice = &dialect},
+                {"dialect", 0, "2.0|2.5|2.6", "Of strings; default 2.6", .choice = &dialect, .is_given = &has_words},
                 OUTPUT_OPTIONS(q),
                 {0}};
         struct words words = command_parse(argc, argv, "[KIND]", doc, options);
@@ -240,6 +242,8 @@ void cmd_generate(int argc, char **argv)
                 command_usage("'%s' has no random terms: --assertions and --depth are for the kind 'formula'", k->name);
         if (has_variables && !k->has_logic)
                 command_usage("'%s' declares its own constants: --variables takes the kinds 'formula' and 'chain'", k->name);
+        if (has_words && k->is_cnf)
+                command_usage("'%s' has no strings: --literal-length, --alphabet and --dialect are for SMT-LIB", k->name);
         most = k->most > 0 ? k->most : SIZE_MOST;
         if (q.size > most)
                 command_usage("'%s' takes a --size up to %u", k->name, most);
@@ -284,7 +288,7 @@ static int make_operator(struct request *q, unsigned which, struct buffer *ret)
 
 static int make_scrambled(struct request *q, unsigned which, struct buffer *ret)
 {
-        return (q->cnf ? scramble_cnf : scramble_smt)(q->text, q->seed + q->done + 1, ret);
+        return (q->cnf ? scramble_cnf : scramble_smt)(q->text, (q->seed + q->done + 1) ?: 1, ret); /* 0 changes nothing */
 }
 
 static int make_same(struct request *q, unsigned which, struct buffer *ret)
@@ -391,6 +395,8 @@ void cmd_transform(int argc, char **argv)
                 path = "/dev/stdin";
         if (k->make == make_scrambled && has_dialect)
                 command_usage("'%s' prints in the input's own dialect", k->name);
+        if (k->make != make_operator && q.op != OP_NONE)
+                command_usage("--operator is for the kind 'operator'");
         dialect = (enum dialect)number;
         q.dialect = has_dialect ? &dialect : NULL;
         command_must(read_file(path, INPUT_MOST, &input));
