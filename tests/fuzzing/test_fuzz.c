@@ -974,7 +974,8 @@ SUITE_TIMEOUT("fuzz", 600, test_formulas_keep_to_their_logic, test_chains, test_
               test_same_seed_same_formulas, test_refuses_nonsense, test_templates, test_no_mutation_is_a_noop_or_ill_sorted,
               test_the_wanted_operator_is_there, test_theories_are_not_mixed, test_mutants_of_older_dialects_have_no_newer_operators,
               test_mutants_keep_to_their_logic,
-              test_mutants_leave_unknown_sorts_alone, test_large_mutants_keep_to_their_logic, test_mutants_keep_names, test_large_assertions_change, test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
+              test_mutants_leave_unknown_sorts_alone, test_large_mutants_keep_to_their_logic, test_mutants_keep_names, test_large_assertions_change,
+              test_nothing_to_change, test_mutants_state_no_answer, test_mutants_use_what_is_declared, test_transformers,
               test_enumeration_is_exhaustive_and_without_twins, test_older_dialects_have_no_newer_operators,
               test_enumeration_says_when_memory_is_not_enough, test_bandit_learns,
               test_warping, test_distance_to_the_nearest, test_adaptive_configuration, test_shapes)
