@@ -664,9 +664,10 @@ START_TEST(test_next_start_sweeps)
                 assert_shell("test $(ls store/scratch | wc -l) = %d && test $(ls store/claims | wc -l) = 2", build ? 1 : 2);
                 m = mount_start("mnt", NULL);
                 assert_shell("cd store && test $(ls scratch | wc -l) = 1 && ls -d scratch/run-%d-*", (int)living->pid);
-                /* for a moment the new daemon may have a claim of its own */
-                await(shell("cd store && test $(ls claims | wc -l) = 1 && test \"$(ls engines | grep -v json)\" = \"$(printf '%%s\\n' %d %d | sort)\"",
-                            (int)living->pid, (int)m->pid) == 0);
+                assert_shell("cd store && test $(ls claims | wc -l) = 1 && test \"$(ls engines | grep -v [.])\" = \"$(printf "
+                             "'%%s\\n' "
+                             "%d %d | sort)\"",
+                             (int)living->pid, (int)m->pid);
                 ck_assert_int_ne(shell("ls -d store/work/tiny/[0-9]*.scratch"), 0);
         }
         assert_shell("touch gate gate2");
