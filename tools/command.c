@@ -7,13 +7,32 @@
 
 struct common common = {.wait_ns = UINT64_MAX, .signals = -1};
 
-void command_write_file(const char *path, const struct buffer *text)
+static int write_file(const char *path, const struct buffer *text)
 {
         int r = buffer_error(text);
 
-        if (r == 0)
+        if (r == 0 && strcmp(path, "-") == 0)
+                output_write(text);
+        else if (r == 0)
                 r = outfile_write(path, text, 0666 & ~common.umask);
-        command_must(r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0);
+        return r < 0 ? errorf(-EIO, "cannot write %s: %s", path, strerror(-r)) : 0;
+}
+
+void command_write_file(const char *path, const struct buffer *text)
+{
+        command_must(write_file(path, text));
+}
+
+void command_write_result(const char **path, const struct buffer *text)
+{
+        int r = *path ? write_file(*path, text) : 0;
+
+        if (r < 0) {
+                command_worse(fail(r));
+                *path = NULL;
+        }
+        if (!*path && !common.json)
+                output_write(text);
 }
 
 /* -- the end ---------------------------------------------------------------------------------------------------- */

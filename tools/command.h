@@ -32,8 +32,10 @@ struct common {
 };
 extern struct common common;
 
-/* Writes a file that the user named, with the mode of their umask. Ends the command if that fails. */
+/* Writes a file that the user named, with the mode of their umask; "-": standard output. Ends the command if that fails. */
 void command_write_file(const char *path, const struct buffer *text);
+/* The same for a result that nothing else keeps; NULL: standard output, unless JSON has the text. If it fails, *path becomes NULL, and the command goes on. */
+void command_write_result(const char **path, const struct buffer *text);
 
 /* A subcommand. Its result is common.status, unless it ends by command_end(). */
 typedef void command_fn(int argc, char **argv);

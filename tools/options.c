@@ -1,5 +1,8 @@
 #include "options.h"
 
+#include <sys/stat.h>
+
+#include "core/report/outfile.h"
 #include "command.h"
 
 #define OPTIONS_MOST 40
@@ -101,6 +104,8 @@ static void set(const struct command_option *o, char *text)
                 *o->off = false;
         else if (o->text)
                 *o->text = text;
+        else if (o->file)
+                *o->file = text;
         else if (o->each)
                 words_add(o->each, text);
         else if (o->number)
@@ -233,6 +238,20 @@ static void check_words(const char *arguments, const struct words *words, bool m
                 command_usage("too %s arguments: expected %s", words->n < least ? "few" : "many", arguments);
 }
 
+/* Not opened yet if it is a device or a pipe, whose reader would see an end. */
+static void check_file(const char *name, const char *path)
+{
+        struct outfile file;
+        struct stat st;
+
+        if (strcmp(path, "-") == 0 && common.json)
+                command_usage("--%s - and --json would both write to standard output", name);
+        if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+                return;
+        command_must_as(STATUS_SYSTEM, outfile_open(path, 0600, &file));
+        outfile_done(&file);
+}
+
 struct words command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options)
 {
         struct parsing p = {.takes_words = arguments && *arguments};
@@ -240,6 +259,9 @@ struct words command_parse(int argc, char **argv, const char *arguments, const c
         parse(&p, 0, argc, argv, arguments, doc, options);
         if (p.takes_words && !strchr(arguments, '\n') && !strstr(arguments, "--"))
                 check_words(arguments, &p.words, p.is_other_use);
+        for (int i = 0; i < p.n; i++)
+                if (p.rows[i]->file && *p.rows[i]->file)
+                        check_file(p.rows[i]->name, *p.rows[i]->file);
         return p.words;
 }
 

@@ -20,6 +20,7 @@ struct command_option {
         /* One of these is the variable it sets. A wrong argument ends the process with a message. */
         bool *on, *off;       /* set to true; to false */
         const char **text;    /* the argument */
+        const char **file;    /* the same, for command_write_file() in the end: refused at once if it cannot be written */
         struct words *each;   /* the arguments of an option that may be repeated; free() the list */
         unsigned *number;     /* in [least, most] */
         uint64_t *big_number; /* the same */

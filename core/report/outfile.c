@@ -39,7 +39,9 @@ static int open_place(struct outfile *o, mode_t mode)
         cleanup_free char *place = follow(o->path);
         struct stat st;
 
-        if (stat(o->path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        if (!*o->path)
+                return -ENOENT;
+        if (stat(o->path, &st) < 0 || S_ISREG(st.st_mode))
                 return open_beside(o, place, mode);
         o->fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return o->fd < 0 ? -errno : 0;

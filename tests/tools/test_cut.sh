@@ -70,6 +70,7 @@ behind='(set-logic ALL)
 # -- the text --
 test_that "it prints the script that asks the query alone" 'run 0 case cut "1#9" && is out "$alone"'
 test_that "... into a file" 'run 0 case cut "inc.smt2#9" -o cut.smt2 && empty out && is cut.smt2 "$alone"'
+test_that "... or to standard output, also where the file is full in the end" 'run 0 case cut "1#9" -o - && is out "$alone" && [ ! -e - ] && run 4 case cut "1#9" -o /dev/full && is out "$alone"'
 test_that "... as JSON" 'run 0 case cut "1#9" --json && python3 -c "
 import json, sys
 j = json.load(open(\"out\"))

@@ -261,6 +261,7 @@ test_that "a build that fails: the end of its log" 'draft 1 broken && empty out 
 make_repository bare-text && echo hello >bare-text/README && commit bare-text
 project lacking && printf 'all:\n\tno-such-tool-here main.c\n' >lacking/Makefile && commit lacking
 test_that "a build that misses something: install it, and give the command again" 'draft 1 lacking && has err "no-such-tool-here" && has err "^install what is not found" && draft 1 broken && ! has err "^install what"'
+test_that "a file that cannot be written is refused before the build" 'run 4 recipe draft broken -o nosuch/recipe && is err "solverfs: cannot write nosuch/recipe: No such file or directory"'
 test_that "nothing to build by" 'draft 1 bare-text && has err "has a CMakeLists.txt, configure"'
 test_that "the next way, where the first fails" 'project next && cp mute/CMakeLists.txt next/ && cp make/Makefile next/ && commit next && draft 0 next && line "build = make -j{jobs}"'
 test_that "no such folder, revision, or words" 'draft 3 nowhere; draft 3 ./nowhere; draft 3 make v9 && draft 2 && draft 2 make v1 more'

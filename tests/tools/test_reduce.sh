@@ -144,8 +144,13 @@ test_that "a ratio below 1" 'reduce 2 slow input.smt2 --reference v1 --target v2
 
 test_that "what a command looks for is kept" \
 	'reduce 0 input.smt2 --command "grep -q 12345" -o kept.smt2 && has kept.smt2 12345 && [ $(wc -c <kept.smt2) -le 30 ] && empty out'
-test_that "a result that cannot be written" \
-	'reduce 4 input.smt2 --command "grep -q 12345" -o nosuch/kept.smt2 && has err "cannot write nosuch/kept.smt2: No such file"'
+test_that "a file that cannot be written is refused before the first test" '
+	for name in nosuch/kept.smt2 "$PWD" ""; do reduce 4 input.smt2 --command "touch \"$top/tested\"" -o "$name" && has err "cannot write $name: " && [ ! -e tested ] || exit 1; done'
+test_that "... and the result is printed where it is full in the end" '
+	reduce 4 input.smt2 --command "grep -q 12345" -o /dev/full && has out 12345 && has err "cannot write /dev/full: No space left" && has err "bytes of .* after .* tests" &&
+	reduce 4 input.smt2 --command "grep -q 12345" -o /dev/full --json && has out "\"text\":\".*12345"'
+test_that "- is standard output, which JSON has" '
+	reduce 0 input.smt2 --command "grep -q check-sat" -o - && is out "(check-sat)" && [ ! -e - ] && reduce 2 input.smt2 --command true -o - --json && has err "standard output"'
 test_that "the file stands where {} does, and is in the folder" \
 	'reduce 0 input.smt2 --command "grep -q check-sat {} && test -s input.smt2" && is out "(check-sat)"'
 plain=$(mktemp -d /tmp/solverfs-reduce-XXXXXX)

@@ -292,7 +292,7 @@ void cmd_history(int argc, char **argv)
                 OPTION_TIMEOUT(o.cell.wall_ns),
                 {"machine", 0, "NAME", "Show results of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
                 OPTION_ON(o.on),
-                {"svg", 0, "FILE", "Write the picture of one case, like history.svg in the mount", .text = &o.svg},
+                {"svg", 0, "FILE", "Write the picture of one case, like history.svg in the mount", .file = &o.svg},
                 OPTION_JSON("Print a JSON object for each case: its history, a step at each commit that has one"),
                 {0}};
 

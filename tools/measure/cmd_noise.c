@@ -249,7 +249,7 @@ void cmd_noise(int argc, char **argv)
                 OPTION_TIMEOUT(o.timeout),
                 OPTION_ON(o.on),
                 OPTION_JSON("Print a JSON object for each commit, with all samples"),
-                {"svg", 0, "FILE", "Write a picture: each case's mean time and the spread of its runs", .text = &o.svg},
+                {"svg", 0, "FILE", "Write a picture: each case's mean time and the spread of its runs", .file = &o.svg},
                 {0}};
 
         words = command_parse(argc, argv, "SOLVER [REV...] CASE...\n'exec:PATH ARG...'... CASE...", doc, options);

@@ -18,7 +18,7 @@ void cmd_report(int argc, char **argv)
         int64_t mtime;
         const struct command_option options[] = {
                 {"set", 0, "NAME", "its history on the cases of this set; default: on all", .text = &report.set},
-                {"output", 'o', "FILE", "write the page there; default: to standard output", .text = &file},
+                {"output", 'o', "FILE", "write the page there; default: to standard output", .file = &file},
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER", doc, options);
 
@@ -26,8 +26,5 @@ void cmd_report(int argc, char **argv)
         report.workspace = common.workspace;
         report.solver = common.solver;
         command_must(solver_report(&report, &page, &mtime));
-        if (file && strcmp(file, "-") != 0)
-                command_write_file(file, &page);
-        else
-                output_write(&page);
+        command_write_result(&file, &page);
 }

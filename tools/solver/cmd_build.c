@@ -266,13 +266,15 @@ void cmd_build(int argc, char **argv)
                 {"again", 'a', NULL, "Build again, without the compile cache, even if already built", .on = &b.again},
                 {"renew", 'n', NULL, "Build again if tools, headers or libraries have changed since", .on = &b.renew},
                 {"log", 'l', NULL, "Print the build's whole output instead; for a single commit, while it is built", .on = &b.log},
-                {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .text = &b.output},
+                {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .file = &b.output},
                 OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};
 
         words = command_parse(argc, argv, "SOLVER REV...", doc, options);
         if (common.json && b.log)
                 command_usage("--json and --log exclude each other");
+        if (b.output && strcmp(b.output, "-") == 0)
+                command_usage("--output takes a file: standard output has the record");
         command_signals();
         command_open_solver(0, NULL, word_next(&words));
         command_revisions(common.solver, words.list, words.n, &b.revisions);

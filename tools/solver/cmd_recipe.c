@@ -88,7 +88,7 @@ void cmd_recipe_draft(int argc, char **argv)
         cleanup_buffer struct buffer text = {0};
         char repository[PATH_SIZE];
         const struct command_option options[] = {
-                {"output", 'o', "FILE", "Write the recipe to this file (default: standard output)", .text = &output},
+                {"output", 'o', "FILE", "Write the recipe to this file (default: standard output)", .file = &output},
                 {"eras", 'e', NULL, "Also find how far back it builds, and how older commits are built", .on = &q.eras},
                 {"force", 'f', NULL, "Write the findings even if no program answered", .on = &q.force},
                 {0}};
@@ -100,8 +100,6 @@ void cmd_recipe_draft(int argc, char **argv)
         q.repository = repository;
         command_signals();
         command_worse(recipe_draft(&q, &text));
-        if (text.size > 0 && output)
-                command_write_file(output, &text);
-        else
-                output_write(&text);
+        if (text.size > 0)
+                command_write_result(&output, &text);
 }

@@ -75,15 +75,12 @@ static void show_json(const struct cutting *o, const struct predecessors *p, boo
         output_json(j);
 }
 
-static void show(const struct cutting *o, const struct predecessors *p, bool ran)
+static void show(struct cutting *o, const struct predecessors *p, bool ran)
 {
         cleanup_buffer struct buffer text = {0}, sentence = {0}, differ = {0};
 
         command_must(cut_write(o->cut, p->form, p->is_kept, &text));
-        if (o->output)
-                command_write_file(o->output, &text);
-        else if (!common.json)
-                output_write(&text);
+        command_write_result(&o->output, &text);
         if (common.json)
                 show_json(o, p, ran, &text);
         if (!ran)
@@ -120,7 +117,7 @@ void cmd_case_cut(int argc, char **argv)
                 {"pairs", 0, "N", "At most N pairs of runs, alone and in the script (24)", .big_number = &o.pairs, .least = JUDGE_FIRST_PAIRS,
                  .most = JUDGE_PAIRS},
                 OPTION_ON(o.on),
-                {"output", 'o', "FILE", "Write the script to FILE; default: standard output", .text = &o.output},
+                {"output", 'o', "FILE", "Write the script to FILE; default: standard output", .file = &o.output},
                 OPTION_JSON("Print the result as JSON, with the script unless -o is given"),
                 {0}};
         struct words words = command_parse(argc, argv, "CASE#N", doc, options);

@@ -316,7 +316,7 @@ void cmd_localize(int argc, char **argv)
                 OPTION_TIMEOUT(o.options.timeout_ns),
                 {"clock", 0, "wall|cpu", "Times and their limit are wall time (default), or CPU time of the solver", .choice = &clock,
                  .is_given = &o.is_clock_given},
-                {"log", 0, "FILE", "Write the search as a git bisect log, for 'git bisect replay'", .text = &o.log},
+                {"log", 0, "FILE", "Write the search as a git bisect log, for 'git bisect replay'", .file = &o.log},
                 OPTION_ON(on),
                 OPTION_JSON("Print a JSON object for each case, a line each, with everything found"),
                 {0}};

@@ -203,14 +203,6 @@ static struct query *make_query(struct reducing *o)
 
 /* -- telling ---------------------------------------------------------------------------------------------------- */
 
-static void write_text(const struct reducing *o, const struct buffer *text)
-{
-        if (o->output)
-                command_write_file(o->output, text);
-        else if (!common.json)
-                output_write(text);
-}
-
 /* The report of both kinds of reduction: an object, or NULL and a note. */
 static json_t *tell_size(const struct reducing *o, uint64_t before, const struct buffer *text, uint64_t tests, uint64_t taken, double seconds,
                          bool is_minimal)
@@ -330,7 +322,7 @@ static int reduce_between(struct reducing *o)
                 note(is_lost ? "interrupted; the stored result stays as it was" : "interrupted; the same command%s goes on from here",
                      o->again ? " without --again" : "");
                 if (r == 0 && !is_lost && (rest.has_ended || rest.interest != INTEREST_IMPLICATION))
-                        write_text(o, result_text(&rest)); /* of an implication the rule is applied at the end */
+                        command_write_result(&o->output, result_text(&rest)); /* of an implication the rule is applied at the end */
                 return STATUS_INTERRUPTED;
         }
         if (status != STATUS_OK)
@@ -338,7 +330,7 @@ static int reduce_between(struct reducing *o)
         if (asked.r < 0)
                 return refuse(errorf(asked.r, "%s", *asked.reason ? asked.reason : strerror(-asked.r)));
         reduction = &((struct reduced_value *)asked.value)->reduction;
-        write_text(o, result_text(reduction));
+        command_write_result(&o->output, result_text(reduction));
         tell(o, reduction);
         return STATUS_OK;
 }
@@ -369,7 +361,7 @@ static int reduce_with(struct reducing *o, const struct reduce_test *test)
         progress_clear();
         if (r < 0 && r != -ECANCELED && (!result.text.data || result.status.now >= result.status.before))
                 return r == -ENODATA ? fail_as(STATUS_FAILED, r) : fail(r);
-        write_text(o, &result.text);
+        command_write_result(&o->output, &result.text);
         j = tell_size(o, o->input.size, &result.text, result.status.tests, result.status.taken, (double)(now_ns() - began) / 1e9, result.is_minimal);
         if (j)
                 output_json(j);
@@ -438,7 +430,7 @@ void cmd_reduce(int argc, char **argv)
                 {"for", 0, "TIME", "Stop after TIME with the smallest input so far (the first runs and the last are made all the same); default: the store's setting 'reduce', 15m", .ns = &o.options.most_ns},
                 {"seed", 0, "N", "Fix the solver's random seed to N", .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
                 {"jobs", 'j', "N", "Candidates at the same time; default: one for each core", .number = &o.options.jobs, .least = 1, .most = 4096},
-                {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .text = &o.output},
+                {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .file = &o.output},
                 OPTION_ON(o.on),
                 {"again", 0, NULL, "Begin again even if the result is stored", .on = &o.again},
                 {"json", 0, NULL, "Print the result as JSON, with the text unless -o is given", .on = &common.json},
