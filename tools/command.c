@@ -31,6 +31,14 @@ void command_write_result(const char **path, const struct buffer *text)
                 command_worse(fail(r));
                 *path = NULL;
         }
+        if (!*path && common.json) {
+                json_t *j = json_stringn(text->data ?: "", text->size);
+
+                common.json = j != NULL;
+                json_decref(j);
+                if (!j)
+                        command_worse(fail_as(STATUS_FAILED, errorf(-EILSEQ, "the text is not valid UTF-8, so JSON cannot hold it: here it is alone")));
+        }
         if (!*path && !common.json)
                 output_write(text);
 }

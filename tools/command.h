@@ -34,7 +34,8 @@ extern struct common common;
 
 /* Writes a file that the user named, with the mode of their umask; "-": standard output. Ends the command if that fails. */
 void command_write_file(const char *path, const struct buffer *text);
-/* The same for a result that nothing else keeps; NULL: standard output, unless JSON has the text. If it fails, *path becomes NULL, and the command goes on. */
+/* The same for a result that nothing else keeps; NULL: standard output, unless JSON will have the text. If it fails, *path
+ * becomes NULL, and the command goes on; common.json becomes false if JSON cannot hold the text. */
 void command_write_result(const char **path, const struct buffer *text);
 
 /* A subcommand. Its result is common.status, unless it ends by command_end(). */

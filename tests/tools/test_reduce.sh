@@ -164,6 +164,10 @@ test_that "a file's name is neither run nor taken apart" '
 	done'
 test_that "a text that is no script" \
 	'printf "one\ntwo needle\nthree (\n" >text && reduce 0 text --command "grep -q needle" && [ $(wc -l <out) = 1 ] && has out needle'
+printf '; caf\351\n(check-sat)\n' >latin.smt2
+test_that "a result that is not UTF-8, which JSON cannot hold, is printed as it is" '
+	byte="LC_ALL=C grep -q \"\$(printf \"\\351\")\"" && reduce 1 latin.smt2 --command "$byte" --json && LC_ALL=C grep -q "$(printf "\351")" out && has err "not valid UTF-8" &&
+	reduce 0 latin.smt2 --command "$byte" --json -o latin.out && has out "\"minimal\":true" && reduce 0 latin.smt2 --command "grep -q check-sat" --json && has out "\"text\":"'
 test_that "a command that is not interested" 'reduce 2 input.smt2 --command false && has err "not interested in the input: .false."'
 test_that "a file that is not there" 'reduce 3 nowhere.smt2 --command true && has err nowhere'
 test_that "a folder" 'reduce 2 slow --command true && has err "not a file"'

@@ -236,7 +236,7 @@ static void tell_json(const struct reducing *o, const struct reduction *r, json_
                                                               verdict_name(r->input[side].verdict), amount, r->input[side].seconds, "reduced", "verdict",
                                                               verdict_name(r->reduced[side].verdict), amount, r->reduced[side].seconds));
         if (r->interest == INTEREST_IMPLICATION)
-                json_object_set_new(j, "decided", json_stringn_nocheck(r->text.data, r->text.size));
+                json_object_set_new(j, "decided", json_stringn(r->text.data, r->text.size));
         if (*o->file)
                 json_object_set_new(j, "file", json_printable(o->file));
         output_json(j);
