@@ -407,6 +407,8 @@ test_that "the completions know every command, and bash every option" '
 	done'
 test_that "mount.solverfs calls solverfs as mount(8) means it" '
 	mkdir -p fake/bin fake/sbin && cp "$source_dir/tools/mount.solverfs" fake/sbin && printf "#!/bin/sh\nprintf \"%%s|\" \"\$@\"\n" >fake/bin/solverfs && chmod +x fake/bin/solverfs &&
-	fake/sbin/mount.solverfs "/a store" /mnt -o rw,noauto,x-systemd.automount,allow_other,max_threads=3 >out 2>err && is out "--store|/a store|mount|-o|allow_other,max_threads=3|--|/mnt|"'
+	fake/sbin/mount.solverfs "/a store" /mnt -o rw,noauto,x-systemd.automount,allow_other,max_threads=3 >out 2>err && is out "--store|/a store|mount|-o|allow_other,max_threads=3|--|/mnt|" &&
+	fake/sbin/mount.solverfs store /mnt -o relatime,nodiratime,nolazytime,strictatime,noiversion,silent,loud,mand,cached >out 2>err && is out "--store|store|mount|-o|cached|--|/mnt|" &&
+	! fake/sbin/mount.solverfs store /mnt -o setuid= >out 2>err && has err "setuid= needs a user"'
 
 echo "1..$n"
