@@ -155,4 +155,12 @@ test_that "a campaign of other logics is another one" 'campaign 2 told --logic Q
 test_that "logics that are not generated, and a corpus beside them" '
 	campaign 2 wrong --logic QF_IDL && has err "QF_IDL" && campaign 2 wrong --logic , && campaign 2 wrong --logic QF_BV --corpus .'
 
+test_that "standard input may be a socket" '
+	python3 -c "
+import socket, subprocess, sys
+a, b = socket.socketpair()
+a.sendall(b\"(check-sat)\\n\")
+a.close()
+sys.exit(subprocess.run(sys.argv[1:], stdin=b).returncode)" "$solverfs" transform nop >out 2>err && is out "(check-sat)"'
+
 echo "1..$n"

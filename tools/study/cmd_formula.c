@@ -372,9 +372,10 @@ void cmd_transform(int argc, char **argv)
         cleanup_blob struct blob input = {0};
         unsigned number = DIALECT_2_6;
         enum dialect dialect;
-        bool has_dialect = false;
+        bool has_dialect = false, is_file;
         const struct kind *k;
         const char *name, *path;
+        int r;
         const struct command_option options[] = {
                 {"list", 'l', NULL, "Print the kinds, a line each", .on = &q.list, .is_other_use = true},
                 {"seed", 0, "N", "Seed of all random choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
@@ -391,15 +392,19 @@ void cmd_transform(int argc, char **argv)
         name = word_next(&words);
         path = word_next(&words);
         k = kind_named(changes, "transform", name);
-        if (!path || strcmp(path, "-") == 0)
-                path = "/dev/stdin";
+        is_file = path && strcmp(path, "-") != 0;
+        path = is_file ? path : "standard input";
         if (k->make == make_scrambled && has_dialect)
                 command_usage("'%s' prints in the input's own dialect", k->name);
         if (k->make != make_operator && q.op != OP_NONE)
                 command_usage("--operator is for the kind 'operator'");
         dialect = (enum dialect)number;
         q.dialect = has_dialect ? &dialect : NULL;
-        command_must(read_file(path, INPUT_MOST, &input));
+        if (is_file)
+                r = read_file(path, INPUT_MOST, &input);
+        else if ((r = read_fd(STDIN_FILENO, INPUT_MOST, &input)) < 0) /* /dev/stdin does not open a socket */
+                r = errorf(r, "cannot read %s: %s", path, strerror(-r));
+        command_must(r);
         q.text = SLICE(input.data ?: "", input.size);
         read_input(&q, k, path);
         q.options.dialect = q.script && !has_dialect ? q.script->dialect : dialect;
