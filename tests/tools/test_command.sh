@@ -391,6 +391,12 @@ test_that "bash completes commands, solvers, cases" '
 		[ "$(complete_line solverfs compare toy@v)" = "toy@v1 toy@v3" ] && [ "$(complete_line solverfs compare toy @ v1 to)" = "toy toy-again" ] &&
 		complete_line solverfs compare toy @ | tr " " "\n" | grep -qx @v3 && [ "$(complete_line solverfs localize toy 1 --reference v)" = "v1 v3" ] && cp recipes/toy.recipe recipes/zebra.recipe &&
 		[ "$(SOLVERFS_RECIPES=$top/recipes; export SOLVERFS_RECIPES; complete_line solverfs solver add x y --recipe ze)" = zebra ]'
+test_that "bash takes no argument of an option for a word, and no flag for an option with one" '
+		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }
+		PATH=$(dirname "$solverfs"):$PATH; . "$completion"
+		[ "$(complete_line solverfs export --format csv to)" = "toy toy-again" ] && [ "$(complete_line solverfs build -n to)" = "toy toy-again" ] && [ "$(complete_line solverfs build -n toy v)" = "v1 v3" ] &&
+		[ "$(complete_line solverfs run -o local toy v)" = "v1 v3" ] && [ -z "$(complete_line solverfs run --on "")" ] && [ "$(complete_line solverfs --wait 1s run to)" = "toy toy-again" ] &&
+		[ "$(SOLVERFS_STORE=/nowhere complete_line solverfs fsck --dry)" = --dry-run ] && [ "$(complete_line solverfs transform -n 3 scr)" = scramble ]'
 test_that "bash completes the names of cases" '
 		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }
 		PATH=$(dirname "$solverfs"):$PATH; . "$completion"; run 0 case list && name=$(field 6 | grep -E "^[a-z0-9_.-]{3,}$" | head -1) && [ -n "$name" ] &&

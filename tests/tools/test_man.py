@@ -82,17 +82,8 @@ words = set(re.findall(r"[a-z]+", completion.read_text()))
 report("every command is in the completion of bash", [c for c in commands if not set(c.split()) <= words])
 
 
-def completed_by_bash(text):
-    """Command -> its own long options; a case of the script may stand for several commands."""
-    found = {}
-    for names, own in re.findall(r'^\t\t([a-z" |]+)\) own="([^"]*)"', text, re.M):
-        for name in names.split("|"):
-            found[name.strip().strip('"')] = set(own.split())
-    return found
-
-
 def completed_by_zsh(text):
-    """The same; subcommands stand by their last word, under a function of their group."""
+    """Command -> its long options; subcommands stand by their last word, under a function of their group."""
     found, group = {}, ""
     for line in text.splitlines():
         begun = re.match(r"_solverfs_([a-z]+)\(\)", line) or re.match(r"\t?case \$\{?([a-z]+)", line)
@@ -103,12 +94,9 @@ def completed_by_zsh(text):
     return found
 
 
-bash, zsh = completed_by_bash(completion.read_text()), completed_by_zsh((completion.parent / "_solverfs").read_text())
+zsh = completed_by_zsh((completion.parent / "_solverfs").read_text())
 own = {c: options_of(help_of(c)) - common for c in commands}
-report("the completion of bash has the options of every command, and no others",
-       [f"{c}: {o}" for c in commands for o in sorted(own[c] - bash.get(c, set()))] +
-       [f"{c} takes no {o}" for c in commands for o in sorted(bash.get(c, set())) if o not in help_of(c)])
-report("so has the completion of zsh",
+report("the completion of zsh has the options of every command",
        [f"{c}: {o}" for c in commands for o in sorted(own[c] - zsh.get(c.split()[-1], set()))])
 
 linked = {p.removesuffix(".scd") for p in pages}

@@ -5,6 +5,12 @@ _solverfs_column() {
 	solverfs ${store:+--store "$store"} -q "$@" 2>/dev/null
 }
 
+# The options of the command so far, a line each, as in its --help: "-o, --output="; "=" where an argument follows. Needs no store.
+_solverfs_options() {
+	solverfs $command --help 2>/dev/null | sed -nE -e 's/^  (-., |    )((--[-a-z]+(, )?)+)(\[?=)?.*/\1\2\5/p' -e 's/^  (-.) [A-Z].*/\1=/p'
+}
+_solverfs_takes_argument() { _solverfs_options | grep -qE -- "(^|[ ,])$1(,.*)?=\$" 2>/dev/null; }
+
 # Fills COMPREPLY with those lines of standard input that begin with the word; names may have spaces, and the word is as it was typed.
 _solverfs_lines() {
 	local line word=${1#[\"\']}
@@ -54,14 +60,8 @@ _solverfs() {
 		case ${words[i]} in
 		--store) store=${words[++i]} ;;
 		--store=*) store=${words[i]#*=} ;;
-		--wait | --recipe | -r | --name | -n | --status | --seed | -s | --timeout | -t | --print | -p | --output | -o | --keep | -k | --options)
-			case ${words[i]}:$command in
-			-n:fsck | -n:gc) ;;
-			*) i=$((i + 1)) ;;
-			esac
-			;;
 		@) i=$((i + 1)) ;; # SOLVER@REV is three words, where @ breaks them
-		-*) ;;
+		-*) _solverfs_takes_argument "${words[i]}" && i=$((i + 1)) ;;
 		*)
 			case $command in
 			"" | solver | recipe | case | set | portfolio) command="${command:+$command }${words[i]}" ;;
@@ -83,54 +83,11 @@ _solverfs() {
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json queries.tsv" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
 	--reference | --target | --culprit | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
-	--seed | --timeout | --keep | --name | --status | --options) return ;;
+	-*) _solverfs_takes_argument "$prev" && return ;;
 	esac
 
-	local common="--store --wait --quiet --verbose --help"
 	if [[ $cur == -* ]]; then
-		local own=""
-		case $command in
-		"solver add") own="--recipe --replace --submodules" ;;
-		snapshot) own="--name --force" ;;
-		"solver list" | "solver update" | "recipe list" | "case list" | "set list" | version) own="--json" ;;
-		doctor) own="--patience --json" ;;
-		"solver try") own="--recipe --once --json" ;;
-		"recipe draft") own="--output --eras --force" ;;
-		"case add") own="--name --status --json" ;;
-		"case cut") own="--solver --at --timeout --pairs --on --output --json" ;;
-		mount) own="--foreground --options" ;;
-		unmount) own="--lazy" ;;
-		build) own="--again --renew --log --output --json" ;;
-		run) own="--seed --timeout --machine --again --json --print --on" ;;
-		fuzz) own="--reference --target --for --measure --threshold --timeout --corpus --logic --name --seed --oracle --pairs --clock --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
-		incompleteness) own="--reference --target --at --seeds --oracle --pairs --iterations --chain --timeout --clock --for --seed --name --jobs --max-finds --on --localize-for --no-localize --reduce-for --no-reduce --json" ;;
-		generate) own="--list --logic --seed --size --assertions --variables --depth --literal-length --alphabet --extensions --dialect --output" ;;
-		transform) own="--list --seed --operator --dialect --output" ;;
-		findings) own="--kind --campaign --all --mark --json" ;;
-		watch) own="--set --branch --every --once --on-alarm --json" ;;
-		alarms) own="--mark --json" ;;
-		triage) own="--set --table --json" ;;
-		noise) own="--set --runs --timeout --json --svg --on" ;;
-		localize) own="--reference --target --measure --seed --timeout --clock --on --log --json" ;;
-		options) own="--reference --target --culprit --runs --seeds --timeout --clock --on --json" ;;
-		reduce) own="--reference --target --command --keep --floor --ratio --timeout --for --seed --jobs --on --again --output --json" ;;
-		report) own="--set --output" ;;
-		history) own="--from --to --bisecting --step --all --known --seed --seeds --measure --timeout --machine --svg --json --on" ;;
-		import) own="--format --solver --revision --machine --seed --json" ;;
-		export) own="--format --set --seed --timeout --machine --output" ;;
-		diverge) own="--trace --culprit --no-calls --profile --seed --timeout --rows --markdown --on --json" ;;
-		compare) own="--set --pairs --one-seed --measure --scramble --fail-on-regression --known --machine --on --keep --markdown --scatter --cactus --seed --timeout --json" ;;
-		steps) own="--from --to --seed --timeout --json" ;;
-		status) own="--watch --json" ;;
-		"portfolio add") own="--timeout --memory --seed" ;;
-		"portfolio list") own="--json" ;;
-		"portfolio run") own="--alone --on --json" ;;
-		"portfolio features") own="--list" ;;
-		worker) own="--folder --keep --slots --for" ;;
-		fsck) own="--look-only --dry-run --json" ;;
-		gc) own="--keep --lost-cases --dry-run --json" ;;
-		esac
-		COMPREPLY=($(compgen -W "$own $common" -- "$cur"))
+		COMPREPLY=($(compgen -W "$(_solverfs_options | grep -oE -e '--[-a-z]+')" -- "$cur"))
 		return
 	fi
 
