@@ -395,7 +395,7 @@ test_that "bash takes no argument of an option for a word, and no flag for an op
 		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }
 		PATH=$(dirname "$solverfs"):$PATH; . "$completion"
 		[ "$(complete_line solverfs export --format csv to)" = "toy toy-again" ] && [ "$(complete_line solverfs build -n to)" = "toy toy-again" ] && [ "$(complete_line solverfs build -n toy v)" = "v1 v3" ] &&
-		[ "$(complete_line solverfs run -o local toy v)" = "v1 v3" ] && [ -z "$(complete_line solverfs run --on "")" ] && [ "$(complete_line solverfs --wait 1s run to)" = "toy toy-again" ] &&
+		[ "$(complete_line solverfs run -o local toy v)" = "v1 v3" ] && [ -z "$(complete_line solverfs run --on toy-ag)" ] && [ "$(complete_line solverfs history toy --svg recipes/toy.rec)" = recipes/toy.recipe ] && [ "$(complete_line solverfs --wait 1s run to)" = "toy toy-again" ] &&
 		[ "$(SOLVERFS_STORE=/nowhere complete_line solverfs fsck --dry)" = --dry-run ] && [ "$(complete_line solverfs transform -n 3 scr)" = scramble ]'
 test_that "bash completes the names of cases" '
 		complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _solverfs; echo "${COMPREPLY[*]}"; }

@@ -79,11 +79,10 @@ _solverfs() {
 	--store) COMPREPLY=($(compgen -d -- "$cur")) && return ;;
 	--recipe | -r) COMPREPLY=($(compgen -W "$(solverfs recipe list 2>/dev/null | cut -f 1)" -- "$cur") $(compgen -f -- "$cur")) && return ;;
 	--solver) _solverfs_lines "$cur" < <(_solverfs_solvers); return ;;
-	--output) COMPREPLY=($(compgen -f -- "$cur")) && return ;;
 	--print | -p) COMPREPLY=($(compgen -W "time cputime memory result effort stdout stderr run.json queries.tsv" -- "$cur")) && return ;;
 	--format) COMPREPLY=($(compgen -W "$([ "$command" = import ] && echo benchexec || echo csv jsonl benchexec asv hyperfine)" -- "$cur")) && return ;;
 	--reference | --target | --culprit | --oracle | --at | --from | --to) _solverfs_lines "$cur" < <(_solverfs_revisions); return ;;
-	-*) _solverfs_takes_argument "$prev" && return ;;
+	-*) if _solverfs_takes_argument "$prev"; then COMPREPLY=($(compgen -f -- "$cur")); return; fi ;;
 	esac
 
 	if [[ $cur == -* ]]; then
