@@ -217,6 +217,18 @@ script_commit deep 2 'echo "lasts 0.6" >&2'
 test_that "... and so is another stack" '
 	toy_recipe deep && run 0 solver add --recipe deep.recipe deep deep && run 1 localize deep --reference v1 --target v2 cases/none.smt2 && has out "does not solve it" &&
 	toy_recipe deep "stack = 64m" && run 0 solver add --replace --recipe deep.recipe deep && run 0 localize deep --reference v1 --target v2 cases/none.smt2 && [ "$(field 2)" = "$(git -C deep rev-parse v2)" ]'
+
+make_script forks
+script_commit forks 1 'echo "lasts 0.02" >&2'
+echo 'for i in $(seq 30); do sleep 0.2 & done; wait; cp forks.sh forks && chmod +x forks' >forks/build.sh
+script_commit forks 2 'echo "lasts 0.02" >&2 # many'
+script_commit forks 3 'echo "lasts 0.6" >&2'
+echo 'cp forks.sh forks && chmod +x forks' >forks/build.sh
+script_commit forks 4 'echo "lasts 0.6" >&2 # few'
+test_that "commits that can be built later are searched again, and the result replaces that of before" '
+	f="localize forks --reference v1 --target v4 cases/none.smt2" &&
+	toy_recipe forks "build-processes = 20" && run 0 solver add --recipe forks.recipe forks forks && run 0 $f && has out "one of 3: those between cannot be built" && run 0 $f && ! has err "localize:" &&
+	toy_recipe forks && run 0 solver add --replace --recipe forks.recipe forks && for time in first second; do run 0 $f && [ "$(field 2)" = "$(git -C forks rev-parse v3)" ] || exit 1; done && ! has err "localize:"'
 printf 'p cnf 1 1\n1 0\n' >cases/a.cnf && run 0 case add cases && run 0 set add both cases/plain.smt2 cases/a.cnf
 test_that "a case that the solver does not take is passed over, and one named alone shows in the status" '
 	run 0 $l both && [ "$(field 2)" = '"$plain"' ] && has err "1 case passed over: toy takes SMT-LIB" && run 1 $l cases/plain.smt2 cases/a.cnf && has err "a.cnf is no SMT-LIB file" && run 3 $l cases/a.cnf'

@@ -60,10 +60,10 @@ static int take_localized(struct taking *t, const struct observation *theirs, co
                 source_say(t->source, "%s has another recipe here than there: what is localized and reduced of its findings there shows under that recipe",
                            t->here->recipe->name);
         t->has_other_recipe |= !has_same_key;
-        r = localized_get(t->source->there, &there->key, &value);
+        r = localized_get(t->source->there, t->there, &there->key, &value);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        r = localized_get(t->source->here, &there->key, &known);
+        r = localized_get(t->source->here, t->here, &there->key, &known);
         if (r != -ENOENT)
                 return r;
         value->case_id = ours->case_id;

@@ -60,7 +60,7 @@ static int localized_find(struct query *query, struct value **ret)
 {
         struct localized_query *q = (struct localized_query *)query;
 
-        return localized_get(q->options.workspace, &query->key, (struct localized **)ret);
+        return localized_get(q->options.workspace, q->options.solver, &query->key, (struct localized **)ret);
 }
 
 int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result)

@@ -316,7 +316,7 @@ void localized_rows(const struct localized *l, struct buffer *to)
 
 /* -- in the store ------------------------------------------------------------------------------------------------- */
 
-static int read_in(struct store_txn *t, const struct digest *key, struct localized **ret)
+static int read_in(struct store_txn *t, const struct digest *key, struct localized **ret, json_int_t *ret_failed)
 {
         cleanup_blob struct blob b = {0};
         json_t *j;
@@ -329,42 +329,69 @@ static int read_in(struct store_txn *t, const struct digest *key, struct localiz
                 return -ENOENT;
         *ret = localized_new();
         get_localized(j, *ret);
+        *ret_failed = json_integer_value(json_object_get(j, "failed"));
         json_decref(j);
         return 0;
 }
 
-int localized_get(struct workspace *w, const struct digest *key, struct localized **ret)
+/* The commits of sets whose builds have failed here, and still count. */
+static json_int_t count_failed(struct workspace *w, struct solver *s, const struct localized *l)
 {
-        cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
+        json_int_t n = 0;
+        uint32_t commit;
 
-        return r < 0 ? r : read_in(t, key, ret);
+        for (size_t i = 0; i < l->n; i++)
+                for (size_t k = 0; k < l->culprits[i].n && l->culprits[i].n > 1; k++) {
+                        cleanup(build_record_unrefp) struct build_record *record = NULL;
+
+                        n += history_resolve(s->history, l->culprits[i].commits[k], &commit) == 0 &&
+                             build_find(w, s, commit, false, &record) == 0 && !record->ok;
+                }
+        return n;
 }
 
-static int put_in(struct store_txn *t, const struct solver *s, const struct digest *key, const struct localized *l)
+int localized_get(struct workspace *w, struct solver *s, const struct digest *key, struct localized **ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+        json_int_t failed = 0;
+        int r = store_read(workspace_store(w), &t);
+
+        if (r == 0)
+                r = read_in(t, key, ret, &failed);
+        t = store_end(t);
+        if (r == 0 && failed > 0)
+                (*ret)->is_unfinished |= count_failed(w, s, *ret) < failed;
+        return r;
+}
+
+static int put_in(struct store_txn *t, const struct solver *s, const struct digest *key, const struct localized *l, json_int_t failed)
 {
         cleanup_localized struct localized *there = NULL;
         cleanup_free char *text = NULL;
+        json_int_t were;
         json_t *j;
-        int r = read_in(t, key, &there);
+        int r = read_in(t, key, &there, &were);
 
         if (r < 0 && r != -ENOENT)
                 return r;
         if (there && localized_is_final(there) && !localized_is_final(l))
                 return 0;
-        if (there && !localized_is_final(there))
+        if (there)
                 replaced_note(t, s);
         j = localized_json(l);
+        if (failed > 0)
+                json_object_set_new(j, "failed", json_integer(failed));
         text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
         json_decref(j);
         return store_put(t, TABLE_LOCALIZED, SLICE(key->bytes, DIGEST_SIZE), slice_string(text));
 }
 
-int localized_put(struct workspace *w, const struct solver *s, const struct digest *key, const struct localized *l)
+int localized_put(struct workspace *w, struct solver *s, const struct digest *key, const struct localized *l)
 {
+        const json_int_t failed = count_failed(w, s, l);
         struct store_update u = {.store = workspace_store(w)};
 
         while (store_update_begins(&u))
-                u.r = put_in(u.txn, s, key, l);
+                u.r = put_in(u.txn, s, key, l, failed);
         return u.r;
 }

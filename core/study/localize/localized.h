@@ -82,7 +82,8 @@ int culprit_commit(const struct solver *s, const struct localized_culprit *c, ui
 
 /* -- in the store -------------------------------------------------------------------------------------------------- */
 
-/* A new reference. -ENOENT: not known, or unreadable; it is then computed again from stored facts. */
-int localized_get(struct workspace *w, const struct digest *key, struct localized **ret);
-/* A result that is not final never replaces a final one. Replacing one that is not final tells the mounts that showed it. */
-int localized_put(struct workspace *w, const struct solver *s, const struct digest *key, const struct localized *l);
+/* A new reference. -ENOENT: not known, or unreadable; it is then computed again from stored facts. A result that could not tell commits apart because they
+ * failed to build is unfinished from when such a build does not count any more. */
+int localized_get(struct workspace *w, struct solver *s, const struct digest *key, struct localized **ret);
+/* A result that is not final never replaces a final one. Replacing one tells the mounts that showed it. */
+int localized_put(struct workspace *w, struct solver *s, const struct digest *key, const struct localized *l);

@@ -55,7 +55,7 @@ int finding_localization(struct workspace *w, struct solver *s, const struct obs
         cleanup(query_unrefp) struct query *q = NULL;
         int r = finding_is_localizable(s, f) ? finding_query_localized(w, s, f, &q) : -ENOENT;
 
-        return r < 0 ? r : localized_get(w, &q->key, ret);
+        return r < 0 ? r : localized_get(w, s, &q->key, ret);
 }
 
 int finding_localized(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret)
