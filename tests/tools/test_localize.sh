@@ -153,6 +153,11 @@ run 0 case add turns.smt2
 test_that "another answer than the reference's is broken, whichever was measured first" \
 	'run 0 run toy $plain turns.smt2 && run 0 $l turns.smt2 && [ "$(field 2)" = '"$plain"' ] && [ "$(field 4)" = broken ]'
 
+{ cat turns.smt2; echo "; stated"; } >stated.smt2
+run 0 case add stated.smt2
+test_that "a status that becomes known is another question" '
+	run 0 $l stated.smt2 && [ "$(field 2)" = '"$plain"' ] && run 0 case add stated.smt2 --status sat && run 1 $l stated.smt2 && field 5 | grep -q "the reference does not solve it"'
+
 for signal in INT KILL; do
 	printf '; feature: plain\n; again: %s\n(check-sat)\n' $signal >cases/again-$signal.smt2
 	run 0 case add cases/again-$signal.smt2

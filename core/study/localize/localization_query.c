@@ -49,6 +49,8 @@ static void localized_key(const struct localization_options *o, const struct cas
                 hasher_string(h, judge_measure_name(o->measure));
         if (o->measure == JUDGE_EFFORT && o->solver->recipe->effort[0])
                 hasher_string(h, o->solver->recipe->effort[0]);
+        if (verdict_is_decided(info->status) && !o->by_verdict) /* another answer is broken */
+                hasher_string(h, verdict_name(info->status));
         if (o->by_verdict) {
                 hasher_string(h, verdict_name(o->before));
                 hasher_string(h, verdict_name(o->after));
