@@ -420,6 +420,9 @@ START_TEST(test_a_constant_decides)
         cases[0].n_pairs = 4;
         look_at(1, &by_effort);
         ck_assert_int_eq(judged.cases[0].change, JUDGE_UNDECIDED);
+        judge_pairs(5, with_effort(1, 0), with_effort(1, 50000));
+        look_at(1, &by_effort);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_MORE);
         judge_pairs(5, with_effort(1, 1000), with_effort(1, 1010)); /* below the floor */
         look_at(1, &by_effort);
         ck_assert_int_eq(judged.cases[0].change, JUDGE_SAME);

@@ -223,6 +223,14 @@ test_that "... and so is another stack" '
 	toy_recipe deep && run 0 solver add --recipe deep.recipe deep deep && run 1 localize deep --reference v1 --target v2 cases/none.smt2 && has out "does not solve it" &&
 	toy_recipe deep "stack = 64m" && run 0 solver add --replace --recipe deep.recipe deep && run 0 localize deep --reference v1 --target v2 cases/none.smt2 && [ "$(field 2)" = "$(git -C deep rev-parse v2)" ]'
 
+make_script counts
+script_commit counts 1 'grep -q side "$case" && echo "conflicts: 0" >&2 || echo "conflicts: 1000" >&2'
+script_commit counts 2 'grep -q side "$case" && echo "conflicts: 0" >&2 || { echo unknown; exit; }'
+script_commit counts 3 'grep -q side "$case" && echo "conflicts: 50000" >&2 || { echo unknown; exit; } # more'
+test_that "by effort a count that is lost is broken, and a count of 0 is one that can grow" '
+	toy_recipe counts "effort = conflicts: ([0-9]+)" && run 0 solver add --recipe counts.recipe counts counts && f="localize counts --measure effort --reference v1 --target v3" &&
+	run 0 $f cases/none.smt2 && [ "$(field 2-4)" = "$(git -C counts rev-parse v2)	1000	broken" ] && run 0 $f cases/side.smt2 && [ "$(field 2)" = "$(git -C counts rev-parse v3)" ] && [ "$(field 4)" = 50000 ]'
+
 make_script forks
 script_commit forks 1 'echo "lasts 0.02" >&2'
 echo 'for i in $(seq 30); do sleep 0.2 & done; wait; cp forks.sh forks && chmod +x forks' >forks/build.sh

@@ -144,7 +144,7 @@ static double value_of(const struct judge_pair *p, int side, enum judge_measure 
                 [JUDGE_TIME] = isnan(run->seconds) ? NAN : fmax(run->seconds, LEAST_TIME),
                 [JUDGE_CPU_TIME] = run->cpu_seconds,
                 [JUDGE_MEMORY] = run->memory,
-                [JUDGE_EFFORT] = run->effort,
+                [JUDGE_EFFORT] = run->effort == 0 ? 1 : run->effort, /* a ratio shows what became of it */
                 [JUDGE_PACE] = run->effort > 0 ? run->seconds / run->effort : NAN,
         };
         double limit = m == JUDGE_CPU_TIME && cpu_limit(p) > 0 ? cpu_limit(p) : judge_limit(p);

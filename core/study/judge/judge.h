@@ -69,9 +69,9 @@ struct judge_run {
         double limit;       /* seconds; 0, infinity: none */
         double cpu_limit;   /* likewise, of CPU time */
         double seconds;     /* the time that counts */
-        double cpu_seconds; /* these and the following: NaN, or 0: none */
+        double cpu_seconds; /* this and memory: NaN, or 0: none */
         double memory;      /* bytes */
-        double effort;
+        double effort;      /* NaN: none; 0 counts as 1 */
 };
 struct judge_pair {
         struct judge_run run[2]; /* before and after */

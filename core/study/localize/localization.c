@@ -118,13 +118,21 @@ double fact_amount(const struct fact *f, const struct recipe *recipe, enum judge
         return m == JUDGE_TIME ? fact_seconds(f) : m == JUDGE_MEMORY ? (double)f->memory : fact_effort(f, recipe);
 }
 
+/* A count of 0 is 1: what it grows to is a ratio. */
+static double effort_of(const struct fact *f, const struct recipe *recipe)
+{
+        double effort = fact_effort(f, recipe);
+
+        return effort == 0 ? 1 : effort;
+}
+
 struct localize_outcome fact_outcome(const struct fact *f, const struct recipe *recipe, enum judge_measure m)
 {
         struct localize_outcome o = run_outcome(f->verdict, f->wrong, fact_seconds(f));
 
         if (m == JUDGE_TIME)
                 return o;
-        o.value = fact_amount(f, recipe, m);
+        o.value = m == JUDGE_MEMORY ? (double)f->memory : effort_of(f, recipe);
         if (o.answer != LOCALIZE_SOLVED || !(o.value > 0))
                 o.answer = m == JUDGE_MEMORY && f->verdict == VERDICT_MEMOUT ? LOCALIZE_TIMEOUT : LOCALIZE_BROKEN;
         return o;
@@ -148,7 +156,7 @@ static void feed(struct localization *l, uint32_t commit, size_t test, unsigned 
                 outcome.value = f->verdict == l->options.before ? BEFORE_SECONDS : AFTER_SECONDS;
         } else if (l->options.measure == JUDGE_TIME) {
                 outcome.value = cell_seconds(&cell, f);
-                outcome.effort = fact_effort(f, cell.solver->recipe);
+                outcome.effort = effort_of(f, cell.solver->recipe);
         } else {
                 l->run_seconds = (double)f->wall_ns / 1e9;
         }
@@ -259,7 +267,9 @@ void localization_free(struct localization *l)
         free(l);
 }
 
-/* The limit of values: seconds by the clock that counts, or bytes. */
+#define MOST_EFFORT 1e18 /* a limit that no count reaches, so that a run without one is the worst */
+
+/* The limit of values: seconds by the clock that counts, bytes, or a count. */
 static double limit_of(const struct localization *l)
 {
         struct cell cell = localization_cell(&l->options, l->options.target, NULL);
@@ -269,7 +279,7 @@ static double limit_of(const struct localization *l)
         if (l->options.by_verdict)
                 return AFTER_SECONDS;
         if (l->options.measure != JUDGE_TIME)
-                return l->options.measure == JUDGE_MEMORY ? (double)limits.memory : 0;
+                return l->options.measure == JUDGE_MEMORY ? (double)limits.memory : MOST_EFFORT;
         return (double)(l->options.is_cpu_time ? cell.cpu_ns : limits.wall_ns) / NSEC_PER_SEC;
 }
 

@@ -107,6 +107,7 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
         *ret = (struct judge_run){.is_known = true,
                                   .verdict = x.verdicts.n == n ? x.verdicts.list[n - 1] : is_answer(x.verdict) ? VERDICT_ERROR : x.verdict,
                                   .limit = (double)(m->limits.wall_ns - MIN(before, m->limits.wall_ns)) / 1e9,
+                                  .effort = NAN,
                                   .seconds = (double)(end - MIN(before, end)) / 1e9};
         return 0;
 }
