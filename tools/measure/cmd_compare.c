@@ -388,7 +388,8 @@ void cmd_compare(int argc, char **argv)
                 {"measure", 0, "WHAT", "The measure to compare: time (default), cpu, memory, effort, or seconds-per-effort",
                  .parse = parse_any_measure, .to = &o.options.measure},
                 {"scramble", 0, NULL, "Scramble the inputs if the solvers have no seeds", .on = &scramble},
-                {"fail-on-regression", 0, "RATIO", "Exit status 1 if a case is worse by RATIO or more, lost its answer, or is now wrong",
+                {"fail-on-regression", 0, "RATIO",
+                 "Exit status 1 if a case is worse by RATIO or more, lost its answer, or is now wrong; needs 5 pairs of runs or more, better 8",
                  .ratio = &o.fail_ratio},
                 {"known", 0, NULL, "Measure nothing; compare stored results", .on = &o.known},
                 {"machine", 0, "NAME", "Compare results of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
@@ -415,6 +416,10 @@ void cmd_compare(int argc, char **argv)
                 o.options.scramble = COMPARING_SCRAMBLE;
         if (one_seed)
                 o.options.most_pairs = 1;
+        if (o.fail_ratio > 0 && o.options.most_pairs < JUDGE_FIRST_PAIRS)
+                command_usage("--fail-on-regression needs %d pairs of runs or more: fewer show no regression", JUDGE_FIRST_PAIRS);
+        if (o.fail_ratio > 0 && o.options.most_pairs < JUDGE_CASE_PAIRS)
+                note("with fewer than %d pairs a case fails only if its change is constant, or that of all cases", JUDGE_CASE_PAIRS);
         command_signals();
         command_open(0);
         take_set(&o);

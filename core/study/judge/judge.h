@@ -31,6 +31,7 @@
 #define JUDGE_SECONDS      0.001 /* nor is a smaller difference of times */
 #define JUDGE_FALSE_ALARMS 0.01  /* of comparisons */
 #define JUDGE_FIRST_PAIRS  5     /* of the first look */
+#define JUDGE_CASE_PAIRS   8     /* of the first look at single cases */
 #define JUDGE_PAIRS        60    /* of the last look */
 
 enum judge_measure {

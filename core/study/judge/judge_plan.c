@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-const size_t judge_looks[N_LOOKS] = {5, 8, 12, 18, 24, 32, 40, 50, JUDGE_PAIRS};
+const size_t judge_looks[N_LOOKS] = {JUDGE_FIRST_PAIRS, JUDGE_CASE_PAIRS, 12, 18, 24, 32, 40, 50, JUDGE_PAIRS};
 
 #define ASKED_SHARE 0.84 /* of all false alarms; the other measures have the rest */
 
