@@ -1,4 +1,7 @@
 /* The commits responsible in a finding's report, as far as the search for them has come. */
+#include <math.h>
+
+#include "core/study/observation/culprits.h"
 #include "core/study/observation/finding.h"
 #include "core/study/observation/campaign_store.h"
 #include "core/study/observation/finding_compared.h"
@@ -43,6 +46,8 @@ static void end(void)
         w = workspace_close(w);
 }
 
+static bool breaks; /* the change is that there is no answer */
+
 /* Keeps what a search came to: that the change is one of the last n commits (0: there is none). */
 static void localized(size_t n, bool is_unfinished, bool is_disturbed)
 {
@@ -61,6 +66,7 @@ static void localized(size_t n, bool is_unfinished, bool is_disturbed)
                                                 .value_before = 0.25,
                                                 .value_after = 1.5,
                                                 .is_slowdown = true,
+                                                .is_broken_after = breaks,
                                                 .p = NAN,
                                                 .ratio = NAN,
                                                 .confidence = NAN};
@@ -113,6 +119,22 @@ START_TEST(test_a_search_that_is_not_finished)
         localized(1, true, false);
         assert_says("| `%.12s` (4) | 0.250 |", commits[3]);
         assert_says("not yet verified");
+        end();
+}
+END_TEST
+
+START_TEST(test_a_commit_after_which_there_is_no_answer)
+{
+        cleanup_culprits struct culprits all = {0};
+
+        world(FINDING_SPR);
+        breaks = true;
+        localized(1, false, false);
+        breaks = false;
+        assert_says("| `%.12s` (4) | 0.250 | broken |", commits[3]);
+        assert_ok(culprits_read(w, solver, &all));
+        ck_assert_uint_eq(all.n, 1);
+        ck_assert(all.list[0].before == 0.25 && isnan(all.list[0].after));
         end();
 }
 END_TEST
@@ -279,5 +301,6 @@ START_TEST(test_explained)
 END_TEST
 
 SUITE("finding_report", test_pairs_of_runs, test_explained, test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
-      test_verify_goes_by_the_commit_responsible, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
+      test_verify_goes_by_the_commit_responsible, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_commit_after_which_there_is_no_answer,
+      test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
       test_a_finished_one)

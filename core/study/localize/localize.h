@@ -85,7 +85,7 @@ struct localize_culprit {
         size_t before;         /* the last commit known to be before the change */
         const size_t *commits; /* the change is one of these n, oldest first; several if those between cannot be built */
         size_t n;
-        bool is_slowdown;                 /* else an improvement */
+        bool is_slowdown;                 /* else an improvement; slow after broken is a slowdown of the reference */
         double value_before, value_after; /* medians of the runs that agree with the level decided */
         bool broken_before, broken_after;
         double confidence; /* that there is a change in the set */

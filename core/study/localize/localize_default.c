@@ -177,6 +177,7 @@ static void write_culprit(struct search *s, const struct line *line, const struc
                           bool is_cut_off)
 {
         int level_before = top_level(from), level_after = top_level(to);
+        double ends[2];
         size_t a = from->place, b = to->place, *commits;
         struct localize_culprit found = {
                 .before = line->last[a],
@@ -191,12 +192,14 @@ static void write_culprit(struct search *s, const struct line *line, const struc
                 .is_cut_off = is_cut_off,
         };
 
-        if (!is_cut_off)
+        if (!is_cut_off) /* by the levels: an answer that comes back is an improvement there */
                 verify(s, line->at[a], line->at[b], &found);
         if (found.pairs > 0 && !is_step(s->t, &found)) {
                 s->undecided = true;
                 return;
         }
+        localize_end_values(s->l, s->test, ends);
+        found.is_slowdown |= found.broken_before && level_after > LEVEL_FAST && !isnan(ends[0]); /* compared with the reference */
         if (b > a + 1) {
                 commits = commits_between(s->l, line->last[a], line->first[b], &found.n);
         } else {

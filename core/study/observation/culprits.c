@@ -210,15 +210,16 @@ static bool is_worse(const struct culprit *c, enum judge_measure m, double befor
 
 static void add_slowdown(const struct observation *f, const struct localized_culprit *l, uint32_t commit, struct culprits *ret)
 {
+        const double before = l->is_broken_before ? NAN : l->value_before, after = l->is_broken_after ? NAN : l->value_after;
         struct culprit *c = culprit_of(ret, commit);
 
         list_grow(c->findings, c->n);
         c->findings[c->n++] = f->number;
-        if (is_worse(c, f->measure, l->value_before, l->value_after)) {
+        if (is_worse(c, f->measure, before, after)) {
                 c->worst = f->number;
                 c->measure = f->measure;
-                c->before = l->value_before;
-                c->after = l->value_after;
+                c->before = before;
+                c->after = after;
         }
         if (f->mark == MARK_CONFIRMED || f->mark == MARK_FIXED)
                 c->intent = INTENT_BUG;

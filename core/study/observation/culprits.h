@@ -40,7 +40,7 @@ struct culprit {
          * with the largest ratio. */
         uint32_t worst; /* its number */
         enum judge_measure measure;
-        double before, after; /* of the measure, seconds as a rule; infinite: an end without an answer */
+        double before, after; /* of the measure, seconds as a rule; infinite or NaN: an end without an answer */
         enum culprit_class class;
         enum culprit_intent intent;
         bool is_class_set, is_intent_set; /* by hand */

@@ -346,9 +346,11 @@ static void add_responsible(const struct solver *s, const struct localized_culpr
                 add_version(s, c->commit, ret);
 }
 
-static void add_end(enum judge_measure m, double value, struct buffer *ret)
+static void add_end(enum judge_measure m, bool is_broken, double value, struct buffer *ret)
 {
-        if (isinf(value))
+        if (is_broken)
+                buffer_adds(ret, " | broken");
+        else if (isinf(value))
                 buffer_adds(ret, " | no answer");
         else
                 buffer_addf(ret, m == JUDGE_TIME ? " | %.3f" : " | %.0f", value);
@@ -358,8 +360,8 @@ static void add_culprit(const struct solver *s, const struct localized_culprit *
 {
         buffer_adds(ret, "| ");
         add_responsible(s, c, ret);
-        add_end(c->measure, c->value_before, ret);
-        add_end(c->measure, c->value_after, ret);
+        add_end(c->measure, c->is_broken_before, c->value_before, ret);
+        add_end(c->measure, c->is_broken_after, c->value_after, ret);
         buffer_addf(ret, " | %u |", c->pairs);
         if (!isnan(c->p))
                 buffer_addf(ret, " %.2g", c->p);
