@@ -3,6 +3,7 @@
 #include "tests/support/toy_workspace.h"
 
 #include "core/study/import/import_study.h"
+#include "core/study/observation/finding.h"
 
 static struct workspace *w;
 static struct solver *solver;
@@ -95,4 +96,46 @@ START_TEST(test_what_was_kept_before_is_taken)
 }
 END_TEST
 
-SUITE("import_observations", test_what_was_kept_before_is_taken)
+/* Keeps in the store there what a search found: nothing. */
+static void localized_there(bool is_unfinished)
+{
+        cleanup_localized struct localized *result = localized_new();
+        cleanup_observation struct observation *f = NULL;
+        cleanup(query_unrefp) struct query *q = NULL;
+        struct workspace *there = NULL;
+        struct solver *s = NULL;
+
+        assert_ok(workspace_open("there", 0, &there));
+        assert_ok(workspace_solver(there, "toy", &s));
+        assert_ok(observation_get(there, OF_CAMPAIGNS, s->number, 1, &f));
+        assert_ok(finding_query_localized(there, s, f, &q));
+        result->state = LOCALIZE_NO_CULPRIT;
+        result->is_unfinished = is_unfinished;
+        assert_ok(localized_put(there, s, &q->key, result));
+        q = query_unref(q);
+        solver_unref(s);
+        workspace_close(there);
+}
+
+START_TEST(test_a_localization_that_was_finished_there_is_finished_here)
+{
+        static const bool were_unfinished[] = {true, false, true};
+        struct study_import report;
+
+        world();
+        for (size_t i = 0; i < 3; i++) {
+                cleanup_localized struct localized *here = NULL;
+                cleanup_observation struct observation *f = NULL;
+
+                localized_there(were_unfinished[i]);
+                take(&report);
+                assert_ok(observation_get(w, OF_CAMPAIGNS, solver->number, 1, &f));
+                assert_ok(finding_localization(w, solver, f, &here));
+                ck_assert_int_eq(localized_is_final(here), i > 0);
+        }
+        solver_unref(solver);
+        workspace_close(w);
+}
+END_TEST
+
+SUITE("import_observations", test_what_was_kept_before_is_taken, test_a_localization_that_was_finished_there_is_finished_here)

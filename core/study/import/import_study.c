@@ -64,7 +64,9 @@ static int take_localized(struct taking *t, const struct observation *theirs, co
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         r = localized_get(t->source->here, t->here, &there->key, &known);
-        if (r != -ENOENT)
+        if (r == 0 && (localized_is_final(known) || !localized_is_final(value)))
+                return 0;
+        if (r < 0 && r != -ENOENT)
                 return r;
         value->case_id = ours->case_id;
         if (*machine && strcmp(machine, host_machine()) != 0)
