@@ -204,6 +204,8 @@ test_that "an end that cannot be built is said at once" \
 	'run 1 localize toy --reference start --target dead cases/side.smt2 && has err "the target, cannot be built" && field 5 | grep -q "cannot be built"'
 test_that "a target that is faster" \
 	'git -C hist checkout -q -b fix end && sed -i /delay-plain/d hist/delays && commit "plain is fast again" && git -C hist tag fixed && run 0 solver update toy && run 1 localize toy --reference end --target fixed cases/plain.smt2 && field 5 | grep -q "faster one"'
+test_that "... whose log has no command, for git would blame a commit that is not" '
+	rm -f log; run 1 localize toy --reference end --target fixed cases/plain.smt2 --log log && has log "^# no commit was found that made it slow" && ! grep -q "^git" log'
 test_that "a search that others disturbed is not the last, whatever it ended with" '
 	{ cat cases/plain.smt2; echo "; disturbed"; } >disturbed.smt2 && run 0 case add disturbed.smt2 &&
 	(tell_time "$top/busy" && echo "fail EBUSY" >busy/measure.sample && SOLVERFS_FAULTS=$top/busy run 1 localize toy --reference end --target fixed disturbed.smt2 --json) && has out "\"state\": ?\"reversed\"" && has out "\"disturbed\": ?true"'

@@ -542,7 +542,7 @@ static void log_sighting(const struct localization *l, const struct localize_sig
         bool odd = (s->seen == LOCALIZE_SEEN_SLOW && s->commit < culprit) || (s->seen == LOCALIZE_SEEN_FAST && s->commit >= culprit);
 
         if (s->commit != l->start && s->commit != l->options.target)
-                log_commit(l, to, !odd, s->commit, words[s->seen]);
+                log_commit(l, to, !odd && culprit != SIZE_MAX, s->commit, words[s->seen]);
 }
 
 void localization_log(const struct localization *l, size_t i, struct buffer *to)
@@ -558,7 +558,10 @@ void localization_log(const struct localization *l, size_t i, struct buffer *to)
         buffer_addf(to, "# case %u\n", l->options.cases[i]->id);
         log_commit(l, to, false, l->options.target, "bad");
         log_commit(l, to, false, l->start, "good");
-        buffer_addf(to, "git bisect start '%s' '%s'\n", full_sha(s, l->options.target).s, full_sha(s, l->start).s);
+        if (culprit == SIZE_MAX) /* git would blame one all the same */
+                buffer_adds(to, "# no commit was found that made it slow\n");
+        else
+                buffer_addf(to, "git bisect start '%s' '%s'\n", full_sha(s, l->options.target).s, full_sha(s, l->start).s);
         /* the last bad one is git's bad end: from the newest to the oldest */
         for (size_t k = 0; k < n_seen; k++)
                 if (seen[k].seen != LOCALIZE_SEEN_SLOW)
