@@ -187,7 +187,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
                          "# confirmed (status 0), or not (1); 2: it could not be tried. Needs git and what the builds need, and nothing of solverfs.\n"
                          "# Usage: sh verify.sh [FOLDER]. The folder (a new one, if none is given) stays, and what is built in it.\n"
                          "# REPOSITORY=ADDRESS takes another clone than the one below.\n"
-                         "set -u\n");
+                         "set -u\nexport LC_ALL=C.UTF-8\n");
         root = steps_root(s, "", repository);
         add_variable("repository", repository, ret);
         buffer_adds(ret, "repository=${REPOSITORY:-$repository}\n");
