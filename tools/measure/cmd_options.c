@@ -11,7 +11,7 @@ struct options_command {
         bool is_clock_given;
         struct version *version[2];
         struct case_info *info;
-        struct observation *finding; /* a ref; NULL: a case was named */
+        struct observation *finding; /* a ref; NULL: a case was named, or other versions, another clock or limit */
         struct buffer patch;
         struct restoring_question question;
 };
@@ -47,7 +47,9 @@ static void find_case(struct options_command *o, char *word)
                         o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
                 if (!o->culprit)
                         read_patch(o, f);
-                o->finding = steal_pointer(f);
+                if (strcmp(o->versions[0], f->reference) == 0 && strcmp(o->versions[1], observation_target(f)) == 0 &&
+                    o->question.is_cpu_time == f->is_cpu_time && o->question.timeout_ns == (uint64_t)(f->timeout * 1e9))
+                        o->finding = steal_pointer(f);
                 return;
         }
         o->info = command_case(word, "options are sought for one case at a time");
