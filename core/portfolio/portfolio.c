@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 
+#include "cache/base/lock.h"
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
 #include "core/workspace/config_text.h"
@@ -353,7 +354,13 @@ static int find_section(struct workspace *w, const char *name, char ret_path[PAT
         return r;
 }
 
-int portfolio_remove(struct workspace *w, const char *name)
+/* One process at a time, as adding one looks first, and takes a wrong one out again. */
+static int lock_sections(struct workspace *w, int *ret_lock)
+{
+        return lock_wait(workspace_dir(w), "portfolios.lock", false, ret_lock);
+}
+
+static int remove_section(struct workspace *w, const char *name)
 {
         char path[PATH_SIZE];
         unsigned line;
@@ -362,6 +369,14 @@ int portfolio_remove(struct workspace *w, const char *name)
         if (r == 0 && line == 0)
                 r = errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", name);
         return r < 0 ? r : recipe_remove_config(path, "portfolio", &name, 1);
+}
+
+int portfolio_remove(struct workspace *w, const char *name)
+{
+        cleanup_close int lock = -1;
+        int r = lock_sections(w, &lock);
+
+        return r < 0 ? r : remove_section(w, name);
 }
 
 /* A relative path of a command begins with the present folder: others ask from elsewhere. */
@@ -385,10 +400,13 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_buffer struct buffer section = {0};
+        cleanup_close int lock = -1;
         char path[PATH_SIZE];
         unsigned line;
         int r = portfolio_name_check(name);
 
+        if (r == 0)
+                r = lock_sections(w, &lock);
         if (r == 0)
                 r = find_section(w, name, path, &line);
         if (r == 0 && line > 0)
@@ -410,7 +428,7 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
         if (r < 0) { /* the sentence names the line; the config is unchanged */
                 cleanup_free char *why = copy_string(error_message(r));
 
-                portfolio_remove(w, name);
+                remove_section(w, name);
                 return errorf(r, "%s", why);
         }
         return 0;

@@ -50,6 +50,13 @@ test_that "a command without end is refused" "run 2 portfolio add q \"x: /bin/sh
 test_that "and the config is as it was" 'cmp store/config config.before'
 test_that "a solver that is not there is refused, and nothing is written" '
 	cp store/config before && run 3 portfolio add q nosuch@HEAD "$(arm a)" && has err "nosuch" && cmp before store/config'
+test_that "of two that add one name at once, one adds it, and a wrong one takes away its own alone" '
+	for i in 1 2 3 4 5 6 7 8; do
+		"$solverfs" portfolio add "at-once$i" "$(arm a)" "$(arm b)" 2>/dev/null & one=$!
+		"$solverfs" portfolio add "at-once$i" "$(arm b)" $([ $i -lt 5 ] || echo nosuch@HEAD) 2>/dev/null && other=0 || other=$?
+		wait $one && one=0 || one=$?
+		[ $((!one + !other)) = 1 ] && [ "$(grep -c "portfolio \"at-once$i\"" store/config)" = 1 ] || exit 1
+	done && cp before store/config'
 test_that "a portfolio needs an arm" 'run 2 portfolio add q && has err "too few arguments"'
 test_that "no such portfolio" 'run 3 portfolio run nosuch all && has err "no portfolio .nosuch."'
 
