@@ -1,5 +1,6 @@
 #include "fs/kernel/new_case.h"
 
+#include <ctype.h>
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
@@ -57,34 +58,65 @@ void new_case_rename(struct new_case *n, const char *name)
         n->name = copy_string(name);
 }
 
-static void new_case_written(struct new_case *n)
+/* Refuses at once a file whose first line is not a case's: a shell's `echo hello >cases/x` checks write(), not close(). Hidden files that programs keep
+ * beside another (.x.swp) are accepted. The header of DIMACS may still come behind its comments; close() checks the whole. */
+static int check_first_lines(struct new_case *n, struct slice head)
 {
-        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
+        const char *begin = head.data, *end = begin + head.size, *p = begin, *newline;
+        char name[NAME_MAX + 1];
 
-        n->dirty = true;
+        new_case_name(n, name, sizeof(name));
+        while ((newline = memchr(p, '\n', (size_t)(end - p))) && ((*p == 'c' && isspace((unsigned char)p[1])) || (*p == '\n' && p > begin)))
+                p = newline + 1;
+        return name[0] == '.' || !newline ? 0 : case_check_head(name, head);
+}
+
+/* Lock held. Notes a change, or that it failed: bytes from this place on are missing. */
+static void note_change(struct new_case *n, off_t at, int r)
+{
+        if (r == 0) {
+                n->dirty = true;
+                return;
+        }
+        n->missing = n->failed < 0 ? MIN(n->missing, at) : at;
+        n->failed = r;
 }
 
 ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset)
 {
-        ssize_t written;
+        cleanup_unlock pthread_mutex_t *held = NULL;
+        ssize_t written = 0;
+        int r = offset == 0 ? check_first_lines(n, SLICE(data, size)) : 0;
 
         if ((uint64_t)offset + size > CASE_SIZE_MAX)
-                return -EFBIG;
-        written = pwrite(n->fd, data, size, offset);
-        if (written < 0)
-                return -errno;
-        new_case_written(n);
-        return written;
+                r = errorf(-EFBIG, "a case has at most %llu bytes", (unsigned long long)CASE_SIZE_MAX);
+        if (r == 0 && (written = pwrite(n->fd, data, size, offset)) < 0)
+                r = -errno;
+        held = hold(&n->lock);
+        note_change(n, offset, r);
+        return r < 0 ? r : written;
 }
 
 int new_case_truncate(struct new_case *n, off_t size)
 {
-        if ((uint64_t)size > CASE_SIZE_MAX)
-                return -EFBIG;
-        if (ftruncate(n->fd, size) < 0)
-                return -errno;
-        new_case_written(n);
-        return 0;
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
+        int r = (uint64_t)size > CASE_SIZE_MAX ? -EFBIG : ftruncate(n->fd, size) < 0 ? -errno : 0;
+
+        if (r == 0 && size <= n->missing)
+                n->failed = 0;
+        note_change(n, size, r);
+        return r;
+}
+
+/* Lock held. Removes the case that an earlier flush made of a part of these bytes, which frees the name. */
+static int take_back(struct new_case *n)
+{
+        int r = n->made ? cases_remove(n->cases, n->id) : 0;
+
+        if (r == -ENOENT) /* it was removed by other hands */
+                r = 0;
+        n->made = r < 0;
+        return r;
 }
 
 /* Makes the case from a copy of the staged bytes, so that the writer can continue. Lock held. */
@@ -98,12 +130,8 @@ static int new_case_commit(struct new_case *n)
         if (r < 0)
                 return r;
         r = lseek(n->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(n->fd, fd);
-        if (r == 0 && n->made) { /* an earlier flush made a case of a part of these bytes: remove it, which frees the name */
-                r = cases_remove(n->cases, n->id);
-                if (r == -ENOENT) /* it was removed by other hands */
-                        r = 0;
-                n->made = r < 0;
-        }
+        if (r == 0)
+                r = take_back(n);
         if (r == 0)
                 r = cases_commit_given(n->cases, n->name, fd, path, &n->id, &shown);
         if (r < 0)
@@ -121,6 +149,10 @@ int new_case_flush(struct new_case *n)
 
         if (!*n->name)
                 return 0;
+        if (n->failed < 0) {
+                r = take_back(n);
+                return r < 0 ? r : errorf(n->failed, "a part of '%s' could not be written: %s", n->name, strerror(-n->failed));
+        }
         if (fstat(n->fd, &st) < 0)
                 return -errno;
         if (st.st_size == 0)

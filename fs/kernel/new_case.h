@@ -2,8 +2,8 @@
  *
  * cp may return before RELEASE is handled, so FLUSH (close) makes the case: its error still reaches cp, and when it returns 0 the case is on disk.
  * A shell's `> file` closes a duplicate before it has written anything. So a FLUSH of an empty file fails with EINVAL (shells ignore it, cp reports
- * it), but the file stays open; and a FLUSH after further writes replaces the earlier case. Threads: FUSE may call several functions for one file at
- * once. */
+ * it), but the file stays open; and a FLUSH after further writes replaces the earlier case. If a write failed, so does FLUSH, and there is no case.
+ * Threads: FUSE may call several functions for one file at once. */
 #pragma once
 
 #include <pthread.h>
@@ -23,6 +23,8 @@ struct new_case {
         /* under lock */
         char *name;  /* owned; "": the file was removed, and makes no further case */
         bool dirty;  /* written since the last flush */
+        int failed;  /* the error of a write: its bytes are missing, until the file is cut back to where they belong */
+        off_t missing; /* if failed: that place */
         uint32_t id; /* the case that a flush made; 0: none yet */
         bool made;   /* this file made the case: no case had these bytes, or only a removed one */
 };
@@ -32,7 +34,8 @@ DECLARE_REFS(new_case) /* the last unref closes the file */
 void new_case_name(struct new_case *n, char *ret, size_t size);
 /* A case made from now on gets this name. */
 void new_case_rename(struct new_case *n, const char *name);
-/* Returns the number of bytes written, or -errno. -EFBIG: the case would become too large; reported at once, before all of it is written. */
+/* Returns the number of bytes written, or -errno. -EFBIG: the case would become too large; -EINVAL: it does not begin as one. Both are reported at once,
+ * before all of it is written. */
 ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset);
 int new_case_truncate(struct new_case *n, off_t size);
 int new_case_flush(struct new_case *n);

@@ -214,6 +214,36 @@ START_TEST(test_too_large)
 }
 END_TEST
 
+/* Bytes that were refused are missing from the file: close() makes no case of the rest, and takes away what a sync made of the first part. Once the file
+ * is cut back to where they belong, nothing is missing. */
+START_TEST(test_a_refused_write)
+{
+        cleanup_close int fd = -1;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        shell("{ echo hello; echo '(check-sat)'; } >mnt/cases/x.smt2");
+        assert_shell("ls mnt/cases");
+        ck_assert_str_eq(shell_output, "by-name\n");
+        fd = creat("mnt/cases/x.smt2", 0644);
+        ck_assert_int_eq(write(fd, "(check-sat)\n", 12), 12);
+        ck_assert_int_eq(fsync(fd), 0);
+        ck_assert(exists("mnt/cases/1"));
+        ck_assert(pwrite(fd, "x", 1, INT64_C(1) << 32) < 0 && errno == EFBIG);
+        ck_assert(pwrite(fd, "hello\n", 6, 0) < 0 && errno == EINVAL);
+        ck_assert_int_eq(pwrite(fd, "; more\n", 7, 12), 7);
+        ck_assert_int_eq(ftruncate(fd, 12), 0); /* not enough: the first line is missing */
+        ck_assert(fsync(fd) < 0 && errno == EINVAL);
+        assert_shell("ls mnt/cases");
+        ck_assert_str_eq(shell_output, "by-name\n");
+        ck_assert_int_eq(ftruncate(fd, 0), 0);
+        ck_assert_int_eq(pwrite(fd, "; all\n", 6, 0), 6);
+        ck_assert_int_eq(close(steal_fd(&fd)), 0);
+        assert_content("mnt/cases/by-name/x.smt2/input.smt2", "; all\n");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_same_bytes_are_one_case)
 {
         world_make(NULL);
@@ -301,11 +331,11 @@ START_TEST(test_what_is_no_case)
 {
         world_make(NULL);
         mount_start("mnt", NULL);
-        assert_shell("echo hello >readme.txt && echo 'p dnf 1 1' >a.txt && echo '1 0' >b.cnf && printf '\\177ELF\\2\\1' >prog && "
+        assert_shell("echo hello >readme.txt && echo 'p dnf 1 1' >a.txt && echo '1 0' >b.cnf && printf '\\177ELF\\2\\1' >prog && echo 'c only' >c && "
                      "printf 'hello\\n' | gzip >hello.smt2.gz");
         ck_assert_int_ne(shell("cp readme.txt mnt/cases/"), 0);
         ck_assert_ptr_nonnull(strstr(shell_output, "Invalid argument"));
-        for (const char *const *f = (const char *const[]){"readme.txt", "a.txt", "b.cnf", "prog", "hello.smt2.gz", NULL}; *f;
+        for (const char *const *f = (const char *const[]){"readme.txt", "a.txt", "b.cnf", "prog", "c", "hello.smt2.gz", NULL}; *f;
              f++) {
                 ck_assert_msg(shell("solverfs case add %s", *f) == 1, "%s", *f);
                 ck_assert_ptr_nonnull(strstr(shell_output, "is no case"));
@@ -578,6 +608,27 @@ START_TEST(test_dimacs)
 }
 END_TEST
 
+/* The header may come in a later write than the comments before it, or be cut. */
+START_TEST(test_dimacs_in_pieces)
+{
+        static const char text[] = "c one\n\nc two\np cnf 1 1\n1 0\n", *const names[] = {"x", "x.cnf"};
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                for (size_t n = 1; n < sizeof(text) - 1; n++) {
+                        int fd = creat(at("mnt/cases/%s", names[i]), 0644);
+
+                        ck_assert_msg(write(fd, text, n) == (ssize_t)n, "%s: the first %zu bytes: %s", names[i], n, strerror(errno));
+                        ck_assert_int_eq(write(fd, text + n, sizeof(text) - 1 - n), (ssize_t)(sizeof(text) - 1 - n));
+                        ck_assert_int_eq(close(fd), 0);
+                        assert_content("mnt/cases/1/input.cnf", text);
+                        ck_assert_int_eq(unlink(at("mnt/cases/%s", names[i])), 0);
+                }
+        world_end();
+}
+END_TEST
+
 /* -- everything else is read-only -- */
 
 static void assert_refused(int r, int expected, const char *what)
@@ -832,10 +883,12 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
             {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
             {test_write_rename_while_open}, {test_write_sponge}, {test_rsync, NEEDS_RSYNC}, {test_rsync_of_a_folder, NEEDS_RSYNC},
-            {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large},
+            {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large}, {test_a_refused_write},
             {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_a_bomb}, {test_what_is_no_case},
             {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_removed_under_a_writer}, {test_names}, {test_folders_of_names},
-            {test_changes_from_elsewhere}, {test_a_status_given_later}, {test_an_error_of_a_moment}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
+            {test_changes_from_elsewhere}, {test_a_status_given_later},
+            {test_an_error_of_a_moment}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
+            {test_dimacs_in_pieces},
             {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
             {test_statfs}, {test_closed_while_looked_at},
             {test_others_are_answered_while_cases_are_committed})
