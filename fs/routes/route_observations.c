@@ -61,8 +61,6 @@ static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         list = allocate(n + 1, sizeof(*list));
         for (size_t i = 0; i < n; i++) /* for alarms, the numbers of damaged ones too */
                 list[i] = last > 0 ? (uint32_t)i + 1 : found.list[i]->number;
-        while (n > 0 && list[n - 1] > INODE_ITEM_MAX)
-                n--;
         *ret = list;
         *ret_n = n;
         return 0;
@@ -353,7 +351,7 @@ static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size
         int r = observations_read(tree_workspace(t), n->solver->number, "spr", &all);
 
         _Static_assert(sizeof(*list) == 2 * sizeof(**ret), "as a list of numbers");
-        for (size_t i = 0; r == 0 && i < all.n && all.list[i]->number <= INODE_ITEM_MAX; i++) {
+        for (size_t i = 0; r == 0 && i < all.n; i++) {
                 struct commits c = culprits_of(t, n, all.list[i]);
 
                 for (size_t k = 0; k < c.n; k++) {

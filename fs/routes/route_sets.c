@@ -49,7 +49,7 @@ static int shown_in_set(struct tree *t, const struct node *dir, uint32_t **ret, 
         if (r < 0)
                 return r;
         for (size_t i = 0; i < set->n; i++)
-                if (set->ids[i] <= INODE_ITEM_MAX && case_is_listed(t, set->ids[i]))
+                if (case_is_listed(t, set->ids[i]))
                         set->ids[n++] = set->ids[i];
         *ret = steal_pointer(set->ids);
         *ret_n = n;

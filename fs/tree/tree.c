@@ -129,7 +129,7 @@ static int match_number(struct tree *t, const struct node *dir, const struct rou
 {
         uint64_t number;
 
-        if (!parse_name_number(name, INODE_ITEM_MAX, &number))
+        if (!parse_name_number(name, UINT32_MAX, &number))
                 return -ENOENT;
         ret->inode.item = (uint32_t)number;
         return row->has ? row->has(t, dir, ret->inode.item) : numbers_have(t, dir, row->numbers, ret->inode.item);

@@ -441,6 +441,35 @@ START_TEST(test_walk)
 }
 END_TEST
 
+/* A case whose id does not fit into an inode number is listed and found in each folder of cases. */
+START_TEST(test_walk_to_a_large_case_id)
+{
+        static const uint8_t head[4]; /* of TABLE_CASES: the last id, and a generation */
+        static const char *const folders[] = {"cases", "sets/large", "tiny/cases", "tiny/commits/HEAD/cases", "tiny/cached/HEAD/cases"};
+        struct tester t;
+        struct walk w = {.t = &t};
+        uint8_t bytes[12];
+
+        world_make(NULL);
+        tester_start(&t);
+        key_u32(bytes, (1 << 20) - 2);
+        key_u64(bytes + 4, 1);
+        assert_ok(store_set(workspace_store(t.workspace), TABLE_CASES, SLICE(head, sizeof(head)), SLICE(bytes, sizeof(bytes))));
+        ck_assert_int_eq(add(&t, "fits.smt2", "; do print sat\n"), 0);
+        ck_assert_int_eq(add(&t, "large.smt2", "; do print unsat\n"), 0);
+        assert_shell("solverfs set add large 1048575 1048576 && solverfs run -q tiny HEAD large");
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                w.n = 0;
+                walk_folder(&w, find(&t, folders[i]), folders[i], 11);
+                ck_assert_uint_gt(w.n, 1);
+        }
+        assert_text(&t, find(&t, "cases/1048576/name"), "large.smt2\n");
+        assert_text(&t, find(&t, "tiny/commits/HEAD/cases/1048576/result"), "unsat\n");
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* -- listing -- */
 
 static int one_entry(void *user, const struct tree_entry *e)
@@ -1241,7 +1270,7 @@ END_TEST
 int main(void)
 {
         const TTest *const tests[] = {test_what_is_negotiated,
-                                      test_walk,
+                                      test_walk, test_walk_to_a_large_case_id,
                                       test_listing_in_steps, test_listing_of_names_in_steps, test_listing_after_the_index_was_rebuilt,
                                       test_possible_names, test_possible_scrambles,
                                       test_answers_that_come_too_late,
