@@ -41,7 +41,7 @@ struct cell {
          * whatever wall_ns says. */
         uint64_t cpu_ns;
         /* NULL: the machine where the solver's runs are done. Else a machine's name (machines.h), borrowed: only its stored results, nothing is run. A
-         * result is then the one under the longest limits, unless wall_ns asks for one. */
+         * result is then the one under the longest limits, unless wall_ns or cpu_ns asks for one. */
         const char *machine;
 };
 

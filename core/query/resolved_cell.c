@@ -31,7 +31,7 @@ int cell_resolve(struct workspace *w, const struct cell *cell, const struct dige
         cell_limits(cell, &ret->limits);
         if (cell->machine) { /* results count whatever the memory limit there */
                 ret->limits.memory = 0;
-                ret->any_limits = cell->wall_ns == 0;
+                ret->any_limits = cell->wall_ns == 0 && cell->cpu_ns == 0;
         }
         return find_programs(w, build, cell, ret);
 }

@@ -140,13 +140,14 @@ test_that "what is not localized when its time is over is when the campaign is c
 	bounded --for 1s --localize-for 250s && has err "^localized spr/.* slow for lengths" && ! has err "not localized" && has out "^state finished" &&
 	bounded --for 1s --localize-for 250s && ! has err "localized"'
 
-# By the clock on the wall a run of any version takes as long as chance will have it, as on a machine with much other work; v3 takes CPU time for lengths.
+# By the clock on the wall a run of any version takes as long as chance will have it, as on a machine with much other work, v2 longer than the limit; v3 takes
+# CPU time for lengths.
 make_loaded() {
 	make_repository loaded
 	echo 'cp loaded.sh loaded && chmod +x loaded' >loaded/build.sh
 	for v in 1 2 3 4; do
-		printf '#!/bin/sh\n# %s\nfor case; do :; done\ncpu=0.01\n%s\necho "lasts 0.$((100 + $(od -An -N2 -tu2 /dev/urandom) %% 900)) cpu $cpu" >&2\necho sat\n' "$v" \
-			"$([ "$v" -lt 3 ] || echo 'grep -q str.len "$case" && cpu=20')" >loaded/loaded.sh
+		printf '#!/bin/sh\n# %s\nfor case; do :; done\ncpu=0.01\n%s\necho "lasts %s.$((100 + $(od -An -N2 -tu2 /dev/urandom) %% 900)) cpu $cpu" >&2\necho sat\n' "$v" \
+			"$([ "$v" -lt 3 ] || echo 'grep -q str.len "$case" && cpu=20')" "$((v == 2 ? 3 : 0))" >loaded/loaded.sh
 		git -C loaded add -A && git -C loaded commit -q -m "$([ "$v" = 3 ] && echo "burns for lengths" || echo "loaded $v")" && git -C loaded tag "v$v"
 	done
 	sed 's/slow/loaded/g; /variant/,$d' slow.recipe >loaded.recipe
@@ -155,7 +156,11 @@ make_loaded
 test_that "a campaign by CPU time is localized by CPU time, and its report says so" '
 	run 0 solver add loaded loaded --recipe loaded.recipe && timeout -k 5 300 "$solverfs" fuzz loaded --clock cpu --name cpu --for 100s --max-finds 1 --threshold 400ms --timeout 1s --no-reduce -j 1 --seed 3 --reference v1 --target v4 >out 2>err </dev/null &&
 	has err "^localized spr/1: [0-9]+ $(git -C loaded rev-parse v3) 0.010000 1.000000 burns for lengths" && run 0 mount mnt && cat mnt/loaded/spr/1/localized.tsv mnt/loaded/spr/1/report.md >out &&
-	has out "$(git -C loaded rev-parse v3)	0.010000	1.000000" && has out "^Each run had 1s of CPU time"; r=$?; run 0 unmount mnt; (exit $r)'
+	has out "$(git -C loaded rev-parse v3)	0.010000	1.000000" && has out "^Each run had 1s of CPU time"; r=$?
+	cp mnt/loaded/spr/1/times.tsv mnt/loaded/spr/1/history.svg .; run 0 unmount mnt; (exit $r)'
+test_that "... as times.tsv and history.svg of it show, what was longer by the other clock, too" '
+	v2=$(git -C loaded rev-parse v2) v3=$(git -C loaded rev-parse v3) && grep -q "^$v2	sat	0.010000" times.tsv && grep -q "^$v3	timeout	1" times.tsv &&
+	grep -q "<title>${v2:0:12}, .*: sat, 0.01 s" history.svg && grep -q "<title>${v3:0:12}, .*: timeout, 1 s" history.svg'
 test_that "localize takes the clock of a finding" 'run 0 localize loaded spr/1 --json && has out "\"clock\": ?\"cpu\""'
 test_that "... unless another one is given" 'timeout -k 5 200 "$solverfs" localize loaded spr/1 --clock wall --json >out 2>err; ! has out "\"clock\": ?\"cpu\"" && has out "\"state\""'
 

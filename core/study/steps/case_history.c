@@ -21,7 +21,7 @@ void case_history_done(struct case_history *h)
 }
 
 struct outcome_list {
-        const struct recipe *recipe;
+        const struct cell *cell;
         enum judge_measure measure;
         struct localize_outcome *list;
         size_t n;
@@ -30,16 +30,19 @@ struct outcome_list {
 static int add_outcome(void *user, uint32_t number, const struct fact *f)
 {
         struct outcome_list *l = user;
+        struct localize_outcome o = fact_outcome(f, l->cell->solver->recipe, l->measure);
 
+        if (l->measure == JUDGE_TIME)
+                o.value = cell_seconds(l->cell, f);
         list_grow(l->list, l->n);
-        l->list[l->n++] = fact_outcome(f, l->recipe, l->measure);
+        l->list[l->n++] = o;
         return 0;
 }
 
 int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *value, enum judge_measure m,
                   struct localize_outcome **ret, size_t *ret_n)
 {
-        struct outcome_list l = {.recipe = cell->solver->recipe, .measure = m};
+        struct outcome_list l = {.cell = cell, .measure = m};
         int r = cell->machine ? 0 : draws_known(w, cell, build, JUDGE_PAIRS, m != JUDGE_EFFORT, add_outcome, &l);
 
         if (r < 0) {
@@ -89,8 +92,11 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
         for (size_t i = 0; i < n_line; i++)
                 if (line[i] < n_commits)
                         on_line[line[i]] = true;
-        *ret = (struct case_history){
-                .measure = m, .solver = solver_ref(cell->solver), .info = case_info_ref(cell->info), .newest = cell->info->added};
+        *ret = (struct case_history){.measure = m,
+                                     .cpu_ns = cell->cpu_ns,
+                                     .solver = solver_ref(cell->solver),
+                                     .info = case_info_ref(cell->info),
+                                     .newest = cell->info->added};
         for (size_t i = 0; i < n && r >= 0; i++) {
                 int64_t found = 0;
 

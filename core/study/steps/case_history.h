@@ -18,6 +18,7 @@ struct case_point {
 };
 struct case_history {
         enum judge_measure measure; /* of the steps and the picture: JUDGE_TIME, _MEMORY or _EFFORT */
+        uint64_t cpu_ns; /* the cell's: if not 0, the times are CPU times */
         struct solver *solver;  /* owns a ref */
         struct case_info *info; /* owns a ref */
         struct case_point *list;

@@ -11,6 +11,8 @@
 /* The measure of the steps, in the unit of the picture. */
 static double value_of(const struct case_history *h, const struct fact *f)
 {
+        if (h->measure == JUDGE_TIME)
+                return cell_seconds(&(struct cell){.cpu_ns = h->cpu_ns}, f);
         return fact_amount(f, h->solver->recipe, h->measure) / (h->measure == JUDGE_MEMORY ? MEGABYTE : 1);
 }
 
