@@ -222,8 +222,7 @@ static int collect_tips(struct history *h, git_repository *git, struct tips *ret
         return 0;
 }
 
-/* The newest branch: the default branch if HEAD names a missing one. */
-static uint32_t newest_branch(struct history *h, const struct ref_list *l)
+static uint32_t newest_of(struct history *h, const struct ref_list *l, enum ref_kind kind)
 {
         uint32_t best = COMMIT_NONE;
         int64_t date = INT64_MIN;
@@ -231,7 +230,7 @@ static uint32_t newest_branch(struct history *h, const struct ref_list *l)
         for (size_t i = 0; i < l->n; i++) {
                 struct commit c;
 
-                if (l->list[i].kind != REF_KEPT && history_commit(h, l->list[i].commit, &c) == 0 && c.committed > date)
+                if (l->list[i].kind == kind && history_commit(h, l->list[i].commit, &c) == 0 && c.committed > date)
                         date = c.committed, best = l->list[i].commit;
         }
         return best;
@@ -247,8 +246,10 @@ static int number_refs(struct history *h, const struct tips *tips)
         if (r < 0)
                 return r;
         ref_list_sort(l);
-        if (tips->n == l->n || history_number(h, &tips->oids[l->n], &l->head) < 0)
-                l->head = newest_branch(h, l);
+        if (tips->n == l->n || history_number(h, &tips->oids[l->n], &l->head) < 0) /* HEAD names a missing branch */
+                l->head = newest_of(h, l, REF_BRANCH);
+        if (l->head == COMMIT_NONE)
+                l->head = newest_of(h, l, REF_TAG);
         return 0;
 }
 

@@ -347,9 +347,10 @@ END_TEST
 START_TEST(test_head_of_no_branch)
 {
         make_repository();
-        shell("git -C r symbolic-ref HEAD refs/heads/unborn");
+        shell("cd r; git symbolic-ref HEAD refs/heads/unborn; "
+              "git tag hotfix $(GIT_COMMITTER_DATE='1900000000 +0000' command git commit-tree -p v1 -m hotfix 'v1^{tree}')");
         begin("r");
-        ck_assert_uint_eq(resolve("HEAD"), resolve("main"));
+        ck_assert_uint_eq(resolve("HEAD"), resolve("main")); /* the newest tag is newer */
         ck_assert_uint_eq(resolve("HEAD~2"), resolve("main~2"));
         ck_assert_uint_eq(resolve("@^"), resolve("main^"));
         ck_assert_uint_eq(resolve("HEAD^{/two}"), resolve("main^{/two}"));
