@@ -285,9 +285,11 @@ int history_text(struct history *h, uint32_t number, enum commit_text which, str
 void history_subject(struct history *h, uint32_t number, struct buffer *ret)
 {
         cleanup_buffer struct buffer message = {0};
+        char *subject;
 
         if (history_text(h, number, COMMIT_MESSAGE, &message) < 0 || message.size == 0)
                 return;
-        message.data[strcspn(message.data, "\n")] = '\0';
-        buffer_add_printable(ret, message.data);
+        subject = message.data + strspn(message.data, "\n");
+        subject[strcspn(subject, "\n")] = '\0';
+        buffer_add_printable(ret, subject);
 }

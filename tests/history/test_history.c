@@ -579,6 +579,7 @@ END_TEST
 
 START_TEST(test_odd_commits)
 {
+        cleanup_buffer struct buffer subject = {0};
         struct commit c;
 
         /* far in the future, before the epoch, with bytes that are no text */
@@ -594,6 +595,10 @@ START_TEST(test_odd_commits)
         check_text("HEAD~1", COMMIT_MESSAGE, "\377x");
         check_text("HEAD~1", COMMIT_DATE, "5138-11-16T09:46:39+00:00\n");
         check_text("HEAD", COMMIT_AUTHOR, "\377\376 <e>\n");
+        shell("cd r; git update-ref refs/heads/main $(printf '\n\nsubject\nmore\n' | git commit-tree -p main 'main^{tree}')");
+        update();
+        history_subject(history, resolve("HEAD"), &subject);
+        ck_assert_str_eq(subject.data, "subject");
         close_history();
 }
 END_TEST
