@@ -41,14 +41,14 @@ static bool is_head(const char *name)
         return strcmp(name, "HEAD") == 0 || strcmp(name, "@") == 0;
 }
 
-/* Prefers a tag to a branch of the same name, as git does. Snapshots, whose names are ours, come last. */
+/* Prefers a tag to a branch of the same name, as git does. A snapshot comes first: its name was given when no other revision had it. */
 static int commit_of_ref(const struct ref_list *l, const char *name, uint32_t *ret)
 {
         char snapshot[REVISION_MAX + sizeof(SNAPSHOTS_REF)];
         const struct ref *found;
 
         snprintf(snapshot, sizeof(snapshot), SNAPSHOTS_REF "%s", name);
-        found = ref_list_find(l, REF_TAG, name) ?: ref_list_find(l, REF_BRANCH, name) ?: ref_list_find(l, REF_KEPT, snapshot);
+        found = ref_list_find(l, REF_KEPT, snapshot) ?: ref_list_find(l, REF_TAG, name) ?: ref_list_find(l, REF_BRANCH, name);
         *ret = is_head(name) ? l->head : found ? found->commit : COMMIT_NONE;
         return *ret == COMMIT_NONE ? -ENOENT : 0;
 }

@@ -244,7 +244,7 @@ static bool was_taken(git_repository *to, const char *name, const git_oid *tree,
                (!parent || oid_equal(git_commit_parent_id(c, 0), git_commit_id(parent)));
 }
 
-/* Any other revision of this name would come before the snapshot, or be lost behind it. */
+/* Any other revision of this name would be lost behind the snapshot. */
 static int check_name_is_free(struct history *h, git_repository *to, const char *name)
 {
         char ref[256];

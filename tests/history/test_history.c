@@ -1591,6 +1591,26 @@ START_TEST(test_snapshot_with_the_name_of_another_commit)
 }
 END_TEST
 
+START_TEST(test_snapshot_before_a_branch_and_a_tag_of_its_name)
+{
+        uint32_t number, again;
+
+        make_repository();
+        begin("r");
+        shell("echo 1 > r/src/new");
+        assert_ok(history_snapshot(history, &(struct snapshot_request){.dir = "r", .name = "wip"}, &number));
+        shell("git -C r branch wip v1; git -C r tag wip v1");
+        update();
+        ck_assert_uint_eq(resolve("wip"), number);
+        ck_assert_uint_eq(resolve("wip~1"), resolve("main"));
+        ck_assert_uint_eq(resolve("heads/wip"), resolve("v1"));
+        ck_assert_uint_eq(resolve("tags/wip"), resolve("v1"));
+        assert_ok(history_snapshot(history, &(struct snapshot_request){.dir = "r", .name = "wip"}, &again)); /* the same once more */
+        ck_assert_uint_eq(again, number);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_snapshot_of_others)
 {
         uint32_t number;
@@ -1767,6 +1787,7 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_passwords_stay_unsaid,
-      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_changed_submodule,
+      test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_before_a_branch_and_a_tag_of_its_name,
+      test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_changed_submodule,
       test_prefix_that_a_blob_has_too, test_lost_commit, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)
