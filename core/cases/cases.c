@@ -592,12 +592,6 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 r = look_at(name, fd, old->size, &i);
         if (r < 0)
                 return r;
-        if (i->status == VERDICT_UNKNOWN && old->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* a status that was set stays */
-                struct case_info *known = case_info_with_status(i, old->status);
-
-                case_info_unref(i);
-                i = known;
-        }
         i->id = id;
         i->sha256 = old->sha256;
         i->added = old->added;
@@ -606,6 +600,12 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 r = record_get(c, t, id, &now); /* as of the transaction */
         if (r == 0 && now->removed)
                 r = errorf(-ENOENT, "case %u was removed", id);
+        if (r == 0 && i->status == VERDICT_UNKNOWN && now->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* set by a person: it stays */
+                struct case_info *known = case_info_with_status(i, now->status);
+
+                case_info_unref(i);
+                i = known;
+        }
         if (r == 0)
                 r = case_name_is_free(t, c->tables.names, name);
         if (r == 0)

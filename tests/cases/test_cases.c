@@ -1,6 +1,7 @@
 #include "tests/support/test.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -174,6 +175,61 @@ START_TEST(test_renamed)
         assert_error(cases_rename(c, 1, "y"), ENOENT);
         assert_ok(add(c, "tmp", "three", &id)); /* the name is free again */
         cases_close(c);
+}
+END_TEST
+
+static _Atomic pid_t renamer;
+
+static void *rename_it(void *c)
+{
+        renamer = gettid();
+        return (void *)(intptr_t)cases_rename(c, 1, "a.cnf");
+}
+
+static bool renamer_sleeps(void)
+{
+        char path[64], state = '?';
+        FILE *f;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)renamer);
+        f = renamer > 0 ? fopen(path, "re") : NULL;
+        if (f) {
+                ck_assert_int_eq(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
+                fclose(f);
+        }
+        return state == 'S';
+}
+
+/* The bytes are looked at before the transaction, which may take seconds. */
+START_TEST(test_status_set_while_renamed)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_blob struct blob b = {0};
+        struct cases *c = open_cases();
+        struct store_txn *t;
+        pthread_t renaming;
+        unsigned sleeping = 0;
+        uint8_t key[4];
+        void *failed;
+        uint32_t id;
+
+        assert_ok(add(c, "tmp", "p cnf 1 1\n1 0\n", &id));
+        key_u32(key, id);
+        assert_ok(store_fetch(store, tables.cases, SLICE(key, 4), &b));
+        ((uint8_t *)b.data)[3] = VERDICT_SAT;
+        assert_ok(store_write(store, &t));
+        ck_assert_int_eq(pthread_create(&renaming, NULL, rename_it, c), 0);
+        while (sleeping < 3) { /* then it waits for the transaction */
+                usleep(1000);
+                sleeping = renamer_sleeps() ? sleeping + 1 : 0;
+        }
+        assert_ok(store_put(t, tables.cases, SLICE(key, 4), SLICE(b.data, b.size)));
+        assert_ok(store_commit(t));
+        pthread_join(renaming, &failed);
+        ck_assert_ptr_null(failed);
+        assert_ok(cases_find(c, "a.cnf", &info));
+        ck_assert_int_eq(info->status, VERDICT_SAT);
+        close_cases(c);
 }
 END_TEST
 
@@ -772,4 +828,5 @@ END_TEST
 SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
-      test_scan, test_format, test_format_behind_long_comments, test_query_follows_its_script)
+      test_scan, test_format, test_format_behind_long_comments, test_query_follows_its_script,
+      test_status_set_while_renamed)
