@@ -4,13 +4,14 @@
 
 #include "cache/base/record.h"
 
-/* version(1) format(1) removed(1: REMOVED, DERIVED, QUERY) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then name,
- * logic and a byte for each of expected; with QUERY the id of the whole and the query's number (4 each) */
+/* version(1) format(1) removed(1: REMOVED, DERIVED, QUERY, UNNAMED) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then
+ * name, logic and a byte for each of expected; with QUERY the id of the whole and the query's number (4 each) */
 #define RECORD_VERSION 1
 #define REMOVED_AT     2
 #define REMOVED        1
-#define DERIVED        2 /* DERIVED and QUERY only with REMOVED */
+#define DERIVED        2 /* the others only with REMOVED */
 #define QUERY          4
+#define UNNAMED        8 /* not in older records, where DERIVED stands for it */
 
 static void case_info_free(struct case_info *c)
 {
@@ -51,7 +52,7 @@ struct case_info *case_info_renamed(const struct case_info *old, const char *nam
 {
         struct case_info *i = info_like(old, slice_string(name), slice_string(old->logic), old->n_expected);
 
-        i->removed = i->derived = false;
+        i->removed = i->derived = i->unnamed = false;
         memcpy(i->expected, old->expected, old->n_expected * sizeof(*old->expected));
         return i;
 }
@@ -96,7 +97,7 @@ void case_record_encode(const struct case_info *i, struct buffer *ret)
 {
         record_put_u8(ret, RECORD_VERSION);
         record_put_u8(ret, (uint8_t)i->format);
-        record_put_u8(ret, (uint8_t)((i->removed ? REMOVED : 0) | (i->derived ? DERIVED : 0) | (i->query > 0 ? QUERY : 0)));
+        record_put_u8(ret, (uint8_t)((i->removed ? REMOVED : 0) | (i->derived ? DERIVED : 0) | (i->query > 0 ? QUERY : 0) | (i->unnamed ? UNNAMED : 0)));
         record_put_u8(ret, (uint8_t)i->status);
         record_put_u32(ret, (uint32_t)strlen(i->name));
         record_put_u32(ret, (uint32_t)strlen(i->logic));
@@ -129,6 +130,7 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         removed = record_u8(&rec);
         head.removed = removed != 0;
         head.derived = removed & DERIVED;
+        head.unnamed = removed & (UNNAMED | DERIVED);
         status = record_u8(&rec);
         head.status = (enum verdict)status;
         for (size_t i = 0; i < 3; i++)

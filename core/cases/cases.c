@@ -221,7 +221,7 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
         cleanup(case_info_unrefp) struct case_info *i = NULL;
         int r = case_name_is_free(t, c->tables.names, old->name);
 
-        if (r == 0 && !old->derived)
+        if (r == 0 && !old->unnamed)
                 name = old->name; /* the first name stays if possible */
         else if (r == 0 || r == -EEXIST)
                 r = case_name_is_free(t, c->tables.names, name);
@@ -376,7 +376,7 @@ static int commit_staged(struct cases *c, const char *name, enum shown shown, in
         if (r < 0)
                 return r;
         i->sha256 = d;
-        i->removed = shown != SHOWN_LISTED;
+        i->removed = i->unnamed = shown != SHOWN_LISTED;
         i->derived = shown == SHOWN_DERIVED;
         if (fchmod(fd, 0444) < 0 || fsync(fd) < 0)
                 return errorf(-errno, "cannot save the case %s: %s", name, strerror(errno));

@@ -24,6 +24,7 @@ struct case_info {
         enum format format;
         bool removed; /* taken out of listings; facts stay */
         bool derived; /* removed, too; nobody added it: it was made from another case, and can be made again (cases_add_derived()) */
+        bool unnamed; /* removed, too; nobody chose the name: the first to list the case does */
         struct digest sha256;
         uint64_t size;
         int64_t added;       /* seconds */

@@ -639,6 +639,28 @@ START_TEST(test_derived_that_are_added)
 }
 END_TEST
 
+/* The name of an unlisted case is nobody's: who lists it chooses one, and a campaign does not take it back. */
+START_TEST(test_unlisted_that_is_listed)
+{
+        struct cases *c = open_cases();
+        struct case_info *info;
+        uint32_t found, id;
+
+        assert_ok(cases_add_unlisted(c, "fuzz-1.smt2", slice_string("(assert a)"), &found));
+        assert_ok(add(c, "regress/x.smt2", "(assert a)", &id));
+        ck_assert_uint_eq(id, found);
+        assert_ok(cases_find(c, "regress/x.smt2", &info));
+        case_info_unref(info);
+        assert_ok(cases_remove(c, id));
+        assert_ok(cases_add_unlisted(c, "fuzz-2.smt2", slice_string("(assert a)"), &id));
+        assert_ok(add(c, "y.smt2", "(assert a)", &id));
+        assert_ok(cases_get(c, found, &info));
+        ck_assert_str_eq(info->name, "regress/x.smt2"); /* the first name that was given stays */
+        case_info_unref(info);
+        close_cases(c);
+}
+END_TEST
+
 /* -- what a case says of itself -- */
 
 static const char *scan(enum format format, const char *text, size_t size)
@@ -828,5 +850,5 @@ END_TEST
 SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
-      test_scan, test_format, test_format_behind_long_comments, test_query_follows_its_script,
+      test_scan, test_format, test_format_behind_long_comments, test_query_follows_its_script, test_unlisted_that_is_listed,
       test_status_set_while_renamed)
