@@ -81,6 +81,7 @@ struct case_info *case_info_query(const struct case_info *whole, uint32_t query)
         i->whole = whole->id;
         i->query = query;
         i->removed = true;
+        i->whole_is_removed = whole->removed;
         i->status = i->expected[0] = whole->expected[query - 1];
         return i;
 }

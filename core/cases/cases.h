@@ -21,6 +21,7 @@ struct case_info {
         /* Set if the case is one question of a script: the id of the whole script, and the question's number from 1; else 0. Bytes, sha256 and runs
          * are the whole's; the question's facts are derived from them (core/run/fact_query.h). */
         uint32_t whole, query;
+        bool whole_is_removed; /* of a question; `removed` is always set for one */
         enum format format;
         bool removed; /* taken out of listings; facts stay */
         bool derived; /* removed, too; nobody added it: it was made from another case, and can be made again (cases_add_derived()) */
@@ -36,10 +37,10 @@ struct case_info {
         size_t n_expected;
 };
 DECLARE_REFS(case_info)
-/* True if a person can name the case. A question of a case is in no listing, but can be named. */
+/* True if a person can name the case. A question of a listed case is in no listing, but can be named. */
 static inline bool case_is_there(const struct case_info *c)
 {
-        return !c->removed || c->query > 0;
+        return c->query > 0 ? !c->whole_is_removed : !c->removed;
 }
 /* A copy with that status, of a case with one question, or whose questions were not counted. */
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status);

@@ -45,7 +45,7 @@ bool case_is_listed(struct tree *t, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-        return cases_get(workspace_cases(tree_workspace(t)), id, &info) == 0 && !info->removed;
+        return cases_get(workspace_cases(tree_workspace(t)), id, &info) == 0 && case_is_there(info);
 }
 
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret)

@@ -61,7 +61,7 @@ int case_open(struct tree *t, uint32_t id, int *ret_fd);
 int case_mtime(struct tree *t, const struct node *n, int64_t *ret);  /* of the case in the inode's `item` */
 int commit_time(struct tree *t, const struct node *n, int64_t *ret); /* of the commit in the inode's `commit` */
 int case_ids(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n); /* of all such cases */
-bool case_is_listed(struct tree *t, uint32_t id);                                    /* false once it is removed */
+bool case_is_listed(struct tree *t, uint32_t id); /* false once it is removed; true for a question of a listed case */
 int known_commits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n); /* the solver's commits with any stored result */
 /* Where links to commits lead: "commits/", or "cached/" in a mount of finished values, which has no commits/. */
 const char *commits_folder(const struct tree *t);

@@ -782,6 +782,15 @@ START_TEST(test_query_follows_its_script)
         ck_assert_str_eq(now->name, "other.smt2#1");
         ck_assert_uint_eq(now->id, query->id);
         ck_assert(now->removed && now->whole == id && now->query == 1);
+        ck_assert(case_is_there(now));
+        case_info_unref(now);
+        assert_ok(cases_remove(c, id));
+        assert_ok(cases_get(c, query->id, &now));
+        ck_assert(!case_is_there(now));
+        case_info_unref(now);
+        assert_ok(add(c, "other.smt2", "(check-sat)", &id));
+        assert_ok(cases_get(c, query->id, &now));
+        ck_assert(case_is_there(now));
         close_cases(c);
 }
 END_TEST

@@ -765,6 +765,11 @@ START_TEST(test_sets)
         assert_listing(tree, small, "true", "1 3 ");
         ck_assert_int_eq(lookup(&t, find(&t, "sets"), "big", &e), ENOENT);
         ck_assert_uint_eq(find(&t, "sets/small"), small);
+        assert_shell("echo '(check-sat)(check-sat)' >4.smt2 && solverfs case add 4.smt2 && solverfs set add asked '4.smt2#all'");
+        assert_listing(tree, find(&t, "sets/asked"), "true", "5 6 ");
+        ck_assert_int_eq(lookup(&t, find(&t, "sets/asked"), "6", &e), 0);
+        assert_shell("solverfs case remove 4.smt2");
+        assert_listing(tree, find(&t, "sets/asked"), "true", "");
         tree_close(tree);
         tester_stop(&t);
         world_end();
