@@ -115,6 +115,7 @@ static int open_solver(struct workspace *w, struct arm *a)
 {
         cleanup_free char *copy = copy_string(a->text);
         char *rest = copy, *who = strsep(&rest, " "), *word, *revision;
+        const struct recipe_limits *limits;
         struct digest build;
         struct hasher *h;
         int r;
@@ -144,13 +145,17 @@ static int open_solver(struct workspace *w, struct arm *a)
         if (r < 0)
                 return r;
         a->recipe = recipe_ref((struct recipe *)solver_recipe_at(a->solver, a->commit));
+        limits = &a->recipe->limits;
         if (a->has_seed && !a->recipe->seed)
                 a->problem = format_string("%s: the recipe of %s has no 'seed': it cannot be told one", a->text, a->solver->recipe->name);
         h = hasher_new();
         hasher_string(h, "solver");
         hasher_add(h, build.bytes, DIGEST_SIZE);
-        recipe_run_digest(a->recipe, a->has_seed, a->seed, &a->recipe->limits, &build);
+        recipe_run_digest(a->recipe, a->has_seed, a->seed, limits, &build);
         hasher_add(h, build.bytes, DIGEST_SIZE);
+        recipe_add_limit(h, "cputime", limits->cpu_ns, limits->wall_ns); /* equal ones become the portfolio's: cell_limits() */
+        recipe_add_limit(h, "memory", limits->memory, RECIPE_MEMORY);
+        recipe_add_limits(h, limits);
         hasher_finish(h, &a->identity);
         return 0;
 }

@@ -606,6 +606,13 @@ void recipe_add_limit(struct hasher *h, const char *name, uint64_t limit, uint64
         hasher_number(h, limit);
 }
 
+void recipe_add_limits(struct hasher *h, const struct recipe_limits *limits)
+{
+        recipe_add_limit(h, "output", limits->output, RECIPE_OUTPUT);
+        recipe_add_limit(h, "processes", limits->processes, RECIPE_PROCESSES);
+        recipe_add_limit(h, "stack", limits->stack, RECIPE_STACK);
+}
+
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret)
 {

@@ -120,6 +120,8 @@ void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, con
                        struct digest *ret);
 /* Adds a limit to a key. A default one is left out, as in keys of before. */
 void recipe_add_limit(struct hasher *h, const char *name, uint64_t limit, uint64_t usual);
+/* Adds those of output, processes and stack. */
+void recipe_add_limits(struct hasher *h, const struct recipe_limits *limits);
 #define RECIPE_COMMIT_DIGITS 40
 /* The parts of a line of `submodule` or `within`, PATH=REPO[ COMMIT]; they point into the line. */
 struct recipe_submodule {

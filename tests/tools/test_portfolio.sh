@@ -181,6 +181,13 @@ test_that "an arm has its recipe's limit of CPU time, in its turn as alone" '
 	awk -v t="$(field 3)" "BEGIN { exit !(t < 4) }" && run 0 portfolio run cpu fact.smt2 --alone && [ "$(field 2)" = timeout ] && run 0 portfolio show cpu && has out "^portfolio	1	10.000	0	1.0000"'
 test_that "... which then costs its CPU time, and not the limit of all" '
 	run 0 portfolio reset cpu && run 0 portfolio run cpu fact.smt2 && [ "$(field 2)" = timeout ] && awk -v t="$(field 3)" "BEGIN { exit !(t < 4) }"'
+toy_recipe burns 'timeout = 10s'
+test_that "... and an answer stands no longer than that limit" '
+	run 0 -q solver add --replace --recipe burns.recipe burns burns && [ "$(learned cpu)" = 0 ] && run 0 portfolio run cpu fact.smt2 && [ "$(field 2)" = sat ] && learned=1 &&
+	for other in "memory = 3g" "output = 1m" "processes = 9" "stack = 99m"; do
+		[ "$(learned cpu)" = $learned ] && toy_recipe burns "timeout = 10s" "$other" && run 0 -q solver add --replace --recipe burns.recipe burns burns || exit 1
+		learned=0
+	done && [ "$(learned cpu)" = 0 ]'
 make_script slow
 script_commit slow 1 "echo 'lasts 1.0' >&2"
 toy_recipe slow 'timeout = 10s'

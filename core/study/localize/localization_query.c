@@ -34,9 +34,7 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
         hasher_number(h, o->measure == JUDGE_EFFORT); /* once the number of the method; a run without a count was no end */
-        recipe_add_limit(h, "output", limits.output, RECIPE_OUTPUT);
-        recipe_add_limit(h, "processes", limits.processes, RECIPE_PROCESSES);
-        recipe_add_limit(h, "stack", limits.stack, RECIPE_STACK);
+        recipe_add_limits(h, &limits);
         if (o->is_cpu_time) {
                 hasher_string(h, "cpu");
                 hasher_number(h, limits.cpu_ns);

@@ -417,9 +417,7 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
         if (o->solver->pool) /* what is slow there need not be slow here */
                 hasher_string(h, o->solver->pool->name);
         recipe_add_limit(h, "memory", recipe->limits.memory, RECIPE_MEMORY);
-        recipe_add_limit(h, "output", recipe->limits.output, RECIPE_OUTPUT);
-        recipe_add_limit(h, "processes", recipe->limits.processes, RECIPE_PROCESSES);
-        recipe_add_limit(h, "stack", recipe->limits.stack, RECIPE_STACK);
+        recipe_add_limits(h, &recipe->limits);
         add_input(h, &o->input);
         if (o->interest == INTEREST_IMPLICATION)
                 add_input(h, &o->implied);
