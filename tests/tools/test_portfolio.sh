@@ -216,6 +216,13 @@ test_that "arms that grow after their begin share the memory, too: the largest o
 	run 0 portfolio add eats "a: \"$top/eats.py\" {case}" "b: \"$top/eats.py\" {case} b" --memory 200m --timeout 3s && run 0 portfolio run eats both.smt2 &&
 	run 0 mount "$mnt" && has "$mnt/portfolios/eats/cases/both.smt2/order.tsv" "	memout"; r=$?; run 0 unmount "$mnt"; (exit $r)'
 test_that "... which says nothing of what it does alone" 'run 0 portfolio show eats && has out "alone, arms are known on: 0 0$"'
+make_script large
+script_commit large 1 "dd if=/dev/zero of=/dev/null bs=100M count=1 2>/dev/null || exit 1"
+toy_recipe large 'timeout = 10s'
+test_that "a stored run with more memory than the portfolio has is no answer of the portfolio" '
+	run 0 -q solver add --recipe large.recipe large large && run 0 portfolio add small large --memory 60m --timeout 5s && run 0 run large HEAD fact.smt2 && has out sat &&
+	run 0 portfolio run small fact.smt2 && [ "$(field 2)" = unknown ] && run 0 portfolio run small fact.smt2 --alone && [ "$(field 2)" = memout ] &&
+	run 0 portfolio show small && has out "^portfolio	1	10.000	0	"'
 
 # -- features --
 
