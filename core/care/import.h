@@ -28,6 +28,8 @@ struct benchexec_results {
         bool several_hosts;
         uint64_t cpu_limit_ns, memory_limit; /* 0: none */
         int64_t started;                     /* 0: not given */
+        bool has_seed;                       /* of our exports */
+        uint64_t seed;
         struct benchexec_run *runs;          /* finished ones */
         size_t n_runs;
         uint64_t unfinished; /* number of unfinished runs */

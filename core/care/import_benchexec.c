@@ -209,9 +209,12 @@ static void run_done(struct benchexec_run *run)
 static void begin_result(struct reading *d, const char **a)
 {
         const char *time_limit = attribute(a, "timelimit"), *memory_limit = attribute(a, "memlimit");
+        const char *generator = attribute(a, "generator"), *options = attribute(a, "options");
 
         keep(d, &d->to->tool, attribute(a, "tool"));
         keep(d, &d->to->version, attribute(a, "version"));
+        if (generator && options && begins(generator, "solverfs "))
+                d->to->has_seed = sscanf(options, "seed %" SCNu64, &d->to->seed) == 1;
         d->to->started = read_moment(attribute(a, "starttime"));
         if (d->to->started == 0)
                 d->to->started = read_moment(attribute(a, "date"));

@@ -169,6 +169,12 @@ test_that "a wrong answer is told, and the status is 1" '
 test_that "what we export is what we import: the same numbers and answers, for another machine" '
 	run 0 run toy v1 all && run 0 export --format csv toy v1 && tr -d "\r" <out | cut -d , -f 1-10,14 | sort >ours && run 0 export --format benchexec toy v1 -o own.xml &&
 	run 0 import -f benchexec own.xml --machine twin && run 0 export --format csv toy v1 --machine twin && tr -d "\r" <out | cut -d , -f 1-10,14 | sort >theirs && cmp ours theirs'
+test_that "... each under its seed, and another --seed is refused" '
+	for seed in 5 6; do
+		{ run 0 run toy v1 q/a.smt2 --seed $seed && run 0 export -f benchexec toy v1 q/a.smt2 --seed $seed -o seed$seed.xml && run 3 run toy v1 q/a.smt2 --seed $seed --machine twin &&
+		run 0 import -f benchexec seed$seed.xml --machine twin && [ "$(field 1,2)" = "1	0" ] && run 0 run toy v1 q/a.smt2 --seed $seed --machine twin; } || exit 1
+	done && run 2 import -f benchexec seed5.xml --machine twin --seed 6 && has err "seed5.xml is of seed 5, and --seed says 6" &&
+	run 0 import -f benchexec seed5.xml --machine twin --seed 5 && [ "$(field 1,2)" = "0	1" ]'
 test_that "... and not for this one" 'run 1 import -f benchexec own.xml && has err "is of this machine"'
 test_that "a name that fits several cases is told" '
 	mkdir -p z/q && printf "(check-sat)\n(exit)\n\n" >z/q/a.smt2 && run 0 case add z && document "$(a_run a.smt2 true correct)" >both.xml && import 1 v1 both.xml && has err "may be case [0-9] \(.*\) or case [0-9]"'

@@ -79,7 +79,14 @@ static int import_file(struct taking *o, const char *file)
         r = choose(o, file, &results, &s, &q.commit);
         if (r != STATUS_OK)
                 return r;
-        if (o->has_seed && !s->recipe->seed)
+        if (results.has_seed) {
+                if (o->has_seed && o->seed != results.seed)
+                        return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s is of seed %" PRIu64 ", and --seed says %" PRIu64, file, results.seed,
+                                                            o->seed));
+                q.has_seed = true;
+                q.seed = results.seed;
+        }
+        if (q.has_seed && !s->recipe->seed)
                 return fail_as(STATUS_USAGE, errorf(-EINVAL, "the recipe of %s has no 'seed': nothing is measured under one", s->recipe->name));
         q.solver = s;
         r = import_benchexec(common.workspace, &results, &q, &report);
@@ -173,7 +180,7 @@ void cmd_import(int argc, char **argv)
                 {"solver", 0, "NAME", "The solver of the results; default: as in the file", .text = &o.solver},
                 {"revision", 0, "REV", "The commit of the results; default: as in the file", .text = &o.revision},
                 {"machine", 0, "NAME", "A name for the machine that ran them; default: as in the file", .text = &o.machine},
-                OPTION_SEED(o.seed, o.has_seed, "The solver's random seed in these runs"),
+                OPTION_SEED(o.seed, o.has_seed, "The solver's random seed in these runs; default: as in the file"),
                 OPTION_JSON("Print a JSON object for each file, a line each"),
                 {0}};
 
