@@ -129,6 +129,9 @@ test_that "memory that is not known is none for hyperfine" '
 	run 0 export --format hyperfine --machine apollon && has out "\"memory_usage_byte\":\[4000000\]" &&
 	document "<run name=\"q/a.smt2\">$(column status true)$(column cputime 1s)$(column walltime 1s)$(column category correct)</run>" >unknown.xml && import 0 v1 unknown.xml --machine scales &&
 	run 0 export --format hyperfine --machine scales && has out "\"times\":\[1" && ! has out "memory_usage_byte"'
+test_that "... and for the steps of --measure memory, and their picture" '
+	document "$(a_run q/a.smt2 true correct)" >weighed.xml && import 0 v3 weighed.xml --machine scales && run 0 history toy q/a.smt2 --machine scales --measure memory --svg weighed.svg &&
+	[ "$(wc -l <out)" = 2 ] && ! has out "differs|more|less" && ! grep -q "sat, 0 MB" weighed.svg && grep -q "sat, 4 MB" weighed.svg'
 test_that "a timeout holds for less time, an answer for more" '
 	run 0 run toy v1 q/sub/b.smt2 --machine apollon --timeout 10s && [ "$(cut -f 2,3 out)" = "timeout	10.000000" ] &&
 	run 0 run toy v1 q/a.smt2 --machine apollon --timeout 2s && run 3 run toy v1 q/a.smt2 --machine apollon --timeout 1s'

@@ -115,7 +115,9 @@ struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double 
 
 double fact_amount(const struct fact *f, const struct recipe *recipe, enum judge_measure m)
 {
-        return m == JUDGE_TIME ? fact_seconds(f) : m == JUDGE_MEMORY ? (double)f->memory : fact_effort(f, recipe);
+        if (m == JUDGE_MEMORY)
+                return f->memory > 0 ? (double)f->memory : NAN;
+        return m == JUDGE_TIME ? fact_seconds(f) : fact_effort(f, recipe);
 }
 
 /* A count of 0 is 1: what it grows to is a ratio. */

@@ -146,7 +146,9 @@ void case_history_steps(const struct case_history *h, struct steps *ret, size_t 
 
         *ret_points = allocate(h->n, sizeof(**ret_points));
         for (size_t i = 0; i < h->n; i++) {
-                if (!h->list[i].fact || !h->list[i].on_line)
+                const struct fact *f = h->list[i].fact;
+
+                if (!f || !h->list[i].on_line || (h->measure == JUDGE_MEMORY && f->memory == 0 && verdict_is_decided(f->verdict)))
                         continue;
                 (*ret_points)[n] = i;
                 points[n++] = (struct step_point){h->list[i].by_seed, h->list[i].n_seeds};
