@@ -92,6 +92,8 @@ test_that "two programs of the machine" 'run 0 diverge programs 1 "$one" "$two" 
 
 test_that "a finding is compared between the versions it was found with" '
 	run 0 compare toy@v1 toy@v2 1 --keep && has err "1 regression kept" && run 0 diverge --no-calls toy spr/1 && has out "^line	out	b	10	>	restart$"'
+test_that "... under its time limit" '
+	run 0 compare short@v1 short@v2 1 --keep --timeout 20s && has err "1 regression kept" && run 0 diverge --no-calls short spr/1 && has out "^line	out	b	10	>	restart$" && ! has out "timeout|cut off"'
 
 # -- a profile --
 

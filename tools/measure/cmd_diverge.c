@@ -50,6 +50,10 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
                 o->options.has_seed = true;
                 o->options.seed = f->seed;
         }
+        if (o->options.timeout_ns == 0) {
+                o->options.timeout_ns = (uint64_t)(f->timeout * 1e9);
+                o->options.is_cpu_time = f->is_cpu_time;
+        }
         if (!o->options.has_culprit || history_commit(common.solver->history, o->options.culprit, &c) < 0 || c.first_parent == COMMIT_NONE) {
                 if (!*f->reference)
                         command_refuse(STATUS_USAGE, "finding %u is of one version; give two: solverfs diverge %s %u A B", f->number,
@@ -122,10 +126,9 @@ void cmd_diverge(int argc, char **argv)
         static const char doc[] =
                 "Show where the runs of two versions part: the file in which the change acts, the first line of their traces that differs, the statistics "
                 "that differ most, and what the commit between them changed.\v"
-                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, or an alarm as alarms/1, which knows its case and versions. "
-                "The programs are run with "
-                "the arguments of the recipe's 'trace' (or --trace), under one seed. Each is run twice, and once on an empty input: what differs then "
-                "is no difference of theirs, nor are times, amounts of memory and addresses.\n"
+                "A and B are versions as in 'solverfs fuzz'; FINDING is one such as spr/3, or an alarm as alarms/1, which knows its case, versions and "
+                "time limit. The programs are run with the arguments of the recipe's 'trace' (or --trace), under one seed. Each is run "
+                "twice, and once on an empty input: what differs then is no difference of theirs, nor are times, amounts of memory and addresses.\n"
                 "Both are then built once more, to report their calls and comparisons: where these part the change acts.\n"
                 "A first line names the runs, and one for each stream where it parts. Then come rows, which begin with what they are: line and value "
                 "(stream, side, number, '>' where it is, text), statistic (name, values, ratio), function (name, file, own seconds of both, seconds "

@@ -90,9 +90,11 @@ struct recipe *diverge_recipe(const struct diverging *d, int side, const char *m
 struct recipe_limits diverge_limits(const struct diverging *d, int side)
 {
         const struct version *v = d->options->version[side];
+        struct cell cell = {.solver = v->solver, .commit = v->commit};
         struct recipe_limits l;
 
-        cell_limits(&(struct cell){.solver = v->solver, .commit = v->commit, .wall_ns = d->options->timeout_ns}, &l);
+        cell_set_timeout(&cell, d->options->is_cpu_time, d->options->timeout_ns);
+        cell_limits(&cell, &l);
         return l;
 }
 

@@ -40,6 +40,7 @@ struct diverge_options {
         bool has_seed;     /* the same on both sides */
         uint64_t seed;
         uint64_t timeout_ns; /* 0: the recipes' */
+        bool is_cpu_time;    /* the timeout is of CPU time */
         bool has_profile;
         bool has_calls; /* builds both once more, so that they report their calls */
         void (*announce)(void *user, const char *version); /* called before such a build; may be NULL */
