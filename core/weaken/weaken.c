@@ -269,6 +269,29 @@ static uint32_t *assertion_order(const struct script *s, struct random *random, 
         return list;
 }
 
+static bool is_of_quantifier(const struct term *t)
+{
+        return t->kind == TERM_ANNOTATED && (t->n_args > 1 || text_is(t->symbol->name, ":qid") || text_is(t->symbol->name, ":weight") ||
+                                             text_is(t->symbol->name, ":skolemid"));
+}
+
+/* Z3 refuses a pattern, or another attribute of a quantifier, that is not at its body. */
+static bool has_loose_attribute(const struct term *root)
+{
+        cleanup_term_places struct term_places p = {0};
+        bool ret = false;
+
+        term_places(root, PLACES_MOST, &p);
+        for (size_t i = 0; i < p.n && !ret; i++) {
+                size_t at = i;
+
+                while (p.list[at].term->kind == TERM_ANNOTATED && p.list[at].parent != at)
+                        at = p.list[at].parent;
+                ret = is_of_quantifier(p.list[i].term) && !term_is_quantifier(p.list[at].term);
+        }
+        return ret;
+}
+
 static bool step_in(const struct weaken *w, const struct subject *s, enum weaken_direction direction, struct random *random,
                    struct script **ret, struct weaken_step *step)
 {
@@ -291,7 +314,7 @@ static bool step_in(const struct weaken *w, const struct subject *s, enum weaken
                                 continue;
                         seed = (uint32_t)random_bits(random);
                         root = apply_at(w, s, order[i], direction, at, seed);
-                        if (!root)
+                        if (!root || has_loose_attribute(root)) /* not in apply_at(): steps of earlier findings go on being applied */
                                 continue;
                         if (step)
                                 *step = record(s, order[i], direction, at, seed);

@@ -396,6 +396,33 @@ START_TEST(chains_on_a_formula_of_each_logic)
 }
 END_TEST
 
+START_TEST(an_attribute_of_a_quantifier_stays_at_its_body)
+{
+        cleanup_weaken struct weaken *w = rules();
+        size_t n = 0;
+
+        for (uint64_t seed = 0; seed < 100; seed++) {
+                cleanup_script struct script *s = read_text(
+                        "(declare-fun f (Int) Int)(assert (not (forall ((x Int)) (! (> (f x) 0) :pattern ((f x)) :qid one))))");
+                struct random random;
+
+                random_seed(&random, test_seed(seed));
+                for (size_t step = 0; step < 4; step++) {
+                        cleanup_script struct script *new = NULL;
+                        cleanup_free char *text = NULL;
+
+                        ck_assert_int_eq(weaken_step(w, s, seed % 2 ? WEAKEN : STRENGTHEN, &random, NULL, &new, NULL), 0);
+                        text = text_of(new);
+                        for (const char *at = text; (at = strstr(at, "(! ")); at++, n++)
+                                ck_assert_msg(at - text > 3 && strncmp(at - 3, ")) ", 3) == 0, "%s", text);
+                        script_free(s);
+                        s = steal_pointer(new);
+                }
+        }
+        ck_assert(n > 0);
+}
+END_TEST
+
 START_TEST(chains_on_generated_formulas)
 {
         cleanup_weaken struct weaken *w = rules();
@@ -483,4 +510,5 @@ SUITE("weaken", parity_of_every_connective, a_used_name_admits_equivalences_only
       rules_are_read_in_both_directions,
       nothing_but_equivalences_under_both, an_index_that_the_rule_would_not_draw_is_left, an_argument_bound_by_the_rule_stays_inside, a_rule_that_cannot_be_read_is_named,
       names_and_sides_of_the_table, chains_on_a_formula_of_each_logic, chains_on_generated_formulas,
+      an_attribute_of_a_quantifier_stays_at_its_body,
       a_formula_without_assertions_is_said_to_have_none, broken_lines_are_refused, examples_of_the_paper)
