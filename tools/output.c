@@ -461,7 +461,7 @@ static void add_json(struct buffer *to, json_t *j)
         json_object_foreach_safe(j, next, key, v)
                 if (*key == '.')
                         json_object_del(j, key);
-        text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+        text = j ? json_dumps(j, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15)) : NULL;
         json_decref(j);
         if (text)
                 buffer_addf(to, "%s\n", text);

@@ -15,6 +15,13 @@ printf '; answer: unsat\n(check-sat)\n' >c.smt2
 run 0 init -q && run 0 case add -q a.smt2 b.smt2 c.smt2 && run 0 solver add toy toy --recipe recipes/toy.recipe
 json() { python3 -c "import json, sys; o = json.loads(open('out').readline()); print($1)"; }
 
+make_script brief
+script_commit brief 1 "echo 'lasts 0.001595615' >&2"
+toy_recipe brief
+tell_time "$top/clock"
+test_that "a time in JSON has no more digits than it was measured with" '
+	run 0 -q solver add --recipe brief.recipe brief brief && SOLVERFS_FAULTS=$top/clock run 0 run brief v1 a.smt2 --json && has out "0\.001595615[,}]"'
+
 # -- a result is its program's --
 
 test_that "commits whose programs are the same share their runs" '
