@@ -109,7 +109,9 @@ static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t cas
         if (number.size != 4)
                 return -ENOENT; /* it is damaged: the case is run again */
         r = store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', key_get_u32(number.data)), &value);
-        return r < 0 ? r : trial_decode(SLICE(value.data, value.size), ret);
+        if (r == 0)
+                r = trial_decode(SLICE(value.data, value.size), ret);
+        return r == -EBADMSG ? -ENOENT : r; /* likewise, or a newer version's */
 }
 
 int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)

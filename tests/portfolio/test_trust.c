@@ -129,5 +129,27 @@ START_TEST(test_note_of_an_older_store_counts)
 }
 END_TEST
 
-SUITE("trust", test_case_without_an_arm_is_asked_again, test_note_of_an_older_store_counts,
+START_TEST(test_case_of_an_unreadable_trial_is_answered_again)
+{
+        cleanup_trial struct trial *t = trial_new(2), *there = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        uint8_t key[TRIAL_KEY_SIZE];
+
+        world();
+        assert_ok(cases_add_unlisted(workspace_cases(w), "c", slice_string("(check-sat)\n"), &t->case_id));
+        assert_ok(cases_get(workspace_cases(w), t->case_id, &info));
+        t->winner = 2;
+        t->verdict = VERDICT_UNKNOWN;
+        t->n_turns = 1;
+        t->turns = allocate(1, sizeof(*t->turns));
+        assert_ok(trial_put(w, p, info, t, &there));
+        assert_ok(store_set(workspace_store(w), TABLE_PORTFOLIOS, trial_key(key, &p->epoch, 't', t->number), slice_string("~")));
+        assert_error(trial_find(w, p, t->case_id, &there), ENOENT);
+        assert_ok(trial_put(w, p, info, t, &there));
+        assert_ok(trial_find(w, p, t->case_id, &there));
+        end();
+}
+END_TEST
+
+SUITE("trust", test_case_of_an_unreadable_trial_is_answered_again, test_case_without_an_arm_is_asked_again, test_note_of_an_older_store_counts,
       test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)
