@@ -64,6 +64,9 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret);
 /* The keys of all commits, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
+/* Digests of all commits, each as `of_era` has it for the commit's era; free(). */
+typedef int (*era_digests_fn)(struct history *h, const struct recipe *era, struct digest **ret, uint32_t *ret_n);
+int era_digests(struct history *h, const struct recipe *r, era_digests_fn of_era, struct digest **ret, uint32_t *ret_n);
 
 struct build_request;
 /* A cluster that builds. build() returns the record made there, with `commit` zero, or an error with the reason. The request has the era's recipe,

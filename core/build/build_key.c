@@ -62,33 +62,32 @@ static int keys_of_era(struct history *h, const struct recipe *r, struct digest 
         return e;
 }
 
-static int put_keys_of_era(struct history *h, const struct recipe *r, const uint32_t *eras, uint32_t era, struct digest *list,
-                           uint32_t n)
-{
-        cleanup_free struct digest *keys = NULL;
-        uint32_t n_keys = 0;
-        int e = keys_of_era(h, r, &keys, &n_keys);
-
-        for (uint32_t i = 0; e == 0 && i < MIN(n, n_keys); i++)
-                if (eras[i] == era)
-                        list[i] = keys[i];
-        return e;
-}
-
-int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
+int era_digests(struct history *h, const struct recipe *r, era_digests_fn of_era, struct digest **ret, uint32_t *ret_n)
 {
         cleanup_free struct digest *list = NULL;
         cleanup_free uint32_t *eras = NULL;
         uint32_t n = 0;
-        int e = keys_of_era(h, r, &list, &n);
+        int e = of_era(h, r, &list, &n);
 
         if (e == 0 && r->n_eras > 0)
                 e = eras_of_all(h, r, n, &eras);
-        for (uint32_t i = 0; e == 0 && i < r->n_eras; i++)
-                e = put_keys_of_era(h, r->eras[i], eras, i + 1, list, n);
+        for (uint32_t i = 0; e == 0 && i < r->n_eras; i++) {
+                cleanup_free struct digest *own = NULL;
+                uint32_t n_own = 0;
+
+                e = of_era(h, r->eras[i], &own, &n_own);
+                for (uint32_t k = 0; e == 0 && k < MIN(n, n_own); k++)
+                        if (eras[k] == i + 1)
+                                list[k] = own[k];
+        }
         if (e < 0)
                 return e;
         *ret = steal_pointer(list);
         *ret_n = n;
         return 0;
+}
+
+int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n)
+{
+        return era_digests(h, r, keys_of_era, ret, ret_n);
 }

@@ -1,6 +1,7 @@
 #include "core/query/machines.h"
 #include "core/query/query_internal.h"
 
+#include "core/build/era.h"
 #include "core/run/host.h"
 
 #define NAME_KEY     "machine/name/"
@@ -116,11 +117,14 @@ static void source_digest(const struct recipe *recipe, const struct digest *sour
 
 int machine_source(struct solver *s, uint32_t commit, struct digest *ret)
 {
+        const struct recipe *era = s->recipe;
         struct digest sources;
-        int r = history_source(s->history, commit, s->recipe->sources, &sources);
+        int r = era->is_programs ? 0 : era_of(s->history, era, commit, &era); /* the sources of a program's commit name its bytes */
 
         if (r == 0)
-                source_digest(s->recipe, &sources, ret);
+                r = history_source(s->history, commit, era->sources, &sources);
+        if (r == 0)
+                source_digest(era, &sources, ret);
         return r;
 }
 
@@ -186,6 +190,15 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
 
 /* -- commits ------------------------------------------------------------------------------------------------------- */
 
+static int sources_of_era(struct history *h, const struct recipe *era, struct digest **ret, uint32_t *ret_n)
+{
+        int r = history_sources(h, era->sources, ret, ret_n);
+
+        for (uint32_t i = 0; r == 0 && i < *ret_n; i++)
+                source_digest(era, &(*ret)[i], &(*ret)[i]);
+        return r;
+}
+
 /* The sources for which results of the machine were imported, in table order, and every commit's source. */
 static int imported_of(struct workspace *w, struct solver *s, const char *machine, struct digest_list *ret, struct digest **ret_sources, uint32_t *ret_n)
 {
@@ -203,9 +216,8 @@ static int imported_of(struct workspace *w, struct solver *s, const char *machin
                         digest_list_add(ret, d.bytes);
         }
         if (r == 0 && ret->n > 0)
-                r = history_sources(s->history, s->recipe->sources, ret_sources, ret_n);
-        for (uint32_t i = 0; r == 0 && i < *ret_n; i++)
-                source_digest(s->recipe, &(*ret_sources)[i], &(*ret_sources)[i]);
+                r = s->recipe->is_programs ? sources_of_era(s->history, s->recipe, ret_sources, ret_n)
+                        : era_digests(s->history, s->recipe, sources_of_era, ret_sources, ret_n);
         return r;
 }
 

@@ -185,6 +185,13 @@ test_that "a task of SMT-COMP, *.yml, is the case of that name" 'document "$(a_r
 test_that "the status of a script with several queries is of none of them" '
 	printf "(set-info :status sat)\n(check-sat)\n(set-info :status unsat)\n(check-sat)\n" >several.smt2 && run 0 case add several.smt2 && document "$(a_run several.smt2 false correct)" >several.xml &&
 	import 0 v1 several.xml --machine lab && run 0 run toy v1 several.smt2 --machine lab && has out "	unsat	1.500000	" && run 0 run toy v1 several.smt2 --machine lab --print result && is out unsat && run 3 run toy v1 "several.smt2#1" --machine lab && run 3 run toy v1 "several.smt2#2" --machine lab'
+toy_recipe apart 'paths = src' && printf '[era "v2.."]\n\tpaths = lib\n' >>apart.recipe && make_repository apart && mkdir apart/src apart/lib && touch apart/src/a && day_commit apart 1 v0
+for i in 1 2 3; do echo $i >apart/lib/a && day_commit apart $((i + 1)) v$i && git -C apart tag v$i; done
+test_that "where an era has paths of its own, a commit does not have the results of another one" '
+	run 0 solver add --recipe apart.recipe apart apart && run 0 import -f benchexec --solver apart --revision v2 yml.xml --machine lab && run 3 run apart v3 q/sub/b.smt2 --machine lab &&
+	run 0 history apart q/sub/b.smt2 --machine lab && [ "$(wc -l <out)" = 1 ] && has out "	$(git -C apart rev-parse v2)	" && run 0 run apart v2 q/sub/b.smt2 --machine lab && [ "$(field 2)" = unsat ]'
+test_that "... and commits that this era builds from the same files have the same" '
+	echo 2 >apart/lib/a && day_commit apart 5 v4 && run 0 solver update apart && run 0 run apart main q/sub/b.smt2 --machine lab && run 3 run apart v1 q/sub/b.smt2 --machine lab'
 test_that "fsck finds nothing to say of it" 'run 0 fsck'
 
 # -- other stores --
