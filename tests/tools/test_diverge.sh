@@ -55,6 +55,9 @@ test_that "what differs between two runs of one version, or on an empty input, i
 test_that "the statistics that differ, and by how much" 'has out "^statistic	conflicts	100	5000	49.5$" && ! has out "^statistic	restarts"'
 test_that "a statistic that a source file has the name of is a lead" 'has out "^a lead: the statistic conflicts, 100 before and 5000 after, is by its name of conflict.c$"'
 test_that "the functions that the commit changed" 'has out "^changed	search.c	lookahead	-1	\+1$" && ! has out "^changed	search.c	search	"'
+sed "s/^\[solver\]$/&\n\tpaths = :!search.c\n\tpaths = :!conflict.c/; /variant/,\$d" toy.recipe >era.recipe && printf '[era "v2.."]\n\tpaths = :!nothing\n' >>era.recipe
+test_that "... in the paths of that commit's era" '
+	run 0 solver add -q --recipe era.recipe era toy && run 0 diverge --no-calls era 1 v1 v2 && has out "^changed	search.c	lookahead	" && has out "^a lead: .* conflict.c$"'
 test_that "the versions are given the same way round as they are asked for" 'run 0 diverge --no-calls toy 1 v2 v1 && has out "^line	out	a	10	>	restart$" && ! has out "^changed"'
 hold_cores
 test_that "--wait gives up: no core is free" 'limit=30 run 75 diverge --no-calls toy 1 v2 v1 --wait 0 && has err "waits for a core: somebody has core"'

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <zlib.h>
 
+#include "core/build/era.h"
 #include "core/git/paths.h"
 #include "core/recipe/recipe_keys.h"
 
@@ -223,10 +224,10 @@ static int compare_traces(struct diverging *d, struct diverge_result *ret)
 static void weigh_file(void *user, const char *path)
 {
         struct diverge_result *r = user;
-        const struct solver *s = r->options->version[1]->solver;
+        const struct version *v = r->options->version[1];
         const char *suffix = strrchr(path, '.');
 
-        if (!suffix || !strchr("cChH", suffix[1]) || !paths_have(s->recipe->paths, path))
+        if (!suffix || !strchr("cChH", suffix[1]) || !paths_have(era_or_solver(v->solver->history, v->solver->recipe, v->commit)->paths, path))
                 return;
         for (size_t i = 0; i < r->n_changes; i++) {
                 const struct statistic_change *c = &r->changes[i];
@@ -315,7 +316,7 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
         if (r == 0 && !diverge_place(ret, &by) && !s->recipe->is_programs)
                 r = history_files(s->history, o->version[1]->commit, weigh_file, ret);
         if (r == 0 && o->has_culprit)
-                r = changed_functions(s->history, o->culprit, s->recipe->paths, &ret->functions);
+                r = changed_functions(s->history, o->culprit, era_or_solver(s->history, s->recipe, o->culprit)->paths, &ret->functions);
         end(&d);
         if (r < 0)
                 diverge_result_done(ret);
