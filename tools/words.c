@@ -98,7 +98,7 @@ void command_open_solver(int store_flags, const char *cluster, const char *name)
 
 void command_seed(const struct solver *s, uint32_t commit, bool is_asked)
 {
-        if (!is_asked || (s->recipe->is_programs ? solver_recipe_at(s, commit) : s->recipe)->seed)
+        if (!is_asked || solver_recipe_at(s, commit)->seed)
                 return;
         if (!s->recipe->is_programs)
                 command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);

@@ -67,6 +67,10 @@ test_that "the input stands where {case} does, and quotes are a shell's" '
 	program "bin/my dir/odd" "" "echo \"\$# \$2 \$3\" >&2; echo sat" && run 0 run "exec:'"'"'$top/bin/my dir/odd'"'"' {case} '"'"'a  b'"'"' c" short.smt2 --print stderr && is out "3 a  b c"'
 test_that "the word with {n} is there when a seed is asked for, and the option before it" '
 	run 0 run "$new --seed {n}" long.smt2 --print time && grep -q "^20" out && run 0 run "$new --seed {n}" long.smt2 --seed 7 --print time && grep -q "^0.7" out'
+test_that "what was measured under a seed is exported under it, and imported" '
+	run 0 export -f csv programs --seed 7 && [ "$(cut -d , -f 2,3 out | tail -n +2)" = sat,0.700000 ] && run 0 export -f benchexec programs Toy-2.0-seed-N --seed 7 -o seven.xml &&
+	run 0 import -f benchexec seven.xml --machine twin --seed 7 && run 0 export -f csv programs --seed 7 --machine twin && [ "$(wc -l <out)" = 2 ] &&
+	run 2 import -f benchexec seven.xml --revision Toy-1.0 --machine twin --seed 7 && has err "Toy-1.0 cannot be told a seed"'
 test_that "seeds are folders of its commit, and of no other" '
 	seeded=$(ls -d "$mnt/programs/tags/Toy-2.0-seed-N") && [ "$(cut -c 1-3 "$seeded/seeds/6/cases/long.smt2/time")" = 0.6 ] && [ ! -e "$mnt/programs/tags/Toy-2.0/seeds" ]'
 test_that "the page of all programs has each that was measured, whatever its arguments" '

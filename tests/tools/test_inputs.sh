@@ -475,6 +475,9 @@ test_that "a released program in place of a build" 'released release/prog "" && 
 printf '#!/bin/sh\n[ "$1" = --released ] && echo sat\n' >release/other && chmod +x release/other
 test_that "solver try runs it by its own command line" '
 	released release/other "" && printf "  run = {bin} --released {case}\n" >>epochs.recipe && run 0 solver add --replace epochs --recipe epochs.recipe && run 1 solver try epochs v1 && has out "a formula that is unsat: it says sat"'
+test_that "... and under a seed, where it alone has one" '
+	released release/other "" && printf "  run = {bin} --released {seed} {case}\n  seed = --seed={n}\n" >>epochs.recipe && run 0 solver add --replace epochs --recipe epochs.recipe &&
+	run 0 run epochs v1 a.smt2 --seed 3 && [ "$(field 2)" = sat ] && run 2 run epochs v2 a.smt2 --seed 3 && run 0 export -f csv epochs --seed 3 && [ "$(wc -l <out)" = 2 ]'
 for file in epochs-1.zip:e-1/bin/prog epochs-1.tar.gz:release/prog named.tar:named/prog named.tar:named/é/prog named.zip:prog linked.tar:release/link; do
 	test_that "and out of an archive: $file" 'released ${file%%:*} ${file#*:} && answer_of v1 unknown && run 0 build epochs v1 --json && has out "$(sum_of release/prog)" && [ -f "$SOLVERFS_STORE/downloads/$(sum_of ${file%%:*})" ]'
 done

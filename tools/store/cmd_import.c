@@ -86,8 +86,7 @@ static int import_file(struct taking *o, const char *file)
                 q.has_seed = true;
                 q.seed = results.seed;
         }
-        if (q.has_seed && !s->recipe->seed)
-                return fail_as(STATUS_USAGE, errorf(-EINVAL, "the recipe of %s has no 'seed': nothing is measured under one", s->recipe->name));
+        command_seed(s, q.commit, q.has_seed);
         q.solver = s;
         r = import_benchexec(common.workspace, &results, &q, &report);
         progress_clear();
