@@ -357,7 +357,7 @@ static void see_program(struct import *i, const char *machine, const struct row 
 static int find_cell(struct import *i, struct row *row, const json_t *j)
 {
         const json_t *seed = json_object_get(j, "seed");
-        uint64_t wall = row->fact->limits.wall_ns;
+        const struct recipe_limits *l = &row->fact->limits, *own;
         struct digest sha256;
         int r = workspace_solver(i->source->here, json_text(j, "solver", ""), &row->cell.solver);
 
@@ -375,7 +375,11 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         r = cases_find_digest(workspace_cases(i->source->here), &sha256, &row->cell.info);
         row->cell.has_seed = json_is_integer(seed);
         row->cell.seed = (uint64_t)json_integer_value(seed);
-        row->cell.wall_ns = wall == row->cell.solver->recipe->limits.wall_ns ? 0 : wall;
+        own = &row->cell.solver->recipe->limits;
+        if (l->wall_ns == CPU_PATIENCE * l->cpu_ns && (l->wall_ns != own->wall_ns || l->cpu_ns != own->cpu_ns))
+                row->cell.cpu_ns = l->cpu_ns;
+        else
+                row->cell.wall_ns = l->wall_ns == own->wall_ns ? 0 : l->wall_ns;
         return r == -ENOENT ? 0 : r;
 }
 

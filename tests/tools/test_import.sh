@@ -221,6 +221,12 @@ test_that "... and one that has other cases here stays, which is told" '
 test_that "results of this machine become ours, and nothing is run for them" '
 	rm -r other && machine= && { other init && other solver add --recipe recipes/toy.recipe toy toy && other case add q/sub/b.smt2 && other run toy v3 all; } ; [ -s other.out ] &&
 	run 0 run toy v3 q/sub/b.smt2 --timeout 9s; run 0 import other && [ "$(field 2)" = 1 ] && cut -f 3 other.out >theirs && run 1 run toy v3 q/sub/b.smt2 && field 3 | cmp - theirs'
+make_mount
+if run 0 mount "$mnt"; then
+	test_that "... with the kind of limit that each was measured under" '
+		machine= other localize toy --reference v1 --target v3 q/sub/b.smt2 --clock cpu --timeout 300ms; run 0 import other && [ "$(field 2)" -ge 1 ] && ls "$mnt/toy/tags/v1/timeout" >out && ! has out "^15s$"'
+	run 0 unmount "$mnt"
+fi
 test_that "results of a solver that is not here are passed over, and told" '
 	sed "/variant/,\$d" recipes/toy.recipe >stranger.recipe; { other solver add --recipe stranger.recipe stranger toy && other run stranger v1 all; } && run 0 import other && [ "$(field 5)" -ge 1 ] && has err "stranger is no solver of this store"'
 test_that "this very store, and no store" 'run 2 import "$SOLVERFS_STORE" && has err "this very store" && run 3 import nosuch && run 2 import other --machine x'
