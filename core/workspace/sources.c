@@ -148,19 +148,23 @@ static int fetch_pinned(struct workspace *w, struct history *h, const char *line
         return r < 0 || history_holds(h, s.commit) ? r : history_fetch_submodule(h, repository, repository, p);
 }
 
-/* Fetches submodules into the solver's repository. Of lines without a commit, a variant skips all, as its solver has fetched them; a variant `within` a
- * host skips only its own folder in the host. */
+/* Fetches submodules into the solver's repository. Of lines without a commit, a variant skips those of its solver, which has fetched them; a variant
+ * `within` a host skips only its own folder in the host. */
 static int fetch_submodules(struct workspace *w, const struct solver *s, const struct recipe *recipe, const struct progress *p)
 {
+        cleanup(solver_unrefp) struct solver *base = NULL;
         int r = recipe->within ? fetch_pinned(w, s->history, recipe->within, p) : 0;
 
+        if (r == 0 && s->recipe->base)
+                r = workspace_solver(w, s->recipe->base, &base);
         for (char *const *l = recipe->submodules; r == 0 && *l; l++) {
                 const struct recipe_submodule line = recipe_submodule(*l);
                 cleanup_free char *path = copy_prefix(line.path.data, line.path.size), *repository = copy_prefix(line.repository.data, line.repository.size);
 
                 if (line.commit)
                         r = fetch_pinned(w, s->history, *l, p);
-                else if (!s->recipe->base || (s->recipe->within && !recipe_find_submodule((char *[]){s->recipe->within, NULL}, line.path)))
+                else if (s->recipe->within ? !recipe_find_submodule((char *[]){s->recipe->within, NULL}, line.path)
+                         : !base || !strings_have(base->recipe->submodules, *l))
                         r = history_fetch_submodule(s->history, path, repository, p);
         }
         return r;

@@ -390,6 +390,9 @@ toy_recipe ends 'output = made' && test_that "line ends in a submodule are by it
 	run 0 solver add --submodules ends ends --recipe ends.recipe && run 0 build --log ends HEAD && [ "$(grep "^[a-z/]*a\.[a-z]*$" out | tr "\n" " ")" = "a.txt deps/sub/a.bat " ]'
 test_that "an update fetches new ones" '
 	echo unknown >sub/answer && with_git -C sub commit -qam two && with_git -C super/deps/sub pull -q && with_git -C super commit -qam two && run 0 solver update super && answers super unknown'
+test_that "a variant fetches the folder from a repository of its own" '
+	git clone -q super kept && git -C kept checkout -q HEAD~ && echo >kept/more && git -C kept add more && with_git -C kept commit -qm more && git clone -q --bare sub kept-sub && sed "/submodule/d" elsewhere.recipe >kept.recipe && printf "[variant \"kept-v\"]\n\tsubmodule = deps/sub=$top/kept-sub\n" >>kept.recipe &&
+	run 0 solver add kept kept --recipe kept.recipe && answers kept-v sat; r=$?; run 0 solver remove kept kept-v; (exit $r)'
 # One that the solver's own commits know nothing of.
 old=$(git -C sub rev-parse HEAD~1) && elsewhere more/sub/answer "submodule = more/sub=$top/sub $old"
 test_that "a folder of another repository, at the commit that the recipe names" 'run 0 solver add more toy --recipe elsewhere.recipe && answers more sat'
