@@ -47,6 +47,12 @@ struct cell {
 
 #define CPU_PATIENCE 50
 
+/* A limit that a finding or a campaign has in seconds; 4.1 s are no nanosecond less. */
+static inline uint64_t seconds_ns(double seconds)
+{
+        return (uint64_t)(seconds * 1e9 + 0.5);
+}
+
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
 /* The same, but built anew if something that the build used has changed (commit_tools_changed()). */
 int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);

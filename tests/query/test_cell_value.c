@@ -1,6 +1,7 @@
 #include "tests/support/test.h"
 
 #include "core/query/cell_value.h"
+#include "core/query/query.h"
 
 struct row {
         uint32_t number;
@@ -41,6 +42,15 @@ static size_t choose(const struct row *rows, size_t n, bool *ret_wrong)
 
 #define CHOSEN(...) choose((const struct row[]){__VA_ARGS__}, ARRAY_SIZE(((const struct row[]){__VA_ARGS__})), NULL)
 #define AGAIN       MEASUREMENT_AGAIN
+
+START_TEST(test_limits_in_seconds_lose_no_nanosecond)
+{
+        ck_assert_uint_eq(seconds_ns(4.1), UINT64_C(4100000000));
+        ck_assert_uint_eq(seconds_ns(64.1), UINT64_C(64100000000));
+        ck_assert_uint_eq(seconds_ns(1e-9), 1);
+        ck_assert_uint_eq(seconds_ns(0), 0);
+}
+END_TEST
 
 START_TEST(test_lower_median)
 {
@@ -92,4 +102,4 @@ START_TEST(test_wrong)
 }
 END_TEST
 
-SUITE("cell_value", test_lower_median, test_disturbed, test_result, test_wrong)
+SUITE("cell_value", test_limits_in_seconds_lose_no_nanosecond, test_lower_median, test_disturbed, test_result, test_wrong)

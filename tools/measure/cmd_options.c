@@ -44,11 +44,11 @@ static void find_case(struct options_command *o, char *word)
                 if (!o->is_clock_given)
                         o->question.is_cpu_time = f->is_cpu_time;
                 if (o->question.timeout_ns == 0)
-                        o->question.timeout_ns = (uint64_t)(f->timeout * 1e9);
+                        o->question.timeout_ns = seconds_ns(f->timeout);
                 if (!o->culprit)
                         read_patch(o, f);
                 if (strcmp(o->versions[0], f->reference) == 0 && strcmp(o->versions[1], observation_target(f)) == 0 &&
-                    o->question.is_cpu_time == f->is_cpu_time && o->question.timeout_ns == (uint64_t)(f->timeout * 1e9))
+                    o->question.is_cpu_time == f->is_cpu_time && o->question.timeout_ns == seconds_ns(f->timeout))
                         o->finding = steal_pointer(f);
                 return;
         }

@@ -229,7 +229,7 @@ static void take_from_finding(struct localizing *o, const char *name, const stru
         const enum judge_measure measure = f->kind == ALARM_MEMORY ? JUDGE_MEMORY : f->measure;
         const char *const from[] = {f->reference, f->target};
         const char **const to[] = {&o->reference, &o->target};
-        const uint64_t timeout_ns = (uint64_t)(f->timeout * 1e9);
+        const uint64_t timeout_ns = seconds_ns(f->timeout);
         const bool takes_clock = !o->is_clock_given && (!o->is_measure_given || o->options.measure == JUDGE_TIME);
 
         if (o->has_finding && ((!o->is_measure_given && o->options.measure != measure) || (takes_clock && o->options.is_cpu_time != f->is_cpu_time)))

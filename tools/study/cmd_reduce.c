@@ -377,7 +377,7 @@ static int reduce_by_command(struct reducing *o)
         cleanup(reduce_command_closep) struct reduce_command *c = NULL;
         char folder[PATH_SIZE];
         int cpus[CPU_SETSIZE], r = read_input_file(o, o->words.list[0]), status;
-        struct reduce_command_options options = {.command = o->command, .name = o->name, .folder = folder, .timeout_ns = (uint64_t)(o->options.timeout * 1e9),
+        struct reduce_command_options options = {.command = o->command, .name = o->name, .folder = folder, .timeout_ns = seconds_ns(o->options.timeout),
                                                  .jobs = o->options.jobs ?: MAX(1U, (unsigned)host_cores(cpus, ARRAY_SIZE(cpus)))};
 
         if (r < 0)

@@ -36,7 +36,7 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
         struct run_result result = {0};
         int r;
 
-        limits.cpu_ns = (uint64_t)(seconds * 1e9);
+        limits.cpu_ns = seconds_ns(seconds);
         limits.wall_ns = c->settings->cpu_time ? CPU_PATIENCE * limits.cpu_ns : limits.cpu_ns;
         r = worker_run(t->worker, version, seed, &limits, text, &result);
         if (r < 0)

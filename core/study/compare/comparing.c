@@ -386,7 +386,7 @@ static int read_lesser(struct comparing *c, struct cell cells[2], struct taken_l
                         continue;
                 taken[side].n = 0;
                 free(steal_pointer(taken[side].list));
-                cells[side].wall_ns = (uint64_t)(lesser * 1e9);
+                cells[side].wall_ns = seconds_ns(lesser);
                 r = take_all(c, &cells[side], &taken[side]);
         }
         return r;

@@ -29,7 +29,7 @@ int finding_localization_options(struct workspace *w, struct solver *s, const st
                                              .n = 1,
                                              .has_seed = f->seed > 0,
                                              .seed = f->seed,
-                                             .timeout_ns = (uint64_t)(f->timeout * 1e9),
+                                             .timeout_ns = seconds_ns(f->timeout),
                                              .is_cpu_time = f->is_cpu_time,
                                              .measure = f->measure,
                                              .by_verdict = f->kind != FINDING_SPR,

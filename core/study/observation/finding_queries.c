@@ -57,7 +57,7 @@ static int add_version(struct workspace *w, struct solver *s, const struct obser
         if (r == 0) {
                 struct cell cell = {.solver = v->solver, .commit = v->commit, .info = (struct case_info *)info};
 
-                cell_set_timeout(&cell, f->is_cpu_time, (uint64_t)(f->timeout * 1e9));
+                cell_set_timeout(&cell, f->is_cpu_time, seconds_ns(f->timeout));
                 r = draws_known(w, &cell, &build, UINT32_MAX, false, add_run, t);
         }
         return r;

@@ -204,7 +204,7 @@ int steps_add_run(struct workspace *w, struct solver *s, const char *version, co
                 return r;
         run = solver_recipe_at(v->solver, v->commit);
         program = program_of(built ?: era_or_solver(v->solver->history, v->solver->recipe, v->commit), v->solver->recipe->is_programs);
-        limits.wall_ns = (uint64_t)(timeout * 1e9);
+        limits.wall_ns = seconds_ns(timeout);
         r = recipe_command(run, program, file, seed && run->seed, SEED_MARK, &limits, &argv);
         if (r < 0)
                 return r;

@@ -37,7 +37,7 @@ static struct cell cell_of(const struct seeds_query *q, unsigned which, uint32_t
         struct cell cell = {.solver = v->solver, .commit = v->commit, .info = q->info};
 
         cell_draw(&cell, seed);
-        cell_set_timeout(&cell, q->finding->is_cpu_time, (uint64_t)(q->finding->timeout * 1e9));
+        cell_set_timeout(&cell, q->finding->is_cpu_time, seconds_ns(q->finding->timeout));
         return cell;
 }
 
@@ -54,7 +54,7 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
                 hasher_number(h, s->version);
                 hasher_string(h, q->versions[i]->text);
         }
-        hasher_number(h, (uint64_t)(q->finding->timeout * 1e9));
+        hasher_number(h, seconds_ns(q->finding->timeout));
         hasher_number(h, (uint64_t)(q->finding->threshold * 1e9));
         hasher_number(h, q->finding->is_cpu_time ? JUDGE_CPU_TIME : q->finding->measure);
         hasher_string(h, q->machine);

@@ -126,8 +126,8 @@ static int run_on(const struct testing *t, int side, double cpu, double wall, st
                                          .has_seed = v->options.has_seed,
                                          .seed = v->options.seed};
 
-        options.limits.cpu_ns = (uint64_t)(cpu * 1e9);
-        options.limits.wall_ns = (uint64_t)(wall * 1e9);
+        options.limits.cpu_ns = seconds_ns(cpu);
+        options.limits.wall_ns = seconds_ns(wall);
         v->workers[t->worker].cancel_fd = t->cancel_fd;
         return lease_run(&v->workers[t->worker], (size_t)side, &options,
                          &(struct run_input){.bytes = t->text, .questions = case_questions(v->format, t->text)}, ret);

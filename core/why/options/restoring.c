@@ -80,9 +80,9 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         cell_limits(&(struct cell){.solver = q->version[side]->solver, .commit = q->version[side]->commit, .wall_ns = q->timeout_ns}, &recipe->limits);
         if (limit == 0)
                 limit = (double)recipe->limits.wall_ns / 1e9;
-        recipe->limits.wall_ns = (uint64_t)((q->is_cpu_time ? lease_wall(limit) : limit) * 1e9);
+        recipe->limits.wall_ns = seconds_ns(q->is_cpu_time ? lease_wall(limit) : limit);
         if (q->is_cpu_time)
-                recipe->limits.cpu_ns = (uint64_t)(limit * 1e9);
+                recipe->limits.cpu_ns = seconds_ns(limit);
         snprintf(what, sizeof(what), "options: %ju runs", (uintmax_t)s->answer->runs);
         r = progress_step(q->progress, what, 0, 0);
         if (r == 0)
