@@ -135,7 +135,7 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
         if (r < 0)
                 return r;
         cell.info = info;
-        cell_set_timeout(&cell, (*ret_found)->is_cpu_time, (uint64_t)((*ret_found)->timeout * 1e9));
+        cell_set_timeout(&cell, (*ret_found)->is_cpu_time, seconds_ns((*ret_found)->timeout));
         /* Found on another machine: this machine's times are not comparable. */
         if (!n->solver->pool &&
             campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))

@@ -51,7 +51,7 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
                 o->options.seed = f->seed;
         }
         if (o->options.timeout_ns == 0) {
-                o->options.timeout_ns = (uint64_t)(f->timeout * 1e9);
+                o->options.timeout_ns = seconds_ns(f->timeout);
                 o->options.is_cpu_time = f->is_cpu_time;
         }
         if (!o->options.has_culprit || history_commit(common.solver->history, o->options.culprit, &c) < 0 || c.first_parent == COMMIT_NONE) {
