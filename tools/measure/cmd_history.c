@@ -79,7 +79,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (w.seed == 0)
                 c->seen = run->fact ? HISTORY_MEASURED : HISTORY_UNBUILDABLE;
         if (w.seed == 0 && run->fact)
-                c->outcome = fact_outcome(run->fact, cell.solver->recipe, o->measure);
+                c->outcome = fact_outcome(&cell, run->fact, o->measure);
         if (!run->fact)
                 tell_unbuildable(o, w.at, run->build);
         else if (run->fact->wrong)

@@ -113,11 +113,11 @@ struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double 
                                          .effort = NAN};
 }
 
-double fact_amount(const struct fact *f, const struct recipe *recipe, enum judge_measure m)
+double fact_amount(const struct cell *cell, const struct fact *f, enum judge_measure m)
 {
         if (m == JUDGE_MEMORY)
                 return f->memory > 0 ? (double)f->memory : NAN;
-        return m == JUDGE_TIME ? fact_seconds(f) : fact_effort(f, recipe);
+        return m == JUDGE_TIME ? cell_seconds(cell, f) : fact_effort(f, cell->solver->recipe);
 }
 
 /* A count of 0 is 1: what it grows to is a ratio. */
@@ -128,13 +128,13 @@ static double effort_of(const struct fact *f, const struct recipe *recipe)
         return effort == 0 ? 1 : effort;
 }
 
-struct localize_outcome fact_outcome(const struct fact *f, const struct recipe *recipe, enum judge_measure m)
+struct localize_outcome fact_outcome(const struct cell *cell, const struct fact *f, enum judge_measure m)
 {
-        struct localize_outcome o = run_outcome(f->verdict, f->wrong, fact_seconds(f));
+        struct localize_outcome o = run_outcome(f->verdict, f->wrong, cell_seconds(cell, f));
 
         if (m == JUDGE_TIME)
                 return o;
-        o.value = m == JUDGE_MEMORY ? (double)f->memory : effort_of(f, recipe);
+        o.value = m == JUDGE_MEMORY ? (double)f->memory : effort_of(f, cell->solver->recipe);
         if (o.answer != LOCALIZE_SOLVED || !(o.value > 0))
                 o.answer = m == JUDGE_MEMORY && f->verdict == VERDICT_MEMOUT ? LOCALIZE_TIMEOUT : LOCALIZE_BROKEN;
         return o;
@@ -144,7 +144,7 @@ struct localize_outcome fact_outcome(const struct fact *f, const struct recipe *
 static void feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
         struct cell cell = localization_cell(&l->options, commit, l->options.cases[test]);
-        struct localize_outcome outcome = fact_outcome(f, cell.solver->recipe, l->options.measure);
+        struct localize_outcome outcome = fact_outcome(&cell, f, l->options.measure);
 
         if (verdict_is_decided(f->verdict) && !f->wrong && l->expected[test] == VERDICT_UNKNOWN)
                 l->expected[test] = f->verdict;
@@ -157,7 +157,6 @@ static void feed(struct localization *l, uint32_t commit, size_t test, unsigned 
                                                                   : LOCALIZE_BROKEN;
                 outcome.value = f->verdict == l->options.before ? BEFORE_SECONDS : AFTER_SECONDS;
         } else if (l->options.measure == JUDGE_TIME) {
-                outcome.value = cell_seconds(&cell, f);
                 outcome.effort = effort_of(f, cell.solver->recipe);
         } else {
                 l->run_seconds = (double)f->wall_ns / 1e9;

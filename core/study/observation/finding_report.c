@@ -65,7 +65,7 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
                 r = history_commit(h->solver->history, h->list[i].commit, &c);
                 amount = f->is_cpu_time             ? (double)fact->cpu_ns / 1e9
                          : f->measure == JUDGE_TIME ? (double)fact->wall_ns / 1e9
-                                                    : fact_amount(fact, h->solver->recipe, f->measure);
+                                                    : fact_amount(&(struct cell){.solver = h->solver}, fact, f->measure);
                 if (r < 0 || isnan(amount))
                         continue;
                 buffer_addf(ret, "%s\t%s", oid_text(&c.oid), verdict_name(fact->verdict));

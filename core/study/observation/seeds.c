@@ -82,7 +82,7 @@ static int read_known(const struct seeds_query *q, const char *machine, struct s
                         r = run_find_built(q->workspace, &cell, &build, to->measure != JUDGE_EFFORT, &f);
                         if (r < 0)
                                 continue;
-                        amount = to->measure == JUDGE_TIME ? cell_seconds(&cell, f) : fact_amount(f, v->solver->recipe, to->measure);
+                        amount = fact_amount(&cell, f, to->measure);
                         to->runs[seed - 1][which] = (struct seeds_run){.verdict = f->verdict, .amount = isnan(amount) ? 0 : amount};
                 }
         }

@@ -30,12 +30,9 @@ struct outcome_list {
 static int add_outcome(void *user, uint32_t number, const struct fact *f)
 {
         struct outcome_list *l = user;
-        struct localize_outcome o = fact_outcome(f, l->cell->solver->recipe, l->measure);
 
-        if (l->measure == JUDGE_TIME)
-                o.value = cell_seconds(l->cell, f);
         list_grow(l->list, l->n);
-        l->list[l->n++] = o;
+        l->list[l->n++] = fact_outcome(l->cell, f, l->measure);
         return 0;
 }
 

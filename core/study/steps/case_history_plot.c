@@ -11,9 +11,9 @@
 /* The measure of the steps, in the unit of the picture. */
 static double value_of(const struct case_history *h, const struct fact *f)
 {
-        if (h->measure == JUDGE_TIME)
-                return cell_seconds(&(struct cell){.cpu_ns = h->cpu_ns}, f);
-        return fact_amount(f, h->solver->recipe, h->measure) / (h->measure == JUDGE_MEMORY ? MEGABYTE : 1);
+        const struct cell cell = {.solver = h->solver, .cpu_ns = h->cpu_ns};
+
+        return fact_amount(&cell, f, h->measure) / (h->measure == JUDGE_MEMORY ? MEGABYTE : 1);
 }
 
 static const char *unit_of(const struct case_history *h)

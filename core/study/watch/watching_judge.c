@@ -17,7 +17,8 @@ static bool is_solved(const struct fact *f)
 
 static bool is_slower(const struct recipe *recipe, const struct fact *before, const struct fact *after)
 {
-        struct localize_outcome a = fact_outcome(before, recipe, JUDGE_TIME), b = fact_outcome(after, recipe, JUDGE_TIME);
+        struct localize_outcome a = run_outcome(before->verdict, before->wrong, fact_seconds(before)),
+                                b = run_outcome(after->verdict, after->wrong, fact_seconds(after));
         double effort[2] = {fact_effort(before, recipe), fact_effort(after, recipe)};
 
         return (history_differs(&a, &b) && b.value > a.value) || effort[1] > HISTORY_RATIO * effort[0]; /* false of NaN */
