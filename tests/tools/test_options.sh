@@ -67,7 +67,7 @@ test_that "a finding has its versions" '
 	run 0 compare toy@v1 toy@v3 --pairs 12 --keep && run 0 options toy spr/1 && has out "^--opt${at[6]}=false restores it"'
 mkdir mounted && "$solverfs" mount mounted >/dev/null 2>&1
 run 0 options toy spr/1 --target v2 --seeds 5
-test_that "... and its report says so from now on, and nothing of other versions" 'grep -A 2 "^## Which options" mounted/toy/spr/1/report.md >out; has out "^--opt${at[6]}=false restores it"'
+test_that "the report of the finding has that answer from now on, and none for other versions" 'grep -A 2 "^## Which options" mounted/toy/spr/1/report.md >out; has out "^--opt${at[6]}=false restores it"'
 "$solverfs" unmount mounted >/dev/null 2>&1
 test_that "runs that are used up" 'run 1 $o v2 --runs 25 && has out "^no options restore it: 600 tried in [0-9]+ sets, by 25 runs" && has err "no runs are left"'
 test_that "--timeout above the recipe's is a limit of CPU time, too: the target ends by itself after 8 s" '
