@@ -552,6 +552,10 @@ void recipe_builds_digest(const struct recipe *r, struct digest *ret)
                 recipe_build_digest(r->eras[i], ret);
                 hasher_string(h, r->eras[i]->range);
                 hasher_add(h, ret->bytes, DIGEST_SIZE);
+                if (r->has_calls) {
+                        hasher_string(h, r->eras[i]->run);
+                        hasher_string(h, r->eras[i]->seed);
+                }
         }
         hasher_finish(h, ret);
 }

@@ -100,7 +100,7 @@ int recipe_print(const struct recipe *r, struct buffer *ret);
 /* Digest of what a build depends on besides the sources: commands, outputs, environment, paths. For one era, or for the commits in none; other eras
  * do not affect it. */
 void recipe_build_digest(const struct recipe *r, struct digest *ret);
-/* The same for all commits: it includes the eras. */
+/* The same for all commits: it includes the eras and, if binaries have ways of their own to be run, those. */
 void recipe_builds_digest(const struct recipe *r, struct digest *ret);
 /* The revisions of an era's range; "": no such end. -EINVAL with a sentence: not a range. */
 #define RECIPE_REVISION_SIZE 256

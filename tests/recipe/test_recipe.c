@@ -358,6 +358,25 @@ START_TEST(test_a_binary_is_run_in_its_own_way)
 }
 END_TEST
 
+START_TEST(test_the_digest_for_all_commits_has_the_ways_of_binaries)
+{
+        static const char binary[] = MINIMAL "[binary \"v0\"]\nfile = /opt/s\nsha256 = " SHA "\n";
+        static const char *const ways[] = {"", "run = {bin} -x {case}\n", "run = {bin} {seed} -x {case}\nseed = -s {n}\n"};
+        struct digest builds[ARRAY_SIZE(ways)];
+
+        for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+                cleanup_free char *text = format_string("%s%s", binary, ways[i]);
+
+                parse(text);
+                recipe_builds_digest(list[0], &builds[i]);
+                done();
+                for (size_t k = 0; k < i; k++)
+                        ck_assert(!digest_equal(&builds[k], &builds[i])); /* a changed way would have the results of the earlier one */
+        }
+        ck_assert_str_eq(digest_text(&builds[0]).s, "9e229c7e9a0cb2c469869ff2806c3c549dd8ffaf9f53ad9ca00305916226a038"); /* as in stores of before */
+}
+END_TEST
+
 START_TEST(test_any_format)
 {
         cleanup(recipe_unrefp) struct recipe *cnf = NULL;
@@ -1147,7 +1166,7 @@ END_TEST
 
 SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_inherit, test_standard_input, test_commands, test_run_digest_holds_what_matters,
       test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
-      test_a_binary_is_run_in_its_own_way, test_within, test_a_variant_within_has_keys_of_its_own, test_attributes_are_never_left_out, test_a_variant_of_a_released_program_reads_back, test_a_variant_holds_a_submodule, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
+      test_a_binary_is_run_in_its_own_way, test_the_digest_for_all_commits_has_the_ways_of_binaries, test_within, test_a_variant_within_has_keys_of_its_own, test_attributes_are_never_left_out, test_a_variant_of_a_released_program_reads_back, test_a_variant_holds_a_submodule, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_example,
       test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
       test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,
