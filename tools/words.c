@@ -96,13 +96,18 @@ void command_open_solver(int store_flags, const char *cluster, const char *name)
         command_solver(name, &common.solver);
 }
 
-void command_seed(const struct solver *s, uint32_t commit, bool is_asked)
+int check_seed(const struct solver *s, uint32_t commit, bool is_asked)
 {
         if (!is_asked || solver_recipe_at(s, commit)->seed)
-                return;
+                return 0;
         if (!s->recipe->is_programs)
-                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
-        command_refuse(STATUS_USAGE, "%s cannot be told a seed: write where it stands with {n}, as in 'exec:PATH --seed={n}'", commit_label(s, commit).s);
+                return errorf(-EINVAL, "the recipe of %s has no 'seed': it cannot be told one", s->recipe->name);
+        return errorf(-EINVAL, "%s cannot be told a seed: write where it stands with {n}, as in 'exec:PATH --seed={n}'", commit_label(s, commit).s);
+}
+
+void command_seed(const struct solver *s, uint32_t commit, bool is_asked)
+{
+        command_must_usage(check_seed(s, commit, is_asked));
 }
 
 bool is_folder(const char *path)

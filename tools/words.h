@@ -29,6 +29,7 @@ void command_need_history(void);
 void command_open_solver(int store_flags, const char *cluster, const char *name);
 /* Refuses a seed (`is_asked`) if the recipe takes none. Of `programs`, each commit decides. */
 void command_seed(const struct solver *s, uint32_t commit, bool is_asked);
+int check_seed(const struct solver *s, uint32_t commit, bool is_asked); /* the same for one of several: -EINVAL with a sentence */
 void command_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret);
 void command_cases(char *const *words, size_t n, struct case_selection *ret);
 /* Reads "spr/3", a finding of common.solver, and with `alarms` also "alarms/1". 1: found; 0: the word names none; -errno. Refuses an alarm that is not

@@ -178,6 +178,9 @@ test_that "... each under its seed, and another --seed is refused" '
 		run 0 import -f benchexec seed$seed.xml --machine twin && [ "$(field 1,2)" = "1	0" ] && run 0 run toy v1 q/a.smt2 --seed $seed --machine twin; } || exit 1
 	done && run 2 import -f benchexec seed5.xml --machine twin --seed 6 && has err "seed5.xml is of seed 5, and --seed says 6" &&
 	run 0 import -f benchexec seed5.xml --machine twin --seed 5 && [ "$(field 1,2)" = "0	1" ]'
+test_that "... and of several files the others are imported if the commit of one knows no seed" '
+	sed "s/ {seed}//; /seed/d; /variant/,\$d" recipes/toy.recipe >dull.recipe && run 0 solver add --recipe dull.recipe dull toy && sed "s/tool=\"[^\"]*\"/tool=\"dull\"/" seed5.xml >dull5.xml &&
+	run 2 import -f benchexec dull5.xml seed6.xml --machine third && has err "dull5.xml: the recipe of dull has no .seed." && [ "$(field 1,2)" = "1	0" ]; r=$?; run 0 solver remove dull && (exit $r)'
 test_that "... and not for this one" 'run 1 import -f benchexec own.xml && has err "is of this machine"'
 test_that "a name that fits several cases is told" '
 	mkdir -p z/q && printf "(check-sat)\n(exit)\n\n" >z/q/a.smt2 && run 0 case add z && document "$(a_run a.smt2 true correct)" >both.xml && import 1 v1 both.xml && has err "may be case [0-9] \(.*\) or case [0-9]"'

@@ -86,7 +86,9 @@ static int import_file(struct taking *o, const char *file)
                 q.has_seed = true;
                 q.seed = results.seed;
         }
-        command_seed(s, q.commit, q.has_seed);
+        r = check_seed(s, q.commit, q.has_seed);
+        if (r < 0)
+                return fail_as(STATUS_USAGE, errorf(r, "%s: %s", file, error_message(r)));
         q.solver = s;
         r = import_benchexec(common.workspace, &results, &q, &report);
         progress_clear();
