@@ -208,12 +208,12 @@ void cmd_generate(int argc, char **argv)
                 "  solverfs generate --logic UFLIA -n 100 --output formulas";
         struct request q = {.options = generate_defaults, .size = 5, .n = 1, .dialect = &q.options.dialect};
         unsigned dialect = DIALECT_2_6;
-        bool has_terms = false, has_variables = false, has_words = false;
+        bool has_size = false, has_terms = false, has_variables = false, has_words = false;
         const struct command_option options[] = {
                 {"list", 'l', NULL, "Print the kinds, a line each", .on = &q.list, .is_other_use = true},
                 {"logic", 0, "LOGIC", "Keep to this logic: QF_BV, QF_AUFLIA, QF_NRA, QF_FP, UF ...", .text = &q.options.logic},
                 {"seed", 0, "N", "Seed of all random choices; default 0", .big_number = &q.seed, .most = UINT64_MAX},
-                {"size", 0, "N", "Size, for kinds that scale one thing; default 5", .number = &q.size, .least = 1, .most = 100000},
+                {"size", 0, "N", "Size, for kinds that scale one thing; default 5", .number = &q.size, .least = 1, .most = 100000, .is_given = &has_size},
                 {"assertions", 0, "N", "Default 6", .number = &q.options.assertions, .least = 1, .most = 100000, .is_given = &has_terms},
                 {"variables", 0, "N", "Declared constants; default 6", .number = &q.options.variables, .least = 1, .most = 100000,
                  .is_given = &has_variables},
@@ -244,6 +244,8 @@ void cmd_generate(int argc, char **argv)
                 command_usage("'%s' declares its own constants: --variables takes the kinds 'formula' and 'chain'", k->name);
         if (has_words && k->is_cnf)
                 command_usage("'%s' has no strings: --literal-length, --alphabet and --dialect are for SMT-LIB", k->name);
+        if (has_size && (k->make == make_formula || k->make == make_enumerated))
+                command_usage("'%s' scales nothing: --size is for the other kinds", k->name);
         most = k->most > 0 ? k->most : SIZE_MOST;
         if (q.size > most)
                 command_usage("'%s' takes a --size up to %u", k->name, most);
