@@ -290,6 +290,10 @@ project kept && sed s/solver/hand/ make/Makefile >kept/Makefile && commit kept 1
 test_that "an older way to build has its file, also if it is still there and the present way does not read it" 'draft 0 kept && line "paths = :!Makefile" && line "paths = :!configure" && works kept v1 && works kept'
 test_that "--eras tries that, too, and says that it leaves out nothing" 'draft 0 kept --eras && ! has out "does not read these" && has out "Builds see the whole tree" && works kept v1'
 
+project shares && printf 'solver: main.c answer.c\n\t$(CC) -shared -fPIC -o libanswer.so answer.c\n\t$(CC) -o $@ main.c -L. -lanswer\n' >shares/Makefile && commit shares 1
+git -C shares rm -q Makefile && cp hand/configure hand/in.mk shares/ && commit shares 2
+test_that "an older program needs a library of its build, and the present one none: both run" '
+	draft 0 shares --eras && line "output = shared-libraries/libanswer.so" && line "environment = LD_LIBRARY_PATH=/solver" && has out "An era has no .environment." && works shares v1 && works shares v2'
 project stops && printf 'int twice;\n' >>stops/main.c && printf 'int twice;\n' >>stops/answer.c && cp make/Makefile stops/ && commit stops 1 && echo >>stops/main.c && commit stops 2
 sed -i '/int twice/d' stops/main.c stops/answer.c && commit stops 3 && echo >>stops/main.c && commit stops 4
 last=$(git -C stops rev-parse v2)

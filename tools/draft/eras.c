@@ -152,6 +152,10 @@ static void write_tried(struct draft *d, uint32_t last, const struct draft_keys 
         buffer_addf(&about, "Commits up to here are built by %s. The last of them was built: %s", way, keys->about_run.data ?: "");
         if (keys->format != d->keys.format || !strstr(keys->run, RECIPE_INPUT) != !strstr(d->keys.run, RECIPE_INPUT))
                 buffer_addf(&about, "It wants run = %s with format = %s, which an era cannot say.", keys->run, keys->format == FORMAT_CNF ? "cnf" : "smt2");
+        if (keys->environment && !d->keys.environment) {
+                buffer_adds(&about, "\nAn era has no 'environment': that of [solver] is for the libraries of this one.");
+                d->keys.environment = strings_copy(keys->environment);
+        }
         write_era(d, last, keys, about.data, &section);
         buffer_adds(&section, d->eras.data ?: ""); /* the oldest comes first */
         buffer_done(&d->eras);
