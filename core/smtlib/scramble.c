@@ -31,6 +31,7 @@ struct name {
         uint32_t number;       /* in its new name; 0: it keeps its own */
         uint32_t defined_by;   /* the last command that declares it, plus 1 */
         uint32_t mentioned_by; /* the last command that mentions it, plus 1 */
+        int32_t applied;       /* how often it begins a list, without those that bind it */
 };
 
 /* Commands are ordered freely, but each comes after those that it mentions. */
@@ -177,6 +178,14 @@ static bool is_predefined(const struct symbol *symbol)
         return false;
 }
 
+/* (f x), (x Int) */
+static bool begins_list(const struct scrambler *s, const struct node *n)
+{
+        const struct node *list = node_at(s, n->parent);
+
+        return list && list->n > 1 && first_of(s, list) == n;
+}
+
 /* The constructor cons for is-cons, its tester before 2.6; else NULL. */
 static const struct symbol *tested_by(const struct scrambler *s, const struct symbol *symbol)
 {
@@ -200,8 +209,10 @@ static void define(struct scrambler *s, const struct node *n, size_t at)
         name = name_of(s, n->symbol);
         name->is_bound = true;
         name->is_kept |= is_predefined(n->symbol);
-        if (at == BOUND)
+        if (at == BOUND) {
+                name->applied -= begins_list(s, n);
                 return;
+        }
         if (name->mentioned_by > s->segments[at])
                 s->segments[at] = at;
         name->defined_by = (uint32_t)at + 1;
@@ -360,8 +371,10 @@ static void survey(struct scrambler *s, const struct command *c, size_t at)
                 if (s->tree.nodes[i].kind == TOKEN_OPEN)
                         bind_in_term(s, &s->tree.nodes[i], at);
         for (size_t i = 0; i < s->tree.n; i++)
-                if (s->tree.nodes[i].symbol)
+                if (s->tree.nodes[i].symbol) {
                         mention(s, s->tree.nodes[i].symbol, !is_known, at);
+                        name_of(s, s->tree.nodes[i].symbol)->applied += begins_list(s, &s->tree.nodes[i]);
+                }
 }
 
 /* Recognizes a command that the reader keeps as text, such as (assert (match …)): names and operators are enough here. */
@@ -443,13 +456,13 @@ static void order_commands(struct scrambler *s, size_t *ret)
 
 /* -- new names -- */
 
-/* Numbers each name that may change. */
+/* Numbers each name that may change. One that is applied and that no command declares is also an operator that these tables lack: it stays. */
 static void number_names(struct scrambler *s)
 {
         cleanup_free uint32_t *ids = allocate(s->n_names, sizeof(*ids));
 
         for (size_t id = 0; id < s->n_names; id++)
-                if (s->names[id].is_bound && !s->names[id].is_kept)
+                if (s->names[id].is_bound && !s->names[id].is_kept && (s->names[id].defined_by > 0 || s->names[id].applied <= 0))
                         ids[s->n_renamed++] = (uint32_t)id;
         random_shuffle(&s->random, ids, s->n_renamed);
         for (size_t i = 0; i < s->n_renamed; i++)

@@ -421,6 +421,11 @@ START_TEST(test_own_operators)
         assert_keeps("(declare-const f (Array Int Bool))(assert (= f ((_ map (and (Bool Bool) Bool)) f f)))",
                      "((_ map (and (Bool Bool) Bool)) x1 x1)");
         assert_keeps("(declare-const Int Int)(assert (< Int 3))", "(declare-const Int Int)");
+        /* a variable with the name of a solver's operator that is not known here */
+        assert_keeps("(declare-const a (Array Int Int))(assert (forall ((update Int)) (> update 1)))(assert (= a (update a 1 2)))", "(update x1 1 2)");
+        assert_keeps("(declare-const a (Array Int Int))(assert (let ((update (update a 1 2))) (= a update)))", "(update x1 1 2)");
+        assert_loses("(assert (forall ((update Int)) (> update 1)))(define-fun f ((update Int)) Int update)", "update");
+        assert_loses("(declare-fun v_ (Int) Int)(assert (forall ((v_ Int)) (> v_ 1)))(assert (> (v_ 1) 1))", "v_");
         assert_keeps("(declare-const bv5 (_ BitVec 8))(assert (= bv5 (_ bv5 8)))", "(_ bv5 8)");
 }
 END_TEST
