@@ -30,12 +30,13 @@ void cmd_solver_list(int argc, char **argv)
         }
 }
 
-static int update_one(struct solver *s)
+/* `has_base`: the solver that it is a variant of was updated, so it only fetches submodules and downloads of its own. */
+static int update_one(struct solver *s, bool has_base)
 {
         static const struct column columns[] = {{"SOLVER", 14, .key = "name"}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD"}, {0}};
         struct commit_sha head;
         uint32_t n_new = 0;
-        int r = s->recipe->is_programs ? 0 : /* `programs` has no repository */
+        int r = has_base || s->recipe->is_programs ? 0 : /* `programs` has no repository */
                                          history_update(s->history, s->recipe->repository, false, &command_progress, &n_new);
 
         if (r == 0)
@@ -45,6 +46,8 @@ static int update_one(struct solver *s)
                 complain("%s: %s", s->recipe->name, error_message(r));
                 return status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED;
         }
+        if (has_base)
+                return STATUS_OK;
         head = head_of(s);
         output_object(columns, json_pack("{ss si si ss?}", "name", s->recipe->name, "new", (int)n_new, "commits", (int)history_count(s->history), "head",
                                          *head.s ? head.s : NULL));
@@ -68,11 +71,12 @@ void cmd_solver_update(int argc, char **argv)
 
                 command_worse(find_solver(names.list[i], &s));
                 if (s)
-                        command_worse(update_one(s));
+                        command_worse(update_one(s, false));
         }
-        for (size_t i = 0; names.n == 0 && i < l->n && !command_stopped(); i++)
-                if (!l->list[i]->recipe->base) /* a variant is updated with its base */
-                        command_worse(update_one(l->list[i]));
+        for (int has_base = 0; has_base < 2; has_base++)
+                for (size_t i = 0; names.n == 0 && i < l->n && !command_stopped(); i++)
+                        if ((l->list[i]->recipe->base != NULL) == has_base)
+                                command_worse(update_one(l->list[i], has_base));
         if (command_stopped())
                 command_worse(STATUS_INTERRUPTED);
 }
