@@ -346,7 +346,7 @@ struct version *command_version(const char *text)
 {
         struct version *v = NULL;
 
-        command_must_usage((version_digest(text) ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, &v));
+        command_must_usage((version_digest(text) ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, common.signals, &v));
         return v;
 }
 

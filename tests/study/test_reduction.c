@@ -50,7 +50,7 @@ static char *version_of(const char *name)
         cleanup_free char *path = realpath(name, NULL), *text = NULL;
 
         ck_assert_int_gt(asprintf(&text, "exec:'%s'", path), 0);
-        assert_ok(version_parse(w, solver, text, &v));
+        assert_ok(version_parse(w, solver, text, -1, &v));
         return strdup(v->text);
 }
 

@@ -59,6 +59,18 @@ interrupted_after() { terminal timeout -s INT "$1" "$solverfs" run "$(at locked)
 test_that "a wait for others who change the config is shown, and can be interrupted" '
 	program bin/locked "" "echo sat" && lock_config && { interrupted_after 3 || interrupted_after 30; }; r=$?; let_config_go; [ $r = 0 ] && ! grep -q bin/locked store/config'
 
+# ends_while_cores_are_held ARGUMENT...: an interrupt ends it, though no core is free for a new program's --version, and nothing of that is kept.
+ends_while_cores_are_held() {
+	hold_cores
+	timeout --preserve-status -s INT -k 20 2 env --default-signal=INT "$solverfs" "$@" >out 2>err </dev/null
+	r=$?
+	let_cores_go
+	[ $r = 130 ] && ! grep -q bin/unasked store/config
+}
+test_that "a new program that a study of another solver names can be interrupted while it waits for its core" '
+	make_script apart && script_commit apart 1 "" && script_commit apart 2 : && toy_recipe apart && run 0 solver add apart apart --recipe ./apart.recipe && program bin/unasked "" "echo sat" &&
+	ends_while_cores_are_held options apart short.smt2 --reference v1 --target "$(at unasked)" && ends_while_cores_are_held fuzz apart --reference v1 --target v2 --for 1m --oracle "$(at unasked)"'
+
 # -- arguments and seeds --
 
 test_that "arguments belong to the version, and to its name" '

@@ -44,7 +44,7 @@ static void find_predecessors(const struct cutting *o, struct predecessors *ret)
                                                .cancel_fd = common.signals, .progress = &command_progress};
         int r;
 
-        command_must_usage(version_parse(common.workspace, common.solver, o->at, &version));
+        command_must_usage(version_parse(common.workspace, common.solver, o->at, common.signals, &version));
         command_engine();
         command_must(version_build(common.engine, common.workspace, version, PRIORITY_PERSON, common.signals));
         options.version = version;

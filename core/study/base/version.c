@@ -72,13 +72,13 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
         return 0;
 }
 
-static int parse_program(struct version *v, struct workspace *w, const struct solver *s, const char *text)
+static int parse_program(struct version *v, struct workspace *w, const struct solver *s, const char *text, int cancel_fd)
 {
         cleanup(solver_unrefp) struct solver *programs = NULL;
         const struct recipe *binary;
         char name[COMMIT_NAME_SIZE], sha[GIT_OID_HEXSZ + 1];
         struct commit c;
-        int r = program_commit(w, text, -1, NULL, &programs, &v->commit);
+        int r = program_commit(w, text, cancel_fd, NULL, &programs, &v->commit);
 
         if (r == 0)
                 r = history_commit(programs->history, v->commit, &c);
@@ -144,11 +144,11 @@ bool version_has_history(const struct solver *s, const char *text)
         return version_is_of_history(text) && !s->recipe->is_programs;
 }
 
-int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret)
+int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret)
 {
         const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
         cleanup_free char *bare = copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
-        int r = version_parse(w, s, bare, ret);
+        int r = version_parse(w, s, bare, cancel_fd, ret);
 
         if (r == 0 && strcmp((*ret)->text, text) != 0) {
                 *ret = version_free(*ret);
@@ -161,13 +161,13 @@ int version_parse_in_full(struct workspace *w, struct solver *s, const char *tex
         return 0;
 }
 
-int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret)
+int version_parse(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret)
 {
         cleanup_version struct version *v = allocate(1, sizeof(*v));
         int r;
 
         v->name = copy_string(text);
-        r = program_is_text(text) ? parse_program(v, w, s, text) : parse_commit(v, s, text);
+        r = program_is_text(text) ? parse_program(v, w, s, text, cancel_fd) : parse_commit(v, s, text);
         if (r == 0)
                 *ret = steal_pointer(v);
         return r;

@@ -20,8 +20,9 @@ struct version {
         uint32_t commit;       /* of that solver */
         bool has_arguments;
 };
-/* -ENOENT, -ENOTUNIQ, -EINVAL: with a sentence that quotes the text. */
-int version_parse(struct workspace *w, struct solver *s, const char *text, struct version **ret);
+/* -ENOENT, -ENOTUNIQ, -EINVAL: with a sentence that quotes the text. -ECANCELED: `cancel_fd` (-1: none) is readable while a new program waits for a
+ * core (program_commit()). */
+int version_parse(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret);
 /* A short form of a text in full, for people: twelve digits of the sha, or the program's name; no digest; free(). */
 char *version_brief(const struct solver *s, const char *text);
 /* The end of a program's text in full: "@sha256:" and the digest. NULL: it has none. */
@@ -29,7 +30,7 @@ const char *version_digest(const char *text);
 /* True if the version is a commit with a history; programs have none. */
 bool version_has_history(const struct solver *s, const char *text);
 /* Parses a text in full; the version has its brief name. -ESTALE with a sentence: a program has other bytes now. */
-int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, struct version **ret);
+int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret);
 /* The commit that a text in full names. */
 int version_commit(const struct solver *s, const char *text, uint32_t *ret);
 /* True if a version's text in full names a commit, with or without arguments. */

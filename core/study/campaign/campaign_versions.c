@@ -7,7 +7,7 @@ static int add_version(struct campaign *c, const char *text)
         int r;
 
         list_grow(c->versions, c->n_versions);
-        r = version_parse(c->workspace, c->solver, text, &c->versions[c->n_versions]);
+        r = version_parse(c->workspace, c->solver, text, c->cancel_fd, &c->versions[c->n_versions]);
         c->n_versions += r == 0;
         return r;
 }

@@ -50,7 +50,7 @@ static int add_version(struct workspace *w, struct solver *s, const struct obser
 {
         cleanup_version struct version *v = NULL;
         struct digest build;
-        int r = version_parse(w, s, t->which == 0 ? f->reference : f->target, &v);
+        int r = version_parse(w, s, t->which == 0 ? f->reference : f->target, -1, &v);
 
         if (r == 0)
                 r = build_key(v->solver->history, v->commit, v->solver->recipe, &build);

@@ -193,7 +193,7 @@ int steps_add_run(struct workspace *w, struct solver *s, const char *version, co
         char **argv = NULL;
         int r;
 
-        r = version_parse_in_full(w, s, version, &v);
+        r = version_parse_in_full(w, s, version, -1, &v);
         if (r < 0 && !built) { /* "exec:/usr/bin/z3 -smt2@sha256:…", which is no longer there */
                 const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
 

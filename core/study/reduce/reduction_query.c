@@ -118,7 +118,7 @@ static int add_build(const struct reduced_query *q, const char *version, struct 
 
         if (!*version)
                 return 0;
-        r = version_parse_in_full(q->options.workspace, q->options.solver, version, &parsed);
+        r = version_parse_in_full(q->options.workspace, q->options.solver, version, -1, &parsed);
         if (r == 0)
                 r = query_build(q->options.workspace, parsed->solver, parsed->commit, &build);
         if (r == 0)
@@ -171,10 +171,10 @@ static int work_open(struct work *w)
 {
         const struct reduced_query *q = w->query;
         const struct reduction_options *o = &q->options;
-        int r = version_parse_in_full(o->workspace, o->solver, o->target, &w->versions[SIDE_TARGET]);
+        int r = version_parse_in_full(o->workspace, o->solver, o->target, job_cancel_fd(w->job), &w->versions[SIDE_TARGET]);
 
         if (r == 0 && *o->reference)
-                r = version_parse_in_full(o->workspace, o->solver, o->reference, &w->versions[SIDE_REFERENCE]);
+                r = version_parse_in_full(o->workspace, o->solver, o->reference, job_cancel_fd(w->job), &w->versions[SIDE_REFERENCE]);
         if (r == 0)
                 r = read_input(q, &o->input, &w->input);
         if (r == 0 && o->interest == INTEREST_IMPLICATION)
