@@ -158,17 +158,27 @@ static struct cluster_slot *free_slot(struct node *n)
         return NULL;
 }
 
+/* False if the last workers all came with too little time: nor would the next one have more, such as in an allocation that is nearly over. */
+static bool may_fit(const struct cluster *c, uint64_t most_ns, uint64_t *ret_left)
+{
+        *ret_left = 0;
+        for (unsigned i = 0; i < MIN(c->n_hellos, (unsigned)CLUSTER_FAILURES); i++)
+                *ret_left = MAX(*ret_left, c->left[i]);
+        return c->n_hellos == 0 || most_ns + TAKE_MARGIN_NS < *ret_left;
+}
+
 static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
 {
         struct cluster_slot *best = NULL;
-        uint64_t now = now_ns();
+        uint64_t now = now_ns(), left;
+        bool fits = may_fit(c, most_ns, &left);
         struct node *n;
 
         TAILQ_FOREACH (n, &c->nodes, link) {
                 struct cluster_slot *s = n->state == NODE_PRESENT ? free_slot(n) : NULL;
 
                 if (s && !has_time(n, most_ns, now)) {
-                        if (n->n_busy == 0)
+                        if (n->n_busy == 0 && fits)
                                 node_leave(n); /* another one is launched in its place, with all its time left */
                         continue;
                 }
@@ -180,12 +190,14 @@ static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
 
 static int cannot_be_had(struct cluster *c, uint64_t most_ns)
 {
+        uint64_t left;
+
         if (cluster_count(c, NODE_PRESENT) == 0 && c->failures >= CLUSTER_FAILURES)
                 return errorf(-EIO, "no worker of the cluster %s can be had: %s", c->settings.name, c->why);
-        if (c->fits_ns == 0 || c->fits_ns == UINT64_MAX || most_ns + TAKE_MARGIN_NS < c->fits_ns)
+        if (may_fit(c, most_ns, &left))
                 return -EAGAIN;
         return errorf(-EIO, "a run of up to %s fits into no worker of the cluster %s, which has %s: raise the time in its 'launch'",
-                      format_duration(most_ns).s, c->settings.name, format_duration(c->fits_ns / NSEC_PER_SEC * NSEC_PER_SEC).s);
+                      format_duration(most_ns).s, c->settings.name, format_duration(left / NSEC_PER_SEC * NSEC_PER_SEC).s);
 }
 
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret)
@@ -206,7 +218,6 @@ int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct clu
                 *ret = s;
         } else {
                 r = cannot_be_had(c, most_ns);
-                c->needed_ns = most_ns + TAKE_MARGIN_NS;
                 if (c->demand != waiting) {
                         c->demand = waiting;
                         cluster_wake(c);

@@ -91,8 +91,9 @@ struct cluster {
         uint64_t demanded; /* time of the last demand */
         bool news;         /* `look` is to be called */
         unsigned per_node; /* slots of a worker seen so far; at first 1 */
-        uint64_t next_id, next_launch, fits_ns; /* fits_ns: the longest time that a worker had left at its hello; 0: none came */
-        uint64_t needed_ns; /* a worker with no more time left could not be given the run that it was launched for */
+        uint64_t next_id, next_launch;
+        uint64_t left[CLUSTER_FAILURES]; /* the time that the last workers had left at their hellos; hello i at i % CLUSTER_FAILURES */
+        unsigned n_hellos;
         unsigned failures; /* failed launches in a row */
         uint64_t failed_at; /* now_ns() of the last of them */
         char machine[PATH_SIZE]; /* "": not known */

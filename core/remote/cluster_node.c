@@ -338,12 +338,7 @@ static void accept(struct node *n, const char *machine)
         struct cluster *c = n->cluster;
         uint64_t now = now_ns();
 
-        c->fits_ns = MAX(c->fits_ns, h->left_ns);
-        if (h->left_ns <= c->needed_ns) { /* nor would the next one have more, such as in an allocation that is nearly over */
-                node_lose(n, "has %s left, and a run here needs more than %s", format_duration(h->left_ns / NSEC_PER_SEC * NSEC_PER_SEC).s,
-                          format_duration(c->needed_ns).s);
-                return;
-        }
+        c->left[c->n_hellos++ % CLUSTER_FAILURES] = h->left_ns;
         if (!c->machine[0])
                 snprintf(c->machine, sizeof(c->machine), "%s", machine);
         snprintf(c->kernel, sizeof(c->kernel), "%s", h->kernel);

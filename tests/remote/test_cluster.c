@@ -723,18 +723,23 @@ START_TEST(test_walltime)
 }
 END_TEST
 
-/* So inside an allocation that is nearly over: the next worker would have as little time. */
-START_TEST(test_workers_with_too_little_time_are_failed_launches)
+/* So inside an allocation that is nearly over: the next worker would have as little time. A shorter run has none of that error. */
+START_TEST(test_too_little_time_left_is_the_answer_of_the_run_that_asked)
 {
-        struct cluster *c = open_lab("echo x >>launches; SLURM_JOB_END_TIME=1 exec {worker}");
+        struct cluster *c = open_lab("echo $$ >pid; echo x >>launches; test $(wc -l <launches) -gt 1 || exec {worker} --for 1h; exec {worker} --for 60s");
         cleanup_blob struct blob launches = {0};
-        struct cluster_slot *s;
+        struct cluster_slot *s = take(c);
 
-        assert_error(cluster_slots_take(c, 20 * NSEC_PER_SEC, 1, &s), EIO);
-        ck_assert_ptr_nonnull(strstr(error_message(-EIO), "no worker of the cluster lab can be had: "));
-        ck_assert_msg(strstr(error_message(-EIO), " has 0s left, and a run here needs more than 30s"), "%s", error_message(-EIO));
+        kill(read_pid("pid"), SIGKILL);
+        while (view(c).lost == 0)
+                nanosleep(&(struct timespec){.tv_nsec = NSEC_PER_MSEC}, NULL);
+        cluster_give_back(s);
+        assert_error(cluster_slots_take(c, 600 * NSEC_PER_SEC, 2, &s), EIO);
+        ck_assert_msg(strstr(error_message(-EIO), "a run of up to 10m fits into no worker of the cluster lab, which has "), "%s", error_message(-EIO));
+        assert_ok(cluster_slots_take(c, 20 * NSEC_PER_SEC, 1, &s));
+        cluster_give_back(s);
         assert_ok(read_file("launches", 4096, &launches));
-        ck_assert_uint_eq(launches.size, 2 * CLUSTER_FAILURES);
+        ck_assert_uint_eq(launches.size, 2 * (1 + CLUSTER_FAILURES));
         cluster_close(c);
 }
 END_TEST
@@ -743,4 +748,4 @@ SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_files_tha
       test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
-      test_workers_with_too_little_time_are_failed_launches)
+      test_too_little_time_left_is_the_answer_of_the_run_that_asked)
