@@ -463,7 +463,7 @@ START_TEST(test_measures_beside_each_other)
 }
 END_TEST
 
-/* A run that its CPU limit ended counts that limit as CPU time, and one without such a limit the time limit. */
+/* A run that its CPU limit ended counts that limit as CPU time, and what it took as time; one without such a limit the time limit. */
 START_TEST(test_limits_of_cpu_time)
 {
         struct judge_run before = run(VERDICT_SAT, 0.9), after = run(VERDICT_TIMEOUT, 1.2);
@@ -474,7 +474,8 @@ START_TEST(test_limits_of_cpu_time)
         before.cpu_limit = after.cpu_limit = 1;
         s = &judge_pairs(8, before, after)->by[JUDGE_CPU_TIME];
         ck_assert_double_eq_tol(s->ratio, 1 / 0.8, 1e-9);
-        ck_assert_double_eq_tol(judged.cases[0].by[JUDGE_TIME].ratio, LIMIT / 0.9, 1e-9);
+        ck_assert_double_eq_tol(judged.cases[0].by[JUDGE_TIME].ratio, 1.2 / 0.9, 1e-9);
+        ck_assert_double_eq_tol(judged.set.par2[1], 2 * 1.2, 1e-9);
         after.cpu_limit = 0;
         s = &judge_pairs(8, before, after)->by[JUDGE_CPU_TIME];
         ck_assert_double_eq_tol(s->ratio, 1 / 0.8, 1e-9); /* the lesser of 1 s and none */

@@ -43,7 +43,7 @@ version() { # version TAG SLOW FLIPPED
 }
 version v1 0 0 && version v1-again 0 0 && version v2 1 0 && version v3 0 1 && version v4 1 1
 toy_recipe toy 'timeout = 10s' 'run = {bin} {seed} {case}' 'seed = -s{n}' 'options = --list'
-printf '[variant "mute"]\n\toptions = --nothing\n[variant "short"]\n\ttimeout = 4s\n' >>toy.recipe
+printf '[variant "mute"]\n\toptions = --nothing\n[variant "short"]\n\ttimeout = 4s\n[variant "brief"]\n\ttimeout = 10s\n\tcputime = 2s\n' >>toy.recipe
 printf '(declare-const p Bool)(assert p)(check-sat)\n' >one.smt2
 run 0 init && run 0 solver add --recipe toy.recipe toy toy && run 0 case add one.smt2 || { cat err; exit 1; }
 o="options toy one.smt2 --reference v1 --target"
@@ -72,6 +72,8 @@ test_that "the report of the finding has that answer from now on, and none for o
 test_that "runs that are used up" 'run 1 $o v2 --runs 25 && has out "^no options restore it: 600 tried in [0-9]+ sets, by 25 runs" && has err "no runs are left"'
 test_that "--timeout above the recipe's is a limit of CPU time, too: the target ends by itself after 8 s" '
 	run 0 options short one.smt2 --reference v1 --target v3 --timeout 20s --seeds 5 --json && [ "$(value "8 <= j[\"target\"][\"seconds\"] < 10")" = True ]'
+test_that "a run that a smaller cputime ends has had that time, and not the whole timeout" '
+	run 0 options brief one.smt2 --reference v1 --target v3 --seeds 5 --json && [ "$(value "j[\"target\"][\"seconds\"]")" = 2.0 ]'
 test_that "the change of a culprit names options" 'run 0 $o v3 --culprit v3 --seeds 5 && has out "; 5 of 5 seeds"'
 
 # v2 of this one has 60 options that v1 has not. Two of them give the speed back together, and so does another one alone, which the change to v3 names.

@@ -110,6 +110,13 @@ static double cpu_limit(const struct judge_pair *p)
         return lesser(p->run[0].cpu_limit, p->run[1].cpu_limit);
 }
 
+double judge_unsolved(const struct judge_pair *p, int side)
+{
+        const double limit = judge_limit(p), cpu = cpu_limit(p);
+
+        return cpu > 0 ? lesser(limit, fmax(cpu, p->run[side].seconds)) : limit;
+}
+
 static bool is_within(double seconds, double own, double limit)
 {
         return limit == 0 || own == limit || !(seconds > limit);
@@ -147,7 +154,7 @@ static double value_of(const struct judge_pair *p, int side, enum judge_measure 
                 [JUDGE_EFFORT] = run->effort == 0 ? 1 : run->effort, /* a ratio shows what became of it */
                 [JUDGE_PACE] = run->effort > 0 ? run->seconds / run->effort : NAN,
         };
-        double limit = m == JUDGE_CPU_TIME && cpu_limit(p) > 0 ? cpu_limit(p) : judge_limit(p);
+        double limit = m == JUDGE_CPU_TIME && cpu_limit(p) > 0 ? cpu_limit(p) : judge_unsolved(p, side);
 
         if (!judge_is_solved(p, side))
                 return is_time(m) && limit > 0 ? limit : NAN;

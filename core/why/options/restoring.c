@@ -78,6 +78,8 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         if (arguments)
                 recipe_add_arguments(recipe, arguments);
         cell_limits(&(struct cell){.solver = q->version[side]->solver, .commit = q->version[side]->commit, .wall_ns = q->timeout_ns}, &recipe->limits);
+        if (limit == 0 && !(q->is_cpu_time && q->timeout_ns > 0) && recipe->limits.cpu_ns > 0) /* a smaller 'cputime' ends it: it had no more time */
+                recipe->limits.wall_ns = MIN(recipe->limits.wall_ns, recipe->limits.cpu_ns);
         if (limit == 0)
                 limit = (double)recipe->limits.wall_ns / 1e9;
         recipe->limits.wall_ns = seconds_ns(q->is_cpu_time ? lease_wall(limit) : limit);
