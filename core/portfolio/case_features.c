@@ -56,3 +56,65 @@ int case_features_print(struct workspace *w, const struct case_info *info, struc
         features_print(table, &f, ret);
         return buffer_error(ret);
 }
+
+/* -- the query: a long formula takes long to parse -- */
+
+struct features_query {
+        struct query query;
+        struct workspace *workspace;
+        struct case_info *info; /* a ref */
+};
+
+/* No text is kept. */
+static int features_query_find(struct query *, struct value **)
+{
+        return -ENOENT;
+}
+
+static int features_query_compute(struct query *query, struct job *, struct value **ret)
+{
+        const struct features_query *q = (const struct features_query *)query;
+        struct features_value *v = allocate(1, sizeof(*v));
+        int r = case_features_print(q->workspace, q->info, &v->text);
+
+        v->value = (struct value){.type = query->type, .refs = 1};
+        *ret = r == 0 ? &v->value : value_unref(&v->value);
+        return r == -EINVAL ? errorf(-EOPNOTSUPP, "case %u cannot be parsed: %s", q->info->id, error_message(r)) : r;
+}
+
+static void features_query_describe(const struct query *query, struct buffer *ret)
+{
+        buffer_addf(ret, "features of case %u", ((const struct features_query *)query)->info->id);
+}
+
+static void features_query_done(struct query *query)
+{
+        case_info_unref(((struct features_query *)query)->info);
+}
+
+static void features_value_done(struct value *v)
+{
+        buffer_done(&((struct features_value *)v)->text);
+}
+
+static const struct query_type query_features_type = {
+        .name = "features",
+        .resource = RESOURCE_DISK,
+        .find = features_query_find,
+        .compute = features_query_compute,
+        .describe = features_query_describe,
+        .query_done = features_query_done,
+        .value_done = features_value_done,
+};
+
+struct query *query_features(struct workspace *w, struct case_info *info)
+{
+        struct features_query *q = allocate(1, sizeof(*q));
+        struct hasher *h = hasher_new();
+
+        *q = (struct features_query){.query = {.type = &query_features_type, .refs = 1}, .workspace = w, .info = case_info_ref(info)};
+        hasher_string(h, "features");
+        hasher_add(h, info->sha256.bytes, DIGEST_SIZE);
+        hasher_finish(h, &q->query.key);
+        return &q->query;
+}

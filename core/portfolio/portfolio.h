@@ -138,3 +138,9 @@ enum trial_file {
 void trial_print(const struct portfolio *p, const struct trial *t, enum trial_file file, struct buffer *ret);
 /* cases/<case>/features.tsv: name and value. -EINVAL if the case does not parse. */
 int case_features_print(struct workspace *w, const struct case_info *info, struct buffer *ret);
+struct features_value {
+        struct value value;
+        struct buffer text;
+};
+/* The query whose value is that text. -EOPNOTSUPP with a sentence: the case does not parse. */
+struct query *query_features(struct workspace *w, struct case_info *info);

@@ -163,12 +163,28 @@ static int by_name_target(struct tree *t, const struct node *n, struct buffer *r
         return 0;
 }
 
-static int print_features(struct tree *t, const struct node *n, struct buffer *ret, int64_t *)
+/* Not kept: each open parses the case. */
+static int features_content(struct tree *, const struct node *, struct buffer *)
+{
+        return -ENOENT;
+}
+
+static int features_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
-        return r < 0 ? r : case_features_print(tree_workspace(t), info, ret);
+        if (r == 0)
+                *ret = query_features(tree_workspace(t), info);
+        return r;
+}
+
+static int features_answer(struct tree *, const struct node *, struct value *v, struct buffer *ret)
+{
+        const struct features_value *f = (const struct features_value *)v;
+
+        buffer_add(ret, f->text.data, f->text.size);
+        return 0;
 }
 
 static const struct route rows[] = {
@@ -187,7 +203,8 @@ static const struct route rows[] = {
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
         {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text, .mtime = case_mtime,
          .about = "its :status, or the one given by case add --status; else 'unknown'"},
-        {188, IN(KIND_CASE), .name = "features.tsv", .starts = true, DERIVED(print_features), .mtime = case_mtime,
+        {188, IN(KIND_CASE), .name = "features.tsv", .type = NODE_COMPUTED, .moves = true, .rewritten = true, .starts = true,
+         .content = features_content, .query = features_query, .answer = features_answer, .mtime = case_mtime,
          .about = "numbers that portfolios learn from: solverfs portfolio features"},
         {KIND_BY_NAME, IN(KIND_CASES), .name = "by-name", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = cases_listing,
          .about = "links to the cases, by name"},
