@@ -128,6 +128,7 @@ void cmd_options(int argc, char **argv)
                 "other options. The options come from the list that each version prints (key 'options' of the recipe; else what it prints for --help or "
                 "-pd). First those whose default differs between the two are tried, then those that the culprit's change names, then all; many at once, "
                 "and halves of them. Options that break the run or change the answer are dropped.\n"
+                "The report of a campaign's finding keeps the answer for its own versions, clock and time limit; another answer is only printed.\n"
                 "The exit status is 1 if no options restore it, or no seed shows a regression.\n\n"
                 "  solverfs options z3 QF_S114.smt2 --reference z3-4.8.8 --target fdc87f286\n"
                 "  solverfs options z3 spr/3\n"
