@@ -185,9 +185,9 @@ static bool may_match(const struct weaken *w, const struct subject *s, size_t ru
         return false;
 }
 
-/* The new assertion; NULL if the rule cannot be applied there. */
+/* The new assertion; NULL if the rule cannot be applied there. *ret_with (may be NULL): its new part. */
 static const struct term *apply_at(const struct weaken *w, const struct subject *s, size_t rule, enum weaken_direction direction,
-                                   size_t at, uint32_t seed)
+                                   size_t at, uint32_t seed, const struct term **ret_with)
 {
         const struct term *run_store[VARIABLES_MOST][RUN_MOST];
         struct bank *b = s->script->bank;
@@ -220,6 +220,8 @@ static const struct term *apply_at(const struct weaken *w, const struct subject 
         root = term_replace_at(b, &s->places, at, with);
         if (!root || root == s->places.list[0].term || (s->options->size_most && root->tree_size > s->options->size_most))
                 return NULL;
+        if (ret_with)
+                *ret_with = with;
         return root;
 }
 
@@ -275,19 +277,28 @@ static bool is_of_quantifier(const struct term *t)
                                              text_is(t->symbol->name, ":skolemid"));
 }
 
-/* Z3 refuses a pattern, or another attribute of a quantifier, that is not at its body. */
-static bool has_loose_attribute(const struct term *root)
+/* Z3 refuses a pattern, or another attribute of a quantifier, that is not at its body. Only the new part can have brought one: to look at the whole
+ * assertion again for each rule and place would take seconds where many are refused. */
+static bool has_loose_attribute(const struct term *with, const struct subject *s, size_t place)
 {
         cleanup_term_places struct term_places p = {0};
         bool ret = false;
 
-        term_places(root, PLACES_MOST, &p);
+        term_places(with, PLACES_MOST, &p);
         for (size_t i = 0; i < p.n && !ret; i++) {
-                size_t at = i;
+                size_t at = i, above = place;
+                const struct term *holder;
 
-                while (p.list[at].term->kind == TERM_ANNOTATED && p.list[at].parent != at)
+                if (!is_of_quantifier(p.list[i].term))
+                        continue;
+                while (at > 0 && p.list[at].term->kind == TERM_ANNOTATED)
                         at = p.list[at].parent;
-                ret = is_of_quantifier(p.list[i].term) && !term_is_quantifier(p.list[at].term);
+                holder = p.list[at].term;
+                while (holder->kind == TERM_ANNOTATED && s->places.list[above].parent != above) {
+                        above = s->places.list[above].parent;
+                        holder = s->places.list[above].term;
+                }
+                ret = !term_is_quantifier(holder);
         }
         return ret;
 }
@@ -308,13 +319,13 @@ static bool step_in(const struct weaken *w, const struct subject *s, enum weaken
                 for (size_t k = 0; k < s->places.n; k++) {
                         size_t at = (start + k) % s->places.n;
                         uint32_t seed;
-                        const struct term *root;
+                        const struct term *root, *with;
 
                         if (!may_match(w, s, order[i], at))
                                 continue;
                         seed = (uint32_t)random_bits(random);
-                        root = apply_at(w, s, order[i], direction, at, seed);
-                        if (!root || has_loose_attribute(root)) /* not in apply_at(): steps of earlier findings go on being applied */
+                        root = apply_at(w, s, order[i], direction, at, seed, &with);
+                        if (!root || has_loose_attribute(with, s, at)) /* not in apply_at(): steps of earlier findings go on being applied */
                                 continue;
                         if (step)
                                 *step = record(s, order[i], direction, at, seed);
@@ -378,7 +389,7 @@ int weaken_apply(const struct weaken *w, const struct script *s, const struct we
         subject_open(s, step->command, options, &subject);
         if (!find_place(&subject.places, step, &at))
                 return errorf(-ENOENT, "the place of rule %s is not in this formula", w->rules[step->rule].row->name);
-        root = apply_at(w, &subject, step->rule, step->direction, at, step->seed);
+        root = apply_at(w, &subject, step->rule, step->direction, at, step->seed, NULL);
         if (!root)
                 return errorf(-ENOENT, "rule %s cannot be applied there", w->rules[step->rule].row->name);
         finish(&subject, root, ret);
@@ -400,7 +411,7 @@ int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enu
                 for (size_t at = 0; r == 0 && at < subject.places.n; at++) {
                         cleanup_weaken_step struct weaken_step step = {0};
                         uint32_t seed = (uint32_t)random_bits(random);
-                        const struct term *root = apply_at(w, &subject, rule, direction, at, seed);
+                        const struct term *root = apply_at(w, &subject, rule, direction, at, seed, NULL);
                         struct script *with = NULL;
 
                         if (!root)
