@@ -303,6 +303,17 @@ echo "status $?"
 END
 test_that "a store that is mounted noexec: doctor says so, and a run fails for that reason, not as an error of the solver" '
 	[ $(id -u) != 0 ] || { unshare -m bash noexec.sh "$solverfs" >out 2>err; has out "^store-programs	failed.*noexec" && has out "^status 4" && has err "mounted noexec"; }'
+cat >null.sh <<'END'
+mkdir devices && mount -t tmpfs none devices && mknod devices/null c 1 3 && chmod 644 devices/null && mount --bind devices/null /dev/null || exit
+export SOLVERFS_STORE=$PWD/devices/store
+"$1" init -q && "$1" -q solver add toy toy -r recipes/toy.recipe && "$1" -q case add set/QF_S/a.smt2
+"$1" -q run toy v1 1
+echo "status $?"
+chmod 666 /dev/null
+"$1" -q run toy v1 1
+END
+test_that "a /dev/null that not every user may use is the fault of the machine, and of no commit" '
+	[ $(id -u) != 0 ] || { unshare -m bash null.sh "$solverfs" >out 2>err; cat out err >&2; has out "^status 4" && has err "chmod 666 /dev/null" && has out "	sat	"; }'
 test_that "fsck of a sound store finds nothing" 'run 0 fsck && ! has out "damaged|repaired" && has err "all is well"'
 test_that "fsck --look-only does, too" 'run 0 fsck -n --json && has out "\"ok\":true"'
 bytes=$(find "$SOLVERFS_STORE/cases" -type f -name "$(sha256sum <set/QF_S/a.smt2 | cut -c 1-64)*")
