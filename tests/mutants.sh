@@ -7,7 +7,8 @@
 # Some of them let a fork bomb go. As root that would be the end of the machine for minutes, so all is done in a cgroup that may have 3000
 # processes; another user sets a limit by 'ulimit -u'.
 #
-# Prints a line for each: its number, "killed by SUITE" or "SURVIVED", and what was taken out. BEFORE is put before each suite's command.
+# Prints a line for each: its number, "killed by SUITE", "SURVIVED" or "too slow in SUITE", and what was taken out. BEFORE is put before each suite's
+# command. First all suites run on the code as it is: one that fails there would kill every mutant, so nothing is done then.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:?usage: tests/mutants.sh FOLDER [NUMBER…] | --check}
@@ -158,13 +159,18 @@ fence
 
 git -C "$source" ls-files | rsync -a --files-from=- --checksum "$source/" "$folder/tree/"
 [ -d "$folder/build" ] || meson setup "$folder/build" "$folder/tree" >/dev/null || exit 1
-targets="tools/solverfs core/sandbox/solverfs-exec tests/support/attacker tests/support/tiny"
+all="execute keeper runner build mount_hostile"
+targets="tools/solverfs core/sandbox/solverfs-exec core/build/solverfs-shim core/solverfs-fetch tests/support/attacker tests/support/tiny"
 program() { case $1 in mount_*) echo "tests/mount/test_$1" ;; *) echo "tests/test_$1" ;; esac; }
-for suite in execute keeper runner measure build mount_hostile mount_runs; do targets+=" $(program $suite)"; done
+for suite in $all; do targets+=" $(program $suite)"; done
 ninja -C "$folder/build" $targets >/dev/null || exit 1
 
 export SOLVERFS_COMMAND="$folder/build/tools/solverfs" SOLVERFS_TINY="$folder/build/tests/support/tiny" SOLVERFS_SOURCE="$folder/tree" \
         SOLVERFS_ATTACKER="$folder/build/tests/support/attacker"
+run_suite() { ${BEFORE:-} timeout 170 "$folder/build/$(program "$1")" >"$2" 2>&1; } # SUITE LOG; 124: it was ended
+for suite in $all; do
+        run_suite $suite "$folder/log" || { echo "$suite ends with $? although nothing was taken out: refused; see $folder/log" >&2; exit 1; }
+done
 number=0
 while IFS='|' read -r file expression; do
         number=$((number + 1))
@@ -182,16 +188,20 @@ while IFS='|' read -r file expression; do
                 verdict="does not compile"
         else
                 case $file in
-                core/run/measure.c) suites="measure mount_hostile mount_runs" ;;
                 core/run/runner*.c | core/sandbox/keeper.c) suites="runner keeper mount_hostile" ;;
                 core/build/* | core/query/build_commit.c) suites="mount_hostile build" ;;
                 *) suites="execute runner keeper mount_hostile" ;;
                 esac
                 for suite in $suites; do
-                        if ! ${BEFORE:-} timeout 170 "$folder/build/$(program $suite)" >"$folder/log.$number" 2>&1; then
+                        run_suite $suite "$folder/log.$number"
+                        case $? in
+                        0) ;;
+                        124) verdict="too slow in $suite" ;;
+                        *)
                                 verdict="killed by $suite: $(grep -aoE ':[FE]:test_[a-z_]*' "$folder/log.$number" | cut -d: -f3 | sort -u | tr '\n' ' ')"
                                 break
-                        fi
+                                ;;
+                        esac
                 done
         fi
         cp -p "$folder/original" "$folder/tree/$file"
