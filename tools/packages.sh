@@ -59,7 +59,8 @@ packages_build_folder() {
 # Configures and builds into $1, quietly unless it fails; where CI is set, a warning is an error. A folder that was made for a checkout which has moved since is made anew.
 packages_build() {
 	local dir=$1 wipe="" log="$1/build.log"
-	if [ -f "$dir/build.ninja" ] && ! grep -qF "\"source\": \"$PWD\"" "$dir/meson-info/meson-info.json"; then
+	if [ -f "$dir/build.ninja" ] && ! python3 -c 'import json, os, sys
+sys.exit(json.load(open(sys.argv[1]))["directories"]["source"] != os.path.realpath("."))' "$dir/meson-info/meson-info.json"; then
 		wipe=--wipe
 	fi
 	echo "Building in $dir" >&2
