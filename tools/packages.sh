@@ -5,7 +5,7 @@ packages="
 	build-essential pkg-config meson ninja-build
 	libfuse3-dev libgit2-dev liblmdb-dev libzstd-dev libarchive-dev libjansson-dev nettle-dev libxxhash-dev libpcre2-dev zlib1g-dev libexpat1-dev
 	fuse3 bubblewrap git ccache curl
-	check attr rsync python3 jq procps zstd
+	check attr rsync python3 jq procps zstd cmake
 	libz3-dev
 	scdoc groff-base
 "

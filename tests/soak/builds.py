@@ -379,6 +379,7 @@ class Store:
 # -- all of it -----------------------------------------------------------------------------------------------------
 
 KINDS = {"make": 45, "cmake": 15, "cmake-ninja": 18, "meson": 15, "autotools": 7}  # shares of the builds
+TOOLS = {"make": "make", "cmake": "cmake make", "cmake-ninja": "cmake ninja", "meson": "meson ninja", "autotools": "autoreconf automake make"}
 COMMITS = {"make": 1, "cmake": .5, "cmake-ninja": .5, "meson": .5, "autotools": .25}
 
 
@@ -430,6 +431,7 @@ def one_project(options, seed, kind, counts):
             counts["no answer"] += sum(c not in got for c, _, _ in commits)
         counts[kind]["projects"] += 1
         counts["tidy"] += project.tidy
+        counts[kind]["built"] += sum(w[0] is not None for w in wanted.values())
         counts["unbuildable"] += sum(w[0] is None for w in wanted.values())
         counts["by hand"] += len(wanted)
     finally:
@@ -463,8 +465,13 @@ def main():
     options = parser.parse_args()
     options.command = os.path.abspath(options.command)
     seed = test_seed(options.seed)
-    kinds = options.kinds.split(",") if options.kinds else list(KINDS)
-    counts = {k: {"builds": 0, "projects": 0} for k in kinds}
+    asked = options.kinds.split(",") if options.kinds else list(KINDS)
+    kinds = [k for k in asked if all(shutil.which(t, path=ENVIRONMENT["PATH"]) for t in TOOLS[k].split())]
+    for kind in set(asked) - set(kinds):
+        print("left out: %s, which takes %s" % (kind, TOOLS[kind]))
+    if not kinds:
+        sys.exit("nothing can be built here")
+    counts = {k: {"builds": 0, "projects": 0, "built": 0} for k in kinds}
     counts.update({"tidy": 0, "by hand": 0, "unbuildable": 0, "no answer": 0, "changes": {}})
     wrong, began = 0, time.time()
     print("seed %d" % seed, flush=True)
@@ -473,6 +480,11 @@ def main():
         seed += 1
         say(counts, wrong, kinds, began, seed)
     print("commits by what they changed: " + ", ".join("%s %d" % c for c in sorted(counts["changes"].items())))
+    # That nothing comes of a commit on either side is equal, too, but says little.
+    broken = [k for k in kinds if counts[k]["projects"] and not counts[k]["built"]]
+    if broken or counts["unbuildable"] > counts["by hand"] / 2:
+        print("by hand %d of %d commits could not be built; none of %s" % (counts["unbuildable"], counts["by hand"], ", ".join(broken) or "some projects"))
+        wrong += 1
     sys.exit(1 if wrong else 0)
 
 
