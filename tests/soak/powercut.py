@@ -19,7 +19,7 @@ and by a mount, of another boot, and a cold value is read.
 
 Prints how many cuts; exit status 1, and what it was built from is kept, at the first disk that is not so.
 """
-import argparse, atexit, collections, fcntl, json, os, random, re, shlex, shutil, struct, subprocess, sys, tempfile, threading
+import argparse, atexit, collections, concurrent.futures, fcntl, json, os, random, re, shlex, shutil, struct, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../support"))
 from seed import test_seed
@@ -356,11 +356,9 @@ class Solverfs:
         self.recording.note(["value", f"tiny/cached/{sha}/cases/{case}/{name}", data])
 
     def read_all(self, shas, cases):
-        threads = [threading.Thread(target=self.read, args=(s, c, n)) for s in shas for c in cases for n in ("time", "stdout", "run.json")]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        which = [(s, c, n) for s in shas for c in cases for n in ("time", "stdout", "run.json")]
+        with concurrent.futures.ThreadPoolExecutor(len(which)) as pool:
+            list(pool.map(lambda one: self.read(*one), which))  # raises what one of them raised
 
     def use(self, go):
         for n in range(1, 5):
