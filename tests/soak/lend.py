@@ -192,6 +192,8 @@ class Soak:
             for f in files.values():
                 f.close()
         print("%d rounds; runs took cores %d times, %d times all of them; %d builds were killed as they stood still" % (self.o.rounds, self.takes, self.all_taken, self.kills))
+        if self.o.rounds >= 6 and not (self.takes and self.kills):
+            sys.exit("no core was taken, or no build killed: nothing was seen")
 
 
 def main():
