@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Memcheck over the runner; five minutes.
 #
 #     tests/valgrind.sh BUILD                 BUILD: a build folder that is up to date, and not sanitized
@@ -21,7 +21,9 @@ check() { # NAME COMMAND…: what its logs say
         "$@" >"$work/out" 2>&1 || { failed=1; cat "$work/out"; }
         grep -ahvE '^(--|==)[0-9]+(--|==) (WARNING: unhandled amd64-linux syscall: 434|You may be able|Read the file|Nevertheless|it at http)' \
                 "$work"/*.log | grep . && failed=1
-        echo "$name: $(ls "$work"/*.log | wc -l) processes"
+        n=$(find "$work" -name '*.log' | wc -l)
+        echo "$name: $n processes"
+        [ "$n" -gt 0 ] || failed=1 # memcheck saw nothing
         rm -f "$work"/*.log
 }
 
