@@ -30,6 +30,8 @@ SOLVERFS=${SOLVERFS:-$(dirname "$bench")/../../tools/solverfs}
 SOLVERFS=$(realpath "$SOLVERFS") || exit 1
 export SOLVERFS
 
+columns() { if command -v column >/dev/null; then column -t -s "$(printf '\t')"; else cat; fi; }
+
 status=0
 "$bench" "$@" >"$tmp/rows" || status=1
 if [ -n "$growth" ]; then
@@ -45,5 +47,5 @@ echo "$(date -u +%F), $(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo), $(n
 	paste - <(printf 'ten times as many\n' && cut -f 5 "$tmp/more")
 else
 	cat
-fi | column -t -s "$(printf '\t')"
+fi | columns
 exit $status
