@@ -58,7 +58,7 @@ import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:], stdout=open("out", "w")).returncode
 u = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(u.ru_utime + u.ru_stime, u.ru_maxrss)
-sys.exit(status)' "$solverfs" -q fuzz bench --reference "exec:$top/old" --target "exec:$top/new" --for "$1s" --threshold 1s --timeout 2s \
+sys.exit(status)' "$solverfs" -q fuzz bench --reference "exec:'$top/old'" --target "exec:'$top/new'" --for "$1s" --threshold 1s --timeout 2s \
 		--name bench --no-localize --no-reduce >used
 }
 sizes() {
@@ -71,7 +71,7 @@ awk -v ms="$MS" 'FNR == NR { cpu = $1; rss = $2; next } $1 == "inputs" { n = $2 
 	      n, runs, t, finds, n / t, 1000 * cpu / n, ms * runs / n, rss / 1024 }' used out
 sizes
 # Killed in the middle of a second session, then taken up again for no time at all: what is left to replay.
-timeout -s KILL $((seconds / 2 + 1)) "$solverfs" -q fuzz bench --reference "exec:$top/old" --target "exec:$top/new" --for "$((2 * seconds))s" --threshold 1s \
+timeout -s KILL $((seconds / 2 + 1)) "$solverfs" -q fuzz bench --reference "exec:'$top/old'" --target "exec:'$top/new'" --for "$((2 * seconds))s" --threshold 1s \
 	--timeout 2s --name bench --no-localize --no-reduce >/dev/null 2>&1 || true
 began=$(date +%s.%N)
 campaign 0.001
