@@ -264,7 +264,7 @@ test_that "SIGTERM does the same" 'interrupt TERM 1 run toy v1 $slow && await no
 test_that "what was finished before is printed and kept" 'interrupt INT 1 run toy v1 1 $slow 3 && has out "^1	sat"'
 test_that "two commands share one run" '
 	printf "; sleep: 2\n; answer: sat\n(check-sat)\n; shared\n" >shared.smt2; run 0 case add shared.smt2; id=$(field 1)
-	"$solverfs" run toy v1 $id --json >one 2>/dev/null & "$solverfs" run toy v1 $id --json >two 2>/dev/null; wait; cmp one two'
+	"$solverfs" run toy v1 $id --json >one 2>/dev/null & "$solverfs" run toy v1 $id --json >two 2>/dev/null; wait; [ -s one ] && cmp one two'
 test_that "status shows what another process runs" '
 	"$solverfs" -q run toy v1 $slow >/dev/null 2>&1 & pid=$!
 	await "run 0 status; has out running"
