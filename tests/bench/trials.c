@@ -6,6 +6,7 @@
 #include "cache/base/random.h"
 #include "core/portfolio/learned.h"
 #include "core/portfolio/portfolio_internal.h"
+#include "core/study/base/stat.h"
 
 #define ARMS 4
 
@@ -73,7 +74,7 @@ static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, 
 {
         const size_t features = portfolio_n_features();
         struct attempt attempts[ARMS] = {0};
-        double *now = calloc(features, sizeof(*now)), begin, told, took, put;
+        double *now = calloc(features, sizeof(*now)), begin, told, took[100], put;
         struct learned *l = NULL;
         struct random random;
         struct step step;
@@ -84,13 +85,14 @@ static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, 
         begin = cpu_ms();
         check(learned_take(w, p, features, &l), "learning");
         told = cpu_ms() - begin;
-        for (uint32_t i = 0; i < 100; i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(took); i++) {
                 make_features(&random, features, differ, now);
                 begin = cpu_ms();
                 learner_begin(l->learner, now);
                 learner_next(l->learner, attempts, &step);
-                took = i == 0 ? cpu_ms() - begin : fmin(took, cpu_ms() - begin);
+                took[i] = cpu_ms() - begin;
         }
+        stat_sort(took, ARRAY_SIZE(took));
         begin = cpu_ms();
         for (uint32_t i = 0; i < 10; i++)
                 check(put_one(w, p, &question, l->learner, &random, n + i, differ), "putting");
@@ -98,8 +100,8 @@ static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, 
         learned_give(w, l);
         begin = cpu_ms();
         check(learned_take(w, p, features, &l), "learning");
-        printf("trials\tfirst case [ms]\tdeciding [ms]\tputting [ms]\ttelling one more [ms]\n%u\t%.1f\t%.3f\t%.3f\t%.3f\n", n, told, took,
-               put, (cpu_ms() - begin) / 10);
+        printf("trials\tfirst case [ms]\tdeciding [ms]\tputting [ms]\ttelling one more [ms]\n%u\t%.1f\t%.3f\t%.3f\t%.3f\n", n, told,
+               stat_median(took, ARRAY_SIZE(took)), put, (cpu_ms() - begin) / 10);
         learned_give(w, l);
         free(now);
 }
