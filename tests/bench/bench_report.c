@@ -1,6 +1,5 @@
 /* report.html: its size, and the time that it takes, with the number of commits and cases. */
 #include <math.h>
-#include <sys/stat.h>
 
 #include "bench.h"
 #include "core/study/page/solver_report.h"
@@ -27,8 +26,7 @@ static int make(const struct size *s, const char *dir, char store[PATH_SIZE])
 {
         static const char recipe[] = "[solver]\n paths = src\n build = true\n output = solver\n run = {bin} {case}\n samples = 1\n";
         const uint32_t every = s->commits / s->known;
-        char name[64], path[PATH_SIZE];
-        struct stat st;
+        char name[64], path[PATH_SIZE], done[PATH_SIZE];
         int r;
 
         snprintf(name, sizeof(name), "report-%s.store", s->name);
@@ -36,17 +34,26 @@ static int make(const struct size *s, const char *dir, char store[PATH_SIZE])
         snprintf(name, sizeof(name), "report-%s.git", s->name);
         if (r == 0)
                 r = path_join(path, dir, name);
-        if (r < 0 || stat(store, &st) == 0)
+        snprintf(name, sizeof(name), "report-%s.done", s->name);
+        if (r == 0)
+                r = path_join(done, dir, name);
+        if (r < 0 || access(done, F_OK) == 0)
                 return r;
         bench_say("making %u commits, %u of them measured on %u cases", s->commits, s->known, s->cases);
-        r = fixture_history(path, s->commits);
+        r = remove_tree(store);
+        if (r == 0 || r == -ENOENT)
+                r = remove_tree(path);
+        if (r == 0 || r == -ENOENT)
+                r = fixture_history(path, s->commits);
         for (uint32_t i = 0; r == 0 && i < s->tags; i++)
                 r = bench_shell(path, "git tag v%u main~%u", i, (s->tags - 1 - i) * every * (s->known / s->tags) + every - 1);
         if (r == 0)
                 r = fixture_add_solver(store, "many", recipe, path);
         if (r == 0)
                 r = fixture_add_cases(store, s->cases);
-        return r < 0 ? r : fixture_put_cells(store, "many", s->known, s->commits / s->known, s->cases, time_of);
+        if (r == 0)
+                r = fixture_put_cells(store, "many", s->known, s->commits / s->known, s->cases, time_of);
+        return r < 0 ? r : write_file_atomic(done, "", 0, 0600);
 }
 
 struct page {
