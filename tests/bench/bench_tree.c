@@ -272,8 +272,9 @@ static int rows_listing(struct fixture *f)
         double ignored;
         int r;
 
-        snprintf(ours.command, sizeof(ours.command), "ls '%s/many/commits' | wc -l", f->mount);
-        snprintf(theirs.command, sizeof(theirs.command), "git -C '%s/repos/many.git' rev-list --all | wc -l", f->store);
+        /* The status of `ls | wc` is that of wc: the number says whether all was there. */
+        snprintf(ours.command, sizeof(ours.command), "[ \"$(ls '%s/many/commits' | wc -l)\" -ge %u ]", f->mount, f->commits);
+        snprintf(theirs.command, sizeof(theirs.command), "[ \"$(git -C '%s/repos/many.git' rev-list --all | wc -l)\" -ge %u ]", f->store, f->commits);
         r = measure_command(&ours, &ignored);
         if (r == 0)
                 r = bench_compare(&(struct row){.what = "ls commits | wc -l, warm",
@@ -293,18 +294,27 @@ static int rows_listing(struct fixture *f)
 
 /* -- a backup -- */
 
-/* A tar of cached/ against one of the copy, into a pipe: tar does not read what it writes to /dev/null. */
+/* A tar into a pipe, as it does not read what it writes to /dev/null; with its own status. */
+static void tar_into_pipe(char command[2 * PATH_SIZE], const char *top, const char *folder)
+{
+        snprintf(command, 2 * PATH_SIZE, "[ -z \"$({ { tar -C '%s' -cf - %s || echo failed >&3; } | cat >/dev/null; } 3>&1)\" ]", top, folder);
+}
+
+/* A tar of cached/ against one of the copy. */
 static int row_tar(struct fixture *f, const char *how, struct listing ours, struct listing theirs)
 {
-        char what[128];
+        char what[128], path[PATH_SIZE];
         struct row row = {.what = what, .against = "tar of the same files on ext4", .most = 3.0, .rounds = MIN(bench.rounds, 3u)};
+        int r;
 
         snprintf(what, sizeof(what), "tar of cached/, %u cells%s%s", f->known * f->cases,
                  ours.finished ? ", mount -o cached" : "", how);
         ours.fixture = theirs.fixture = f;
-        snprintf(ours.command, sizeof(ours.command), "tar -C '%s/many' -cf - cached | cat",
-                 ours.finished ? f->finished : f->mount);
-        snprintf(theirs.command, sizeof(theirs.command), "tar -C '%s' -cf - files | cat", f->dir);
+        r = path_join(path, ours.finished ? f->finished : f->mount, "many");
+        if (r < 0)
+                return r;
+        tar_into_pipe(ours.command, path, "cached");
+        tar_into_pipe(theirs.command, f->dir, "files");
         return bench_compare(&row, measure_command, &ours, measure_command, &theirs);
 }
 
