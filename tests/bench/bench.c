@@ -2,6 +2,7 @@
 
 #include <argp.h>
 #include <math.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "fixture.h"
@@ -19,6 +20,14 @@ static const struct group {
 double bench_now(void)
 {
         return (double)now_ns() / 1e9;
+}
+
+double bench_cpu(int who)
+{
+        struct rusage u;
+
+        getrusage(who, &u);
+        return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static int compare(const void *a, const void *b)
@@ -231,7 +240,7 @@ static int run_groups(const struct arguments *a)
 
 int main(int argc, char **argv)
 {
-        static const struct argp argp = {options, parse, "[tree|wait|run|build|store|report|remote|export]...",
+        static const struct argp argp = {options, parse, "[tree|wait|run|build|store|report|export|remote|command]...",
                                          "Prints the rows of the table of benchmarks; see docs/evidence."};
         char made[PATH_SIZE] = "";
         struct arguments a = {0};

@@ -47,6 +47,7 @@ void bench_print(const struct row *row, double ours, double theirs, double resul
 void bench_skip(const char *what, const char *why);
 
 double bench_now(void);                                    /* seconds */
+double bench_cpu(int who);                                 /* seconds of CPU time; RUSAGE_SELF or RUSAGE_CHILDREN */
 double bench_median(double *values, size_t n);             /* sorts them */
 double bench_quantile(double *values, size_t n, double q); /* the same */
 void bench_say(const char *format, ...) printf_like(1, 2);
