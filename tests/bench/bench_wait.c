@@ -209,8 +209,8 @@ static pid_t copies_start(const struct fixture *f, unsigned round)
         pid_t pid = fork();
 
         if (pid == 0)
-                _exit(bench_shell(f->dir, "for i in $(seq %d); do cp copy-$i '%s'/cases/bench-%u-$i.smt2 & pids=\"$pids $!\"; done; "
-                                          "for pid in $pids; do wait $pid || exit 1; done", COPIES, f->mount, round) == 0 ? 0 : 1);
+                _exit(bench_shell(f->dir, "for i in $(seq %d); do cp copy-$i '%s'/cases/bench-%d-%u-$i.smt2 & pids=\"$pids $!\"; done; "
+                                          "for pid in $pids; do wait $pid || exit 1; done", COPIES, f->mount, getppid(), round) == 0 ? 0 : 1);
         return pid;
 }
 
@@ -223,7 +223,7 @@ static int row_writers(struct fixture *f)
         for (unsigned i = 0; r == 0 && i < rounds; i++) {
                 pid_t pid;
 
-                r = bench_shell(f->dir, "for i in $(seq %d); do { echo '; %u '$i; yes '(check-sat)' | head -c " COPY_SIZE "; } >copy-$i; done; sync", COPIES, i);
+                r = bench_shell(f->dir, "for i in $(seq %d); do { echo '; %d %u '$i; yes '(check-sat)' | head -c " COPY_SIZE "; } >copy-$i; done; sync", COPIES, getpid(), i);
                 if (r == 0)
                         r = stat_p99(f, 0, &without[i]);
                 if (r < 0)
@@ -232,7 +232,7 @@ static int row_writers(struct fixture *f)
                 r = pid < 0 ? -errno : stat_p99(f, pid, &with[i]);
                 ratio[i] = with[i] / without[i];
                 if (r == 0)
-                        r = bench_shell(f->dir, "rm -f copy-* '%s'/cases/bench-%u-*.smt2", f->mount, i);
+                        r = bench_shell(f->dir, "rm -f copy-*");
         }
         if (r == 0)
                 bench_print(&(struct row){.what = "p99 of stat while 8 cases of 50 MB are written", .against = "without"},
