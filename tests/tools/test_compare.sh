@@ -7,7 +7,8 @@ clean_up() { for dir in "$mnt" "$top/done"; do "$solverfs" unmount "$dir" >/dev/
 tell_time
 
 # It takes eight milliseconds, half as much again for cases "slow" from v2 on, one run a twentieth longer than another. Cases "chaos" take as long as each
-# version draws for each seed, within a factor of four up and down; "effort" says a count, half as much again from v2 on.
+# version draws for each seed, within a factor of four up and down; "even" are slow and take as long as the seed says; "effort" says a count, half as much
+# again from v2 on.
 make_repository toy
 version() { # version TAG PERCENT-OF-SLOW ANSWER-OF-FLIP
 	cat >toy/toy.c <<'END2'
@@ -29,11 +30,12 @@ int main(int argc, char **argv)
 	while (f && fgets(line, sizeof(line), f))
 		sscanf(line, "(set-info :kind %99[a-z]", kind);
 	if (!strcmp(kind, "long")) ms = 15000;
-	if (!strcmp(kind, "slow")) ms = ms * PERCENT / 100;
+	if (!strcmp(kind, "slow") || !strcmp(kind, "even")) ms = ms * PERCENT / 100;
 	snprintf(line, sizeof(line), "%s %d", (char *)version, seed);
 	for (char *p = line; *p; p++) hash = (hash ^ *p) * 2654435761u, hash ^= hash >> 15;
 	if (!strcmp(kind, "chaos")) ms = ms / 4 * (1 << hash % 5);
 	clock_gettime(CLOCK_REALTIME, &t);
+	if (!strcmp(kind, "even")) t.tv_nsec = 0, ms *= 1 + seed % 7;
 	fprintf(stderr, "lasts %.9f\n", ms / 1e3 * (1 + t.tv_nsec / 1000 % 1000 * 5e-5));
 	if (!strcmp(kind, "effort")) fprintf(stderr, "conflicts: %d\n", (1000 + seed) * PERCENT / 100);
 	if (!strcmp(kind, "idle")) fprintf(stderr, "conflicts: 7\n");
@@ -114,6 +116,13 @@ test_that "a commit with itself is the same, without pairs" 'run 0 compare v1 to
 test_that "--fail-on-regression: status 1 from the ratio on" '
 	run 1 $c slow.smt2 --fail-on-regression 1.2 && has err "1 regression: a wrong or missing answer, or worse by 1.2 or more" &&
 	run 0 $c slow.smt2 --fail-on-regression 2 && run 0 compare v2 toy@v1 slow.smt2 --fail-on-regression 1.2'
+for name in a b c; do formula even $name >even-$name.smt2; done && run 0 case add even-?.smt2
+test_that "an even slowdown of all cases is one of each" '
+	run 1 $c even-?.smt2 --fail-on-regression 1.2 && has err "3 regressions: " && [ "$(grep -c "^regression	.*	slower	" out)" = 3 ] && [ "$(value "pairs of runs" 3)" = 24 ]'
+test_that "... and with too few pairs for a case it is one of the set" '
+	run 1 $c even-?.smt2 --fail-on-regression 1.2 --pairs 5 && has err "all cases together are worse by 1.2 or more" && ! has out "^regression" &&
+	run 0 $c even-?.smt2 --fail-on-regression 2 --pairs 5'
+run 0 case remove even-?.smt2
 test_that "an answer lost under most seeds fails whatever the ratio" '
 	run 1 compare v1 toy@lost flip.smt2 --fail-on-regression 9 && has out "^regression	4	lost	sat	.*	unknown" && run 0 compare v1 toy@lost flip.smt2'
 test_that "--keep makes a finding of each answer that became unknown, or a crash" '

@@ -112,6 +112,13 @@ gap "slow" "$copies" $slow && gap "no luck" "exit 7" $slow
 test_that "a commit that was built and not measured hides nothing from the next turn" '
 	run 6 watch gap --once && [ "$(field 2,3)" = "$(printf "unbuildable\t%s" "$(git -C gap rev-parse HEAD)")" ] && culprit=$(git -C gap rev-parse HEAD^) &&
 	gap "repaired" "$copies" $slow && run 6 watch gap --once && grep -q "	slower	$culprit	" out'
+make_script even
+even() { script_commit even "$1" "[ \$# = 2 ] || set 0; echo \"lasts \$(($2 * (1 + \$1 % 7)))e-3\" >&2"; }
+even 1 10 && toy_recipe even "run = {bin} {seed} {case}" "seed = {n}" && run 0 -q solver add --recipe even.recipe even even
+for i in 1 2 3; do printf "(check-sat)\n; even $i\n" >even-$i.smt2; done
+test_that "a commit that makes all cases slower by one factor, under each seed" '
+	run 0 case add even-?.smt2 && run 0 set add evens even-1.smt2 even-2.smt2 even-3.smt2 && run 0 watch even --once --set evens && even 2 30 &&
+	run 6 watch even --once --set evens && [ "$(field 2,3,5)" = "$(printf "slower\t%s\t3" "$(git -C even rev-parse v2)")" ]'
 make_script big
 big() { script_commit big "$1" "dd if=/dev/zero of=/dev/null bs=$2 count=1 2>/dev/null; echo 'lasts $3' >&2; # $1"; }
 big 1 17000000 0.003 && toy_recipe big && run 0 -q solver add --recipe big.recipe big big && printf "(check-sat)\n; of memory\n" >m.smt2 && run 0 case add m.smt2 && run 0 set add lean m.smt2 && run 0 watch big --once --set lean

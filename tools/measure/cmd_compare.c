@@ -267,7 +267,9 @@ static size_t tell_answers(const struct comparing_table *t)
 
 static int tell_judgement(struct compare *o, const struct comparing_table *t)
 {
+        const struct judge_set_shift *set = &t->judgement.set.by[o->options.measure];
         size_t failing = 0, bad;
+        bool is_set_worse = o->fail_ratio > 0 && set->cases > 1 && set->change == JUDGE_MORE && set->ratio.mean >= o->fail_ratio;
 
         if (t->unbuildable[0] || t->unbuildable[1]) {
                 tell_unbuildable(o, t);
@@ -283,7 +285,9 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         }
         if (failing > 0)
                 complain("%zu regression%s: a wrong or missing answer, or worse by %g or more", failing, plural(failing), o->fail_ratio);
-        return failing + bad > 0 ? STATUS_FAILED : STATUS_OK;
+        else if (is_set_worse)
+                complain("all cases together are worse by %g or more", o->fail_ratio);
+        return failing + bad > 0 || is_set_worse ? STATUS_FAILED : STATUS_OK;
 }
 
 /* A set as the only word is --set. */
@@ -389,7 +393,7 @@ void cmd_compare(int argc, char **argv)
                  .parse = parse_any_measure, .to = &o.options.measure},
                 {"scramble", 0, NULL, "Scramble the inputs if the solvers have no seeds", .on = &scramble},
                 {"fail-on-regression", 0, "RATIO",
-                 "Exit status 1 if a case is worse by RATIO or more, lost its answer, or is now wrong; needs 5 pairs of runs or more, better 8",
+                 "Exit status 1 if a case, or all together, is worse by RATIO or more, lost its answer, or is now wrong; needs 5 pairs of runs or more, better 8",
                  .ratio = &o.fail_ratio},
                 {"known", 0, NULL, "Measure nothing; compare stored results", .on = &o.known},
                 {"machine", 0, "NAME", "Compare results of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},

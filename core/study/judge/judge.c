@@ -393,9 +393,15 @@ static double error_of(const struct sides *s)
         return sqrt(square / (s->shift.n - 1) / s->shift.n);
 }
 
-/* Sets the number of pairs that each case wants for itself. Every case that the answers do not decide gets the first few. Cases of a set that changed
- * evenly want none: their change is known. If time was not asked for, it only decides whether answers are lost or gained. */
-static void plan(const struct measured *m, struct judgement *j)
+/* True if all pairs that may be asked for would show the set's change of this case, which then follows. */
+static bool may_follow(const struct measured *m, const struct judge_set_shift *set, const struct prospect *p, size_t n)
+{
+        return fabs(log(set->ratio.mean)) >= -stat_normal_quantile(FOLLOWS / 2) * p->error * sqrt((double)n / (double)m->most_wanted);
+}
+
+/* Sets the number of pairs that each case wants for itself. Every case that the answers do not decide gets the first few. If the set changed evenly
+ * (else NULL), a case needs only what shows that it follows. If time was not asked for, it only decides whether answers are lost or gained. */
+static void plan(const struct measured *m, const struct judge_set_shift *set, struct judgement *j)
 {
         size_t found = 0;
 
@@ -405,6 +411,7 @@ static void plan(const struct measured *m, struct judgement *j)
                 const struct series *s = &m->list[i];
                 const struct sides sides = sides_of(s, s->n);
                 struct prospect p = {.part = PART_CASES,
+                                     .p = set ? FOLLOWS : 0,
                                      .false_alarms = m->false_alarms,
                                      .pairs = s->known,
                                      .most = m->most_wanted,
@@ -416,7 +423,7 @@ static void plan(const struct measured *m, struct judgement *j)
 
                 if (s->ret->change != JUDGE_UNDECIDED || (!m->is_asked && c->flips[0] + c->flips[1] == 0))
                         continue;
-                if (s->n < JUDGE_FIRST_PAIRS ? 2 * s->n >= s->known : !judge_is_hopeless(&p))
+                if (s->n < JUDGE_FIRST_PAIRS ? 2 * s->n >= s->known : (!set || may_follow(m, set, &p, s->n)) && !judge_is_hopeless(&p))
                         c->wanted = MAX(c->wanted, judge_next_pairs(s->known, m->most_wanted));
         }
 }
@@ -438,6 +445,7 @@ static void one_seed(struct measured *m)
 static void judge_measured(struct measured *m, const struct judge_case *cases, struct judgement *j)
 {
         const struct judge_set_shift *set = &j->set.by[m->measure];
+        bool is_led;
 
         read_series(cases, j, m);
         if (m->most_pairs <= 1)
@@ -447,10 +455,11 @@ static void judge_measured(struct measured *m, const struct judge_case *cases, s
         for (size_t i = 0; i < m->n && m->most_pairs > 1; i++)
                 conclude(&m->list[i]);
         judge_sets(m, cases, j);
-        if (set->is_even && (set->change == JUDGE_MORE || set->change == JUDGE_LESS))
+        is_led = set->is_even && (set->change == JUDGE_MORE || set->change == JUDGE_LESS);
+        if (is_led)
                 follow(m, set);
-        else if ((m->is_asked || m->measure == JUDGE_TIME) && m->most_pairs > 1)
-                plan(m, j);
+        if ((m->is_asked || m->measure == JUDGE_TIME) && m->most_pairs > 1)
+                plan(m, is_led ? set : NULL, j);
 }
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */

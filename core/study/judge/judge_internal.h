@@ -31,6 +31,7 @@ size_t judge_next_pairs(size_t pairs, size_t most);
 /* A shift measured over some pairs, and its outlook. Logarithms. */
 struct prospect {
         enum judge_part part;
+        double p;            /* from which on a change counts; 0: as the looks spend */
         double false_alarms; /* of the judgement */
         size_t pairs, most;
         double shift, error; /* error: the standard error, which shrinks with more pairs */
