@@ -60,6 +60,11 @@ c="compare toy@v1 toy@v2"
 value() { grep "^$1	" out | cut -f "$2"; }
 
 test_that "--known measures nothing" 'run 0 $c --known && [ "$(value compared 2)" = 0 ] && ! has out "^regression"'
+test_that "... and then there is nothing to say" '
+	run 0 $c --known --markdown && has out "^## toy v2 against toy v1: nothing compared$"'
+test_that "... or little, as of one pair" '
+	run 0 $c flip.smt2 --one-seed && run 0 $c flip.smt2 --known --markdown && has out "^## .*: not finished, 1 of 1 cases are open$" &&
+	run 0 $c flip.smt2 --markdown && has out "^## .*: no change$"'
 hold_cores
 waits_for_core() { terminal timeout -s INT "$1" "$solverfs" $c; has out "compare: first runs; waits for a core"; }
 test_that "a comparison that waits for a core says so" 'waits_for_core 4 || waits_for_core 50'
@@ -121,6 +126,7 @@ test_that "an even slowdown of all cases is one of each" '
 	run 1 $c even-?.smt2 --fail-on-regression 1.2 && has err "3 regressions: " && [ "$(grep -c "^regression	.*	slower	" out)" = 3 ] && [ "$(value "pairs of runs" 3)" = 24 ]'
 test_that "... and with too few pairs for a case it is one of the set" '
 	run 1 $c even-?.smt2 --fail-on-regression 1.2 --pairs 5 && has err "all cases together are worse by 1.2 or more" && ! has out "^regression" &&
+	run 0 $c even-?.smt2 --pairs 5 --markdown && has out "^## .*: slower as a whole$" &&
 	run 0 $c even-?.smt2 --fail-on-regression 2 --pairs 5'
 run 0 case remove even-?.smt2
 test_that "an answer lost under most seeds fails whatever the ratio" '
@@ -143,7 +149,9 @@ test_that "... also on a case that the other version has no run of" '
 	printf "(set-info :kind flip)\n(set-info :status sat)\n(check-sat)\n(exit)\n" >half.smt2 && run 0 case add half.smt2 && run 1 run toy wrong half.smt2 && run 1 compare v1 toy@wrong half.smt2 --known &&
 	[ "$(value wrong 2,3)" = "$(printf "0\t1")" ] && has err "WRONG ANSWER: 0 of the first version, 1 of the second"; r=$?; run 0 case remove half.smt2; (exit $r)'
 test_that "so is a contradiction" 'run 1 compare v1 toy@wrong flip.smt2 && has err "CONTRADICTION: on 1 case the two contradict" && has out "^regression	4	contradiction"'
-test_that "a version that cannot be built" 'run 1 compare v1 toy@broken plain.smt2 && has err "toy [0-9a-f]{12} cannot be built: .*status 7"'
+test_that "a version that cannot be built" '
+	run 1 compare v1 toy@broken plain.smt2 && has err "toy [0-9a-f]{12} cannot be built: .*status 7" && [ "$(value unbuildable 2,3)" = "$(printf "0\t1")" ] &&
+	run 1 compare v1 toy@broken plain.smt2 --markdown && has out "^## toy broken against toy v1: toy broken cannot be built$"'
 test_that "--json has everything" '
 	run 0 $c slow.smt2 plain.smt2 --json && python3 -c "
 import json

@@ -80,6 +80,7 @@ void comparison_write_summary(const struct comparing_table *t, struct buffer *re
         buffer_addf(ret, "differ at this seed\t-\t%zu\t-\t-\t-\npairs of runs\t-\t%zu\t-\t-\t-\n", s->changes[JUDGE_DIFFERS], s->pairs);
         buffer_addf(ret, "pairs by\t-\t%s\t-\t-\t-\n", chances[t->chance]);
         add_counts(ret, "disturbed", s->disturbed[0], s->disturbed[1]);
+        add_counts(ret, "unbuildable", t->unbuildable[0], t->unbuildable[1]);
 }
 
 /* -- set.tsv, families.tsv ---------------------------------------------------------------------------------------- */
@@ -314,16 +315,35 @@ static void markdown_numbers(const struct comparing_table *t, struct buffer *ret
         }
 }
 
-void comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret)
+/* "No change" only if that is all that there is to know. */
+static void markdown_headline(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
+        const enum judge_measure m = t->judgement.options.measure;
+        size_t open = s->cases - s->compared;
 
+        for (size_t i = 0; i < t->judgement.n; i++)
+                open += t->judgement.cases[i].wanted > 0;
         buffer_addf(ret, "## %s against %s: ", t->label[1], t->label[0]);
-        if (s->regressions + s->improvements == 0)
-                buffer_adds(ret, "no change\n\n");
+        if (t->unbuildable[0] || t->unbuildable[1])
+                buffer_addf(ret, "%s cannot be built", t->label[t->unbuildable[0] ? 0 : 1]);
+        else if (s->regressions + s->improvements > 0)
+                buffer_addf(ret, "%zu regression%s, %zu improvement%s", s->regressions, s->regressions == 1 ? "" : "s", s->improvements,
+                            s->improvements == 1 ? "" : "s");
+        else if (s->compared == 0)
+                buffer_adds(ret, "nothing compared");
+        else if (s->by[m].change == JUDGE_MORE || s->by[m].change == JUDGE_LESS)
+                buffer_addf(ret, "%s as a whole", judge_change_name(s->by[m].change, m));
+        else if (open > 0)
+                buffer_addf(ret, "not finished, %zu of %zu cases are open", open, s->cases);
         else
-                buffer_addf(ret, "%zu regression%s, %zu improvement%s\n\n", s->regressions, s->regressions == 1 ? "" : "s",
-                            s->improvements, s->improvements == 1 ? "" : "s");
+                buffer_adds(ret, "no change");
+        buffer_adds(ret, "\n\n");
+}
+
+void comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret)
+{
+        markdown_headline(t, ret);
         comparison_write_line(t, ret);
         buffer_adds(ret, ".\n\n");
         markdown_numbers(t, ret);
