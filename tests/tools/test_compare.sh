@@ -61,9 +61,10 @@ value() { grep "^$1	" out | cut -f "$2"; }
 
 test_that "--known measures nothing" 'run 0 $c --known && [ "$(value compared 2)" = 0 ] && ! has out "^regression"'
 test_that "... and then there is nothing to say" '
-	run 0 $c --known --markdown && has out "^## toy v2 against toy v1: nothing compared$"'
+	run 0 $c --known --markdown && has out "^## toy v2 against toy v1: nothing compared$" && run 1 $c --known --fail-on-regression 1.2 && has err "nothing was compared"'
 test_that "... or little, as of one pair" '
-	run 0 $c flip.smt2 --one-seed && run 0 $c flip.smt2 --known --markdown && has out "^## .*: not finished, 1 of 1 cases are open$" &&
+	run 0 $c flip.smt2 --one-seed && run 0 $c flip.smt2 --known --fail-on-regression 1.2 && has err "1 case is open: more pairs of runs might show a regression" &&
+	run 0 $c flip.smt2 --known --markdown && has out "^## .*: not finished, 1 of 1 cases are open$" &&
 	run 0 $c flip.smt2 --markdown && has out "^## .*: no change$"'
 hold_cores
 waits_for_core() { terminal timeout -s INT "$1" "$solverfs" $c; has out "compare: first runs; waits for a core"; }

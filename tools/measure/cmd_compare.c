@@ -268,7 +268,7 @@ static size_t tell_answers(const struct comparing_table *t)
 static int tell_judgement(struct compare *o, const struct comparing_table *t)
 {
         const struct judge_set_shift *set = &t->judgement.set.by[o->options.measure];
-        size_t failing = 0, bad;
+        size_t failing = 0, open = 0, bad;
         bool is_set_worse = o->fail_ratio > 0 && set->cases > 1 && set->change == JUDGE_MORE && set->ratio.mean >= o->fail_ratio;
 
         if (t->unbuildable[0] || t->unbuildable[1]) {
@@ -281,8 +281,15 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
                 const struct judged_case *c = &t->judgement.cases[i];
 
                 /* a ratio does not excuse a wrong or missing answer */
+                open += c->wanted > 0 || c->change == JUDGE_UNKNOWN;
                 failing += judge_is_regression(c->change) && (c->change != JUDGE_MORE || c->by[o->options.measure].ratio >= o->fail_ratio);
         }
+        if (o->fail_ratio > 0 && t->judgement.set.compared == 0) {
+                complain("nothing was compared: no case has results of both versions");
+                return STATUS_FAILED;
+        }
+        if (open > 0)
+                note("%zu case%s open: more pairs of runs might show a regression", open, open == 1 ? " is" : "s are");
         if (failing > 0)
                 complain("%zu regression%s: a wrong or missing answer, or worse by %g or more", failing, plural(failing), o->fail_ratio);
         else if (is_set_worse)
