@@ -4,9 +4,9 @@
 #include "core/query/query.h"
 #include "core/run/cell_file.h"
 
-/* Everything known of a cell, as `run --json` prints it: solver, commit, case, name, sha256, result, status, seed, the numbers, run (which is
- * run.json). `f` NULL: the commit cannot be built, and `build` (may be NULL) says why. A new reference. */
-json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, const struct build_record *build);
+/* Everything known of a cell, as `run --json` prints it: solver, commit, case, name, sha256, result, status, check (null for "-"), seed, the
+ * numbers, run (which is run.json). `f` NULL: the commit cannot be built, and `build` (may be NULL) says why. A new reference. */
+json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, bool disputed, const struct build_record *build);
 
 /* "correct", "WRONG", "DISPUTED" (another cell contradicts it and the case has no status), or "-" (nothing to check against). These are
  * BenchExec's categories. `f` NULL: the commit cannot be built. */

@@ -82,7 +82,8 @@ test_that "two programs that contradict each other where nobody knows the answer
 	run 0 run toy v1 c.smt2 && [ "$(field 7)" = - ] && run 1 run toy v3 c.smt2 && [ "$(field 2,7)" = "sat	DISPUTED" ] &&
 	has err "^solverfs: CONTRADICTION: case 3 \(c.smt2\): toy (${first:0:12}|${third:0:12}|${fifth:0:12}) says (sat|unsat), toy [0-9a-f]* says (sat|unsat): one of them is wrong$"'
 test_that "also for the one that was there first, and in status" '
-	run 1 run toy v1 c.smt2 && [ "$(field 7)" = DISPUTED ] && has err CONTRADICTION && run 0 status && [ "$(grep -c CONTRADICTION err)" = 1 ] &&
+	run 1 run toy v1 c.smt2 && [ "$(field 7)" = DISPUTED ] && has err CONTRADICTION && run 1 run toy v1 c.smt2 --json && [ "$(json "o[\"check\"]")" = DISPUTED ] &&
+	run 0 export --format jsonl toy v1 c.smt2 && [ "$(json "o[\"check\"]")" = DISPUTED ] && run 0 run toy v1 a.smt2 --json && [ "$(json "o[\"check\"]")" = correct ] && run 0 status && [ "$(grep -c CONTRADICTION err)" = 1 ] &&
 	run 0 status --json && [ "$(json "len(o[\"contradictions\"]), len(o[\"wrong\"])")" = "1 1" ]'
 test_that "a case that was removed has none" 'run 0 case remove c.smt2 && run 0 status && ! has err CONTRADICTION && run 0 case add c.smt2'
 printf '(check-sat) ; six of seven\n' >q.smt2 && run 0 case add -q q.smt2

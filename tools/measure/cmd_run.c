@@ -145,7 +145,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 command_worse(status_of_value(r));
         }
         if (!o->print)
-                add_object(to, o->columns, common.json ? cell_answer_json(&cell, full_sha(common.solver, cell.commit).s, run->fact, run->build)
+                add_object(to, o->columns, common.json ? cell_answer_json(&cell, full_sha(common.solver, cell.commit).s, run->fact, disputed, run->build)
                                                        : row_of(o, i, &cell, run->fact, disputed));
         if (!run->fact)
                 tell_unbuildable(o, i / o->cases.n, run->build);

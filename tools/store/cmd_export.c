@@ -79,7 +79,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         is_disputed = !o->machine && dispute_find(common.workspace, cell->info, f, &dispute) == 1;
         row.check = cell_check(cell, f, is_disputed);
         if (o->format == EXPORT_JSONL)
-                row.answer = cell_answer_json(cell, v->commit, f, failed);
+                row.answer = cell_answer_json(cell, v->commit, f, is_disputed, failed);
         else if (f && export_wants_run(o->exporter))
                 row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
         must(o, export_row(o->exporter, &row));
