@@ -40,11 +40,13 @@ int cell_print(struct workspace *w, const struct recipe *recipe, const struct ca
 json_t *cell_answer_json(const struct cell *cell, const char *commit, const struct fact *f, bool disputed, const struct build_record *build)
 {
         const char *check = cell_check(cell, f, disputed);
+        cleanup_buffer struct buffer results = {0};
         json_t *j, *run;
 
+        cell_results(f, &results);
         j = json_pack("{s:s, s:s, s:i, s:o, s:s, s:s, s:s, s:s?}", "solver", cell->solver->recipe->name, "commit", commit, "case",
                       (int)cell->info->id, "name", json_printable(cell->info->name), "sha256", digest_text(&cell->info->sha256).s, "result",
-                      verdict_name(f ? f->verdict : VERDICT_UNBUILDABLE), "status", verdict_name(cell->info->status), "check",
+                      results.data, "status", verdict_name(cell->info->status), "check",
                       strcmp(check, "-") == 0 ? NULL : check);
         if (!j)
                 return NULL;

@@ -43,6 +43,10 @@ test_that "queries.tsv has a row for each check-sat: its line, answer, seconds" 
 test_that "a run that ends in the middle: its query, and none behind it" 'run 0 run toy v2 crash.smt2 slow.smt2 && run 0 run toy v2 slow.smt2 --print queries.tsv && cut -f 1-4 out >table &&
 	[ "$(tab table)" = "query line result seconds|1 1 sat 0.010000|2 2 timeout 9.990000|3 3 - -|" ] && run 0 run toy v2 crash.smt2 --print queries.tsv && has out "^2	2	crash	" && has out "^3	3	-	-"'
 test_that "what stands behind (exit) is no query" 'run 0 run toy v1 one.smt2 --print queries.tsv && [ "$(wc -l <out)" = 2 ]'
+test_that "the answers of a script are the same in a row and in JSON" '
+	for words in "run toy v1 inc.smt2 --json" "export --format jsonl toy v1 inc.smt2" "history toy inc.smt2 --json"; do
+		run 0 $words && has out "\"result\": ?\"sat,unsat,sat,unknown\"" || exit 1
+	done'
 
 # -- CASE#N --
 test_that "CASE#3 is a case" 'run 0 run toy v1 v2 "inc.smt2#3" && [ "$(cut -f 2,3,8 out | tr "\t\n" " |")" = "sat 0.030000 inc.smt2#3|sat 0.900000 inc.smt2#3|" ]'
