@@ -36,7 +36,7 @@ test_that "--json: an object for each case" '
 import json
 a, b = [json.loads(l) for l in open(\"out\")]
 assert len(a[\"history\"]) == 20 and [p[\"commit\"] for p in a[\"history\"] if p[\"step\"] == \"slower\"] == [\"'"$slow"'\"], a
-assert a[\"history\"][0][\"commit\"] == \"'"$first"'\" and a[\"history\"][0][\"time\"] > 0 and b[\"case\"] == 2
+assert a[\"history\"][0][\"commit\"] == \"'"$first"'\" and a[\"history\"][0][\"time\"] > 0 and a[\"history\"][0][\"date\"] > 1e9 and b[\"case\"] == 2
 assert a[\"shape\"] == \"monotonic, single-dominant\""'
 test_that "--svg: the picture, with the step" '
 	run 0 -q history toy a.smt2 --known --svg a.svg && python3 -c "

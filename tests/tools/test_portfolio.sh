@@ -35,7 +35,7 @@ run 0 init -q
 run 0 case add both.smt2 second.smt2 none.smt2 fail.smt2 differ.smt2 wrong.smt2 bad.smt2 later.smt2
 
 test_that "a portfolio is added to the config and listed" '
-	run 0 portfolio add p "$(arm a)" "$(arm b)" --timeout 4s && has store/config "portfolio \"p\"" && run 0 portfolio list && is out "p	2	4s	0"'
+	run 0 portfolio add p "$(arm a)" "$(arm b)" --timeout 4s && has store/config "portfolio \"p\"" && run 0 portfolio list && is out "p	2	4s	0" && run 0 portfolio list --json && has out "\"timeout\": ?4[,.]"'
 test_that "its arms are shown" 'run 0 portfolio show p && has out "^a	command	a: .*arm.sh" && has out "^# par2: seconds, the sum over the cases$" && has out "^# limit 4 s; soundness alarms: 0"'
 cp store/config config.before
 test_that "there is one of each name" 'run 2 portfolio add p "$(arm a)" && has err "there is a portfolio .p. already"'

@@ -90,7 +90,7 @@ test_that "... as JSON" '
 	run 0 alarms toy --json && python3 -c "
 import json
 l = [json.loads(x) for x in open(\"out\")]
-assert [a[\"number\"] for a in l] == [1, 2, 3, 4, 5, 6] and l[0][\"cases\"][0][\"factor\"] > 2 and l[1][\"mark\"] == \"fixed\" and all(a[\"told\"] for a in l), l"'
+assert [a[\"number\"] for a in l] == [1, 2, 3, 4, 5, 6] and l[0][\"cases\"][0][\"factor\"] > 2 and l[1][\"mark\"] == \"fixed\" and all(a[\"told\"] and a[\"found\"] > 1e9 for a in l), l"'
 test_that "no such alarm, mark, solver" 'run 3 alarms toy 99 && run 3 alarms toy --mark 99 fixed && run 2 alarms toy --mark 1 nice && run 3 alarms nosuch && run 2 alarms'
 
 mv hist away && git -C away reset -q --hard HEAD~1

@@ -167,14 +167,13 @@ static json_t *point_json(const struct case_history *h, size_t i, const char *st
 {
         const struct fact *f = h->list[i].fact;
         cleanup_buffer struct buffer results = {0};
-        char date[32];
         struct commit c = {0};
         json_t *j;
 
         history_commit(h->solver->history, h->list[i].commit, &c);
-        format_date(c.committed, date);
         cell_results(f, &results);
-        j = json_pack("{ss ss ss ss}", "commit", full_sha(h->solver, h->list[i].commit).s, "date", date, "result", results.data, "step", step);
+        j = json_pack("{ss sI ss ss}", "commit", full_sha(h->solver, h->list[i].commit).s, "date", (json_int_t)c.committed, "result", results.data, "step",
+                      step);
         if (f)
                 cell_numbers(f, j);
         return j;

@@ -97,8 +97,8 @@ static void list_one(const char *name)
                 command_worse(fail_usage(r));
                 return;
         }
-        output_object(columns, json_pack("{ss sI ss sI}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
-                                         format_duration(p->wall_ns).s, "learned", (json_int_t)trials.n));
+        output_object(columns, json_pack("{ss sI so ss sI}", "portfolio", name, "arms", (json_int_t)p->n_arms, "timeout",
+                                         json_seconds(p->wall_ns), ".timeout", format_duration(p->wall_ns).s, "learned", (json_int_t)trials.n));
 }
 
 void cmd_portfolio_list(int argc, char **argv)

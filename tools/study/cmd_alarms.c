@@ -72,12 +72,12 @@ void alarm_show(const struct observation *a)
         alarm_words(a, &w);
         alarm_print_reproduce(common.solver, a, &reproduce);
         format_date(a->found, found);
-        output_object(columns, json_pack("{si ss ss so ss ss ss so ss ss ss sb ss ss* so ss ss ss ss ss}", "number", (int)a->number, "kind",
+        output_object(columns, json_pack("{si ss ss so ss ss ss so sI ss ss ss sb ss ss* so ss ss ss ss ss}", "number", (int)a->number, "kind",
                                          observation_kind_name(a->kind), "solver", common.solver->recipe->name, "branch", json_printable(a->origin),
-                                         "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found", found,
-                                         "reproduce", reproduce.data, "detail", common.json ? a->reason : "", "told", (int)(a->told != 0), "mark", mark,
-                                         ".mark", *mark ? NULL : "-", "url", json_printable(a->url), ".case", w.id, ".cases", w.n_cases, ".before",
-                                         w.before.data, ".after", w.after.data, ".factor", w.factor.data));
+                                         "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found",
+                                         (json_int_t)a->found, ".found", found, "reproduce", reproduce.data, "detail", common.json ? a->reason : "", "told",
+                                         (int)(a->told != 0), "mark", mark, ".mark", *mark ? NULL : "-", "url", json_printable(a->url), ".case", w.id,
+                                         ".cases", w.n_cases, ".before", w.before.data, ".after", w.after.data, ".factor", w.factor.data));
 }
 
 /* -- the command of --on-alarm ----------------------------------------------------------------------------------- */
