@@ -268,7 +268,7 @@ static int if_listed(int r, struct case_info **info)
         return -ENOENT;
 }
 
-/* True for `all` and A-B, of ids and after '#'. */
+/* True for `all` and A-B, of ids and after '#'. A case may have such a name, too: its id finds it, lest `all` ever leave out cases. */
 static bool names_several(const char *word)
 {
         uint32_t range[2];
@@ -311,7 +311,7 @@ static bool find_unpacked(struct choosing *c, const char *word, char ret[PATH_SI
 
 static int find_by_file(struct choosing *c, const char *word, struct case_info **ret)
 {
-        cleanup_close int fd = open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        cleanup_close int fd = names_several(word) ? -1 : open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         char unpacked[PATH_SIZE];
         struct digest d;
         struct stat st;
@@ -409,7 +409,7 @@ static int choose_word(struct choosing *c, const char *word)
         const char *mark = strrchr(word, '#');
         size_t n = 0;
         bool is_set;
-        int r = find_one(c, word, &info);
+        int r = names_several(word) ? -ENOENT : find_one(c, word, &info);
 
         if (r == -ENOENT && mark && mark > word && (is_number(mark + 1) || names_several(mark + 1)))
                 return choose_queries(c, word, mark + 1);
@@ -425,6 +425,18 @@ static int choose_word(struct choosing *c, const char *word)
         }
         if (r == 0 && info)
                 choose(c, info);
+        return r;
+}
+
+int cases_select_set(struct workspace *w, const char *set, struct case_selection *ret)
+{
+        struct choosing c = {.cases = workspace_cases(w), .sets = workspace_sets(w), .chosen = ret};
+        bool is_one;
+        size_t n;
+        int r = set ? choose_set(&c, set, &is_one) : choose_matching(&c, match_folder, "", &n);
+
+        case_selection_done(&c.all);
+        free(c.taken);
         return r;
 }
 

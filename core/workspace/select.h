@@ -40,7 +40,9 @@ void case_selection_done(struct case_selection *s);
 
 /* A word names one case by its id, its name, a prefix of its sha256 (at least four digits, ten if all are decimal), or a file with its bytes; or
  * several cases by A-B (ids), a pattern with * ? [ over names, FOLDER/ of names, a set's name, or `all`. #N, #A-B or #all after any of these: queries
- * of the scripts. -ENOENT: a word names nothing; -ENOTUNIQ. */
+ * of the scripts. `all` and A-B go before a case's name, a case's name before the others. -ENOENT: a word names nothing; -ENOTUNIQ. */
 int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
+/* The cases of a set, whatever else has its name; NULL: all cases, of which there may be none. -ENOENT: no such set, or it is empty. */
+int cases_select_set(struct workspace *w, const char *set, struct case_selection *ret);
 /* True if a word names a single case, and not several. */
 bool case_word_is_single(const char *word);

@@ -100,6 +100,10 @@ test_that "set remove NAME CASE takes cases out, set remove NAME the set" '
 	run 0 set remove smoke && run 3 case list smoke && has err "no case .smoke." && run 3 set remove smoke && has err "no set .smoke." && run 3 set list smoke && has err "no set .smoke."'
 test_that "an empty set says so" 'run 0 set remove one 4 && run 3 case list one && has err "no cases in the set .one."'
 test_that "a set cannot have the name of something else" 'for name in all 3 2-3 "a/b" "x*" .; do run 2 set add "$name" 1 && has err "set" || exit 1; done; run 3 set add fine nothere && run 3 set list fine'
+test_that "all and 1-3 are all cases and a range, also if a case has that name" '
+	mkdir words && for name in all 1-3 few z; do echo "(check-sat);$name" >words/$name; done && export SOLVERFS_STORE=$top/words/store && run 0 init && run 0 case add words/[a-z1]* &&
+	run 0 case list all && [ "$(grep -c . out)" = 4 ] && run 0 case list 1-3 && [ "$(field 1 | tr "\n" " ")" = "1 2 3 " ] && run 0 case list && [ "$(grep -c . out)" = 4 ] &&
+	run 0 set add few 1 4 && run 0 case list few && [ "$(grep -c . out)" = 1 ] && run 0 export --format csv --set few --output few.csv && run 0 case remove 1-3 && cd words && run 3 case list 1-3 && run 0 case list all && [ "$(field 1)" = 4 ]'
 test_that "no such case is status 3" 'run 3 case list 99 && has err "no case .99." && empty out'
 test_that "case add goes on behind what failed, and ends with 1" 'echo "(check-sat);m" >m.smt2; run 1 case add missing.smt2 m.smt2 && has err "missing.smt2" && has out "new	m.smt2"'
 test_that "a log of Z3's API is no case, and it says what to write instead" \

@@ -212,16 +212,10 @@ void cmd_case_list(int argc, char **argv)
                 "List the cases (default: all): id, status, logic, size in bytes, the start of its sha256, name.\v"
                 "In names, control bytes, backslashes and bytes that are not valid UTF-8 are written as \\t, \\n, \\\\ and \\xNN.";
         cleanup_case_selection struct case_selection s = {0};
-        cleanup_free uint32_t *ids = NULL;
-        char every[] = "all";
         struct words words = command_parse(argc, argv, "[CASE...]", doc, options_json);
-        size_t n = 0;
 
         command_open(0);
-        if (words.n == 0)
-                command_must(cases_list(workspace_cases(common.workspace), &ids, &n));
-        if (words.n > 0 || n > 0) /* 'all' of no cases would be an error */
-                command_cases(words.n > 0 ? words.list : (char *[]){every}, MAX(words.n, 1), &s);
+        command_must(words.n > 0 ? cases_select(common.workspace, words.list, words.n, &s) : cases_select_set(common.workspace, NULL, &s));
         for (size_t i = 0; i < s.n && !output_broken(); i++)
                 list_case(s.list[i]);
 }

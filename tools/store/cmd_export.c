@@ -186,7 +186,6 @@ static void open_target(struct exporting *o)
 
 static void choose(struct exporting *o)
 {
-        char *words[] = {(char *)o->set};
         size_t n_revisions = 0;
 
         if (o->solver_name)
@@ -200,7 +199,7 @@ static void choose(struct exporting *o)
         if (o->set && n_revisions < o->words.n)
                 command_refuse(STATUS_USAGE, "--set and CASE... exclude each other");
         if (o->set)
-                command_cases(words, 1, &o->cases);
+                command_must(cases_select_set(common.workspace, o->set, &o->cases));
         else if (o->has_cases)
                 command_cases(o->words.list + n_revisions, o->words.n - n_revisions, &o->cases);
 }

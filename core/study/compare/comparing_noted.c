@@ -14,8 +14,7 @@ void comparing_noted_done(struct comparing_noted *n)
 
 int comparing_cases(struct workspace *w, const char *set, const struct comparing_version version[2], struct case_selection *ret)
 {
-        char *word = (char *)(set ? set : "all");
-        int r = cases_select(w, &word, 1, ret);
+        int r = cases_select_set(w, set, ret);
 
         if (r < 0)
                 return r == -ENOENT ? 0 : r;

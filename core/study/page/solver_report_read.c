@@ -36,7 +36,6 @@ void report_newer(struct report *r, int64_t seconds)
 static int read_cases(struct report *r)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
-        char *word = (char *)(r->options->set ? r->options->set : "all");
         size_t n, every;
         int e = r->options->set ? sets_get(workspace_sets(r->workspace), r->options->set, &set) : 0;
 
@@ -44,7 +43,7 @@ static int read_cases(struct report *r)
                 return e;
         if (set)
                 report_newer(r, set->changed);
-        e = cases_select(r->workspace, &word, 1, &r->cases);
+        e = cases_select_set(r->workspace, r->options->set, &r->cases);
         if (e < 0)
                 return e == -ENOENT ? 0 : e; /* an empty set */
         case_selection_keep(&r->cases, r->solver->recipe->format);
