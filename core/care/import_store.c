@@ -59,7 +59,7 @@ static int take_status(const struct import *i, const struct case_info *info, uin
 
         if (r < 0 || info->status == VERDICT_UNKNOWN || ours->status == info->status)
                 return r;
-        r = cases_set_status(workspace_cases(i->source->here), id, info->status);
+        r = ours->status == VERDICT_UNKNOWN ? cases_set_status(workspace_cases(i->source->here), id, info->status) : -EEXIST;
         if (r == -EEXIST)
                 source_say(i->source, "case %u is %s here, and %s there, where it is case %u: here it stays as it is", id,
                            verdict_name(ours->status), verdict_name(info->status), info->id);

@@ -5,7 +5,7 @@
 #include "cache/base/record.h"
 
 /* version(1) format(1) removed(1: REMOVED, DERIVED, QUERY, UNNAMED) status(1) sizes of name, logic and expected(4 each) size(8) added(8) sha256, then
- * name, logic and a byte for each of expected; with QUERY the id of the whole and the query's number (4 each) */
+ * name, logic and a byte for each of expected; with QUERY the id of the whole and the query's number (4 each); status_set(8) if it is not 0 */
 #define RECORD_VERSION 1
 #define REMOVED_AT     2
 #define REMOVED        1
@@ -86,11 +86,12 @@ struct case_info *case_info_query(const struct case_info *whole, uint32_t query)
         return i;
 }
 
-struct case_info *case_info_with_status(const struct case_info *old, enum verdict status)
+struct case_info *case_info_with_status(const struct case_info *old, enum verdict status, int64_t set)
 {
         struct case_info *i = info_like(old, slice_string(old->name), slice_string(old->logic), 1);
 
         i->status = i->expected[0] = status;
+        i->status_set = set;
         return i;
 }
 
@@ -114,6 +115,8 @@ void case_record_encode(const struct case_info *i, struct buffer *ret)
                 record_put_u32(ret, i->whole);
                 record_put_u32(ret, i->query);
         }
+        if (i->status_set != 0)
+                record_put_u64(ret, (uint64_t)i->status_set);
 }
 
 int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
@@ -146,6 +149,8 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
                 head.whole = record_u32(&rec);
                 head.query = record_u32(&rec);
         }
+        if (record_left(&rec) > 0) /* not in older records */
+                head.status_set = (int64_t)record_u64(&rec);
         if (status >= N_VERDICTS)
                 record_fail(&rec);
         for (size_t k = 0; k < expected.size; k++)

@@ -547,7 +547,8 @@ int cases_remove(struct cases *c, uint32_t id)
         return u.r;
 }
 
-static int set_status_in(struct cases *c, struct store_txn *t, uint32_t id, enum verdict status, bool *ret_changed)
+/* `stated`: by the case's bytes. */
+static int set_status_in(struct cases *c, struct store_txn *t, uint32_t id, enum verdict stated, enum verdict status, bool *ret_changed)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL, *i = NULL;
         int r = record_get(c, t, id, &old);
@@ -557,20 +558,30 @@ static int set_status_in(struct cases *c, struct store_txn *t, uint32_t id, enum
                 return r;
         if (old->n_expected > 1)
                 return errorf(-EINVAL, "case %u has %zu check-sat: which of them is %s cannot be said", id, old->n_expected, verdict_name(status));
-        if (old->status != VERDICT_UNKNOWN)
-                return errorf(-EEXIST, "the status of case %u is %s already", id, verdict_name(old->status));
-        i = case_info_with_status(old, status);
+        if (stated != VERDICT_UNKNOWN)
+                return errorf(-EEXIST, "the status of case %u is %s by the file itself, and no other one can be set", id, verdict_name(old->status));
+        i = case_info_with_status(old, status, now_seconds());
         r = record_put(c, t, i);
         return r < 0 ? r : note_change(c, t);
 }
 
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
 {
+        cleanup(case_info_unrefp) struct case_info *info = NULL, *stated = NULL;
         struct store_update u = {.store = c->store};
+        cleanup_close int fd = -1;
         bool has_changed = false;
+        int r = cases_get(c, id, &info);
 
-        while (status != VERDICT_UNKNOWN && store_update_begins(&u))
-                u.r = set_status_in(c, u.txn, id, status, &has_changed);
+        if (r < 0 || info->status == status)
+                return r;
+        r = cases_open_bytes(c, info, &fd, NULL);
+        if (r == 0)
+                r = look_at(info->name, fd, info->size, &stated);
+        if (r < 0)
+                return r;
+        while (store_update_begins(&u))
+                u.r = set_status_in(c, u.txn, id, stated->status, status, &has_changed);
         return u.r < 0 ? u.r : has_changed;
 }
 
@@ -600,8 +611,9 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 r = record_get(c, t, id, &now); /* as of the transaction */
         if (r == 0 && now->removed)
                 r = errorf(-ENOENT, "case %u was removed", id);
+        i->status_set = r == 0 ? now->status_set : 0;
         if (r == 0 && i->status == VERDICT_UNKNOWN && now->status != VERDICT_UNKNOWN && i->n_expected <= 1) { /* set by a person: it stays */
-                struct case_info *known = case_info_with_status(i, now->status);
+                struct case_info *known = case_info_with_status(i, now->status, i->status_set);
 
                 case_info_unref(i);
                 i = known;

@@ -29,6 +29,7 @@ struct case_info {
         struct digest sha256;
         uint64_t size;
         int64_t added;       /* seconds */
+        int64_t status_set;  /* seconds; the last cases_set_status(); 0: never */
         char *name;          /* as given; relative, '/' allowed inside; any bytes but NUL */
         char *logic;         /* of (set-logic …), "none" if there is none; "cnf" for DIMACS */
         enum verdict status; /* from the last (set-info :status …), a comment "c status sat", or cases_set_status(); else
@@ -42,8 +43,8 @@ static inline bool case_is_there(const struct case_info *c)
 {
         return c->query > 0 ? !c->whole_is_removed : !c->removed;
 }
-/* A copy with that status, of a case with one question, or whose questions were not counted. */
-struct case_info *case_info_with_status(const struct case_info *old, enum verdict status);
+/* A copy with that status, set at that time, of a case with one question, or whose questions were not counted. */
+struct case_info *case_info_with_status(const struct case_info *old, enum verdict status, int64_t set);
 
 /* The digest by which the case is found, and which stands for it in keys: its sha256; a question of another case has a digest of its own. */
 struct digest case_identity(const struct case_info *c);
@@ -74,8 +75,8 @@ int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE]);
 int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
 /* The length of the unpacked case's name: all but .gz, .xz, .bz2 or .zst. */
 size_t case_unpacked_name(const char *name);
-/* Sets the status of a case that does not state it itself: DIMACS, or SMT-LIB with one check-sat. 1: newly known; 0: it was known, or `status` is
- * VERDICT_UNKNOWN. -EEXIST with a sentence: another status is known. -EINVAL: several check-sat. */
+/* Sets the status of a case that does not state it itself, DIMACS or SMT-LIB with one check-sat, or replaces it; VERDICT_UNKNOWN takes it away. 1: it
+ * is another one than before; 0: the same. -EEXIST with a sentence: the case's bytes state another one. -EINVAL: several check-sat. */
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status);
 int cases_remove(struct cases *c, uint32_t id);
 /* Renames a case. -EINVAL also where a file of that name could not begin as this one. For writers that use a temporary name first. */

@@ -40,14 +40,21 @@ bool answers_contradict(const struct fact *f, const struct case_info *info)
         return false;
 }
 
-/* The letters of the questions of unknown status. Empty if nothing can be disputed. */
+void answers_judge(struct fact *f, const struct case_info *info)
+{
+        if (fact_moment(f) <= info->status_set) /* its samples were judged by another status */
+                f->wrong = false;
+        f->wrong |= answers_contradict(f, info);
+}
+
+/* The letters of the questions whose status is unknown, or was set and may be replaced. Empty if there are none. */
 static void disputable(const struct fact *f, const struct case_info *info, struct buffer *ret)
 {
         bool any = false;
 
         letters_of(f, ret);
         for (size_t i = 0; i < ret->size; i++) {
-                if (expected_at(info, i) != VERDICT_UNKNOWN)
+                if (expected_at(info, i) != VERDICT_UNKNOWN && info->status_set == 0)
                         ret->data[i] = '?';
                 any |= ret->data[i] != '?';
         }
@@ -267,6 +274,8 @@ static int find_pair(struct workspace *w, const struct notes *said, size_t i, si
                 r = find_witness(w, said, k, NULL, &b);
         else if (r == 0 && of && (r = find_witness(w, said, k, of, &b)) == 1)
                 r = find_witness(w, said, i, NULL, &a);
+        if (r == 1 && a.cell.info->status_set != 0 && a.cell.info->status != VERDICT_UNKNOWN)
+                return 0; /* one of them is wrong, and told so */
         if (r == 1)
                 dispute_line(&a, &b, question, ret);
         return r;

@@ -9,5 +9,7 @@
 int answers_note(struct store_txn *t, const struct noted_fact *f);
 /* Writes the fact to the log of a mount, after the transaction; commands report it themselves. */
 void answers_log(struct workspace *w, const struct noted_fact *f);
+/* Judges a stored fact by the case's status as it is now: that may be newer than the fact. */
+void answers_judge(struct fact *f, const struct case_info *info);
 /* True if an answer of the chosen sample contradicts the expected one; fact->wrong covers the other samples. */
 bool answers_contradict(const struct fact *f, const struct case_info *info);

@@ -5,7 +5,7 @@
  *
  *     wrong/<fact>                           the answer contradicts the case's status
  *     disturbed/<fact>      tries            every sample was disturbed (disturbed.h)
- *     said/<case>/<answers>/<fact>  letters  the answers where the status is unknown (answers.h); <answers> is a digest of the letters
+ *     said/<case>/<answers>/<fact>  letters  the answers where the status is unknown or was set (answers.h); <answers> is a digest of the letters
  *
  * All code that puts a fact, imports included, calls fact_note(), so the rows follow the facts. */
 #pragma once

@@ -63,7 +63,7 @@ static int read_rows(struct store_txn *t, const uint8_t prefix[FACT_KEY_SIZE], s
                 if (ret->info && fact_for_case(&f, ret->info) < 0)
                         continue;
                 if (ret->info)
-                        f->wrong |= answers_contradict(f, ret->info); /* as in resolved_find_in() */
+                        answers_judge(f, ret->info);
                 add_measurement(ret, key_get_u32((const uint8_t *)each.key.data + FACT_KEY_SIZE), f);
         }
         return r;

@@ -196,7 +196,7 @@ int resolved_find_in(struct store_txn *t, const struct resolved_cell *resolved, 
         else if (r == 0)
                 r = -ENOENT;
         if (r == 0)
-                (*ret)->wrong |= answers_contradict(*ret, info); /* the case's status may be newer than the fact */
+                answers_judge(*ret, info);
         return r;
 }
 

@@ -49,7 +49,7 @@ static void take_status(const struct case_info *of, struct case_info **info)
 
         if (of->status == VERDICT_UNKNOWN || (*info)->status != VERDICT_UNKNOWN || (*info)->n_expected > 1)
                 return;
-        answered = case_info_with_status(*info, of->status);
+        answered = case_info_with_status(*info, of->status, of->status_set);
         case_info_unref(*info);
         *info = answered;
 }

@@ -765,6 +765,30 @@ START_TEST(test_format_behind_long_comments)
 }
 END_TEST
 
+START_TEST(test_a_status_is_replaced)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct cases *c = open_cases();
+        uint32_t id, stated;
+
+        assert_ok(add(c, "a.smt2", "(check-sat)", &id));
+        assert_ok(add(c, "b.smt2", sat, &stated));
+        ck_assert_int_eq(cases_set_status(c, id, VERDICT_SAT), 1);
+        ck_assert_int_eq(cases_set_status(c, id, VERDICT_SAT), 0);
+        assert_ok(cases_remove(c, id));
+        assert_ok(add(c, "a.smt2", "(check-sat)", &id));
+        ck_assert_int_eq(cases_set_status(c, id, VERDICT_UNSAT), 1);
+        assert_ok(cases_rename(c, id, "c.smt2"));
+        assert_ok(cases_get(c, id, &info));
+        ck_assert(info->status == VERDICT_UNSAT && info->expected[0] == VERDICT_UNSAT && info->status_set > 0);
+        ck_assert_int_eq(cases_set_status(c, id, VERDICT_UNKNOWN), 1);
+        ck_assert_int_eq(cases_set_status(c, stated, VERDICT_SAT), 0);
+        assert_error(cases_set_status(c, stated, VERDICT_UNSAT), EEXIST);
+        assert_error(cases_set_status(c, stated, VERDICT_UNKNOWN), EEXIST);
+        close_cases(c);
+}
+END_TEST
+
 /* It was made before its script got a status and another name. */
 START_TEST(test_query_follows_its_script)
 {
@@ -859,5 +883,5 @@ END_TEST
 SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
-      test_scan, test_format, test_format_behind_long_comments, test_query_follows_its_script, test_unlisted_that_is_listed,
+      test_scan, test_format, test_format_behind_long_comments, test_a_status_is_replaced, test_query_follows_its_script, test_unlisted_that_is_listed,
       test_status_set_while_renamed)

@@ -117,8 +117,14 @@ test_that "a wrong answer is told" '
 test_that "one whose answer is not known is none" 'run 0 run sat v6 n.cnf && [ "$(field 7)" = - ] && run 0 -q status && ! has err n.cnf'
 test_that "until case add says so: what was measured before is wrong then" '
 	run 0 case add --status unsat n.cnf && run 1 run sat v6 n.cnf && [ "$(field 7)" = WRONG ] && run 0 -q status && has err "says sat on case [0-9]* .n.cnf., whose status is unsat"'
-test_that "another status is refused, the same is not, and it stays" '
-	run 1 case add --status sat n.cnf && has err "status of case [0-9]* is unsat already" && run 0 case add --status UNSAT n.cnf && run 0 case list n.cnf && [ "$(field 2)" = unsat ]'
+cnf k.cnf $'c say SATISFIABLE\n' k
+test_that "another one replaces it, and is told: what was wrong is right then, and what was right is wrong" '
+	run 0 case add --status UNSAT n.cnf && ! has err "status" && run 0 case add --status sat n.cnf && has err "status of case [0-9]* was unsat, and is sat now" && run 0 case list n.cnf && [ "$(field 2)" = sat ] &&
+	run 0 run sat v6 n.cnf && [ "$(field 7)" = correct ] && run 0 -q status && ! has err n.cnf && run 0 case add --status sat k.cnf && run 0 run sat v6 k.cnf && run 0 case remove k.cnf &&
+	run 0 case add k.cnf && run 0 case list k.cnf && [ "$(field 2)" = sat ] && run 0 case add --status unsat k.cnf && run 0 -q status && has err "k.cnf., whose status is unsat" && run 1 run sat v6 k.cnf'
+test_that "unknown takes it away; that of the file itself stays" '
+	run 0 case add --status unknown k.cnf && run 0 run sat v6 k.cnf && [ "$(field 7)" = - ] && run 0 -q status && ! has err k.cnf && run 0 case remove k.cnf &&
+	for status in unsat unknown; do run 1 case add --status $status s.cnf && has err "status of case [0-9]* is sat by the file itself, and no other" || exit 1; done; run 0 case list s.cnf && [ "$(field 2)" = sat ]'
 test_that "what is no status is refused" '
 	run 2 case add --status maybe n.cnf && echo perhaps >s.cnf.status && run 1 case add s.cnf && has err "s.cnf.status says neither"; rm s.cnf.status'
 mkdir dir && cnf dir/x.cnf "" e && echo unsat >dir/x.cnf.status

@@ -10,7 +10,7 @@
 static void parse_status(void *to, const char *text)
 {
         if (case_status_parse(slice_string(text), to) < 0)
-                command_usage("--status is sat or unsat, not '%s'", text);
+                command_usage("--status is sat, unsat or unknown, not '%s'", text);
 }
 
 /* -- add -------------------------------------------------------------------------------------------------------- */
@@ -18,6 +18,7 @@ static void parse_status(void *to, const char *text)
 struct adding {
         struct cases *cases;
         enum verdict answer; /* --status */
+        bool has_answer;
         struct file {
                 char *path, *name; /* owned until the end of the process */
         } *files;
@@ -49,14 +50,20 @@ static int status_beside(const char *path, enum verdict *ret)
         return r;
 }
 
-/* Sets the status given for a case. Earlier answers may prove wrong by it. */
+/* Sets the status given for a case, in place of one given before. Earlier answers may prove wrong by it. */
 static int set_status(struct adding *a, uint32_t id, const char *path)
 {
+        cleanup(case_info_unrefp) struct case_info *before = NULL;
         enum verdict status = a->answer;
-        int r = status == VERDICT_UNKNOWN ? status_beside(path, &status) : 0;
+        int r = a->has_answer ? 0 : status_beside(path, &status);
 
+        if (r < 0 || (!a->has_answer && status == VERDICT_UNKNOWN))
+                return r;
+        r = cases_get(a->cases, id, &before);
         if (r == 0)
                 r = cases_set_status(a->cases, id, status);
+        if (r == 1 && before->status != VERDICT_UNKNOWN)
+                note("the status of case %u was %s, and is %s now", id, verdict_name(before->status), verdict_name(status));
         return r == 1 ? answers_look_again(common.workspace, id) : r;
 }
 
@@ -159,7 +166,8 @@ void cmd_case_add(int argc, char **argv)
         const char *name = NULL;
         const struct command_option options[] = {
                 {"name", 'n', "NAME", "The case's name (with one FILE; default: the file's name)", .text = &name},
-                {"status", 's', "STATUS", "The correct answer, sat or unsat, if the file does not give it", .parse = parse_status, .to = &a.answer},
+                {"status", 's', "STATUS", "The correct answer, sat, unsat or unknown, if the file does not give it", .parse = parse_status,
+                 .to = &a.answer, .is_given = &a.has_answer},
                 OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};
         struct words files = command_parse(argc, argv, "FILE|DIR...", doc, options);
