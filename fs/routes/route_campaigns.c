@@ -3,6 +3,7 @@
 #include "fs/routes/routes.h"
 
 #include <limits.h>
+#include <sys/stat.h>
 
 #include "core/report/plot.h"
 #include "core/study/observation/campaign_store.h"
@@ -98,6 +99,32 @@ static int campaign_file(struct tree *t, const struct node *n, const char *file,
         if (r == 0)
                 r = read_file(path, SIZE_MAX, ret);
         return r == -ENOENT ? 0 : r;
+}
+
+/* Settings and status: the status's; others: of the file that they print. */
+static int campaign_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        const bool is_picture = strcmp(n->route->name, "progress.svg") == 0;
+        struct campaign_settings settings = {0};
+        struct campaign_status status = {0};
+        cleanup_free char *name = NULL;
+        char folder[PATH_SIZE], path[PATH_SIZE];
+        struct stat st;
+        int r = campaign_name(t, n, &name);
+
+        if (r == 0 && n->route->content == campaign_content) {
+                r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, &status);
+                *ret = MAX(*ret, status.changed);
+                campaign_settings_done(&settings);
+                return r;
+        }
+        if (r == 0)
+                r = campaign_folder(tree_workspace(t), n->solver->recipe->name, name, folder);
+        if (r == 0)
+                r = path_join(path, folder, is_picture ? "progress.tsv" : n->route->name);
+        if (r == 0 && stat(path, &st) == 0)
+                *ret = st.st_mtime;
+        return r;
 }
 
 static int campaign_file_content(struct tree *t, const struct node *n, struct buffer *ret)
@@ -198,19 +225,19 @@ static const struct route rows[] = {
          .type = NODE_FOLDER, .moves = true, .absent = ABSENT_FOREVER, .names = names, .space = NAMES_CAMPAIGN,
          .of_solver = true},
         {118, IN(KIND_CAMPAIGN), .name = "settings", .starts = true, .type = NODE_LIVE,
-         .content = campaign_content},
+         .content = campaign_content, .mtime = campaign_mtime},
         {KIND_CAMPAIGN_STATUS, IN(KIND_CAMPAIGN), .name = "status", .starts = true, .type = NODE_LIVE,
-         .content = campaign_content},
+         .content = campaign_content, .mtime = campaign_mtime},
         {120, IN(KIND_CAMPAIGN), .name = "progress.tsv", .starts = true, .type = NODE_LIVE,
-         .content = campaign_file_content},
+         .content = campaign_file_content, .mtime = campaign_mtime},
         {121, IN(KIND_CAMPAIGN), .name = "progress.svg", .starts = true, .type = NODE_LIVE,
-         .content = campaign_picture},
+         .content = campaign_picture, .mtime = campaign_mtime},
         {122, IN(KIND_CAMPAIGN), .name = "operators.tsv", .starts = true, .type = NODE_LIVE,
-         .exists = has_table, .content = campaign_file_content},
+         .exists = has_table, .content = campaign_file_content, .mtime = campaign_mtime},
         {KIND_CAMPAIGN_RULES, IN(KIND_CAMPAIGN), .name = "rules.tsv", .starts = true, .type = NODE_LIVE, .exists = has_table,
-         .content = campaign_file_content},
+         .content = campaign_file_content, .mtime = campaign_mtime},
         {123, IN(KIND_CAMPAIGN), .name = "log", .starts = true, .type = NODE_LIVE,
-         .content = campaign_file_content},
+         .content = campaign_file_content, .mtime = campaign_mtime},
 };
 
 const struct subtree campaigns_subtree = {rows, ARRAY_SIZE(rows)};

@@ -58,6 +58,16 @@ int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
         return r;
 }
 
+static int status_mtime(struct tree *t, const struct node *n, int64_t *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+
+        if (r == 0)
+                *ret = MAX(info->added, info->status_set);
+        return r;
+}
+
 static int case_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -201,7 +211,7 @@ static const struct route rows[] = {
          .about = "of its bytes"},
         {KIND_CASE_LOGIC, IN(KIND_CASE), .name = "logic", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
-        {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text, .mtime = case_mtime,
+        {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text, .mtime = status_mtime,
          .about = "its :status, or the one given by case add --status; else 'unknown'"},
         {188, IN(KIND_CASE), .name = "features.tsv", .type = NODE_COMPUTED, .moves = true, .rewritten = true, .starts = true,
          .content = features_content, .query = features_query, .answer = features_answer, .mtime = case_mtime,

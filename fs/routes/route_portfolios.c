@@ -2,6 +2,8 @@
  * that number in `commit` and the case in `item`. */
 #include "fs/routes/routes.h"
 
+#include <sys/stat.h>
+
 #include "core/portfolio/portfolio.h"
 
 enum {
@@ -41,6 +43,27 @@ static int portfolio_text(struct tree *t, const struct node *n, struct buffer *r
         return n->inode.kind == KIND_PORTFOLIO_ARMS    ? portfolio_print_arms(tree_workspace(t), p, ret)
                : n->inode.kind == KIND_PORTFOLIO_SCORE ? portfolio_print_score(tree_workspace(t), p, ret)
                                                        : portfolio_plot_score(tree_workspace(t), p, ret);
+}
+
+static int newest_segment(void *user, const char *folder, const char *name)
+{
+        char path[PATH_SIZE];
+        struct stat st;
+
+        if (path_join(path, folder, name) == 0 && stat(path, &st) == 0)
+                *(int64_t *)user = MAX(*(int64_t *)user, st.st_mtime);
+        return 0;
+}
+
+/* The store's last write: a trial, the run of an arm alone, a case's status, a reset and the definition all change these files. */
+static int portfolio_mtime(struct tree *t, const struct node *, int64_t *ret)
+{
+        const char *store = store_dir(workspace_store(tree_workspace(t)));
+        char journal[PATH_SIZE];
+        int r = path_join(journal, store, "journal");
+
+        newest_segment(ret, store, "config");
+        return r < 0 ? r : folder_each(journal, newest_segment, ret);
 }
 
 /* -- portfolios/<name>/cases/<case> -- */
@@ -101,11 +124,11 @@ static const struct route rows[] = {
          .generation = any_listing, .about = "choices among solvers that learn: solverfs portfolio add NAME ARM..."},
         {KIND_PORTFOLIO, IN(KIND_PORTFOLIOS), .shown = "<portfolio>", .type = NODE_FOLDER, .moves = true,
          .absent = ABSENT_FOREVER, .names = names, .space = NAMES_PORTFOLIO, .about = "one of them"},
-        {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", .type = NODE_LIVE, .content = portfolio_text,
+        {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", .type = NODE_LIVE, .content = portfolio_text, .mtime = portfolio_mtime,
          .about = "what it chooses among"},
-        {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", .type = NODE_LIVE, .content = portfolio_text,
+        {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", .type = NODE_LIVE, .content = portfolio_text, .mtime = portfolio_mtime,
          .about = "PAR-2 and solved against each arm alone and the virtual best; never starts work"},
-        {180, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = portfolio_text,
+        {180, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = portfolio_text, .mtime = portfolio_mtime,
          .about = "PAR-2 over the cases as they came; never starts work"},
         {KIND_PORTFOLIO_CASES, IN(KIND_PORTFOLIO), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what it answers"},

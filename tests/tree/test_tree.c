@@ -970,6 +970,29 @@ START_TEST(test_many_new_cases_can_be_removed)
 }
 END_TEST
 
+START_TEST(test_a_status_set_later_has_its_time)
+{
+        static const uint8_t key[] = {0, 0, 0, 1};
+        cleanup_blob struct blob b = {0};
+        struct tester t;
+        uint64_t status;
+
+        world_make(NULL);
+        tester_start(&t);
+        ck_assert_int_eq(add(&t, "a.smt2", "(check-sat)\n"), 0);
+        assert_ok(store_fetch(workspace_store(t.workspace), TABLE_CASES, SLICE(key, 4), &b));
+        memset((char *)b.data + 24, 0, 8); /* it was added in 1970 */
+        assert_ok(store_set(workspace_store(t.workspace), TABLE_CASES, SLICE(key, 4), SLICE(b.data, b.size)));
+        status = find(&t, "cases/1/status");
+        ck_assert_uint_eq(attributes(&t, status).mtime, 0);
+        ck_assert_int_eq(cases_set_status(workspace_cases(t.workspace), 1, VERDICT_SAT), 1);
+        ck_assert_uint_gt(attributes(&t, status).mtime, 0);
+        ck_assert_uint_eq(attributes(&t, find(&t, "cases/1/input.smt2")).mtime, 0);
+        tester_stop(&t);
+        world_end();
+}
+END_TEST
+
 /* To print a case's features takes long, so only an open does it, as a job. The second case ends within an assertion, which its reader is told. */
 START_TEST(test_features_are_read_at_an_open)
 {
@@ -1288,7 +1311,7 @@ int main(void)
                                       test_told_again_when_forgotten,
                                       test_more_measured_again_than_is_recorded,
                                       test_files,
-                                      test_new_cases, test_many_new_cases_can_be_removed, test_features_are_read_at_an_open,
+                                      test_new_cases, test_many_new_cases_can_be_removed, test_a_status_set_later_has_its_time, test_features_are_read_at_an_open,
                                       test_interrupts,
                                       test_interrupts_race,
                                       test_end_under_load,
