@@ -141,6 +141,16 @@ static int new_case_commit(struct new_case *n)
         return r;
 }
 
+int new_case_remove(struct new_case *n)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
+        int r = take_back(n);
+
+        if (r == 0)
+                *n->name = '\0';
+        return r;
+}
+
 int new_case_flush(struct new_case *n)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&n->lock);

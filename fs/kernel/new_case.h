@@ -34,6 +34,8 @@ DECLARE_REFS(new_case) /* the last unref closes the file */
 void new_case_name(struct new_case *n, char *ret, size_t size);
 /* A case made from now on gets this name. */
 void new_case_rename(struct new_case *n, const char *name);
+/* Removes the case that it made, and makes none any more. */
+int new_case_remove(struct new_case *n);
 /* Returns the number of bytes written, or -errno. -EFBIG: the case would become too large; -EINVAL: it does not begin as one. Both are reported at once,
  * before all of it is written. */
 ssize_t new_case_write(struct new_case *n, const void *data, size_t size, off_t offset);

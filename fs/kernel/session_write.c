@@ -11,7 +11,7 @@ struct written {
         uint64_t ino, until; /* now_ns() */
         struct stat st;
         char name[NAME_MAX + 1];
-        uint32_t id; /* of the case it became */
+        uint32_t id; /* of the case it became; 0: none yet, and it is open */
         bool made;   /* no case had these bytes before */
 };
 
@@ -19,7 +19,7 @@ struct writing {
         pthread_mutex_t lock;
         /* under lock */
         LIST_HEAD(, new_case) open;
-        struct written *written; /* owned; files just closed, in places that are used again */
+        struct written *written; /* owned; files that are open or were just closed, in places that are used again */
         size_t n_written;
 };
 
@@ -134,29 +134,28 @@ int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
         return 0;
 }
 
-/* Finds the case just written under a name in cases/, unless it has been removed since. */
+/* Finds the file being written or just written under a name in cases/, unless its case has been removed since. */
 static bool written_is_there(struct session *s, const char *name, struct written *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
 
         return written_find(s->writing, 0, name, ret) &&
-               cases_get(workspace_cases(tree_workspace(s->tree)), ret->id, &info) == 0 && !info->removed;
+               (ret->id == 0 || (cases_get(workspace_cases(tree_workspace(s->tree)), ret->id, &info) == 0 && !info->removed));
 }
 
 bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param *ret)
 {
         struct written f;
 
-        if (!written_is_there(s, name, &f))
+        if (!written_is_there(s, name, &f) || writing_stat(s->writing, f.ino, &ret->attr) < 0)
                 return false;
-        ret->attr = f.st;
-        ret->ino = f.st.st_ino;
+        ret->ino = f.ino;
         return true;
 }
 
 static void note_written(struct writing *w, struct new_case *n)
 {
-        struct written done = {.ino = new_case_ino(n), .until = now_ns() + WRITTEN_NS};
+        struct written done = {.ino = new_case_ino(n), .until = UINT64_MAX}; /* it is open */
 
         if (writing_stat(w, done.ino, &done.st) < 0)
                 return;
@@ -165,13 +164,17 @@ static void note_written(struct writing *w, struct new_case *n)
         done.id = n->id;
         done.made = n->made;
         pthread_mutex_unlock(&n->lock);
-        written_add(w, &done);
+        if (*done.name) /* not removed */
+                written_add(w, &done);
 }
 
 static void forget_new_case(struct writing *w, struct new_case *n)
 {
         pthread_mutex_lock(&w->lock);
         LIST_REMOVE(n, others);
+        for (size_t i = 0; i < w->n_written; i++)
+                if (w->written[i].ino == new_case_ino(n))
+                        w->written[i].until = w->written[i].id == 0 ? 0 : MIN(w->written[i].until, now_ns() + WRITTEN_NS);
         pthread_mutex_unlock(&w->lock);
         new_case_unref(n);
 }
@@ -270,6 +273,7 @@ static void do_create(const struct writing_request *w)
         pthread_mutex_lock(&s->writing->lock);
         LIST_INSERT_HEAD(&s->writing->open, made, others);
         pthread_mutex_unlock(&s->writing->lock);
+        note_written(s->writing, made);
         e.ino = new_case_ino(made);
         writing_stat(s->writing, e.ino, &e.attr);
         fi.fh = (uintptr_t)made;
@@ -395,15 +399,14 @@ static void do_unlink(const struct writing_request *w)
         struct written f;
         int r = is_cases(s, w->ino) && written_is_there(s, w->data, &f) ? 0 : -EROFS;
 
-        if (r == 0 && f.made)
+        if (r == 0 && (open = new_case_of(s->writing, f.ino)))
+                r = new_case_remove(open); /* its flush may have made the case meanwhile */
+        else if (r == 0 && f.made)
                 r = cases_remove(workspace_cases(tree_workspace(s->tree)), f.id);
         if (r == 0) {
                 pthread_mutex_lock(&s->writing->lock);
                 written_drop(s->writing, f.ino, NULL);
                 pthread_mutex_unlock(&s->writing->lock);
-                open = new_case_of(s->writing, f.ino);
-                if (open)
-                        new_case_rename(open, "");
         }
         fuse_reply_err(w->req, r < 0 ? session_error(r, w->data, NULL) : 0);
 }

@@ -419,6 +419,38 @@ START_TEST(test_a_writer_is_killed)
 }
 END_TEST
 
+/* Before its first sync, too, a file has its name: a writer that is interrupted removes what it wrote. */
+START_TEST(test_a_file_being_written_has_a_name)
+{
+        struct stat st;
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        for (int removed = 0; removed <= 1; removed++) {
+                cleanup_close int fd = open("mnt/cases/x.smt2", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+                ck_assert_int_eq(write(fd, "; half\n", 7), 7);
+                assert_ok(stat("mnt/cases/x.smt2", &st));
+                ck_assert_int_eq(st.st_size, 7);
+                ck_assert(open("mnt/cases/x.smt2", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) < 0 && errno == EEXIST);
+                assert_ok(rename("mnt/cases/x.smt2", "mnt/cases/y.smt2"));
+                ck_assert(!exists("mnt/cases/x.smt2"));
+                assert_ok(stat("mnt/cases/y.smt2", &st));
+                if (removed) {
+                        assert_ok(unlink("mnt/cases/y.smt2"));
+                        ck_assert(!exists("mnt/cases/y.smt2"));
+                }
+                ck_assert_int_eq(close(steal_fd(&fd)), 0);
+                assert_shell("ls mnt/cases/by-name");
+                ck_assert_str_eq(shell_output, removed ? "" : "y.smt2\n");
+                if (!removed)
+                        assert_shell("rm mnt/cases/y.smt2");
+        }
+        assert_shell("test $(find store/cases -type f | wc -l) = 1"); /* the first one's */
+        world_end();
+}
+END_TEST
+
 /* A case that a sync made of the first part, and that is removed while its writer goes on: by the command, then the whole is a case all the same; under
  * its name, then the rest goes where that of any removed file goes. */
 START_TEST(test_removed_under_a_writer)
@@ -885,7 +917,8 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_write_rename_while_open}, {test_write_sponge}, {test_rsync, NEEDS_RSYNC}, {test_rsync_of_a_folder, NEEDS_RSYNC},
             {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large}, {test_a_refused_write},
             {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_a_bomb}, {test_what_is_no_case},
-            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_removed_under_a_writer}, {test_names}, {test_folders_of_names},
+            {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_a_file_being_written_has_a_name},
+            {test_removed_under_a_writer}, {test_names}, {test_folders_of_names},
             {test_changes_from_elsewhere}, {test_a_status_given_later},
             {test_an_error_of_a_moment}, {test_remove}, {test_many_at_once}, {test_large}, {test_dimacs},
             {test_dimacs_in_pieces},
