@@ -166,7 +166,7 @@ int new_case_flush(struct new_case *n)
         if (fstat(n->fd, &st) < 0)
                 return -errno;
         if (st.st_size == 0)
-                return errorf(-EINVAL, "'%s' is empty: not a case", n->name);
+                return -ENODATA;
         if (!n->dirty)
                 return 0;
         r = fault_at("case.flush");

@@ -1,8 +1,9 @@
 /* A case being written by `cp query.smt2 <mount>/cases/`.
  *
  * cp may return before RELEASE is handled, so FLUSH (close) makes the case: its error still reaches cp, and when it returns 0 the case is on disk.
- * A shell's `> file` closes a duplicate before it has written anything. So a FLUSH of an empty file fails with EINVAL (shells ignore it, cp reports
- * it), but the file stays open; and a FLUSH after further writes replaces the earlier case. If a write failed, so does FLUSH, and there is no case.
+ * A shell's `> file` closes a duplicate before it has written anything. So a FLUSH of an empty file fails with ENODATA (for the writer EINVAL: shells
+ * ignore it, cp reports it), but the file stays open; and a FLUSH after further writes replaces the earlier case. If a write failed, so does FLUSH,
+ * and there is no case.
  * Threads: FUSE may call several functions for one file at once. */
 #pragma once
 

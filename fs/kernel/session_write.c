@@ -320,7 +320,7 @@ static void do_flush(const struct writing_request *w)
 
         if (r == 0)
                 note_written(session_of(w->req)->writing, n); /* close() returns before RELEASE comes */
-        fuse_reply_err(w->req, write_error(r, "added", "case"));
+        fuse_reply_err(w->req, r == -ENODATA ? EINVAL : write_error(r, "added", "case"));
 }
 
 void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -457,7 +457,14 @@ void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, 
 
 static void do_release(const struct writing_request *w)
 {
-        forget_new_case(session_of(w->req)->writing, written_to(&w->fi));
+        struct new_case *n = written_to(&w->fi);
+        char name[NAME_MAX + 1];
+        struct stat st;
+
+        new_case_name(n, name, sizeof(name));
+        if (*name && n->failed == 0 && fstat(n->fd, &st) == 0 && st.st_size == 0)
+                log_info("a case was not added: '%s' is empty: not a case", name);
+        forget_new_case(session_of(w->req)->writing, n);
         fault_at("case.closed");
         fuse_reply_err(w->req, 0);
 }

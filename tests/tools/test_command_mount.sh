@@ -33,6 +33,8 @@ test_that "its source is the store" 'mounted "$mnt" && [ "$(findmnt -n -o SOURCE
 test_that "the daemon has no terminal, no folder of ours, and logs to the store" '
 	pid=$(daemon) && [ "$(readlink "/proc/$pid/cwd")" = / ] && [ "$(readlink "/proc/$pid/fd/0")" = /dev/null ] && [ "$(ps -o tty= -p "$pid")" = "?" ] &&
 	grep -q "is mounted at" "$SOLVERFS_STORE/log" && [ "$(stat -c %a "$SOLVERFS_STORE/log")" = 600 ]'
+test_that "a file that a shell writes, which is empty at its first close, is not logged as refused; one that stays empty is" '
+	echo "; full" >"$mnt/cases/full.smt2" && run 0 case remove full.smt2 && : >"$mnt/cases/void.smt2" && await "grep -q \"was not added: .void.smt2. is empty\" store/log" && ! grep "full.smt2. is empty" store/log'
 test_that "mounting there again is refused" 'run 1 mount "$mnt" && has err "already"'
 test_that "the command and the mount share what is known" 'run 0 run toy v1 a.smt2 --print time && cmp -s out "$mnt/toy/commits/v1/cases/1/time"'
 test_that "a new commit shows after solver update, without a new mount" '
