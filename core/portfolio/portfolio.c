@@ -72,7 +72,7 @@ static int command_recipe(const char *label, const char *name, char *const *argu
         }
         if (!sees_case)
                 buffer_adds(&run, " {case}");
-        buffer_adds(&text, "[solver]\n\tbuild = true\n\toutput = program\n\tsamples = 1\n");
+        buffer_adds(&text, "[solver]\n\tformat = any\n\tbuild = true\n\toutput = program\n\tsamples = 1\n");
         gitconfig_line(&text, "\t", "run", run.data);
         r = recipe_parse(text.data, label, name, &list, &n);
         if (r == 0)

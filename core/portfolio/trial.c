@@ -1,5 +1,5 @@
 /* Trials in the store. Keys: epoch ‖ 't' ‖ number → trial; epoch ‖ 'c' ‖ case → number; epoch ‖ 'b' → number of trials taken back; an arm's identity
- * ‖ 'a' ‖ case's sha256 ‖ limits → trial of that arm alone. */
+ * ‖ 'a' ‖ case's sha256 ‖ limits → trial of that arm alone; of DIMACS 'd', as older versions kept a failure without a run under 'a'. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include "cache/base/transfer.h"
@@ -241,7 +241,7 @@ static struct slice arm_key(uint8_t key[ARM_KEY_SIZE], const struct portfolio *p
                             const struct case_info *info)
 {
         memcpy(key, a->identity.bytes, DIGEST_SIZE);
-        key[DIGEST_SIZE] = 'a';
+        key[DIGEST_SIZE] = info->format == FORMAT_CNF ? 'd' : 'a';
         memcpy(key + DIGEST_SIZE + 1, case_identity(info).bytes, DIGEST_SIZE);
         key_u64(key + 2 * DIGEST_SIZE + 1, p->memory);
         key_u64(key + 2 * DIGEST_SIZE + 9, p->wall_ns);

@@ -150,6 +150,15 @@ struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, 
         return ret;
 }
 
+/* Older versions gave no DIMACS to commands: such an arm failed at once. */
+static bool has_skipped_command(const struct portfolio *p, const struct case_info *info, const struct trial *t)
+{
+        for (size_t i = 0; info->format == FORMAT_CNF && i < MIN(t->n_arms, p->n_arms); i++)
+                if (!p->arms[i].solver && !p->arms[i].problem && t->runs[i].verdict == VERDICT_ERROR && t->runs[i].attempt.seconds == 0)
+                        return true;
+        return false;
+}
+
 bool trial_stands(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t)
 {
         cleanup_free struct trial_run *known = NULL;
@@ -158,6 +167,8 @@ bool trial_stands(struct workspace *w, const struct portfolio *p, const struct c
         for (size_t i = 0; t->n_turns == 0 && t->n_arms == p->n_arms && i < p->n_arms; i++)
                 if (arm_was_wrong(w, p, i, NULL) == -ENOENT)
                         return false; /* every arm was excluded when it was asked, and this one is not any more */
+        if (t->winner >= p->n_arms && has_skipped_command(p, info, t))
+                return false;
         if (t->winner >= p->n_arms || t->n_arms != p->n_arms)
                 return true; /* it has no answer */
         if (arm_was_wrong(w, p, t->winner, NULL) != -ENOENT)

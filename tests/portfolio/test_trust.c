@@ -118,6 +118,32 @@ START_TEST(test_case_without_an_arm_is_asked_again)
 }
 END_TEST
 
+START_TEST(test_dimacs_that_an_older_version_gave_to_no_command_is_asked_again)
+{
+        cleanup_trial struct trial *t = trial_new(2), *there = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        world();
+        assert_ok(cases_add_unlisted(workspace_cases(w), "c.cnf", slice_string("p cnf 1 1\n1 0\n"), &t->case_id));
+        assert_ok(cases_get(workspace_cases(w), t->case_id, &info));
+        t->winner = 2;
+        t->verdict = VERDICT_UNKNOWN;
+        t->n_turns = 1;
+        t->turns = allocate(1, sizeof(*t->turns));
+        t->runs[0] = (struct trial_run){{ENDING_FAILED, .1}, VERDICT_ERROR, false};
+        assert_ok(trial_put(w, p, info, t, &there));
+        assert_ok(trial_find(w, p, t->case_id, &there));
+        there = trial_free(there);
+        t->runs[0].attempt.seconds = 0;
+        assert_ok(portfolio_reset(w, "p"));
+        p = portfolio_unref(p);
+        assert_ok(portfolio_open(w, "p", &p));
+        assert_ok(trial_put(w, p, info, t, &there));
+        assert_error(trial_find(w, p, t->case_id, &there), ENOENT);
+        end();
+}
+END_TEST
+
 START_TEST(test_note_of_an_older_store_counts)
 {
         uint8_t key[TRIAL_KEY_SIZE];
@@ -151,5 +177,6 @@ START_TEST(test_case_of_an_unreadable_trial_is_answered_again)
 }
 END_TEST
 
-SUITE("trust", test_case_of_an_unreadable_trial_is_answered_again, test_case_without_an_arm_is_asked_again, test_note_of_an_older_store_counts,
+SUITE("trust", test_case_of_an_unreadable_trial_is_answered_again, test_case_without_an_arm_is_asked_again,
+      test_dimacs_that_an_older_version_gave_to_no_command_is_asked_again, test_note_of_an_older_store_counts,
       test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)

@@ -8,11 +8,11 @@ make_mount
 cat >arm.sh <<'END'
 #!/bin/sh
 name=$1
-set -- $(sed -n "s/^; $name: //p" "$2")
+set -- $(sed -n "s/^[;c] $name: //p" "$2")
 [ "$1" = fails ] && exit 3
 [ "$1" = error ] && { echo '(error "line 1 column 1: unknown sort")'; exit 1; }
 [ "${1:-0}" = 0 ] || sleep "$1"
-echo "${2:-unknown}"
+echo "${2:-unknown}${3:+ $3}"
 END
 chmod +x arm.sh
 arm() { echo "$1: '$top/arm.sh' $1 {case}"; }
@@ -173,7 +173,8 @@ test_that "an arm that cannot be built fails at once, and is learned to be avoid
 	[ "$(field 4 | sort -u)" = a ] && run 0 portfolio run broken easy6.smt2 easy7.smt2 easy8.smt2 && [ "$(field 4 | sort -u)" = a ] &&
 	run 0 mount "$mnt" && { ! grep -q unbuildable "$mnt/portfolios/broken/cases/easy8.smt2/order.tsv"; r=$?; run 0 unmount "$mnt"; (exit $r); }'
 test_that "a case of a format that an arm does not read goes to the others" '
-	printf "p cnf 1 1\n1 0\n" >one.cnf && run 0 case add one.cnf && run 1 portfolio run broken one.cnf && [ "$(field 2)" = unknown ] && has err "no arm could be run on this DIMACS"'
+	printf "c a: 0 s SATISFIABLE\np cnf 1 1\n1 0\n" >one.cnf && run 0 case add one.cnf && run 1 portfolio run s one.cnf && [ "$(field 2)" = unknown ] && has err "no arm could be run on this DIMACS"'
+test_that "a command reads any format" 'run 0 portfolio run broken one.cnf && [ "$(field 2,4)" = "$(printf "sat\ta")" ]'
 
 make_script burns
 script_commit burns 1 "i=0; while [ \$i -lt 60000 ]; do i=\$((i + 1)); done"
