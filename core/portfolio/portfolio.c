@@ -41,9 +41,8 @@ static int find_program(const char *word, char ret[PATH_SIZE])
 /* The identity is the program's bytes and arguments. Its path does not count, as the sandbox has another one. */
 static void identify_command(struct arm *a)
 {
-        struct digest program;
         struct hasher *h;
-        int r = program_digest(a->program, &program);
+        int r = program_digest(a->program, &a->bytes);
 
         if (r < 0) {
                 a->problem = copy_string(error_message(r));
@@ -52,7 +51,7 @@ static void identify_command(struct arm *a)
         h = hasher_new();
         hasher_string(h, "command");
         hasher_string(h, a->recipe->run);
-        hasher_add(h, program.bytes, DIGEST_SIZE);
+        hasher_add(h, a->bytes.bytes, DIGEST_SIZE);
         hasher_finish(h, &a->identity);
 }
 
@@ -145,6 +144,8 @@ static int open_solver(struct workspace *w, struct arm *a)
         if (r < 0)
                 return r;
         a->recipe = recipe_ref((struct recipe *)solver_recipe_at(a->solver, a->commit));
+        if (a->solver->recipe->is_programs && a->recipe->sha256)
+                digest_parse(a->recipe->sha256, &a->bytes);
         limits = &a->recipe->limits;
         if (a->has_seed && !a->recipe->seed)
                 a->problem = format_string("%s: the recipe of %s has no 'seed': it cannot be told one", a->text, a->solver->recipe->name);

@@ -38,6 +38,7 @@ struct arm {
         /* … or a command's */
         struct recipe *recipe;   /* owns a ref; the solver's, or made from the command */
         char program[PATH_SIZE]; /* the path of the command's first word */
+        struct digest bytes;     /* of that program, or of an arm exec:PATH; zero for a solver of a repository */
         struct digest identity;  /* of the arm: commit, recipe with its limits, and seed; or command and the program's bytes */
         char *problem;           /* why it cannot be run (no such revision, no such program); NULL if it can */
 };

@@ -38,11 +38,15 @@ static bool is_witness(struct workspace *w, const struct portfolio *p, const str
         return says(run) && is_wrong(run->verdict, info) && (any || find_wrong(w, p, arm, info, NULL) == -ENOENT);
 }
 
+static bool is_program(const struct arm *a)
+{
+        return !a->solver || a->solver->recipe->is_programs;
+}
+
+/* A program is its bytes, by whichever arm. */
 static bool is_same_solver(const struct arm *a, const struct arm *b)
 {
-        if (a->solver && b->solver)
-                return a->solver->history == b->solver->history;
-        return !a->solver && !b->solver && strcmp(a->program, b->program) == 0;
+        return is_program(a) || is_program(b) ? digest_equal(&a->bytes, &b->bytes) : a->solver->history == b->solver->history;
 }
 
 /* Finds two arms of different solvers that both answer against the :status. */

@@ -55,7 +55,7 @@ test_that "where every arm was wrong nobody is asked" '
 	run 1 portfolio run r known1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && run 1 portfolio run r open3.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && has err "every arm was wrong before"'
 
 # A :status that is wrong itself: "second" is another solver than "honest", and "again" is not.
-cp honest.sh second.sh
+{ cat honest.sh; echo "# another program"; } >second.sh && chmod +x second.sh && cp honest.sh copy.sh
 for i in 1 2; do printf '; case %d\n; truth: sat\n(set-logic QF_LIA)\n(set-info :status unsat)\n(check-sat)\n' "$i" >"misjudged$i.smt2"; done
 run 0 case add misjudged?.smt2
 run 0 portfolio add s "$(arm honest)" "$(arm second)" --timeout 10s
@@ -72,6 +72,13 @@ test_that "an arm that was wrong elsewhere is no witness" '
 run 0 portfolio add one "$(arm honest)" "again: '$top/honest.sh' {case} --again" --timeout 10s
 test_that "two arms of one solver are one witness" '
 	run 1 portfolio run one misjudged1.smt2 --alone && run 0 portfolio show one && has out "^honest.*asked no more" && has out "^again.*asked no more"'
+honest="exec:'$top/honest.sh'" second="exec:'$top/second.sh'"
+test_that "so are a command and a program of the machine with its bytes, and a copy" '
+	run 0 portfolio add alike "$(arm honest)" "$honest" "$(arm copy)" --timeout 10s && run 1 portfolio run alike misjudged1.smt2 --alone && run 0 portfolio show alike &&
+	[ "$(grep -c "asked no more" out)" = 3 ]'
+test_that "programs of the machine with other bytes are two solvers" '
+	run 0 portfolio add programs "$honest" "$second" --timeout 10s && run 1 portfolio run programs misjudged1.smt2 && has err "SOUNDNESS: .* and .* say sat" &&
+	run 0 portfolio show programs && ! has out "asked no more"'
 test_that "each arm that was wrong has its own reason" '
 	run 0 portfolio reset one && run 1 portfolio run one misjudged1.smt2 && run 0 portfolio show one && has out "^honest.*: honest says sat" && has out "^again.*: again says sat"'
 
