@@ -32,6 +32,8 @@ int portfolio_count(struct store_txn *t, struct slice key); /* increments it */
  * each such :status has come into doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why);
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why);
+/* Warns of an arm that this case excluded. Called when the case is over: until then, another arm may agree with it. */
+void arm_warn_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id);
 
 enum judgement {
         JUDGED_STANDS,

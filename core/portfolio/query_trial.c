@@ -31,8 +31,13 @@ static int alone_find(const struct trial_query *q, struct trial **ret)
         t->winner = (uint32_t)(run.attempt.ending == ENDING_SOLVED ? q->alone : p->n_arms);
         t->verdict = run.verdict;
         t->seconds = run.attempt.seconds;
-        if (t->winner < t->n_arms)
+        if (t->winner < t->n_arms) {
+                bool was_wrong = arm_was_wrong(q->workspace, p, q->alone, NULL) == 0;
+
                 trial_judge(q, t, t->winner, &judgement);
+                if (!was_wrong && judgement == JUDGED_WRONG)
+                        arm_warn_wrong(q->workspace, p, q->alone, t->case_id);
+        }
         *ret = t;
         return 0;
 }
@@ -98,6 +103,9 @@ static int compute(struct trial_query *q, struct running *run, struct value **re
         if (r < 0)
                 return r;
         t = there ? steal_pointer(there) : steal_pointer(run->trial);
+        for (size_t i = 0; i < t->n_arms; i++)
+                if (is_wrong(t->runs[i].verdict, q->info))
+                        arm_warn_wrong(q->workspace, q->portfolio, i, t->case_id);
         *ret_stands = trial_is_alone(q) || trial_stands(q->workspace, q->portfolio, q->info, t);
         if (!*ret_stands && t->winner < t->n_arms) { /* the arm was wrong on another case meanwhile: another arm must answer */
                 free(t->alarm);

@@ -20,8 +20,6 @@ int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, u
         r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key, sizeof(key)), &there);
         if (r != -ENOENT)
                 return r;
-        if (arm_was_wrong(w, p, arm, NULL) == -ENOENT)
-                log_warning("portfolio %s: %s is asked no more: %s", p->name, p->arms[arm].name, line);
         return store_set(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key, sizeof(key)), slice_string(line));
 }
 
@@ -105,6 +103,14 @@ static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why)
 {
         return find_wrong(w, p, arm, NULL, ret_why);
+}
+
+void arm_warn_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id)
+{
+        cleanup_free char *why = NULL, *here = format_string("case %u:", case_id);
+
+        if (arm_was_wrong(w, p, arm, &why) == 0 && strncmp(why, here, strlen(here)) == 0)
+                log_warning("portfolio %s: %s is asked no more: %s", p->name, p->arms[arm].name, why);
 }
 
 static void write_why(const struct portfolio *p, size_t arm, enum verdict verdict, const char *other, enum verdict says, char **ret)

@@ -62,6 +62,7 @@ run 0 portfolio add s "$(arm honest)" "$(arm second)" --timeout 10s
 test_that "when two solvers agree against a :status it is what is doubted: nobody is served, the alarm names the case" '
 	run 1 portfolio run s misjudged1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] &&
 	has err "SOUNDNESS: .*(honest and second|second and honest) say sat, the case.s :status is unsat: one of them is wrong"'
+test_that "nor does a warning say so" '! has err "asked no more"'
 test_that "and no arm loses its place for it" '
 	run 0 portfolio show s && ! has out "asked no more" && has out "^# alarm: case [0-9]+: .* say sat" && run 0 portfolio run s known1.smt2 known3.smt2 && [ "$(field 2)" = "$(printf "unsat\nsat")" ]'
 test_that "so it is when they are run alone, one behind the other" '
