@@ -164,9 +164,6 @@ static void sum_up(struct running *run)
                                                   : VERDICT_UNKNOWN;
         if (trial_is_alone(run->query) && t->winner < t->n_arms)
                 trial_judge(run->query, t, t->winner, &judgement);
-        if (!trial_is_alone(run->query) && t->n_turns == 0)
-                t->alarm = copy_string("no arm is left, as every arm was wrong before ('solverfs portfolio show'): "
-                                       "correct a :status that is wrong, and reset it");
         if (t->alarm)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }

@@ -177,7 +177,7 @@ static void score_case(struct workspace *w, const struct portfolio *p, const str
         double best = 2 * s->limit;
 
         c->par2 = allocate(s->own + 1, sizeof(*c->par2));
-        c->alarm = *t->alarm ? copy_string(t->alarm) : NULL;
+        c->alarm = *t->alarm && t->n_turns > 0 ? copy_string(t->alarm) : NULL; /* without a turn: no arm was left, which older versions called an alarm */
         cases_get(workspace_cases(w), t->case_id, &info);
         score_arms(w, p, t, info, s->limit, c);
         c->is_taken_back = info && t->winner < p->n_arms && !trial_stands(w, p, info, t);

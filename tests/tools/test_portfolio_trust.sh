@@ -52,7 +52,9 @@ test_that "when one of them is proven wrong, the other is believed" '
 	{ run 0 portfolio run q open1.smt2 || has err SOUNDNESS; } && [ "$(field 2,4)" = "$(printf "unsat\thonest")" ]'
 run 0 portfolio add r "$(arm liar)" --timeout 10s
 test_that "where every arm was wrong nobody is asked" '
-	run 1 portfolio run r known1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && run 1 portfolio run r open3.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && has err "every arm was wrong before"'
+	run 1 portfolio run r known1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && has err "^solverfs: warning: portfolio r: liar is asked no more: case 4: liar says sat" &&
+	run 1 portfolio run r open3.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] && [ "$(grep -c . err)" = 1 ] && has err "case [0-9]+: no arm is left, as every arm was wrong before"'
+test_that "... and that is no alarm" 'run 0 portfolio show r && has out "soundness alarms: 1$" && [ "$(grep -c "^# alarm" out)" = 1 ]'
 
 # A :status that is wrong itself: "second" is another solver than "honest", and "again" is not.
 { cat honest.sh; echo "# another program"; } >second.sh && chmod +x second.sh && cp honest.sh copy.sh
@@ -61,7 +63,7 @@ run 0 case add misjudged?.smt2
 run 0 portfolio add s "$(arm honest)" "$(arm second)" --timeout 10s
 test_that "when two solvers agree against a :status it is what is doubted: nobody is served, the alarm names the case" '
 	run 1 portfolio run s misjudged1.smt2 && [ "$(field 2,4)" = "$(printf "unknown\t-")" ] &&
-	has err "SOUNDNESS: .*(honest and second|second and honest) say sat, the case.s :status is unsat: one of them is wrong"'
+	has err "^solverfs: SOUNDNESS: .*(honest and second|second and honest) say sat, the case.s :status is unsat: one of them is wrong"'
 test_that "nor does a warning say so" '! has err "asked no more"'
 test_that "and no arm loses its place for it" '
 	run 0 portfolio show s && ! has out "asked no more" && has out "^# alarm: case [0-9]+: .* say sat" && run 0 portfolio run s known1.smt2 known3.smt2 && [ "$(field 2)" = "$(printf "unsat\nsat")" ]'

@@ -175,11 +175,15 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                                               verdict_name(t->verdict), "time", t->seconds, "solver", json_printable(solver), "alarm",
                                               t->alarm && common.json ? t->alarm : ""));
         if (!a->alone && t->winner >= p->n_arms && t->seconds == 0) { /* a run takes some time */
-                complain("portfolio %s on case %u: no arm could be run on this %s; see 'solverfs portfolio show %s'", p->name, info->id,
-                         format_notation(info->format), p->name);
+                if (t->n_turns == 0)
+                        complain("portfolio %s on case %u: no arm is left, as every arm was wrong before; see 'solverfs portfolio show %s'", p->name,
+                                 info->id, p->name);
+                else
+                        complain("portfolio %s on case %u: no arm could be run on this %s; see 'solverfs portfolio show %s'", p->name, info->id,
+                                 format_notation(info->format), p->name);
                 command_worse(STATUS_FAILED);
         }
-        if (t->alarm && *t->alarm) {
+        if (t->alarm && *t->alarm && (a->alone || t->n_turns > 0)) { /* older versions called it an alarm that no arm was left */
                 alarm_line("SOUNDNESS: case %u (%s): %s", info->id, name, t->alarm);
                 command_worse(STATUS_FAILED);
         }
