@@ -75,6 +75,8 @@ static int campaign_content(struct tree *t, const struct node *n, struct buffer 
 
         if (r == 0)
                 r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, is_status ? &status : NULL);
+        if (status.state == CAMPAIGN_RUNNING && !campaign_is_running(tree_workspace(t), n->solver->recipe->name, name))
+                status.state = CAMPAIGN_STOPPED; /* it was killed */
         if (r == 0 && is_status)
                 campaign_print_status(settings.kind, &status, ret);
         else if (r == 0)

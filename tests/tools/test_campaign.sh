@@ -281,11 +281,13 @@ test_that "of two campaigns of one name the second is refused" '
 	"$solverfs" fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & pid=$!
 	until [ -s faults/campaign.input.met ]; do sleep 0.1; done
 	run 1 fuzz slow --name twin --for 100s --threshold 300ms --timeout 700ms --no-localize --no-reduce -j 1 --reference v1 --target v2; r=$?
-	kill -KILL $pid; no_faults; [ $r = 0 ] && has err "running in another process"'
+	mkdir -p mnt && "$solverfs" -q mount mnt && has mnt/slow/spr/campaigns/twin/status "^state running$"; m=$?
+	kill -KILL $pid; wait $pid 2>/dev/null; no_faults; [ $r = 0 ] && has err "running in another process" && [ $m = 0 ]'
 test_that "... also while the first is only asking its versions" '
 	tell_time "$top/asked" && echo block >asked/keeper.begin && { SOLVERFS_FAULTS=$top/asked "$solverfs" fuzz slow --name asking --for 100s --seed 2 -j 1 --reference v1 --target v2 >/dev/null 2>&1 </dev/null & } && pid=$!
 	await "[ -s asked/keeper.begin.met ]" && campaign 1 asking 1s --reference v1 --target v2 && has err "running in another process"; r=$?
 	kill -KILL $pid; wait $pid 2>/dev/null; [ $r = 0 ]'
+test_that "one that was killed is not said to be running" 'has mnt/slow/spr/campaigns/twin/status "^state stopped$"; r=$?; run 0 unmount mnt; [ $r = 0 ]'
 make_script late
 for v in 1 2; do script_commit late $v "[ \"\$case\" = --version ] && exec sleep 100 # $v"; done
 toy_recipe late 'timeout = 2s' && run 0 solver add late late --recipe late.recipe
