@@ -196,6 +196,10 @@ test_that "an oracle that contradicts the solvers is told at once, and the seed 
 test_that "a reference that does not know is named, and the seed left out" '
 	mkdir known && sed "s/(> b0/(>= b0/" seeds/sat-bounds.smt2 >known/sat-b.smt2 &&
 	campaign_of 1 reference --reference v3 --target v5 --seeds known && has err "the reference v3 does not decide it: unknown" && has err "no seed can be used"'
+test_that "a seed that the target answers with an error is left out with its first line" '
+	git -C toy checkout -q -b refuses v1 && toy_solver "echo \"(error no such logic)\"; exit 1" >toy/toy.sh && toy_commit 8 "refuses all" && git -C toy checkout -q main && run 0 solver update toy &&
+	mkdir refused && cp seeds/sat-bounds.smt2 refused/b.smt2 && sed "s/b0/c0/g" seeds/sat-bounds.smt2 >refused/c.smt2 &&
+	campaign_of 0 refused --reference v1 --target v8 --seeds refused && has err "left out: b.smt2: the target v8 does not decide it: error: .error no such logic.$"'
 test_that "a seed that the target does not know is a regression as it is" \
 	'campaign_of 0 asitis --reference v1 --target v4 --seeds known && has err "regression.*as it is from sat-b.smt2"'
 test_that "@sha256: in an argument of a program is no digest of it" '

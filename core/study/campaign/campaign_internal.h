@@ -233,7 +233,7 @@ struct answer {
         double seconds;
         double amount; /* of the campaign's measure. Memory and effort: 0 if the run was neither solved nor short of memory */
         enum verdict verdict;
-        char ending[ENDING_SIZE]; /* core/run/ending.h */
+        char ending[ENDING_SIZE]; /* core/run/ending.h; of an error the first line of its output */
 };
 
 struct trial {
@@ -244,6 +244,8 @@ struct trial {
 };
 
 struct answer recorded_answer(const struct campaign_record *r); /* without its ending */
+/* The first line of the output, else how the run ended. */
+void begin_of_output(const struct execute_result *run, char ret[ENDING_SIZE]);
 /* Runs a text. `seed` as in worker_run(); `ret_output` (may be NULL) gets the program's output. */
 int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);

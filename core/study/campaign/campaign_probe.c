@@ -8,17 +8,6 @@
 #define PROBE_SECONDS 10
 #define PROBE_INPUTS  5 /* of a corpus */
 
-/* The first line of the output, else how the run ended. */
-static void begin_of_output(const struct execute_result *run, char ret[ENDING_SIZE])
-{
-        struct slice rest = SLICE(run->out.data, run->out.size), line;
-
-        if (slice_next_line(&rest, &line) && line.size > 0)
-                snprintf(ret, ENDING_SIZE, "%.*s", (int)MIN(line.size, (size_t)ENDING_SIZE), (const char *)line.data);
-        else
-                ending_describe(run, ret);
-}
-
 /* Runs a version on a text. A run that printed no answer is an error. `ret_output` may be NULL. */
 static int run_probe(struct campaign_worker *worker, size_t version, struct slice text, enum verdict *ret, char ret_output[ENDING_SIZE])
 {

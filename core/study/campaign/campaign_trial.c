@@ -28,6 +28,16 @@ static double amount_of(const struct campaign *c, const struct answer *a, const 
                        : 0;
 }
 
+void begin_of_output(const struct execute_result *run, char ret[ENDING_SIZE])
+{
+        struct slice rest = SLICE(run->out.data, run->out.size), line;
+
+        if (slice_next_line(&rest, &line) && line.size > 0)
+                snprintf(ret, ENDING_SIZE, "%.*s", (int)MIN(line.size, (size_t)ENDING_SIZE), (const char *)line.data);
+        else
+                ending_describe(run, ret);
+}
+
 int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output)
 {
@@ -45,7 +55,10 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
         if (ret->verdict != VERDICT_TIMEOUT)
                 ret->seconds = (double)(c->settings->cpu_time ? result.run.user_ns + result.run.system_ns : result.run.wall_ns) / 1e9;
         ret->amount = amount_of(c, ret, &result);
-        ending_describe(&result.run, ret->ending);
+        if (ret->verdict == VERDICT_ERROR)
+                begin_of_output(&result.run, ret->ending);
+        else
+                ending_describe(&result.run, ret->ending);
         if (ret_output)
                 buffer_add(ret_output, result.run.out.data, result.run.out.size);
         run_result_done(&result);

@@ -163,7 +163,7 @@ static int replay(struct campaign *c, const struct campaign_record *r)
                 return errorf(-EIO, "the campaign's journal does not fit its settings");
         unknowns_count(c, r);
         if (r->event == EVENT_STEP && r->step == 0)
-                seed_judge(c, chain_place_of(c, r->id));
+                seed_judge(c, chain_place_of(c, r->id), NULL);
         return 0;
 }
 

@@ -85,8 +85,9 @@ void unknowns_count(struct campaign *c, const struct campaign_record *r);
 
 /* Takes the scripts of the corpus. */
 int seeds_read(struct campaign *c, struct unknowns *u);
-/* Decides whether chains can begin at a seed, once all versions' answers on the seed itself are known. Under the lock. */
-void seed_judge(struct campaign *c, struct chain_place at);
+/* Decides whether chains can begin at a seed, once all versions' answers on the seed itself are known. `runs`: those of the versions; NULL: they are
+ * recalled. Under the lock. */
+void seed_judge(struct campaign *c, struct chain_place at, const struct answer *runs);
 
 /* -- signatures -- */
 

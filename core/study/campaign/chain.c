@@ -117,7 +117,7 @@ static int begin_at_seed(struct chain *ch)
         if (r < 0)
                 return r;
         pthread_mutex_lock(&c->lock);
-        seed_judge(c, ch->place);
+        seed_judge(c, ch->place, ch->trial.answers);
         ch->implied = seed->implied;
         is_out = seed->is_out[mode];
         pthread_mutex_unlock(&c->lock);

@@ -88,7 +88,7 @@ int seeds_read(struct campaign *c, struct unknowns *u)
 
 /* The reason why no chain can begin here; "" if one can. Two answers may contradict each other: of two versions, or of a version in two logics. Then the
  * label is right, else the first answer. */
-static void find_objection(const struct campaign *c, struct seed *seed, const enum verdict *base, char ret[600])
+static void find_objection(const struct campaign *c, struct seed *seed, const enum verdict *base, const struct answer *runs, char ret[600])
 {
         enum verdict answer = seed->implied;
 
@@ -109,12 +109,15 @@ static void find_objection(const struct campaign *c, struct seed *seed, const en
                         snprintf(ret, 600, "it is said to be %s, and %s says %s", verdict_name(seed->label), c->versions[v]->name,
                                  verdict_name(base[v]));
         for (size_t v = 0; ret[0] == '\0' && v < c->n_compared; v++)
-                if (!verdict_is_decided(base[v]))
-                        snprintf(ret, 600, "%s %s does not decide it: %s", v + 1 == c->n_compared ? "the target" : "the reference",
-                                 c->versions[v]->name, verdict_name(base[v]));
+                if (!verdict_is_decided(base[v])) {
+                        const char *how = runs && (base[v] == VERDICT_ERROR || base[v] == VERDICT_CRASH) ? runs[v].ending : "";
+
+                        snprintf(ret, 600, "%s %s does not decide it: %s%s%s", v + 1 == c->n_compared ? "the target" : "the reference",
+                                 c->versions[v]->name, verdict_name(base[v]), *how ? ": " : "", how);
+                }
 }
 
-void seed_judge(struct campaign *c, struct chain_place at)
+void seed_judge(struct campaign *c, struct chain_place at, const struct answer *runs)
 {
         struct seed *seed = at.seed;
         char why[600];
@@ -122,7 +125,7 @@ void seed_judge(struct campaign *c, struct chain_place at)
         if (seed->n_base[at.mode] < c->n_compared || seed->is_judged[at.mode])
                 return;
         seed->is_judged[at.mode] = true;
-        find_objection(c, seed, seed->base[at.mode], why);
+        find_objection(c, seed, seed->base[at.mode], runs, why);
         if (why[0] == '\0') {
                 seed->implied = seed->base[at.mode][0];
                 return;
