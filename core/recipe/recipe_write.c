@@ -67,8 +67,11 @@ static void print_era(struct buffer *b, const struct recipe *era, const struct r
         }
 }
 
+/* A CPU limit that equals the timeout is left out: whoever edits the text and changes the timeout means both. */
 int recipe_print(const struct recipe *r, struct buffer *ret)
 {
+        const bool cpu_follows = r->limits.cpu_ns == r->limits.wall_ns;
+
         buffer_addf(ret, "# %s%s%s", r->name, r->base ? ", a variant of " : "", r->base ?: "");
         if (r->repository) {
                 buffer_adds(ret, ", from ");
@@ -78,7 +81,8 @@ int recipe_print(const struct recipe *r, struct buffer *ret)
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
 
-                if (k->places & PLACE_SOLVER && !(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF))
+                if (k->places & PLACE_SOLVER && !(k->places & PLACE_CONFIG) && !(k->kind == KIND_DIALECT && r->format == FORMAT_CNF) &&
+                    !(k->offset == offsetof(struct recipe, limits.cpu_ns) && cpu_follows))
                         print_value(ret, k, recipe_field(r, k));
         }
         for (size_t i = 0; i < r->n_eras; i++)

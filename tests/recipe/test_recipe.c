@@ -716,6 +716,29 @@ START_TEST(test_print_of_a_variant)
 }
 END_TEST
 
+/* The text is edited and given back: a CPU limit that nobody wrote must not keep the old timeout. */
+START_TEST(test_print_leaves_out_a_cpu_limit_that_follows_the_timeout)
+{
+        static const char *const texts[] = {MINIMAL "timeout = 1s\n", MINIMAL "timeout = 60s\ncputime = 30s\n[variant \"v\"]\ntimeout = 30s\n",
+                                            MINIMAL "timeout = 60s\ncputime = 30s\n"};
+        static const bool is_said[] = {false, false, true};
+
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                cleanup_buffer struct buffer b = {0};
+                struct recipe **again;
+                size_t n;
+
+                parse(texts[i]);
+                assert_ok(recipe_print(list[n_list - 1], &b));
+                ck_assert_int_eq(strstr(b.data, "cputime") != NULL, is_said[i]);
+                assert_ok(recipe_parse(b.data, "printed", "s", &again, &n));
+                ck_assert_mem_eq(&again[0]->limits, &list[n_list - 1]->limits, sizeof(again[0]->limits));
+                recipe_list_free(again, n);
+                done();
+        }
+}
+END_TEST
+
 static void put_file(const char *name, const char *text)
 {
         assert_ok(write_file_atomic(name, text, strlen(text), 0600));
@@ -1168,7 +1191,7 @@ SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_i
       test_build_digest_holds_what_matters, test_eras_take_the_rest_from_the_solver, test_an_era_does_not_change_other_builds,
       test_a_binary_is_run_in_its_own_way, test_the_digest_for_all_commits_has_the_ways_of_binaries, test_within, test_a_variant_within_has_keys_of_its_own, test_attributes_are_never_left_out, test_a_variant_of_a_released_program_reads_back, test_a_variant_holds_a_submodule, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_example,
-      test_print_comes_back, test_print_of_a_variant, test_print_of_a_repository_with_a_newline, test_config_round_trip,
+      test_print_comes_back, test_print_of_a_variant, test_print_leaves_out_a_cpu_limit_that_follows_the_timeout, test_print_of_a_repository_with_a_newline, test_config_round_trip,
       test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,
       test_every_mistake_is_told, test_config_links_and_leftovers,
       test_config_mistakes, test_config_stays_readable, test_config_written_by_many, test_quantities)
