@@ -119,6 +119,18 @@ for i in 1 2 3; do printf "(check-sat)\n; even $i\n" >even-$i.smt2; done
 test_that "a commit that makes all cases slower by one factor, under each seed" '
 	run 0 case add even-?.smt2 && run 0 set add evens even-1.smt2 even-2.smt2 even-3.smt2 && run 0 watch even --once --set evens && even 2 30 &&
 	run 6 watch even --once --set evens && [ "$(field 2,3,5)" = "$(printf "slower\t%s\t3" "$(git -C even rev-parse v2)")" ]'
+gap "bad luck" "exit 7" $slow
+export GIT_COMMITTER_DATE="@4102444800 +0000" # the topic's head is newer than main's
+git -C gap checkout -q -b topic && gap "topic" "$copies" $slow
+test_that "a commit of two branches: the alarm is of the one that was seen before" '
+	run 6 watch gap --once --on-alarm ./tell && grep -q "^[0-9]* unbuildable gap main .* bad luck$" told'
+unset GIT_COMMITTER_DATE
+git -C gap checkout -q main && gap "repaired again" "$copies" $slow && gap "worse luck" "exit 7" $slow
+git -C gap checkout -q topic && git -C gap reset -q --hard main
+GIT_COMMITTER_DATE="@4102444800 +0000" gap "topic again" "$copies" $slow
+git -C gap checkout -q main
+test_that "... and if both were, of the default branch" '
+	run 6 watch gap --once --on-alarm ./tell && grep -q "^[0-9]* unbuildable gap main .* worse luck$" told'
 make_script big
 big() { script_commit big "$1" "dd if=/dev/zero of=/dev/null bs=$2 count=1 2>/dev/null; echo 'lasts $3' >&2; # $1"; }
 big 1 17000000 0.003 && toy_recipe big && run 0 -q solver add --recipe big.recipe big big && printf "(check-sat)\n; of memory\n" >m.smt2 && run 0 case add m.smt2 && run 0 set add lean m.smt2 && run 0 watch big --once --set lean

@@ -248,13 +248,26 @@ static int begin(const struct looking *l)
         return u.r;
 }
 
-static int compare_heads(const void *a, const void *b, void *history)
+struct heads {
+        struct history *history;
+        uint32_t of_default;
+};
+
+/* An alarm is told as the first branch's, so one that was seen before precedes a new one that begins on it, and the default branch precedes others. */
+static int compare_heads(const void *a, const void *b, void *user)
 {
         const struct watched_stretch *x = a, *y = b;
+        const struct heads *h = user;
+        const bool is_new[2] = {oid_is_zero(&x->state.seen), oid_is_zero(&y->state.seen)};
+        const bool is_default[2] = {x->head == h->of_default, y->head == h->of_default};
         struct commit of[2] = {0};
 
-        history_commit(history, x->head, &of[0]);
-        history_commit(history, y->head, &of[1]);
+        if (is_new[0] != is_new[1])
+                return is_new[0] ? 1 : -1;
+        if (is_default[0] != is_default[1])
+                return is_default[0] ? -1 : 1;
+        history_commit(h->history, x->head, &of[0]);
+        history_commit(h->history, y->head, &of[1]);
         if (of[0].committed != of[1].committed)
                 return of[0].committed > of[1].committed ? -1 : 1;
         return strcmp(x->branch, y->branch);
@@ -278,7 +291,7 @@ int watched_stretches(struct workspace *w, struct solver *s, char *const *patter
         }
         free(l.seen);
         if (r == 0 && ret->n > 0)
-                qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_heads, s->history);
+                qsort_r(ret->list, ret->n, sizeof(*ret->list), compare_heads, &(struct heads){s->history, refs->head});
         return r;
 }
 

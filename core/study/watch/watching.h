@@ -72,7 +72,7 @@ struct watched_stretch {
         bool was_rewound;            /* the branch is now at an older commit than before */
 };
 struct watched_stretches {
-        struct watched_stretch *list; /* the branch whose head is newest first */
+        struct watched_stretch *list; /* branches seen before first; of these and of new ones the default branch, then the newest head */
         size_t n;
         size_t n_matching; /* branches that match the patterns, moved or not */
         bool is_first;     /* the solver was never watched before */
