@@ -313,39 +313,68 @@ int dispute_find(struct workspace *w, const struct case_info *info, const struct
         return letters.size == 0 ? 0 : find_dispute(w, info->query > 0 ? info->whole : info->id, info->query, NULL, ret);
 }
 
-/* By solver, case, seed and commit; the limits are between them, and the version is before them. */
-static int compare_cells(const void *a, const void *b)
-{
-        enum { VERSION = 1, NUMBERS = 4 + 4 + 1 + 8 };
-        const struct buffer *x = &((const struct note *)a)->value, *y = &((const struct note *)b)->value;
+/* A row's value: the version, the numbers of solver and case, the seed, the limits, the commit. */
+enum { SEED_AT = 1 + 4 + 4, SEED_SIZE = 1 + 8 };
 
-        if (MIN(x->size, y->size) < VERSION + NUMBERS + GIT_OID_RAWSZ) /* damaged */
-                return (x->size > y->size) - (x->size < y->size);
-        return memcmp(x->data + VERSION, y->data + VERSION, NUMBERS)
+static bool is_whole(const struct note *n)
+{
+        return n->value.size >= SEED_AT + SEED_SIZE + GIT_OID_RAWSZ;
+}
+
+/* By solver, case and commit. */
+static int compare_groups(const struct note *a, const struct note *b)
+{
+        const struct buffer *x = &a->value, *y = &b->value;
+
+        if (!is_whole(a) || !is_whole(b))
+                return is_whole(a) - is_whole(b);
+        return memcmp(x->data, y->data, SEED_AT)
                        ?: memcmp(x->data + x->size - GIT_OID_RAWSZ, y->data + y->size - GIT_OID_RAWSZ, GIT_OID_RAWSZ);
 }
 
-/* A cell has a row for the fact under each of its recipe's limits, of which one is its present fact. */
+static int compare_seeds(const struct note *a, const struct note *b)
+{
+        return is_whole(a) && is_whole(b) ? memcmp(a->value.data + SEED_AT, b->value.data + SEED_AT, SEED_SIZE) : 0;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+        return compare_groups(a, b) ?: compare_seeds(a, b);
+}
+
+/* One line for each commit and case, with the first seed's answer. A seed has several rows: one for the fact under each limit, and a cell's present fact
+ * may be any of them. */
 static int tell_wrong(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user)
 {
-        cleanup_buffer struct buffer before = {0};
         cleanup_notes struct notes c = {0};
         int r = notes_read(w, "wrong/", &c);
 
         sort_list(c.list, c.n, sizeof(*c.list), compare_cells);
-        for (size_t i = 0; r == 0 && i < c.n; i++) {
+        for (size_t i = 0, end; r == 0 && i < c.n; i = end) {
                 cleanup_buffer struct buffer line = {0};
-                cleanup_noted struct noted_cell n = {0};
+                const struct note *last = NULL;
+                size_t n_more = 0;
+                bool has_seed = false;
 
-                r = noted_open(w, &c.list[i], &n);
-                if (r == 0 && n.fact->wrong && is_of(&n, of)) {
-                        wrong_line(&n.cell, n.fact, &line);
-                        r = before.size > 0 && strcmp(before.data, line.data) == 0 ? 0 : fn(user, ANSWER_WRONG, line.data);
-                        before.size = 0;
-                        buffer_adds(&before, line.data);
-                } else if (r == -ENOENT) {
-                        r = 0;
+                for (end = i; r == 0 && end < c.n && compare_groups(&c.list[i], &c.list[end]) == 0; end++) {
+                        cleanup_noted struct noted_cell n = {0};
+
+                        r = noted_open(w, &c.list[end], &n);
+                        if (r == 0 && n.fact->wrong && is_of(&n, of) && (!last || compare_seeds(last, &c.list[end]) != 0)) {
+                                n_more += last != NULL;
+                                if (!last) {
+                                        wrong_line(&n.cell, n.fact, &line);
+                                        has_seed = n.cell.has_seed;
+                                }
+                                last = &c.list[end];
+                        } else if (r == -ENOENT) {
+                                r = 0;
+                        }
                 }
+                if (n_more > 0)
+                        buffer_addf(&line, ", and under %zu %sseed%s", n_more, has_seed ? "other " : "", n_more == 1 ? "" : "s");
+                if (r == 0 && last)
+                        r = fn(user, ANSWER_WRONG, line.data);
         }
         return r;
 }

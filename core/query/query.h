@@ -122,9 +122,9 @@ struct remeasured {
         struct digest program;          /* every commit of any solver with this program shows the new value; zero for a build */
 };
 int runs_remeasured_since(struct workspace *w, uint64_t since, void (*fn)(void *user, const struct remeasured *r), void *user);
-/* Calls fn with a line for each cell whose answer contradicts the status of its case ("kissat 1a2b3c4d5e6f says unsat on case 42 (a.cnf), whose
- * status is sat"), and for each case of unknown status on which two cells contradict each other. Only present answers count: nothing is reported
- * for a cell that was removed, or measured again and is right now. `of`: only lines that name this solver; NULL: all. */
+/* Calls fn with a line for each commit and case whose answers, under one seed or several, contradict the case's status ("kissat 1a2b3c4d5e6f says unsat
+ * on case 42 (a.cnf), whose status is sat"), and for each case of unknown status on which two cells contradict each other. Only present answers count:
+ * nothing is reported for a cell that was removed, or measured again and is right now. `of`: only lines that name this solver; NULL: all. */
 enum answer_alarm {
         ANSWER_WRONG,
         ANSWER_CONTRADICTION

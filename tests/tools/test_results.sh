@@ -96,6 +96,11 @@ test_that "the page of each solver in a contradiction has it" '
 test_that "answers that are wrong under two limits are told once each" '
 	run 0 case add --status unsat q.smt2 && git -C three commit -q --allow-empty -m two && echo "# two" >>three/three.sh && git -C three commit -qam two && run 0 solver update three &&
 	for rev in HEAD v1; do run 1 run three $rev q.smt2; run 1 run three $rev q.smt2 -t 60 --again; done && run 0 -q status && [ "$(grep -c "three .* says sat" err)" = 2 ]'
+make_script liar && script_commit liar 1 "" && toy_recipe liar 'run = {bin} {seed} {case}' 'seed = --seed {n}' && run 0 solver add --recipe liar.recipe liar liar
+lies() { run 0 -q status && has err "liar .*says sat on case [0-9]+ \(q.smt2\), whose status is unsat, and under $1$" && [ "$(grep -c "liar .* says" err)" = 1 ]; } # lies HOW-MANY
+test_that "answers that are wrong under several seeds are one line of status, and one wrong answer of the page" '
+	for seed in 1 2 3; do run 1 run liar v1 q.smt2 --seed $seed; done && lies "2 other seeds" && run 1 run liar v1 q.smt2 && lies "3 seeds" &&
+	run 0 report liar -o page.html && grep -q ">1 wrong or contradictory answer<" page.html'
 run 0 case remove q.smt2
 
 # -- the answer to a DIMACS case --
