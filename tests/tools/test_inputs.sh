@@ -382,6 +382,12 @@ git init -q -b main super && with_git -C super submodule --quiet add ../sub deps
 elsewhere deps/sub/answer ""
 test_that "a submodule is an empty folder" 'run 0 solver add super super --recipe elsewhere.recipe && run 1 build --log super HEAD && has out "submodule deps/sub is an empty folder: the recipe has no key"'
 test_that "--submodules fetches it" 'run 0 solver add --replace --submodules super --recipe elsewhere.recipe && grep -q "submodule = deps/sub=$top/sub" "$SOLVERFS_STORE/config" && answers super sat && run 0 solver list && has out "^super	1	"'
+test_that "a recipe without the lines: solver try names the command that writes them" '
+	run 0 solver add --replace super --recipe elsewhere.recipe && ! grep -q "submodule = " "$SOLVERFS_STORE/config" &&
+	run 1 solver try super && has out "empty folders: .solverfs solver add --replace super --submodules. fetches them"'
+test_that "... and that command gives them to the recipe in force, whose comments stay" '
+	sed -i "s/^\[solver \"super\"\]/&\n\t# kept/" "$SOLVERFS_STORE/config" && run 0 solver add --replace super --submodules && grep -q "# kept" "$SOLVERFS_STORE/config" && run 0 build super HEAD && answers super sat &&
+	cp "$SOLVERFS_STORE/config" before && run 0 solver add --replace super --submodules && cmp before "$SOLVERFS_STORE/config"'
 for place in ends-sub ends; do git init -q -b main $place && for name in a.bat a.txt; do echo $place/$name >$place/$name; done; done
 echo "*.bat text eol=crlf" >ends-sub/.gitattributes && with_git -C ends-sub add -A && with_git -C ends-sub commit -qm ends
 echo "*.txt text eol=crlf" >ends/.gitattributes && with_git -C ends submodule --quiet add ../ends-sub deps/sub >/dev/null 2>&1 &&

@@ -100,7 +100,8 @@ static void add_advice(struct recipe_check *t, const struct recipe *era, const s
                 buffer_addf(ret, paths_are_chosen(era->paths) ? "the commit has %s, and 'paths' leaves it out: add 'paths = %s'"
                                                               : "the commit has %s, and 'paths' leaves it out: take out the ':!' of %s", o.path, o.path);
         else if (record->log.size > strlen(submodule) && memcmp(record->log.data, submodule, strlen(submodule)) == 0)
-                buffer_adds(ret, "the log begins with submodules that are empty folders: 'solver add --submodules' fetches them");
+                buffer_addf(ret, "the log begins with submodules that are empty folders: 'solverfs solver add --replace %s --submodules' fetches them",
+                            common.solver->repository);
         else if (strstr(log.data, "not found") || strstr(log.data, "Could NOT find") || strstr(log.data, "No such file"))
                 buffer_adds(ret, "what is not found is not installed here, or not in 'paths' (a build sees nothing else of the repository)");
         else

@@ -1,7 +1,9 @@
 /* solverfs solver add: adds a solver from its repository, or gives a solver another recipe. */
 #include "tools/words.h"
 #include "core/build/era.h"
+#include "core/git/gitconfig.h"
 #include "core/git/paths.h"
+#include "core/recipe/recipe_keys.h"
 #include "tools/store/mounts.h"
 #include "tools/recipe/recipes.h"
 #include "tools/draft/draft.h"
@@ -11,12 +13,10 @@ struct add_options {
         bool replace, submodules;
 };
 
-/* True if the store has a solver of this name, which gets another recipe. */
-static bool is_there(const struct add_options *o)
+/* --replace NAME --submodules: the recipe in force gets more lines. */
+static bool is_kept(const struct add_options *o)
 {
-        cleanup_solver struct solver *s = NULL;
-
-        return o->replace && workspace_solver(common.workspace, o->name, &s) == 0;
+        return o->replace && o->submodules && !o->recipe && !o->repository;
 }
 
 /* A path that no commit has is a mistake, or will come. So is an era of an absent revision, but without it no commit can be built. */
@@ -66,9 +66,27 @@ static int note_submodule(void *user, const char *path, const char *url)
         return r < 0 ? r : recipe_add_submodule(s->recipe, path, url);
 }
 
-/* Adds a line to the recipe for each submodule without one. */
-static int find_submodules(struct recipe **list, size_t n)
+/* Appends them to the config, whose comments stay. */
+static int append_submodules(const char *name, char *const *lines)
 {
+        cleanup_free char *path = format_string("%s/config", workspace_dir(common.workspace));
+        cleanup_buffer struct buffer section = {0};
+        int r;
+
+        if (!*lines)
+                return 0;
+        buffer_addf(&section, "[solver \"%s\"]\n", name);
+        for (; *lines; lines++)
+                gitconfig_line(&section, "    ", "submodule", *lines);
+        r = recipe_append_config(path, section.data);
+        workspace_look_again(common.workspace);
+        return r;
+}
+
+/* Adds a line to the recipe for each submodule without one. */
+static int find_submodules(const struct add_options *o, struct recipe **list, size_t n)
+{
+        size_t n_old = strings_count(list[0]->submodules);
         cleanup_solver struct solver *s = NULL;
         int r = workspace_solver(common.workspace, list[0]->name, &s);
 
@@ -77,6 +95,8 @@ static int find_submodules(struct recipe **list, size_t n)
 
                 r = history_submodules(s->history, found.base, note_submodule, &found);
         }
+        if (r == 0 && is_kept(o))
+                return append_submodules(o->name, list[0]->submodules + n_old);
         return r == 0 ? workspace_replace_recipe(common.workspace, list, n, NULL, &command_progress) : r;
 }
 
@@ -103,9 +123,19 @@ static void draft(const struct add_options *o, struct recipe ***ret, size_t *ret
 
 static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
 {
+        cleanup_solver struct solver *there = NULL;
         cleanup_free char *path = NULL;
-        int r = recipes_find(o->recipe ?: o->name, &path);
+        int r;
 
+        if (is_kept(o)) {
+                command_solver(o->name, &there);
+                if (there->recipe->base)
+                        command_refuse(STATUS_FAILED, "'%s' is a variant of %s: name that", o->name, there->recipe->base);
+                *ret = allocate(1, sizeof(**ret));
+                (*ret)[(*ret_n)++] = recipe_copy(there->recipe);
+                return;
+        }
+        r = recipes_find(o->recipe ?: o->name, &path);
         if (r == -ENOENT && !o->recipe && o->repository) {
                 draft(o, ret, ret_n);
                 return;
@@ -117,16 +147,18 @@ static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t
 
 static void add(const struct add_options *o, struct recipe **list, size_t n)
 {
-        bool there = is_there(o);
-        int r = there || !o->repository ? workspace_replace_recipe(common.workspace, list, n, o->repository, &command_progress)
-                                        : workspace_add_solver(common.workspace, list, n, o->repository, &command_progress);
+        cleanup_solver struct solver *old = NULL;
+        bool there = o->replace && workspace_solver(common.workspace, o->name, &old) == 0;
+        int r = is_kept(o)                ? 0
+                : there || !o->repository ? workspace_replace_recipe(common.workspace, list, n, o->repository, &command_progress)
+                                          : workspace_add_solver(common.workspace, list, n, o->repository, &command_progress);
 
         if (r == 0 && o->submodules)
-                r = find_submodules(list, n);
+                r = find_submodules(o, list, n);
         progress_clear();
         command_must_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
         mounts_settle(workspace_dir(common.workspace));
-        if (there)
+        if (there && !is_kept(o))
                 say_replaced(list, n);
         command_solver(o->name, &common.solver);
         for (size_t i = 0; !there && i < n; i++)
@@ -154,6 +186,7 @@ void cmd_solver_add(int argc, char **argv)
                 "  solverfs solver add mine ~/src/mysolver\n"
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
                 "  solverfs solver add --replace mine --recipe mine.recipe\n"
+                "  solverfs solver add --replace mine --submodules       (its recipe stays)\n"
                 "  solverfs solver add cadical-in-cvc5 cvc5@cvc5-1.2.0+cadical";
         struct add_options o = {0};
         struct recipe **list = NULL;
