@@ -382,8 +382,8 @@ git init -q -b main super && with_git -C super submodule --quiet add ../sub deps
 elsewhere deps/sub/answer ""
 test_that "a submodule is an empty folder" 'run 0 solver add super super --recipe elsewhere.recipe && run 1 build --log super HEAD && has out "submodule deps/sub is an empty folder: the recipe has no key"'
 test_that "--submodules fetches it" 'run 0 solver add --replace --submodules super --recipe elsewhere.recipe && grep -q "submodule = deps/sub=$top/sub" "$SOLVERFS_STORE/config" && answers super sat && run 0 solver list && has out "^super	1	"'
-test_that "a recipe without the lines: solver try names the command that writes them" '
-	run 0 solver add --replace super --recipe elsewhere.recipe && ! grep -q "submodule = " "$SOLVERFS_STORE/config" &&
+test_that "a recipe that comes without the lines says so" '
+	run 0 solver add --replace super --recipe elsewhere.recipe && has err "had a .submodule. line for deps/sub; .solverfs solver add --replace super --submodules. writes" && ! grep -q "submodule = " "$SOLVERFS_STORE/config" &&
 	run 1 solver try super && has out "empty folders: .solverfs solver add --replace super --submodules. fetches them"'
 test_that "... and that command gives them to the recipe in force, whose comments stay" '
 	sed -i "s/^\[solver \"super\"\]/&\n\t# kept/" "$SOLVERFS_STORE/config" && run 0 solver add --replace super --submodules && grep -q "# kept" "$SOLVERFS_STORE/config" && run 0 build super HEAD && answers super sat &&

@@ -32,11 +32,21 @@ static void check_recipe(struct solver *s)
                 log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
 }
 
-static void say_replaced(struct recipe *const *list, size_t n)
+static void say_replaced(const struct recipe *old, struct recipe *const *list, size_t n)
 {
         cleanup_solver_list struct solver_list *l = NULL;
 
         note("%s has another recipe; what was measured under the old one is found again by it", list[0]->name);
+        for (char *const *line = old->submodules; *line; line++) {
+                const struct slice path = recipe_submodule(*line).path;
+                cleanup_free char *text = copy_prefix(path.data, path.size), *shown = printable(text);
+
+                if (!recipe_find_submodule(list[0]->submodules, path)) {
+                        note("the old recipe had a 'submodule' line for %s; 'solverfs solver add --replace %s --submodules' writes those of "
+                             ".gitmodules again", shown, list[0]->name);
+                        break;
+                }
+        }
         if (workspace_solvers(common.workspace, &l) < 0)
                 return;
         for (size_t i = 0; i < l->n; i++) {
@@ -159,7 +169,7 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         command_must_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
         mounts_settle(workspace_dir(common.workspace));
         if (there && !is_kept(o))
-                say_replaced(list, n);
+                say_replaced(old->recipe, list, n);
         command_solver(o->name, &common.solver);
         for (size_t i = 0; !there && i < n; i++)
                 note("added %s: %u commit%s", list[i]->name, history_count(common.solver->history), plural(history_count(common.solver->history)));
