@@ -256,6 +256,8 @@ project mute && printf 'const char *answer(const char *f) { return "perhaps"; }\
 test_that "no program that answers; --force writes what is known of the way that came farthest, and the status stays" '
 	draft 1 mute --force && has err "no recipe was found for mute" && has err "none of its programs answers .*: solver$" && has err "docs/recipes.md" &&
 	line "build = make -j{jobs}" && has out "# output =" && has out "# run ="'
+project liar && printf 'const char *answer(const char *f) { return "sat"; }\n' >liar/answer.c && cp make/Makefile liar/ && commit liar
+test_that "a program that answers falsely: the answer" 'draft 1 liar && has err "by Makefile it was built, and solver answered sat to a small formula where unsat is right$"'
 project broken && printf 'all:\n\techo the reason is here; exit 7\n' >broken/Makefile && commit broken
 test_that "a build that fails: the end of its log" 'draft 1 broken && empty out && has err "by Makefile it could not be built: command 1" && has err "^the reason is here"'
 make_repository bare-text && echo hello >bare-text/README && commit bare-text

@@ -157,6 +157,7 @@ struct draft_program {
         const struct made *from[RECIPE_OUTPUTS_MAX];
         size_t n;
         const struct formula_pair *pair; /* the pair it answers */
+        enum verdict lie;                /* a false sat or unsat in the last try; VERDICT_UNKNOWN: none */
 };
 /* Runs the program once by these keys. If the loader misses a library that the build made, adds the library and runs again. */
 void draft_run(struct draft_program *p, const struct draft_keys *keys, const char *text, bool has_seed, uint64_t seed, struct run_result *ret);

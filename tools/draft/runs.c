@@ -76,13 +76,15 @@ bool draft_answers(struct draft_program *p, const struct draft_keys *keys, bool 
         cleanup(run_result_done) struct run_result x = {0};
         struct answering a = {p, keys, has_seed, seed};
         enum verdict truth;
+        bool is_right = formula_pair_try(p->pair, run_formula, &a, &truth, &x) == 1;
 
-        return formula_pair_try(p->pair, run_formula, &a, &truth, &x) == 1;
+        p->lie = !is_right && (x.verdict == VERDICT_SAT || x.verdict == VERDICT_UNSAT) ? x.verdict : VERDICT_UNKNOWN;
+        return is_right;
 }
 
 /* -- which program, and how ------------------------------------------------------------------------------------- */
 
-/* True if the program answers; ret->pair is the pair it answers. */
+/* True if the program answers; ret->pair is the pair it answers. The keys' comment says the first false answer. */
 static bool try_program(const struct made_list *made, const struct made *m, const char *run, struct draft_keys *keys, struct draft_program *ret)
 {
         size_t n;
@@ -96,6 +98,9 @@ static bool try_program(const struct made_list *made, const struct made *m, cons
                 ret->pair = &pairs[i];
                 if (draft_answers(ret, keys, false, 0))
                         return true;
+                if (ret->lie != VERDICT_UNKNOWN && keys->about_run.size == 0)
+                        buffer_addf(&keys->about_run, "%s answered %s to a small formula where %s is right\n", m->path, verdict_name(ret->lie),
+                                    verdict_name(ret->lie == VERDICT_SAT ? VERDICT_UNSAT : VERDICT_SAT));
         }
         return false;
 }
@@ -129,12 +134,16 @@ static size_t count_programs(const struct made_list *made)
 
 #define NAMED 8 /* most programs named that do not answer */
 
-static void note_silence(struct draft *d, const struct way *way, const struct made_list *made)
+static void note_silence(struct draft *d, const struct way *way, const struct draft_keys *keys, const struct made_list *made)
 {
         size_t named = 0, n = count_programs(made);
 
         if (n == 0) {
                 buffer_addf(&d->failed, "by %s it was built, and no program came of it: is there another target?\n", way->name);
+                return;
+        }
+        if (keys->about_run.size > 0) {
+                buffer_addf(&d->failed, "by %s it was built, and %s", way->name, keys->about_run.data);
                 return;
         }
         buffer_addf(&d->failed,
@@ -196,9 +205,10 @@ bool draft_choose(struct draft *d, const struct way *way, struct draft_keys *key
                 answers = try_programs(made, 0, forms[k / ARRAY_SIZE(formats)], keys, ret, &at);
         }
         if (!answers) {
-                note_silence(d, way, made);
+                note_silence(d, way, keys, made);
                 return false;
         }
+        keys->about_run.size = 0;
         buffer_addf(&keys->about_run, "%s answers sat and unsat on small formulas%s%s; the build made %zu program%s.\n", ret->list[0].name,
                     ret->pair->logic ? " of " : "", ret->pair->logic ?: "", n, plural(n));
         write_outputs(ret, keys);
