@@ -144,6 +144,21 @@ test_that "an alarm has two versions and a case, of which others ask more" '
 	run 0 diverge big alarms/1 && has out "$(git -C big rev-parse --short=12 v5)" && has out "^changed	big.sh" &&
 	run 1 options big alarms/1 && has err "prints no list of options" && run 2 options big alarms/2 && has err "alarms/2 is by memory"'
 test_that "... but not all have" 'run 2 diverge toy alarms/2 && has err "alarms/2 is not of two versions on a case" && run 3 diverge toy alarms/99 && run 2 reduce toy alarms/1 && has err "is an alarm"'
+# answers REPOSITORY ANSWER...: a commit for each, which gives that answer.
+answers() {
+	for answer in "${@:2}"; do
+		printf '#!/bin/sh\n# %s\necho %s\n' "$(git -C "$1" rev-list --all | wc -l)" "$answer" >"$1/moves.sh"
+		git -C "$1" add -A && git -C "$1" commit -qm "$answer"
+	done
+}
+make_script moves && answers moves sat unknown unknown sat sat && toy_recipe moves && run 0 -q solver add --recipe moves.recipe moves moves
+printf "(check-sat)\n; moves\n" >moves.smt2
+run 0 case add moves.smt2 && run 0 set add moved moves.smt2
+watch_moves() { run "$1" watch moves --once --set moved; }
+test_that "a renamed branch has no new commits" '
+	watch_moves 0 && has err "moves main: the watch begins" && git -C moves branch -m main trunk && watch_moves 0 && empty out && empty err'
+test_that "... nor has one that begins on its line, but for its own" '
+	git -C moves branch -m trunk "a/b" && answers moves sat && watch_moves 0 && empty out && has err "moves a/b: 1 new commit$"'
 if command -v systemd-analyze >/dev/null; then
 	sed "s#^ExecStart=solverfs#ExecStart=\"${solverfs//%/%%}\"#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
 	test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'

@@ -42,26 +42,31 @@ static bool watched_before(struct workspace *w, uint32_t solver)
         return store_walk(&each) == 1;
 }
 
+/* `name` may be NULL. */
+static int parse_branch(struct slice text, const char *name, struct watched_branch *ret)
+{
+        const char *seen = NULL, *base = "";
+        json_t *j = json_loadb(text.data, text.size, 0, NULL);
+        int is_open = 0, r = 0;
+
+        *ret = (struct watched_branch){0};
+        if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 ||
+            oid_parse(seen, &ret->seen) < 0 || (*base && oid_parse(base, &ret->base) < 0))
+                r = errorf(-EIO, "what a watch has seen of %s%s is damaged", name ? "the branch " : "a branch", name ?: "");
+        ret->is_open = is_open;
+        json_decref(j);
+        return r;
+}
+
 static int get_branch(struct workspace *w, uint32_t solver, const char *name, struct watched_branch *ret)
 {
         cleanup_buffer struct buffer key = {0};
         cleanup_blob struct blob b = {0};
-        const char *seen = NULL, *base = "";
-        int is_open = 0, r;
-        json_t *j;
+        int r;
 
         branch_key(solver, name, &key);
         r = store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b);
-        if (r < 0)
-                return r;
-        *ret = (struct watched_branch){0};
-        j = json_loadb(b.data, b.size, 0, NULL);
-        if (json_unpack(j, "{ss s?s s?b}", "seen", &seen, "base", &base, "open", &is_open) < 0 ||
-            oid_parse(seen, &ret->seen) < 0 || (*base && oid_parse(base, &ret->base) < 0))
-                r = errorf(-EIO, "what a watch has seen of the branch %s is damaged", name);
-        ret->is_open = is_open;
-        json_decref(j);
-        return r;
+        return r < 0 ? r : parse_branch(SLICE(b.data, b.size), name, ret);
 }
 
 static int put_branch(struct store_txn *t, uint32_t solver, const char *name, const struct watched_branch *b)
@@ -101,34 +106,36 @@ static bool is_wanted(const struct looking *l, const char *branch)
         return !l->patterns || !*l->patterns;
 }
 
-/* Marks the commits of every line that was seen; once. */
+/* Marks the commits of every line that was seen, also of branches that are gone or renamed; once. */
 static int mark_seen(struct looking *l)
 {
+        cleanup_buffer struct buffer prefix = {0};
+        cleanup_walk struct store_walk each = {.store = workspace_store(l->workspace), .table = TABLE_ALARMS};
         struct history *h = l->solver->history;
-        int r = 0;
+        int r;
 
         if (l->seen)
                 return 0;
         l->n_seen = history_count(h);
         l->seen = allocate(l->n_seen, sizeof(*l->seen));
-        for (size_t i = 0; i < l->refs->n && r == 0; i++) {
+        branch_key(l->solver->number, NULL, &prefix);
+        each.prefix = SLICE(prefix.data, prefix.size);
+        while ((r = store_walk(&each)) > 0) {
                 cleanup_free uint32_t *line = NULL;
                 struct watched_branch b;
                 uint32_t commit;
                 size_t n = 0;
 
-                if (l->refs->list[i].kind != REF_BRANCH)
-                        continue;
-                r = get_branch(l->workspace, l->solver->number, l->refs->list[i].name, &b);
+                r = parse_branch(each.value, NULL, &b);
                 if (r == 0)
                         r = history_number(h, &b.seen, &commit);
-                if (r == 0)
+                if (r == 0 && commit < l->n_seen && !l->seen[commit])
                         r = history_line(h, commit, &line, &n);
-                for (size_t k = 0; k < n && r == 0; k++)
+                if (r < 0 && r != -ENOENT)
+                        return r;
+                for (size_t k = 0; k < n; k++)
                         if (line[k] < l->n_seen)
                                 l->seen[line[k]] = true;
-                if (r == -ENOENT)
-                        r = 0;
         }
         return r;
 }
