@@ -147,7 +147,7 @@ test_that "... but not all have" 'run 2 diverge toy alarms/2 && has err "alarms/
 # answers REPOSITORY ANSWER...: a commit for each, which gives that answer.
 answers() {
 	for answer in "${@:2}"; do
-		printf '#!/bin/sh\n# %s\necho %s\n' "$(git -C "$1" rev-list --all | wc -l)" "$answer" >"$1/moves.sh"
+		printf '#!/bin/sh\n# %s %s\necho %s\n' "$1" "$(git -C "$1" rev-list --all | wc -l)" "$answer" >"$1/moves.sh"
 		git -C "$1" add -A && git -C "$1" commit -qm "$answer"
 	done
 }
@@ -159,6 +159,13 @@ test_that "a renamed branch has no new commits" '
 	watch_moves 0 && has err "moves main: the watch begins" && git -C moves branch -m main trunk && watch_moves 0 && empty out && empty err'
 test_that "... nor has one that begins on its line, but for its own" '
 	git -C moves branch -m trunk "a/b" && answers moves sat && watch_moves 0 && empty out && has err "moves a/b: 1 new commit$"'
+test_that "a line without a commit in common, pushed by force: the watch begins anew" '
+	git -C moves checkout -q --orphan anew && answers moves unknown sat unknown unknown && git -C moves branch -M anew a/b && watch_moves 0 && empty out &&
+	has err "^moves a/b: no commit in common with those seen; the watch begins with its last commit$"'
+make_repository other && cp moves/build.sh other && answers other sat unknown unknown sat
+test_that "... and so it does for another repository under the name" '
+	run 0 -q solver remove moves && run 0 -q solver add --recipe moves.recipe moves other && watch_moves 0 && empty out &&
+	has err "^moves main: no commit in common with those seen; the watch begins with its last commit$" && answers other unknown && watch_moves 6 && has err "moves main: 1 new commit$"'
 if command -v systemd-analyze >/dev/null; then
 	sed "s#^ExecStart=solverfs#ExecStart=\"${solverfs//%/%%}\"#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
 	test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'

@@ -94,7 +94,7 @@ static int watch_fresh(const struct watched_stretch *stretch, const struct case_
 }
 
 /* 0, or -errno that ends the watch. A problem of this branch alone is reported, and the branch is tried again in the next turn. */
-static int watch_branch(struct watch *o, const struct watched_stretch *stretch, bool is_first, const struct case_selection *cases)
+static int watch_branch(struct watch *o, const struct watched_stretch *stretch, const struct case_selection *cases)
 {
         cleanup_free char *branch = printable(stretch->branch);
         const char *name = common.solver->recipe->name;
@@ -103,8 +103,9 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
 
         if (stretch->was_rewound)
                 note("%s %s went back to an older commit: watched from there", name, branch);
-        else if (stretch->n_fresh > 0 && is_first)
-                note("%s %s: the watch begins with its last commit", name, branch);
+        else if (stretch->begins)
+                note("%s %s: %sthe watch begins with its last commit", name, branch,
+                     stretch->state.is_open ? "" : "no commit in common with those seen; ");
         else if (stretch->n_fresh > 0)
                 note("%s %s: %zu new commit%s", name, branch, stretch->n_fresh, plural(stretch->n_fresh));
         if (stretch->n_fresh > 0)
@@ -154,7 +155,7 @@ static int watch_branches(struct watch *o)
         if (r == 0 && stretches.n_matching == 0)
                 note("%s has no branch that --branch matches; nothing is measured until there is one", common.solver->recipe->name);
         for (size_t i = 0; r == 0 && i < stretches.n; i++)
-                r = watch_branch(o, &stretches.list[i], stretches.is_first, &cases);
+                r = watch_branch(o, &stretches.list[i], &cases);
         return r;
 }
 

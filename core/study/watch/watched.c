@@ -200,6 +200,21 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         return s->was_rewound ? 0 : set_known(l, s, base, seen);
 }
 
+/* A line that has no commit in common with those seen is of another history: what it was before is nothing new. */
+static int begin_anew(const struct looking *l, struct watched_stretch *s)
+{
+        struct commit oldest;
+        int r = history_commit(l->solver->history, s->fresh[0], &oldest);
+
+        s->begins = s->state.is_open || (r == 0 && oldest.first_parent == COMMIT_NONE);
+        if (!s->begins)
+                return r;
+        s->fresh[0] = s->head;
+        s->n_fresh = 1;
+        s->state.base = (git_oid){0};
+        return 0;
+}
+
 static int look_at(struct looking *l, const struct ref *ref)
 {
         struct watched_stretch s = {.head = ref->commit};
@@ -219,6 +234,8 @@ static int look_at(struct looking *l, const struct ref *ref)
         } else if (is_wanted(l, ref->name)) {
                 r = state == -ENOENT ? stretch_new(l, &s) : stretch_moved(l, &s);
         }
+        if (r == 0 && s.n_fresh > 0)
+                r = begin_anew(l, &s);
         if (r < 0) {
                 free(s.fresh);
                 return r;
@@ -286,9 +303,9 @@ int watched_stretches(struct workspace *w, struct solver *s, char *const *patter
         struct looking l = {.workspace = w, .solver = s, .patterns = patterns, .found = ret};
         int r = history_refs(s->history, &refs);
 
-        *ret = (struct watched_stretches){.is_first = !watched_before(w, s->number)};
+        *ret = (struct watched_stretches){0};
         l.refs = refs;
-        if (r == 0 && ret->is_first)
+        if (r == 0 && !watched_before(w, s->number))
                 r = begin(&l);
         for (size_t i = 0; r == 0 && i < refs->n; i++) {
                 if (refs->list[i].kind != REF_BRANCH)

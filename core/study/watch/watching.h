@@ -70,19 +70,19 @@ struct watched_stretch {
         size_t n_fresh;              /* 0: only to be noted, nothing to measure */
         struct watched_branch state; /* the present state; all zero: none */
         bool was_rewound;            /* the branch is now at an older commit than before */
+        bool begins;                 /* the head alone, as nothing older was seen: the watch begins, or the history is another one */
 };
 struct watched_stretches {
         struct watched_stretch *list; /* branches seen before first; of these and of new ones the default branch, then the newest head */
         size_t n;
         size_t n_matching; /* branches that match the patterns, moved or not */
-        bool is_first;     /* the solver was never watched before */
 };
 void watched_stretches_done(struct watched_stretches *s);
 #define cleanup_watched cleanup(watched_stretches_done)
 
 /* Finds the branches that moved since the last look, among those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch of a
  * solver begins with the last commit of the default branch or, with patterns, of each matching branch; the heads of the others are noted as seen. A new
- * branch has its commits since it left a branch that was seen. */
+ * branch has its commits since it left a line that was seen, one without a commit in common with those seen has its last commit. */
 int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret);
 /* Notes that the stretch was watched up to its head; `base` is that of watching_result(). */
 int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base);
