@@ -128,8 +128,9 @@ void comparison_write_families(const struct comparing_table *t, struct buffer *r
 }
 
 /* " (0.91–1.04 over seeds, 0.8–1.2 over cases)". Two cases prove nothing about others: their interval spans powers of ten. */
-static void add_intervals(const struct judge_set_shift *s, struct buffer *ret)
+static void add_intervals(const struct comparing_table *t, enum judge_measure measure, struct buffer *ret)
 {
+        const struct judge_set_shift *s = &t->judgement.set.by[measure];
         const struct judge_mean *m = &s->ratio;
         bool has_seeds = isfinite(m->seeds.low) && isfinite(m->seeds.high),
              has_cases = s->cases > 2 && isfinite(m->cases.low) && isfinite(m->cases.high);
@@ -138,7 +139,7 @@ static void add_intervals(const struct judge_set_shift *s, struct buffer *ret)
                 return;
         buffer_adds(ret, " (");
         if (has_seeds)
-                buffer_addf(ret, "%.3g–%.3g over seeds", m->seeds.low, m->seeds.high);
+                buffer_addf(ret, "%.3g–%.3g over %s", m->seeds.low, m->seeds.high, chances[t->chance]);
         if (has_cases)
                 buffer_addf(ret, "%s%.3g–%.3g over cases", has_seeds ? ", " : "", m->cases.low, m->cases.high);
         buffer_adds(ret, ")");
@@ -154,7 +155,7 @@ void comparison_write_line(const struct comparing_table *t, struct buffer *ret)
                 buffer_addf(ret, "no %s to compare", judge_measure_name(m));
         else
                 buffer_addf(ret, "%s %.3g×", judge_measure_name(m), s->by[m].ratio.mean);
-        add_intervals(&s->by[m], ret);
+        add_intervals(t, m, ret);
         if (t->options->most_pairs > 1)
                 buffer_addf(ret, ", %s", judge_change_name(s->by[m].change, m));
         else
@@ -301,7 +302,7 @@ static void markdown_numbers(const struct comparing_table *t, struct buffer *ret
                 if (isnan(s->by[m].ratio.mean))
                         continue;
                 buffer_addf(ret, "- %s %.3g×", judge_measure_name(m), s->by[m].ratio.mean);
-                add_intervals(&s->by[m], ret);
+                add_intervals(t, m, ret);
                 buffer_addf(ret, ", %s\n", judge_change_name(s->by[m].change, m));
         }
         buffer_addf(ret, "\n%zu the same, %zu undecided", s->changes[JUDGE_SAME], s->changes[JUDGE_UNDECIDED]);
