@@ -157,6 +157,39 @@ START_TEST(test_lost_and_gained_over_seeds)
 }
 END_TEST
 
+/* Its times vary, so no test of five pairs shows it. */
+START_TEST(test_an_answer_lost_in_every_pair)
+{
+        struct judge_run sat = run(VERDICT_SAT, 1), crash = run(VERDICT_CRASH, 0.01), timeout = run(VERDICT_TIMEOUT, LIMIT);
+        struct judge_options o = by_time;
+
+        o.most_pairs = 5;
+        judge_pairs(5, sat, crash);
+        for (size_t i = 0; i < 5; i++)
+                pairs[0][i].run[0].seconds += 0.01 * (double)i;
+        look_at(1, &o);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_LOST);
+        for (size_t i = 0; i < 5; i++)
+                pairs[0][i].run[0].seconds = 0.99 * LIMIT; /* a crash counts as hardly more */
+        look_at(1, &o);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_LOST);
+        for (size_t i = 0; i < 5; i++)
+                pairs[0][i] = (struct judge_pair){{run(i % 2 ? VERDICT_UNKNOWN : VERDICT_ERROR, 1), run(VERDICT_UNSAT, 1 + 0.01 * (double)i)}};
+        look_at(1, &o);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_GAINED);
+        cases[0].n_pairs = 4;
+        look_at(1, &o);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_UNDECIDED);
+        cases[0].n_pairs = 5;
+        pairs[0][3].run[0] = timeout; /* near the limit, an answer comes and goes by chance */
+        look_at(1, &o);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_UNDECIDED);
+        pairs[0][3].run[0] = run(VERDICT_UNSAT, 1);
+        look_at(1, &o);
+        ck_assert_int_eq(judged.cases[0].change, JUDGE_UNDECIDED);
+}
+END_TEST
+
 /* A flip each way is chaos. */
 START_TEST(test_answers_that_come_and_go)
 {
@@ -843,7 +876,7 @@ START_TEST(test_small_sets_end_early)
 }
 END_TEST
 
-SUITE("judge", test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_a_version_that_contradicts_itself_improves_nothing,
+SUITE("judge", test_an_answer_lost_in_every_pair, test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_a_version_that_contradicts_itself_improves_nothing,
       test_a_wrong_answer_of_one_version_alone,
       test_one_lost_answer_proves_nothing,
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,

@@ -132,6 +132,8 @@ test_that "... and with too few pairs for a case it is one of the set" '
 run 0 case remove even-?.smt2
 test_that "an answer lost under most seeds fails whatever the ratio" '
 	run 1 compare v1 toy@lost flip.smt2 --fail-on-regression 9 && has out "^regression	4	lost	sat	.*	unknown" && run 0 compare v1 toy@lost flip.smt2'
+test_that "... also if five pairs are all that is asked for, in which the times vary" '
+	run 1 compare v1 toy@lost flip.smt2 plain.smt2 --pairs 5 --fail-on-regression 9 && has out "^regression	4	lost	sat	.*	unknown"'
 test_that "--keep makes a finding of each answer that became unknown, or a crash" '
 	for v in lost crash; do run 0 compare v1 toy@$v flip.smt2 --keep && has err "1 regression kept" || exit 1; done; run 0 findings toy --json && python3 -c "
 import json

@@ -338,7 +338,7 @@ static void markdown_headline(const struct comparing_table *t, struct buffer *re
         else if (open > 0)
                 buffer_addf(ret, "not finished, %zu of %zu cases are open", open, s->cases);
         else
-                buffer_adds(ret, "no change");
+                buffer_adds(ret, s->flips[0] + s->flips[1] > 0 ? "no change shown" : "no change");
         buffer_adds(ret, "\n\n");
 }
 

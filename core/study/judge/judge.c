@@ -464,12 +464,27 @@ static void judge_measured(struct measured *m, const struct judge_case *cases, s
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
-/* The change of a case that the answers do not decide: lost and gained are changes of time. */
-static enum judge_change headline(const struct judged_case *c, const struct judge_options *o)
+/* True if all runs of a side ended by themselves, without an answer: no run of a case near its limits, which has an answer by chance. */
+static bool gives_up(const struct judge_case *c, size_t pairs, int side)
+{
+        for (size_t i = 0; i < pairs; i++) {
+                enum verdict v = judge_verdict(&c->pairs[i], side);
+
+                if (judge_pair_is_known(&c->pairs[i]) && v != VERDICT_UNKNOWN && v != VERDICT_CRASH && v != VERDICT_ERROR)
+                        return false;
+        }
+        return true;
+}
+
+/* The change of a case that the answers do not decide: lost and gained are constant, or changes of time. */
+static enum judge_change headline(const struct judge_case *of, const struct judged_case *c, const struct judge_options *o)
 {
         enum judge_change time = c->by[JUDGE_TIME].change, asked = c->by[o->measure].change;
         bool before = 2 * c->solved[0] > c->pairs, after = 2 * c->solved[1] > c->pairs; /* mostly solved */
 
+        for (int side = 0; side < 2; side++)
+                if (c->pairs >= CONSTANT && c->solved[side] == c->pairs && gives_up(of, judge_pairs_of(of, o), !side))
+                        return side == 0 ? JUDGE_LOST : JUDGE_GAINED;
         if (time == JUDGE_DIFFERS || (o->most_pairs <= 1 && before != after))
                 return before != after ? JUDGE_DIFFERS : asked;
         if (time == JUDGE_MORE && before && !after)
@@ -537,7 +552,7 @@ void judge(const struct judge_case *cases, size_t n, const struct judge_options 
 
                 if (c->change != JUDGE_UNDECIDED)
                         continue;
-                c->change = headline(c, options);
+                c->change = headline(&cases[i], c, options);
                 if (ret->set.wanted > c->pairs) /* the set wants equally many pairs of each of its tested cases */
                         c->wanted = MAX(c->wanted, ret->set.wanted);
         }

@@ -17,7 +17,8 @@
  *   - A case wants no more pairs if the chance that they show a change is below 2 % (conditional power); the set likewise.
  *   - A run that is not solved (no answer, or a wrong one) counts its limit as its time (of CPU time: the limit of that, if there is one), and has no other
  *     measure. Of two limits the lesser counts.
- *     `lost` and `gained` are changes of time between seeds that are mostly solved and seeds that mostly are not.
+ *     `lost` and `gained` are changes of time between seeds that are mostly solved and seeds that mostly are not, or
+ *     constant: over five seeds or more, all are solved on one side, and on the other all end by themselves without an answer (unknown, crash, error).
  *   - A wrong answer or a contradiction needs only one run.
  *
  * Pure: any thread. */
