@@ -64,7 +64,7 @@ static int print_history(struct tree *t, const struct node *n, struct buffer *re
         else
                 case_history_heading(ret);
         for (size_t i = 0; n->inode.kind == KIND_HISTORY_TSV && i < h.n && r == 0; i++)
-                r = case_history_row(&h, i, ret);
+                r = case_history_row(&h, i, false, ret);
         *ret_mtime = h.newest;
         return r;
 }

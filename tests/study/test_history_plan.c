@@ -58,11 +58,14 @@ START_TEST(test_differences)
                                 near = {.answer = LOCALIZE_SOLVED, .value = 1.1},
                                 short1 = {.answer = LOCALIZE_SOLVED, .value = 0.002},
                                 short2 = {.answer = LOCALIZE_SOLVED, .value = 0.006},
+                                unsat = {.answer = LOCALIZE_SOLVED, .is_unsat = true, .value = 1},
                                 late = {.answer = LOCALIZE_TIMEOUT, .value = 1},
                                 later = {.answer = LOCALIZE_TIMEOUT, .value = 9};
 
         ck_assert(history_differs(&fast, &slow));
         ck_assert(!history_differs(&fast, &near));
+        ck_assert(history_differs(&fast, &unsat));
+        ck_assert(!history_differs(&unsat, &unsat));
         ck_assert(!history_differs(&short1, &short2));
         ck_assert(history_differs(&fast, &late));
         ck_assert(!history_differs(&late, &later));

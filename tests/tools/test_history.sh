@@ -98,4 +98,11 @@ test_that "localize --measure memory: the commit, and bytes" '
 	run 0 localize big --reference v1 --target v9 a.smt2 --measure memory --json && has out "\"measure\": *\"memory\"" && has out memory_before'
 test_that "a measure that is none, and one that has no clock" '
 	run 2 history big a.smt2 --measure speed && has err "time, memory or effort, not .speed" && run 2 localize big --reference v1 --target v9 a.smt2 --measure memory --clock cpu'
+make_script liar
+for i in $(seq 1 12); do script_commit liar "$i" "echo $([ "$i" -lt 8 ] && echo sat || echo unsat); exit # $i"; done
+toy_recipe liar && run 0 -q solver add --recipe liar.recipe liar liar && printf "(check-sat)\n; of unknown status\n" >u.smt2 && run 0 case add u.smt2
+turn=$(git -C liar rev-parse HEAD~4)
+test_that "a commit that turns sat into unsat is found, and disputed" '
+	run 1 history liar u.smt2 && [ "$(grep "	differs$" out | cut -f 2)" = "$turn" ] && [ "$(field 8 | sort -u)" = DISPUTED ] && [ "$(grep -c CONTRADICTION err)" = 1 ] &&
+	run 1 history liar u.smt2 --known --json && [ "$(grep -o "\"disputed\":true,\"step\":\"differs\"" out | wc -l)" = 1 ]'
 echo "1..$n"

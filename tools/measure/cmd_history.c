@@ -163,7 +163,21 @@ static const char *step_at(const struct case_history *h, const struct steps *ste
         return "-";
 }
 
-static json_t *point_json(const struct case_history *h, size_t i, const char *step)
+/* Reported once for each case. */
+static bool is_disputed(const struct case_history *h, size_t i, bool *told)
+{
+        cleanup_buffer struct buffer line = {0};
+
+        if (dispute_find(common.workspace, h->info, h->list[i].fact, &line) != 1)
+                return false;
+        command_worse(STATUS_FAILED);
+        if (!*told)
+                alarm_line("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
+        *told = true;
+        return true;
+}
+
+static json_t *point_json(const struct case_history *h, size_t i, bool disputed, const char *step)
 {
         const struct fact *f = h->list[i].fact;
         cleanup_buffer struct buffer results = {0};
@@ -172,30 +186,32 @@ static json_t *point_json(const struct case_history *h, size_t i, const char *st
 
         history_commit(h->solver->history, h->list[i].commit, &c);
         cell_results(f, &results);
-        j = json_pack("{ss sI ss ss}", "commit", full_sha(h->solver, h->list[i].commit).s, "date", (json_int_t)c.committed, "result", results.data, "step",
-                      step);
+        j = json_pack("{ss sI ss sb ss}", "commit", full_sha(h->solver, h->list[i].commit).s, "date", (json_int_t)c.committed, "result", results.data,
+                      "disputed", (int)disputed, "step", step);
         if (f)
                 cell_numbers(f, j);
         return j;
 }
 
 /* The rows of history.tsv, with the case in front and the step at the end. */
-static void print(const struct case_history *h, const struct steps *steps, const size_t *points)
+static void print(const struct case_history *h, bool is_elsewhere, const struct steps *steps, const size_t *points)
 {
         static const struct column columns[] = {{"CASE", 6, true},      {"COMMIT", 12},               {"DATE", 20, false, 2},     {"RESULT", 8},
                                                 {"TIME (s)", 11, true}, {"CPUTIME (s)", 11, true, 3}, {"MEMORY (B)", 11, true, 4}, {"CHECK", 8, false, 1},
                                                 {"STEP"}, {0}};
         json_t *list = json_array();
+        bool told = false;
 
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};
                 const char *step = step_at(h, steps, points, i);
+                bool disputed = !is_elsewhere && is_disputed(h, i, &told);
 
                 if (common.json) {
-                        json_array_append_new(list, point_json(h, i, step));
+                        json_array_append_new(list, point_json(h, i, disputed, step));
                         continue;
                 }
-                command_must(case_history_row(h, i, &row));
+                command_must(case_history_row(h, i, disputed, &row));
                 output_rowf(columns, "%u\t%.*s\t%s", h->info->id, (int)strcspn(row.data, "\n"), row.data, step);
         }
         if (common.json)
@@ -229,7 +245,7 @@ static void show_case(const struct recording *o, size_t test, const struct revis
         }
         if (h.n == 0)
                 note("nothing is measured of case %u on this line", h.info->id);
-        print(&h, &steps, points);
+        print(&h, o->cell.machine != NULL, &steps, points);
 }
 
 static int record(struct recording *o)

@@ -109,6 +109,7 @@ struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double 
         return (struct localize_outcome){.answer = verdict == VERDICT_TIMEOUT                 ? LOCALIZE_TIMEOUT
                                                    : verdict_is_decided(verdict) && !is_wrong ? LOCALIZE_SOLVED
                                                                                               : LOCALIZE_BROKEN,
+                                         .is_unsat = verdict == VERDICT_UNSAT,
                                          .value = seconds,
                                          .effort = NAN};
 }

@@ -55,6 +55,7 @@ enum localize_answer {
 
 struct localize_outcome {
         enum localize_answer answer;
+        bool is_unsat; /* if solved; two commits along a history may contradict each other */
         double value;  /* the compared value: seconds, as a rule; > 0 */
         double effort; /* the solver's own count, preferred to the value if it tells the ends apart, unless a verification shows that the value does not
                         * change with it; NaN: none */

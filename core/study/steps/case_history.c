@@ -113,7 +113,7 @@ void case_history_heading(struct buffer *ret)
         buffer_adds(ret, "commit\tdate\tresult\ttime\tcputime\tmemory\tanswer\n");
 }
 
-int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
+int case_history_row(const struct case_history *h, size_t i, bool is_disputed, struct buffer *ret)
 {
         const struct fact *f = h->list[i].fact;
         char sha[GIT_OID_HEXSZ + 1], date[32], wall[32], cpu[32], memory[32];
@@ -132,7 +132,7 @@ int case_history_row(const struct case_history *h, size_t i, struct buffer *ret)
         format_seconds(f->wall_ns, wall);
         format_seconds(f->cpu_ns, cpu);
         format_memory(f->memory, memory);
-        buffer_addf(ret, "\t%s\t%s\t%s\t%s\n", wall, cpu, memory, cell_check(&(struct cell){.info = h->info}, f, false));
+        buffer_addf(ret, "\t%s\t%s\t%s\t%s\n", wall, cpu, memory, cell_check(&(struct cell){.info = h->info}, f, is_disputed));
         return 0;
 }
 

@@ -36,7 +36,7 @@ int case_history_read(struct workspace *w, const struct cell *cell, const uint32
                       size_t n_line, enum judge_measure m, struct case_history *ret);
 /* The heading and the rows of history.tsv. A fact of NULL: the commit cannot be built. */
 void case_history_heading(struct buffer *ret);
-int case_history_row(const struct case_history *h, size_t i, struct buffer *ret);
+int case_history_row(const struct case_history *h, size_t i, bool is_disputed, struct buffer *ret);
 /* The steps; (*ret_points)[i] is the history's point for step.at = i; free(). */
 void case_history_steps(const struct case_history *h, struct steps *ret, size_t **ret_points);
 /* The picture: seconds, megabytes or the count over the commits from the first point to the last. place[commit]: its place in the history's order. */

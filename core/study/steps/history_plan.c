@@ -47,7 +47,7 @@ bool history_differs(const struct localize_outcome *a, const struct localize_out
 
         if (a->answer != b->answer)
                 return true;
-        return a->answer == LOCALIZE_SOLVED && high - low > SECONDS && high > HISTORY_RATIO * low;
+        return a->answer == LOCALIZE_SOLVED && (a->is_unsat != b->is_unsat || (high - low > SECONDS && high > HISTORY_RATIO * low));
 }
 
 /* The middle of the longest run of open commits in (from, to); `to` when there is none. */

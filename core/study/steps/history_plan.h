@@ -21,8 +21,8 @@ struct history_cell { /* a case on a commit */
         struct localize_outcome outcome; /* when measured */
 };
 
-/* Two outcomes differ when one is solved and the other is not, or when their times differ by a fifth (and by 10 ms). The judge's floor (JUDGE_FLOOR) is
- * lower: it is for many pairs of runs, and these are single runs of unknown noise. */
+/* Two outcomes differ when one is solved and the other is not, when one is sat and the other unsat, or when their times differ by a fifth (and by 10 ms).
+ * The judge's floor (JUDGE_FLOOR) is lower: it is for many pairs of runs, and these are single runs of unknown noise. */
 #define HISTORY_RATIO 1.2
 bool history_differs(const struct localize_outcome *a, const struct localize_outcome *b);
 
