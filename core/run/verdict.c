@@ -164,7 +164,7 @@ static bool ended_by_itself(const struct execute_result *r)
         return r->end == END_EXIT || r->guessed;
 }
 
-/* True if there are two different answers for one formula: neither can be believed. */
+/* True if there are two different answers for one formula, perhaps one by the exit status: neither can be believed. */
 static bool read_cnf(const struct execute_result *r, struct verdicts *v)
 {
         static const char *const texts[] = {[VERDICT_SAT] = "s SATISFIABLE", [VERDICT_UNSAT] = "s UNSATISFIABLE", [VERDICT_UNKNOWN] = "s UNKNOWN"};
@@ -182,8 +182,15 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
                         return true;
                 }
         }
-        if (v->n == 0 && ended_by_itself(r) && (r->code == 10 || r->code == 20))
-                add(v, r->code == 10 ? VERDICT_SAT : VERDICT_UNSAT, r->out_size);
+        if (!ended_by_itself(r) || (r->code != 10 && r->code != 20))
+                return false;
+        answer = r->code == 10 ? VERDICT_SAT : VERDICT_UNSAT;
+        if (v->n == 0) {
+                add(v, answer, r->out_size);
+        } else if (verdict_is_decided(v->last) && v->last != answer) {
+                v->n = 0;
+                return true;
+        }
         return false;
 }
 

@@ -118,6 +118,8 @@ START_TEST(test_dimacs)
         ck_assert_str_eq(cnf("", 1), "| error");
         ck_assert_str_eq(cnf("s SATISFIABLE\ns SATISFIABLE\n", 10), "sat | sat");
         ck_assert_str_eq(cnf("s SATISFIABLE\ns UNSATISFIABLE\n", 10), "| error");
+        ck_assert_str_eq(cnf("s SATISFIABLE\n", 20), "| error");
+        ck_assert_str_eq(cnf("s UNSATISFIABLE\n", 10), "| error");
 }
 END_TEST
 
