@@ -168,7 +168,10 @@ printf '; caf\351\n(check-sat)\n' >latin.smt2
 test_that "a result that is not UTF-8, which JSON cannot hold, is printed as it is" '
 	byte="LC_ALL=C grep -q \"\$(printf \"\\351\")\"" && reduce 1 latin.smt2 --command "$byte" --json && LC_ALL=C grep -q "$(printf "\351")" out && has err "not valid UTF-8" &&
 	reduce 0 latin.smt2 --command "$byte" --json -o latin.out && has out "\"minimal\":true" && reduce 0 latin.smt2 --command "grep -q check-sat" --json && has out "\"text\":"'
-test_that "a command that is not interested" 'reduce 2 input.smt2 --command false && has err "not interested in the input: .false."'
+test_that "a command that is not interested" 'reduce 2 input.smt2 --command false && has err "not interested in the input: .false. ended with status 1"'
+test_that "... as it cannot be run" '
+	printf "#!/bin/sh\n" >here.sh && chmod +x here.sh && reduce 2 input.smt2 --command ./here.sh && has err "cannot run .[.]/here[.]sh., status 127: .*whole path" &&
+	reduce 2 input.smt2 --command "sleep 100 #" --timeout 100ms && has err "sleep 100 #. had not ended after 0.1 s" && reduce 2 input.smt2 --command "kill -9 \$\$" && has err "was ended by signal 9"'
 test_that "a file that is not there" 'reduce 3 nowhere.smt2 --command true && has err nowhere'
 test_that "a folder" 'reduce 2 slow --command true && has err "not a file"'
 test_that "versions and a command" 'reduce 2 input.smt2 --command true --target v1 && has err "takes the place"'

@@ -74,20 +74,43 @@ static int prepare(const struct reduce_command *c, const char *folder, struct sl
         return r < 0 ? errorf(r, "cannot write %s: %s", ret_path, strerror(-r)) : 0;
 }
 
-static int run_test(void *user, unsigned worker, struct slice text, int cancel_fd)
+static int run_command(const struct reduce_command *c, unsigned worker, struct slice text, int cancel_fd, int *ret_status)
 {
-        const struct reduce_command *c = user;
         char path[PATH_SIZE];
-        int status = 0, r = prepare(c, c->folders[worker], text, path);
+        int r = prepare(c, c->folders[worker], text, path);
         pid_t pid;
 
         if (r == 0)
                 r = start(c->options.command, c->folders[worker], path, &pid);
         if (r == 0)
-                r = spawn_wait(pid, c->options.timeout_ns, true, cancel_fd, &status);
+                r = spawn_wait(pid, c->options.timeout_ns, true, cancel_fd, ret_status);
+        return r;
+}
+
+static int run_test(void *user, unsigned worker, struct slice text, int cancel_fd)
+{
+        int status = 0, r = run_command(user, worker, text, cancel_fd, &status);
+
         if (r == -ETIME)
                 return 0;
-        return r < 0 ? r : WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        return r < 0 ? r : status == 0;
+}
+
+/* The command on the input itself. */
+static int check_input(const struct reduce_command *c, struct slice input, int cancel_fd)
+{
+        int status = 0, code, r = run_command(c, 0, input, cancel_fd, &status);
+        cleanup_free char *end = NULL;
+
+        if ((r < 0 && r != -ETIME) || (r == 0 && status == 0))
+                return r;
+        code = r == 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        if (code == 126 || code == 127) /* the shell's */
+                return errorf(-EINVAL, "cannot run '%s', status %d: it runs in a folder of its own; write its whole path", c->options.command, code);
+        end = r == -ETIME           ? format_string("had not ended after %g s", (double)c->options.timeout_ns / NSEC_PER_SEC)
+              : WIFSIGNALED(status) ? format_string("was ended by signal %d", WTERMSIG(status))
+                                    : format_string("ended with status %d", code);
+        return errorf(-EINVAL, "the command is not interested in the input: '%s' %s on %s", c->options.command, end, c->options.name);
 }
 
 struct reduce_command *reduce_command_close(struct reduce_command *c)
@@ -115,12 +138,9 @@ int reduce_command_open(const struct reduce_command_options *options, struct sli
                         return -ENAMETOOLONG;
         if (options->timeout_ns == 0)
                 c->options.timeout_ns = INPUT_TIMEOUT;
-        r = run_test(c, 0, input, cancel_fd);
+        r = check_input(c, input, cancel_fd);
         if (r < 0)
                 return r;
-        if (r == 0)
-                return errorf(-EINVAL, "the command is not interested in the input: '%s' did not end with status 0 on %s",
-                              options->command, options->name);
         if (options->timeout_ns == 0)
                 c->options.timeout_ns = 10 * (now_ns() - began) + NSEC_PER_SEC;
         r = reduce_pool_open(options->jobs, run_test, NULL, c, cancel_fd, &c->pool);
