@@ -455,7 +455,8 @@ static int read_case(struct comparing *c, size_t i)
                 r = read_pair(c, i, k);
                 if (r == -ENOTSUP && c->table.chance == COMPARING_SCRAMBLED) { /* a case that cannot be scrambled is repeated */
                         e->is_repeated = true;
-                        c->table.why = c->table.why ?: copy_string(error_message(r));
+                        if (!c->table.why)
+                                c->table.why = format_string("%s: %s", c->options.cases[i]->name, error_message(r));
                         c->table.repeated++;
                         r = 0;
                 }

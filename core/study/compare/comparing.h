@@ -71,7 +71,7 @@ struct comparing_table {
         struct comparing_value *values; /* [options->n] */
         enum comparing_chance chance;
         size_t repeated;     /* cases that cannot be scrambled; their pairs are repetitions */
-        char *why;           /* a sentence for one of them */
+        char *why;           /* for one of them: its name and a sentence */
         bool idle_seed[2];   /* the version's effort is the same under all seeds, on each case */
         bool unbuildable[2]; /* the version cannot be built */
         int64_t newest;      /* seconds; the newest known result; 0: none */
