@@ -40,10 +40,14 @@ static bool no_looser(uint64_t limit, uint64_t than)
 }
 
 /* True if the asked memory would have been enough. Where resident memory is limited, the run's use decides; where address space is limited instead,
- * nobody knows how much of it was needed. */
+ * nobody knows how much of it was needed, and a failed run may have failed because of an allocation. */
 static bool memory_suffices(const struct fact *f, const struct recipe_limits *asked)
 {
-        return f->address_space ? no_looser(f->limits.memory, asked->memory) : within(f->memory, asked->memory);
+        if (!f->address_space)
+                return within(f->memory, asked->memory);
+        if (f->verdict == VERDICT_ERROR || f->verdict == VERDICT_CRASH)
+                return f->limits.memory == asked->memory;
+        return no_looser(f->limits.memory, asked->memory);
 }
 
 /* A run that did not overflow its stack does not overflow a larger one. A failed run may have failed because of its stack. */

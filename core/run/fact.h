@@ -2,7 +2,8 @@
  *
  * Limits are not part of a run's key. A fact "solved after 0.4 s" or "not solved within 20 s" answers every limit under which it must hold, too
  * (docs/tree.md, 9): solved within both the asked time and memory, or timed out at no less time with no more memory than asked. With the "rusage"
- * method memory is limited as address space and measured as resident size, so a solved fact answers only for at least the memory it was run with. */
+ * method memory is limited as address space and measured as resident size, so a solved fact answers only for at least the memory it was run with, and an
+ * `error` or `crash` for the same memory only. */
 #pragma once
 
 #include <jansson.h>

@@ -209,6 +209,24 @@ START_TEST(test_stack)
 }
 END_TEST
 
+/* Under a limit on address space, an allocation fails in the program, which ends as it likes. */
+START_TEST(test_memory_of_a_failed_run)
+{
+        static const enum verdict failed[] = {VERDICT_ERROR, VERDICT_CRASH};
+
+        for (size_t i = 0; i < ARRAY_SIZE(failed); i++) {
+                struct fact f = example(failed[i]);
+
+                ck_assert(covers(&f, 20, 30, 9000));
+                f.address_space = true;
+                ck_assert(covers(&f, 20, 30, 4000));
+                ck_assert(!covers(&f, 20, 30, 4001));
+                ck_assert(!covers(&f, 20, 30, 0));
+                ck_assert(!covers(&f, 20, 30, 3999));
+        }
+}
+END_TEST
+
 /* A program that sleeps has little CPU time; one with many threads waits longer than it runs. */
 START_TEST(test_seconds_by_itself)
 {
@@ -245,4 +263,5 @@ START_TEST(test_dates)
 END_TEST
 
 SUITE("fact", test_dates, test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
-      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack)
+      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack,
+      test_memory_of_a_failed_run)
