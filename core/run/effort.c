@@ -80,12 +80,12 @@ static void read_number(struct slice s, struct effort_value *v)
         v->found = *end == '\0' && isfinite(v->real);
 }
 
-static void read_value(const struct effort_pattern *p, struct slice out, struct slice err, struct effort_value *ret)
+static void read_value(const struct effort_pattern *p, const struct blob *out, const struct blob *err, struct effort_value *ret)
 {
         struct slice found;
 
         ret->label = p->label;
-        if (pattern_last(p->pattern, err, &found) || pattern_last(p->pattern, out, &found))
+        if (pattern_last(p->pattern, SLICE(err->data, err->size), &found) || pattern_last(p->pattern, SLICE(out->data, out->size), &found))
                 read_number(found, ret);
 }
 
@@ -94,7 +94,7 @@ void effort_read(struct effort *e, const struct execute_result *run, struct effo
         ret->n = e->n;
         ret->list = allocate(e->n, sizeof(*ret->list));
         for (size_t i = 0; i < e->n; i++)
-                read_value(&e->list[i], SLICE(run->out.data, run->out.size), SLICE(run->err.data, run->err.size), &ret->list[i]);
+                read_value(&e->list[i], &run->out, &run->err, &ret->list[i]);
 }
 
 void effort_values_done(struct effort_values *v)
@@ -115,23 +115,6 @@ json_t *effort_json(const struct effort_values *v)
         return o;
 }
 
-/* The fact's number by the pattern; `run` is its run.json. */
-static struct effort_value fact_value(const struct fact *f, const json_t *run, const struct effort_pattern *p)
-{
-        struct effort_value v = {.label = p->label};
-        const json_t *number = json_object_get(json_object_get(run, "effort"), p->label);
-
-        if (!number) /* the recipe got the pattern after the run */
-                read_value(p, SLICE(f->out.data, f->out.size), SLICE(f->err.data, f->err.size), &v);
-        else if (json_is_number(number))
-                v = (struct effort_value){.label = p->label,
-                                          .found = true,
-                                          .is_integer = json_is_integer(number),
-                                          .integer = json_integer_value(number),
-                                          .real = json_number_value(number)};
-        return v;
-}
-
 static void add_number(const struct effort_value *v, struct buffer *ret)
 {
         if (v->is_integer)
@@ -144,13 +127,13 @@ static void add_number(const struct effort_value *v, struct buffer *ret)
 
 void effort_print(const struct fact *f, const struct recipe *recipe, struct buffer *ret)
 {
-        json_t *run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
         struct effort *e = effort_new(recipe);
         const size_t before = ret->size;
 
         for (size_t i = 0; i < e->n; i++) {
-                struct effort_value v = fact_value(f, run, &e->list[i]);
+                struct effort_value v = {0};
 
+                read_value(&e->list[i], &f->out, &f->err, &v);
                 if (!v.found)
                         continue;
                 add_number(&v, ret);
@@ -159,7 +142,6 @@ void effort_print(const struct fact *f, const struct recipe *recipe, struct buff
         if (ret->size == before)
                 buffer_adds(ret, "-\n");
         effort_free(e);
-        json_decref(run);
 }
 
 /* Without the label. */
@@ -167,17 +149,14 @@ static struct effort_value first_value(const struct fact *f, const struct recipe
 {
         struct effort_value v = {0};
         struct effort *e;
-        json_t *run;
 
         if (!f || !recipe->effort[0])
                 return v;
-        run = json_loadb(f->json.data ?: "", f->json.size, 0, NULL);
         e = effort_new(recipe);
         if (e->n > 0)
-                v = fact_value(f, run, &e->list[0]);
+                read_value(&e->list[0], &f->out, &f->err, &v);
         v.label = NULL;
         effort_free(e);
-        json_decref(run);
         return v;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "core/run/effort.h"
 #include "core/run/measure.h"
 
 /* The solver is a shell script that the test writes. */
@@ -342,6 +343,7 @@ START_TEST(test_effort)
         struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\necho 'c conflicts: 1'\necho 'c conflicts: 22'\n"
                                                    "echo '(:a 1 :rlimit-count   5 :rlimit-count 12345678901)'\n"
                                                    "echo 'x c conflicts: 333'\necho 'seconds=1.5' >&2\necho 'seconds=9'\n");
+        cleanup_buffer struct buffer text = {0};
         json_t *j, *e;
         struct fact *f;
 
@@ -356,6 +358,14 @@ START_TEST(test_effort)
         ck_assert(json_is_null(json_object_get(e, "absent")));
         ck_assert_int_eq(json_object_size(e), 4);
         json_decref(j);
+        effort[0] = (char *)":rlimit-count.*count +([0-9]{3})"; /* patterns of the same labels, changed after the run */
+        effort[1] = (char *)"^x c conflicts: ([0-9]+)";
+        effort[2] = (char *)"^c conflicts: no such ([0-9]+)";
+        effort_print(f, &r, &text);
+        ck_assert_str_eq(text.data, "123\trlimit-count\n333\tconflicts\n1.5\tseconds\n");
+        ck_assert_double_eq_tol(fact_effort(f, &r), 123, 0.5);
+        effort[0] = (char *)"nothing like :rlimit-count +([0-9]+)";
+        ck_assert_double_nan(fact_effort(f, &r));
         fact_unref(f);
 }
 END_TEST
