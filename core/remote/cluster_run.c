@@ -77,13 +77,13 @@ static int send_wanted(void *user)
 
 /* -- the request and its answer -- */
 
-/* A missing library is the node's fault, not the program's answer. */
+/* A missing library is the node's fault, not the program's answer; one that the memory limit leaves no room for is a memout. */
 static int check_libraries(const struct running *x, const struct execute_result *r)
 {
-        static const char words[] = "error while loading shared libraries: ";
+        static const char words[] = "error while loading shared libraries: ", missing[] = "cannot open shared object file";
         const char *at = r->end == END_EXIT && r->code == 127 && r->err.size > 0 ? memmem(r->err.data, r->err.size, words, sizeof(words) - 1) : NULL;
 
-        if (!at)
+        if (!at || !memmem(r->err.data, r->err.size, missing, sizeof(missing) - 1))
                 return 0;
         at += sizeof(words) - 1;
         return errorf(-EIO, "%s lacks a library that %s was built with: %.*s", x->call.slot->node->hello.host, x->options->programs[0].name,

@@ -194,12 +194,12 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
         return false;
 }
 
-/* True if the output has a text that solvers and C++'s runtime print when an allocation fails. Under a limit on address space, a program that runs out
+/* True if the output has a text that solvers, C++'s runtime and the loader print when an allocation fails. Under a limit on address space, a program that runs out
  * of memory is told so, prints such a text and ends by itself. */
 static bool says_out_of_memory(const struct execute_result *r)
 {
-        static const char *const texts[] = {"out of memory", "Out of memory",    "out-of-memory",
-                                            "bad_alloc",     "memory exhausted", "Cannot allocate memory"};
+        static const char *const texts[] = {"out of memory",    "Out of memory",          "out-of-memory",        "bad_alloc",
+                                            "memory exhausted", "Cannot allocate memory", "failed to map segment"};
 
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 if (contains(SLICE(r->out.data, r->out.size), texts[i]) || contains(SLICE(r->err.data, r->err.size), texts[i]))

@@ -174,6 +174,11 @@ START_TEST(test_an_answer_counts_more_than_a_guess)
 }
 END_TEST
 
+static struct blob blob_of(const char *text)
+{
+        return (struct blob){.data = (char *)text, .size = strlen(text)};
+}
+
 START_TEST(test_own_words_of_running_out_of_memory)
 {
         struct execute_result r = printed("(error \"out of memory\")\n");
@@ -183,8 +188,14 @@ START_TEST(test_own_words_of_running_out_of_memory)
         r = printed("");
         r.end = END_SIGNAL;
         r.code = 6;
-        r.err = (struct blob){.data = "terminate called after throwing an instance of 'std::bad_alloc'\n", .size = 64};
+        r.err = blob_of("terminate called after throwing an instance of 'std::bad_alloc'\n");
         ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| memout");
+        r = printed("");
+        r.code = 127; /* of the loader */
+        r.err = blob_of("toy: error while loading shared libraries: libc.so.6: failed to map segment from shared object\n");
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| memout");
+        r.err = blob_of("toy: error while loading shared libraries: libc.so.6: cannot open shared object file: No such file or directory\n");
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| error");
         r = printed("unsat\nc out of memory\n"); /* it found the answer all the same */
         r.code = 1;
         ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "unsat | unsat");

@@ -189,11 +189,11 @@ static void first_words(const struct execute_result *x, struct buffer *ret)
 
 bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
 {
-        static const char words[] = "error while loading shared libraries: ";
+        static const char words[] = "error while loading shared libraries: ", missing[] = "cannot open shared object file";
         const char *at = x->err.size > 0 ? memmem(x->err.data, x->err.size, words, strlen(words)) : NULL;
         size_t n = 0, left;
 
-        if (!at)
+        if (!at || !memmem(x->err.data, x->err.size, missing, strlen(missing)))
                 return false;
         at += strlen(words);
         left = (size_t)((const char *)x->err.data + x->err.size - at);
@@ -228,7 +228,7 @@ static void say_no_answer(struct running *r, const char *what, const struct run_
         first_words(&x->run, &words);
         if (x->run.end == END_TIMEOUT)
                 buffer_addf(&says, "no answer within %s: does it wait for input? {case} stands for the file", format_duration(r->recipe->limits.wall_ns).s);
-        else if (x->run.end == END_MEMORY)
+        else if (x->verdict == VERDICT_MEMOUT)
                 buffer_addf(&says, "it needs more than %s of memory: raise 'memory'", format_size(r->recipe->limits.memory).s);
         else if (x->run.end == END_PROCESSES)
                 buffer_adds(&says, "it needs more processes or threads than it may have: raise 'processes'");
