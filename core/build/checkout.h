@@ -2,7 +2,7 @@
  *
  * The files are those that `git worktree` would write: executable bits, links, line ends and identities as .gitattributes say (attributes.h).
  * libgit2's checkout cannot be used: a worker has the files and no repository, submodules come from other commits of the same one, and a file's time
- * must be the same in each build. The kernel follows no link below the folder and none out of it (openat2): a build may have put any link there, and
+ * must be the same in each build. The kernel follows no link out of the folder, and none where it writes (openat2): a build may have put any link there, and
  * this runs as the store's owner. */
 #pragma once
 
@@ -29,5 +29,6 @@ typedef int (*checkout_content_fn)(void *user, const struct tracked *t, struct b
 /* Writes the files into the empty folder, all as of `when` (seconds): with git it is chance which of two files is newer, and make would act on it.
  * Bytes that do not match a known digest are an error. -ECANCELED if it was told to stop. */
 int checkout(const char *folder, const struct manifest *files, int64_t when, checkout_content_fn content, void *user, const struct progress *p);
-/* Opens a file below the folder without following links. -ENOENT, -ELOOP, -EISDIR, or -EINVAL if it is not a regular file. */
+/* Opens a file below the folder, or one that a link there leads to, if that is below it, too. -ENOENT, -ELOOP, -EXDEV if the link leads out, -EISDIR, or
+ * -EINVAL if it is not a regular file. */
 int checkout_open(const char *folder, const char *path, int *ret_fd);

@@ -411,19 +411,29 @@ START_TEST(test_failures)
         use_recipe("build = true\noutput = d/prog\n");
         build_fails("main", "the build made no d/prog");
         use_recipe("build = mkdir prog\noutput = prog\n");
-        build_fails("main", "output prog is not a regular file of the build");
+        build_fails("main", "output prog is a folder: name the files in it");
         use_recipe("build = mkfifo prog\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = \"python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' prog\"\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = ln -s /etc/passwd prog\noutput = prog\n");
+        build_fails("main", "output prog is a link out of the build's folder");
+        use_recipe("build = ln -s $(printf ../%.0s $(seq 50))etc/passwd prog\noutput = prog\n");
+        build_fails("main", "output prog is a link out of the build's folder");
+        use_recipe("build = ln -s prog prog\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
+        use_recipe("build = ln -s nowhere prog\noutput = prog\n");
+        build_fails("main", "the build made no prog");
         use_recipe("build = ln -s /etc d\noutput = d/passwd\n");
         build_fails("main", "the build made no d/passwd");
         use_recipe("build = : > prog\noutput = prog\n");
         build_fails("main", "output prog is empty");
         use_recipe("build = \"echo a\\nb; false\"\noutput = prog\n");
         build_fails("main", "command 1 (echo a b; false) exited with status 1"); /* one line */
+        use_recipe("build = mkdir lib && echo 1.2 >lib.so.1.2 && ln -s ../lib.so.1.2 lib/lib.so.1\noutput = lib/lib.so.1\n"); /* under its soname */
+        build_ok("main");
+        check_output("1.2\n");
+        ck_assert_str_eq(record->outputs[0].name, "lib.so.1");
         close_all();
 }
 END_TEST
