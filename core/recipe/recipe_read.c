@@ -366,6 +366,8 @@ static struct recipe *make_recipe(struct reader *rd, struct draft *d, const stru
         free(r->name);
         r->name = copy_string(d->name);
         apply_draft(rd, d, r);
+        if (base && line_of(d, "run") > 0 && line_of(d, "seed") == 0 && !strstr(r->run ?: "", "{seed}"))
+                free(steal_pointer(r->seed)); /* the solver's, for its own way of running */
         r->is_programs = rd->is_config && !base && !r->repository && strcmp(r->name, RECIPE_PROGRAMS) == 0;
         if (cpu_follows && line_of(d, "cputime") == 0)
                 r->limits.cpu_ns = r->limits.wall_ns;

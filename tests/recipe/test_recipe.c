@@ -977,6 +977,22 @@ START_TEST(test_config_keeps_a_limit_that_is_the_default)
 }
 END_TEST
 
+START_TEST(test_a_variant_may_run_without_seed)
+{
+        struct recipe **again;
+        size_t n;
+
+        write_config("s", "[solver]\nbuild = make\noutput = s\nrun = {bin} {seed} {case}\nseed = -s {n}\n[variant \"w\"]\nrun = {bin} -w {case}\n");
+        assert_ok(read_config("config", &again, &n));
+        ck_assert(list[0]->seed && !list[1]->seed && again[0]->seed && !again[1]->seed);
+        check_command(again[1], false, 3, "[/solver/s] [-w] [/case/input.smt2]");
+        recipe_list_free(again, n);
+        refused(MINIMAL "[variant \"v\"]\nrun = {bin} {case}\nseed = -s {n}\n", "t.recipe:7: ", "has no {seed}");
+        refused("[solver]\nbuild = make\noutput = s\nrun = {bin} {seed} {case}\nseed = -s {n}\n[variant \"v\"]\nseed = -t\n", "t.recipe:7: ", "{n}");
+        done();
+}
+END_TEST
+
 START_TEST(test_config_keeps_the_rest)
 {
         struct stat st;
@@ -1192,6 +1208,6 @@ SUITE("recipe", test_defaults, test_every_key, test_lost_quotes, test_variants_i
       test_a_binary_is_run_in_its_own_way, test_the_digest_for_all_commits_has_the_ways_of_binaries, test_within, test_a_variant_within_has_keys_of_its_own, test_attributes_are_never_left_out, test_a_variant_of_a_released_program_reads_back, test_a_variant_holds_a_submodule, test_any_format, test_mistakes_in_eras, test_eras_come_back, test_unknown_names, test_missing_and_repeated_keys, test_bad_values,
       test_bad_commands, test_syntax_is_explained, test_lines_are_counted_through_continuations, test_read_files, test_example,
       test_print_comes_back, test_print_of_a_variant, test_print_leaves_out_a_cpu_limit_that_follows_the_timeout, test_print_of_a_repository_with_a_newline, test_config_round_trip,
-      test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_config_keeps_comments,
+      test_config_keeps_a_limit_that_is_the_default, test_config_keeps_the_rest, test_a_variant_may_run_without_seed, test_config_keeps_comments,
       test_every_mistake_is_told, test_config_links_and_leftovers,
       test_config_mistakes, test_config_stays_readable, test_config_written_by_many, test_quantities)
