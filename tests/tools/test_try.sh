@@ -108,5 +108,10 @@ test_that "recipes are listed, with what they say of themselves" 'run 0 recipe l
 test_that "and shown" 'run 0 recipe show strand && cmp out "$source_dir/examples/recipes/strand.recipe" && run 3 recipe show nowhere && has err "no recipe .nowhere." && run 2 recipe show'
 printf '[solver]\nbiuld = x\n' >bad.recipe
 test_that "one with a mistake, too" 'run 1 recipe show ./bad.recipe && cmp out bad.recipe && has err "did you mean .build."'
+cp toy.recipe toy.conf
+test_that "a recipe file that is named like a recipe" 'run 3 solver add --replace toy --recipe toy.conf && has err "for the file of that name, give ./toy.conf" && run 0 solver add --replace toy --recipe ./toy.conf'
+test_that "a recipe from a pipe" 'cat toy.recipe | "$solverfs" recipe show /dev/stdin >out 2>err && cmp out toy.recipe && empty err'
+printf '[era "toy v33.."]\n  build = true\n' >>store/config
+test_that "an update says that an era is of no revision" 'run 0 solver update toy && has err "v33.*; until it is there, no commit can be built"'
 
 echo "1..$n"

@@ -3,7 +3,7 @@
 #include <dirent.h>
 
 #include "config.h"
-#include "core/recipe/recipe.h"
+#include "core/build/era.h"
 
 #define SUFFIX ".recipe"
 
@@ -91,6 +91,8 @@ int recipes_find(const char *word, char **ret)
         for (char **dir = list; *dir; dir++)
                 buffer_addf(&where, "%s%s", where.size > 0 ? ", " : "", *dir);
         strings_free(list);
+        if (access(word, R_OK) == 0)
+                return errorf(-ENOENT, "no recipe '%s' in %s; for the file of that name, give ./%s", word, where.data, word);
         if (names)
                 return errorf(-ENOENT,
                               "no recipe '%s' in %s; there are %s: give one of these or a file with --recipe; 'solverfs recipe draft REPO' writes one",
@@ -99,4 +101,12 @@ int recipes_find(const char *word, char **ret)
                       "no recipe '%s', nor any other, in %s: give a file with --recipe FILE ('solverfs recipe draft REPO' writes one), or the "
                       "folder of your recipes in $SOLVERFS_RECIPES",
                       word, where.data);
+}
+
+void recipe_warn_of_eras(struct solver *s)
+{
+        const struct recipe *era;
+
+        if (s->recipe->n_eras > 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
+                log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
 }

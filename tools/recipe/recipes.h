@@ -2,10 +2,13 @@
  * installed. A recipe is a file NAME.recipe. */
 #pragma once
 
-#include "cache/base/util.h"
+#include "core/workspace/workspace.h"
 
 /* Finds the file of --recipe, whose argument is a path if it has a slash or ends in ".recipe", else a name; free() it. -ENOENT with a sentence that
  * lists the known names. */
 int recipes_find(const char *word, char **ret);
 /* Calls fn with each name that --recipe takes, and its file. */
 void recipes_each(void (*fn)(void *user, const char *name, const char *path), void *user);
+
+/* Warns of an era of a revision that the repository lacks. */
+void recipe_warn_of_eras(struct solver *s);

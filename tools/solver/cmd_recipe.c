@@ -47,7 +47,7 @@ void cmd_recipe_show(int argc, char **argv)
         command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
         buffer_add(&shown, text.data, text.size);
         output_write(&shown);
-        command_must_as(STATUS_FAILED, recipe_read(path, NULL, &list, &n));
+        command_must_as(STATUS_FAILED, recipe_parse(shown.data ?: "", path, NULL, &list, &n));
         recipe_list_free(list, n);
 }
 

@@ -1,5 +1,6 @@
 /* solverfs solver: list, update, remove. */
 #include "tools/words.h"
+#include "tools/recipe/recipes.h"
 #include "tools/store/mounts.h"
 
 /* Empty: HEAD is on no commit. */
@@ -48,6 +49,7 @@ static int update_one(struct solver *s, bool has_base)
         }
         if (has_base)
                 return STATUS_OK;
+        recipe_warn_of_eras(s);
         head = head_of(s);
         output_object(columns, json_pack("{ss si si ss?}", "name", s->recipe->name, "new", (int)n_new, "commits", (int)history_count(s->history), "head",
                                          *head.s ? head.s : NULL));

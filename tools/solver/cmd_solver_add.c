@@ -1,6 +1,5 @@
 /* solverfs solver add: adds a solver from its repository, or gives a solver another recipe. */
 #include "tools/words.h"
-#include "core/build/era.h"
 #include "core/git/gitconfig.h"
 #include "core/git/paths.h"
 #include "core/recipe/recipe_keys.h"
@@ -19,17 +18,15 @@ static bool is_kept(const struct add_options *o)
         return o->replace && o->submodules && !o->recipe && !o->repository;
 }
 
-/* A path that no commit has is a mistake, or will come. So is an era of an absent revision, but without it no commit can be built. */
+/* A path that no commit has is a mistake, or will come. */
 static void check_recipe(struct solver *s)
 {
-        const struct recipe *era;
         bool there = true;
 
         for (char *const *p = s->recipe->paths; *p && !s->recipe->within; p++)
                 if (history_has_path(s->history, COMMIT_NONE, paths_left_out(*p) ?: *p, &there) == 0 && !there)
                         log_warning("paths = %s: no commit of %s has it%s", *p, s->recipe->name, strchr(*p, ' ') ? "; one path on each 'paths' line" : "");
-        if (s->recipe->n_eras > 0 && era_of(s->history, s->recipe, COMMIT_NONE, &era) == -EIO)
-                log_warning("%s; until it is there, no commit can be built", error_message(-EIO));
+        recipe_warn_of_eras(s);
 }
 
 static void say_replaced(const struct recipe *old, struct recipe *const *list, size_t n)
