@@ -112,6 +112,12 @@ gap "slow" "$copies" $slow && gap "no luck" "exit 7" $slow
 test_that "a commit that was built and not measured hides nothing from the next turn" '
 	run 6 watch gap --once && [ "$(field 2,3)" = "$(printf "unbuildable\t%s" "$(git -C gap rev-parse HEAD)")" ] && culprit=$(git -C gap rev-parse HEAD^) &&
 	gap "repaired" "$copies" $slow && run 6 watch gap --once && grep -q "	slower	$culprit	" out'
+make_script unseeded
+unseeded() { printf '#!/bin/sh\n# %s\n[ $# = 2 ] || { echo %s; exit; }\necho sat\n' "$1" "$2" >unseeded/unseeded.sh && git -C unseeded add -A && git -C unseeded commit -qm "$1"; }
+unseeded 0 sat && toy_recipe unseeded "run = {bin} {seed} {case}" "seed = {n}" && run 0 -q solver add --recipe unseeded.recipe unseeded unseeded
+test_that "an answer that is wrong without a seed alone is localized without one" '
+	run 0 set add stated w.smt2 && run 0 watch unseeded --once --set stated && for i in {1..12}; do unseeded $i $([ $i -lt 7 ] || echo un)sat; done &&
+	run 6 watch unseeded --once --set stated && [ "$(field 2,3)" = "$(printf "wrong\t%s" "$(git -C unseeded rev-parse HEAD~5)")" ]'
 make_script even
 even() { script_commit even "$1" "[ \$# = 2 ] || set 0; echo \"lasts \$(($2 * (1 + \$1 % 7)))e-3\" >&2"; }
 even 1 10 && toy_recipe even "run = {bin} {seed} {case}" "seed = {n}" && run 0 -q solver add --recipe even.recipe even even

@@ -366,8 +366,8 @@ static int make_run(void *user, size_t i, struct query **ret)
         struct localization *l = user;
         const struct localize_want *w = &l->wants[i];
         struct cell cell = localization_cell(&l->options, (uint32_t)w->commit, l->options.cases[w->test]);
-        const bool is_of_seed = l->options.by_verdict && l->options.has_seed; /* another seed may have another answer */
-        uint32_t sample = is_of_seed ? w->seed : cell_draw(&cell, w->seed); /* seed 0 is the cell; others follow its seed, or are repetitions (samples) */
+        /* Seed 0 is the cell. Others follow its seed, or are repetitions (samples): by verdict always, as another seed may have another answer. */
+        uint32_t sample = l->options.by_verdict ? w->seed : cell_draw(&cell, w->seed);
 
         return query_sample(l->options.workspace, &cell, sample, ret);
 }

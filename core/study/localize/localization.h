@@ -27,7 +27,7 @@ struct localization_options {
         struct case_info *const *cases;
         size_t n;
         enum judge_measure measure; /* what increased: JUDGE_TIME, _MEMORY or _EFFORT */
-        bool has_seed; /* runs under this seed and the next ones; by_verdict: all under this one */
+        bool has_seed; /* runs under this seed and the next ones; by_verdict: all under this one, or without one */
         uint64_t seed;
         uint64_t timeout_ns; /* per run, by the clock that counts; 0: the recipe's */
         bool is_cpu_time;    /* CPU time counts, not wall-clock time: other work on the machine then changes little */

@@ -29,7 +29,7 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         recipe_run_digest(o->solver->recipe, o->has_seed, o->seed, &limits, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
-        if (!o->has_seed && o->solver->recipe->seed) /* it runs under many */
+        if (!o->has_seed && !o->by_verdict && o->solver->recipe->seed) /* it runs under many */
                 hasher_string(h, o->solver->recipe->seed);
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
