@@ -219,6 +219,16 @@ test_that "another seed option in the recipe is another question" '
 	toy_recipe seeded "run = {bin} {seed} {case}" "seed = --seed={n}" && run 0 solver add --recipe seeded.recipe seeded seeded && run 1 localize seeded --reference v1 --target v2 cases/none.smt2 && has out "does not solve it" &&
 	toy_recipe seeded "run = {bin} {seed} {case}" "seed = -r {n}" && run 0 solver add --replace --recipe seeded.recipe seeded && run 0 localize seeded --reference v1 --target v2 cases/none.smt2 && [ "$(field 2)" = "$(git -C seeded rev-parse v2)" ]'
 
+make_script once
+for v in 1 2 3 4; do script_commit once $v "$([ $v -lt 3 ] || echo '[ $# = 2 ] || { echo unknown; exit; }') # $v"; done
+for v in 5 6; do script_commit once $v "$([ $v = 5 ] || echo '[ "$1" = 7 ] && echo unknown && exit') # $v"; done
+once="localize once cases/none.smt2 --reference v1 --target"
+test_that "an answer that is lost in one run is not over seeds, which is said" '
+	toy_recipe once "run = {bin} {seed} {case}" "seed = {n}" && run 0 solver add --recipe once.recipe once once && run 1 $once v4 && has out "(sat and unknown as it is, but not over seeds: --measure answer)" &&
+	run 1 $once v4 --json && has out "\"answer_reference\": ?\"sat\", ?\"answer_target\": ?\"unknown\""'
+test_that "... --measure answer searches for it, without a seed or under the one that is given" '
+	run 0 $once v4 --measure answer && [ "$(field 2-4)" = "$(git -C once rev-parse v3)	sat	unknown" ] && run 1 $once v6 --measure answer &&
+	run 0 $once v6 --measure answer -s 7 && [ "$(field 2-4)" = "$(git -C once rev-parse v6)	sat	unknown" ]'
 make_script deep
 script_commit deep 1 '[ "$(ulimit -s)" -gt 10000 ] || kill -SEGV $$; echo "lasts 0.02" >&2'
 script_commit deep 2 'echo "lasts 0.6" >&2'

@@ -10,6 +10,7 @@ struct localizing {
         const char *reference, *target, *log;
         bool is_given[2]; /* the reference, the target */
         bool is_measure_given, is_clock_given, is_timeout_given, is_seed_given, has_finding;
+        bool by_answer; /* --measure answer */
         struct words words; /* CASE... */
         struct localization_options options;
 
@@ -132,6 +133,58 @@ static void tell_unbuildable(const struct localizing *o)
         }
 }
 
+/* -- answers ------------------------------------------------------------------------------------------------------ */
+
+struct ends {
+        struct localization_options *options;
+        const struct case_selection *cases;
+        enum verdict seen[2]; /* at the reference and at the target */
+};
+
+static int make_end(void *user, size_t i, struct query **ret)
+{
+        const struct ends *e = user;
+        struct cell cell = localization_cell(e->options, i % 2 == 0 ? e->options->reference : e->options->target, e->cases->list[i / 2]);
+
+        return query_sample(common.workspace, &cell, 0, ret);
+}
+
+static void take_end(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *)
+{
+        const struct run_value *run = (const struct run_value *)v;
+        struct ends *e = user;
+        enum verdict verdict;
+
+        if (r < 0)
+                command_must(errorf(r, "%s", reason ?: strerror(-r)));
+        verdict = run->fact ? run->fact->verdict : VERDICT_UNBUILDABLE;
+        if (e->seen[i % 2] != N_VERDICTS && e->seen[i % 2] != verdict)
+                command_usage("the cases have different answers: localize each by itself");
+        e->seen[i % 2] = verdict;
+}
+
+/* Runs the cases at both ends, as `run` does: the search is for the commit where the one answer becomes the other. */
+static void find_answers(struct localization_options *o, const struct case_selection *cases)
+{
+        struct ends e = {.options = o, .cases = cases, .seen = {N_VERDICTS, N_VERDICTS}};
+
+        command_ask(&(struct command_batch){.n = 2 * cases->n, .title = "run", .make = make_end, .answered = take_end, .user = &e});
+        o->by_verdict = cases->n > 0;
+        o->before = e.seen[0];
+        o->after = e.seen[1];
+}
+
+static void parse_measure_or_answer(void *to, const char *text)
+{
+        struct localizing *o = to;
+
+        o->by_answer = strcmp(text, "answer") == 0;
+        if (!o->by_answer)
+                parse_measure(&o->options.measure, text);
+}
+
+/* -- the search --------------------------------------------------------------------------------------------------- */
+
 /* One search for all cases without a stored result. */
 static int localize(struct localizing *o, const struct case_selection *cases)
 {
@@ -179,7 +232,7 @@ static int print(const struct localizing *o, size_t n)
 {
         static const char *const heads[][2] = {
                 [JUDGE_TIME] = {"BEFORE (s)", "AFTER (s)"}, [JUDGE_MEMORY] = {"BEFORE (B)", "AFTER (B)"}, [JUDGE_EFFORT] = {"BEFORE", "AFTER"}};
-        const char *const *head = heads[o->options.measure];
+        const char *const *head = heads[o->options.by_verdict ? JUDGE_EFFORT : o->options.measure];
         const struct column columns[] = {{"CASE", 6, true}, {"COMMIT", 12}, {head[0], 11, true}, {head[1], 11, true}, {"SUBJECT"}, {0}};
         cleanup_buffer struct buffer rows = {0};
         int status = STATUS_OK;
@@ -310,8 +363,9 @@ void cmd_localize(int argc, char **argv)
         const struct command_option options[] = {
                 {"reference", 0, "REV", "The version that is fast", .text = &o.reference},
                 {"target", 0, "REV", "The later version that is slow", .text = &o.target},
-                {"measure", 0, "NAME", "The measure that became worse: time (default), memory, or effort, the solver's own count", .parse = parse_measure,
-                 .to = &o.options.measure, .is_given = &o.is_measure_given},
+                {"measure", 0, "NAME", "The measure that became worse: time (default), memory, effort (the solver's own count), or answer: as it is in "
+                 "one run of each end",
+                 .parse = parse_measure_or_answer, .to = &o, .is_given = &o.is_measure_given},
                 OPTION_SEED(o.options.seed, o.options.has_seed,
                             "Begin with the solver's seed N: runs are under N, N + 1, N + 2, …; a search by answers stays at N"),
                 OPTION_TIMEOUT(o.options.timeout_ns),
@@ -347,6 +401,8 @@ void cmd_localize(int argc, char **argv)
         o.results = allocate(cases.n + 1, sizeof(*o.results));
         o.place = allocate(cases.n + 1, sizeof(*o.place));
         o.is_told = allocate(cases.n + 1, sizeof(*o.is_told));
+        if (o.by_answer)
+                find_answers(&o.options, &cases);
         r = localize(&o, &cases);
         shown = print(&o, cases.n); /* after an interruption: the finished ones */
         command_worse(MAX(r, shown));

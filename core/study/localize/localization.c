@@ -21,6 +21,7 @@ struct localization {
         } * answers; /* one per want, kept until all are there: the order of arrival must not matter. NULL: nothing is asked */
         bool stopped;
         enum verdict *expected; /* by case: the first sat or unsat; VERDICT_UNKNOWN: none yet */
+        enum verdict (*first)[2]; /* by case: at the start and at the target, of the run without another seed; N_VERDICTS: none yet, or wrong */
         bool *disturbed;        /* by case: some runs were disturbed */
         size_t builds;
 };
@@ -141,6 +142,11 @@ struct localize_outcome fact_outcome(const struct cell *cell, const struct fact 
         return o;
 }
 
+static bool is_program_of(const struct localization *l, uint32_t commit, uint32_t of)
+{
+        return commit == of || (l->commits[of].build != 0 && l->commits[commit].build == l->commits[of].build);
+}
+
 /* The reference is fed first. An answer counts as solved if it equals the reference's. */
 static void feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
@@ -163,6 +169,9 @@ static void feed(struct localization *l, uint32_t commit, size_t test, unsigned 
                 l->run_seconds = (double)f->wall_ns / 1e9;
         }
         outcome.seed = seed;
+        for (int end = 0; end < 2 && seed == 0; end++)
+                if (is_program_of(l, commit, end == 0 ? l->start : l->options.target))
+                        l->first[test][end] = end == 0 && f->wrong ? N_VERDICTS : f->verdict;
         localize_feed(l->search, commit, test, &outcome);
 }
 
@@ -265,6 +274,7 @@ void localization_free(struct localization *l)
         free(l->commits);
         free(l->parents);
         free(l->expected);
+        free(l->first);
         free(l->disturbed);
         free(l);
 }
@@ -297,6 +307,7 @@ static int begin_search(struct localization *l)
 
                 r = localize_add_case(l->search, l->start, l->options.target);
                 l->expected[i] = verdict_is_decided(status) ? status : VERDICT_UNKNOWN;
+                l->first[i][0] = l->first[i][1] = N_VERDICTS;
         }
         return r < 0 ? r : look_at_known(l);
 }
@@ -334,6 +345,7 @@ int localization_new(const struct localization_options *options, struct localiza
         l->options.solver = solver_ref(options->solver);
         l->options.cases = cases;
         l->expected = allocate(options->n, sizeof(*l->expected));
+        l->first = allocate(options->n, sizeof(*l->first));
         l->disturbed = allocate(options->n, sizeof(*l->disturbed));
         for (size_t i = 0; i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
@@ -513,8 +525,14 @@ struct localized *localization_result(const struct localization *l, size_t i)
         ret->verdict_before = o->before;
         ret->verdict_after = o->after;
         if (!ret->by_verdict) {
+                const enum verdict *first = l->first[i];
+
                 ret->value_reference = ends[0];
                 ret->value_target = ends[1];
+                if (verdict_is_decided(first[0]) && first[1] != N_VERDICTS && first[1] != first[0]) {
+                        set_text(&ret->answer_reference, copy_string(verdict_name(first[0])));
+                        set_text(&ret->answer_target, copy_string(verdict_name(first[1])));
+                }
         }
         ret->is_unfinished = l->stopped && localize_is_cut_off(l->search, i);
         ret->is_disturbed = l->disturbed[i] && ret->state != LOCALIZE_FOUND;

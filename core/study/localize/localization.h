@@ -31,7 +31,7 @@ struct localization_options {
         uint64_t seed;
         uint64_t timeout_ns; /* per run, by the clock that counts; 0: the recipe's */
         bool is_cpu_time;    /* CPU time counts, not wall-clock time: other work on the machine then changes little */
-        /* The answer changed, from `before` to `after`, two different verdicts. Times do not count then. */
+        /* The answer changed, from `before` to `after`. Times do not count then. If they are equal, nothing is found. */
         bool by_verdict;
         enum verdict before, after;
 };

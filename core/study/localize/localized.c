@@ -44,6 +44,8 @@ static const struct field localized_fields[] = {{"name", LOCALIZED(name), FIELD_
                                                 {"target", LOCALIZED(target), FIELD_TEXT, true},
                                                 {"start", LOCALIZED(start), FIELD_TEXT},
                                                 {"machine", LOCALIZED(machine), FIELD_TEXT},
+                                                {"answer_reference", LOCALIZED(answer_reference), FIELD_TEXT},
+                                                {"answer_target", LOCALIZED(answer_target), FIELD_TEXT},
                                                 {"unfinished", LOCALIZED(is_unfinished), FIELD_BOOL},
                                                 {"disturbed", LOCALIZED(is_disturbed), FIELD_BOOL}};
 
@@ -262,6 +264,12 @@ static void add_end(struct buffer *to, const struct localized *l, bool is_broken
                 add_value(to, l->measure, value);
 }
 
+/* The answer is lost as it is, but not over seeds. */
+static bool is_lost_once(const struct localized *l)
+{
+        return (l->state == LOCALIZE_NO_CULPRIT || l->state == LOCALIZE_REVERSED) && *l->answer_reference;
+}
+
 static const char *why_not(const struct localized *l)
 {
         bool elsewhere = *l->start;
@@ -310,7 +318,10 @@ void localized_rows(const struct localized *l, struct buffer *to)
                 add_value(to, l->measure, l->value_reference);
                 buffer_adds(to, "\t");
                 add_value(to, l->measure, l->value_target);
-                buffer_addf(to, "\t%s\n", why_not(l));
+                if (is_lost_once(l))
+                        buffer_addf(to, "\t(%s and %s as it is, but not over seeds: --measure answer)\n", l->answer_reference, l->answer_target);
+                else
+                        buffer_addf(to, "\t%s\n", why_not(l));
         }
 }
 
