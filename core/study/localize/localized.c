@@ -315,9 +315,9 @@ void localized_rows(const struct localized *l, struct buffer *to)
                 add_row(l, c, to);
         if (!any) {
                 buffer_addf(to, "%u\t-\t", l->case_id);
-                add_value(to, l->measure, l->value_reference);
+                add_end(to, l, false, l->value_reference, l->verdict_before);
                 buffer_adds(to, "\t");
-                add_value(to, l->measure, l->value_target);
+                add_end(to, l, false, l->value_target, l->verdict_after);
                 if (is_lost_once(l))
                         buffer_addf(to, "\t(%s and %s as it is, but not over seeds: --measure answer)\n", l->answer_reference, l->answer_target);
                 else

@@ -67,7 +67,7 @@ static inline bool localized_is_final(const struct localized *l)
 
 /* Tab-separated rows of slowdowns only: case, commit, seconds (bytes, count) before, the same after, subject. A value is "broken" if runs end without
  * an answer (unknown, crash, error); by_verdict prints the answers instead of values. A case without a slowdown has one row: "-" for the commit, the
- * values at the two ends and the reason in parentheses. */
+ * values (answers) at the two ends and the reason in parentheses. */
 void localized_rows(const struct localized *l, struct buffer *to);
 /* A new reference:
  *     case, name, state, method, measure?, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
