@@ -216,7 +216,8 @@ make_script seeded
 script_commit seeded 1 'case $1 in --seed*) exit 2 ;; esac; echo "lasts 0.02" >&2'
 script_commit seeded 2 'echo "lasts 0.6" >&2'
 test_that "another seed option in the recipe is another question" '
-	toy_recipe seeded "run = {bin} {seed} {case}" "seed = --seed={n}" && run 0 solver add --recipe seeded.recipe seeded seeded && run 1 localize seeded --reference v1 --target v2 cases/none.smt2 && has out "does not solve it" &&
+	toy_recipe seeded "run = {bin} {seed} {case}" "seed = --seed={n}" && run 0 solver add --recipe seeded.recipe seeded seeded && run 1 localize seeded --reference v1 --target v2 cases/none.smt2 && has out "\(the reference solves it in 1 of [0-9]+ runs\)" &&
+	run 1 localize seeded --reference v1 --target v2 cases/none.smt2 --json && has out "\"reference_solved\": ?1, ?\"reference_runs\": ?[1-9]" &&
 	toy_recipe seeded "run = {bin} {seed} {case}" "seed = -r {n}" && run 0 solver add --replace --recipe seeded.recipe seeded && run 0 localize seeded --reference v1 --target v2 cases/none.smt2 && [ "$(field 2)" = "$(git -C seeded rev-parse v2)" ]'
 
 make_script once

@@ -529,6 +529,7 @@ struct localized *localization_result(const struct localization *l, size_t i)
 
                 ret->value_reference = ends[0];
                 ret->value_target = ends[1];
+                localize_solved(l->search, i, &ret->solved, &ret->runs);
                 if (verdict_is_decided(first[0]) && first[1] != N_VERDICTS && first[1] != first[0]) {
                         set_text(&ret->answer_reference, copy_string(verdict_name(first[0])));
                         set_text(&ret->answer_target, copy_string(verdict_name(first[1])));

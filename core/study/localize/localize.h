@@ -121,6 +121,8 @@ void localize_stop(struct localize *l);
 enum localize_state localize_state(const struct localize *l, size_t test);
 /* Median values at the reference and at the target; NaN: not run there. */
 void localize_end_values(const struct localize *l, size_t test, double ret[2]);
+/* The number of runs at the reference, and how many of them are solved. */
+void localize_solved(const struct localize *l, size_t test, unsigned *ret_solved, unsigned *ret_runs);
 /* True if the case still needed runs when its runs were used up or the search was stopped. */
 bool localize_is_cut_off(const struct localize *l, size_t test);
 /* The culprits known so far, oldest first along the history. Valid until the next plan. */

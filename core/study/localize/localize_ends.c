@@ -159,3 +159,14 @@ void localize_end_values(const struct localize *l, size_t test, double ret[2])
         for (int end = 0; end < 2; end++)
                 ret[end] = is_broken(t, t->ends_at[end]) ? NAN : median_at(t, t->ends_at[end], N_LEVELS);
 }
+
+void localize_solved(const struct localize *l, size_t test, unsigned *ret_solved, unsigned *ret_runs)
+{
+        const struct test *t = &l->tests[test];
+
+        *ret_solved = *ret_runs = 0;
+        for (size_t i = 0; i < t->n_facts; i++) {
+                *ret_runs += t->facts[i].program == t->ends_at[0];
+                *ret_solved += t->facts[i].program == t->ends_at[0] && t->facts[i].outcome.answer == LOCALIZE_SOLVED;
+        }
+}

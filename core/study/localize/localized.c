@@ -185,6 +185,10 @@ json_t *localized_json(const struct localized *l)
                 set_value(j, l->measure, "reference", l->value_reference);
                 set_value(j, l->measure, "target", l->value_target);
         }
+        if (l->runs > 0) {
+                json_object_set_new(j, "reference_solved", json_integer(l->solved));
+                json_object_set_new(j, "reference_runs", json_integer(l->runs));
+        }
         if (l->measure != JUDGE_TIME)
                 json_object_set_new(j, "measure", json_string(judge_measure_name(l->measure)));
         if (l->is_cpu_time)
@@ -235,6 +239,8 @@ static void get_localized(const json_t *j, struct localized *l)
         l->seed = (uint64_t)json_integer_value(seed);
         l->value_reference = get_real(j, value_key(l->measure, "reference", key), NAN);
         l->value_target = get_real(j, value_key(l->measure, "target", key), NAN);
+        l->solved = (unsigned)json_integer_value(json_object_get(j, "reference_solved"));
+        l->runs = (unsigned)json_integer_value(json_object_get(j, "reference_runs"));
         l->by_verdict = json_object_get(j, "verdict_before");
         l->verdict_before = get_name(j, "verdict_before", verdict_name, N_VERDICTS, VERDICT_UNKNOWN);
         l->verdict_after = get_name(j, "verdict_after", verdict_name, N_VERDICTS, VERDICT_UNKNOWN);
@@ -270,11 +276,16 @@ static bool is_lost_once(const struct localized *l)
         return (l->state == LOCALIZE_NO_CULPRIT || l->state == LOCALIZE_REVERSED) && *l->answer_reference;
 }
 
+static bool is_unsolved(const struct localized *l)
+{
+        return (l->state == LOCALIZE_NO_CULPRIT || l->state == LOCALIZE_REVERSED) && isnan(l->value_reference) && !l->by_verdict;
+}
+
 static const char *why_not(const struct localized *l)
 {
         bool elsewhere = *l->start;
 
-        if ((l->state == LOCALIZE_NO_CULPRIT || l->state == LOCALIZE_REVERSED) && isnan(l->value_reference) && !l->by_verdict)
+        if (is_unsolved(l))
                 return elsewhere ? "(the commit where the lines part does not solve it)" : "(the reference does not solve it)";
         if (l->state == LOCALIZE_NO_CULPRIT)
                 return elsewhere ? "(no culprit: the target and the commit where the lines part do not differ)"
@@ -320,6 +331,9 @@ void localized_rows(const struct localized *l, struct buffer *to)
                 add_end(to, l, false, l->value_target, l->verdict_after);
                 if (is_lost_once(l))
                         buffer_addf(to, "\t(%s and %s as it is, but not over seeds: --measure answer)\n", l->answer_reference, l->answer_target);
+                else if (is_unsolved(l) && l->solved > 0)
+                        buffer_addf(to, "\t(%s solves it in %u of %u runs)\n", *l->start ? "the commit where the lines part" : "the reference", l->solved,
+                                    l->runs);
                 else
                         buffer_addf(to, "\t%s\n", why_not(l));
         }

@@ -38,6 +38,7 @@ struct localized {
         char *start;                          /* the start of the search; "": the reference */
         char *machine;                        /* of an imported result, the machine of the times; else "" */
         double value_reference, value_target; /* medians; NaN: not run, or half of the runs have no answer */
+        unsigned solved, runs;                /* at the reference; 0: not known, or by_verdict */
         bool by_verdict;                      /* the answers differ, not the times */
         enum verdict verdict_before, verdict_after;
         char *answer_reference, *answer_target; /* of the first runs, if the reference's is lost at the target; else "". Not by_verdict */
@@ -71,7 +72,7 @@ static inline bool localized_is_final(const struct localized *l)
 void localized_rows(const struct localized *l, struct buffer *to);
 /* A new reference:
  *     case, name, state, method, measure?, clock?, seed?, reference, target, start?, seconds_reference, seconds_target, verdict_before?, verdict_after?,
- *     answer_reference?, answer_target?,
+ *     answer_reference?, answer_target?, reference_solved?, reference_runs?,
  *     culprits: [{commit, commits: [...], before, subject, seconds_before, seconds_after, broken_before?, broken_after?, slowdown,
  *                 confidence?, verified, pairs, p?, ratio?, cut_off?}], unfinished?, disturbed?, machine?
  * With a measure "memory" or "effort" it is memory_reference (bytes) and so on in place of the seconds. */
