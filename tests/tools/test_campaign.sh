@@ -238,6 +238,9 @@ test_that "a contradiction under a seed is reduced and localized under it, and i
 	run 0 reduce moody soundness/1 && run 0 mount mnt && { cp mnt/moody/soundness/1/report.md out && has out "moody --seed 2 ../case.smt2" && has out "solver.s seed was 2" &&
 	elsewhere mnt/moody/soundness/1/verify.sh there5 && has out "^confirmed$"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
 test_that "so is a crash under a seed" 'moody v3 --no-localize --reduce-for 100s && has err "^found soundness/[0-9]: v3 crashed .*, under the solver.s seed 2$" && has err "^reduced soundness/[0-9]:"'
+test_that "... whose verify.sh has one commit, and builds it once" '
+	id=$(run 0 findings moody --json && sed -n "s/.*\"id\":\([0-9]*\),\"kind\":\"crash\".*/\1/p" out | head -n 1) && run 0 mount mnt && { elsewhere "mnt/moody/soundness/$id/verify.sh" there6 &&
+	has out "^building before" && ! has out "^building after" && has out "^confirmed$"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
 
 # -- going on --
 
