@@ -583,6 +583,9 @@ void localization_log(const struct localization *l, size_t i, struct buffer *to)
                 buffer_adds(to, "# no commit was found that made it slow\n");
         else
                 buffer_addf(to, "git bisect start '%s' '%s'\n", full_sha(s, l->options.target).s, full_sha(s, l->start).s);
+        for (size_t k = 0; k < n_seen; k++)
+                if (seen[k].commit == culprit) /* also one that breaks the case, which is neither fast nor slow */
+                        seen[k].seen = LOCALIZE_SEEN_SLOW;
         /* the last bad one is git's bad end: from the newest to the oldest */
         for (size_t k = 0; k < n_seen; k++)
                 if (seen[k].seen != LOCALIZE_SEEN_SLOW)
