@@ -1,7 +1,9 @@
 #include "command.h"
 
+#include <pwd.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 
 #include "core/report/outfile.h"
 
@@ -162,6 +164,19 @@ void command_need_store(const char *dir)
         command_must(r);
 }
 
+void command_need_own_store(const char *dir)
+{
+        const struct passwd *owner;
+        struct stat st;
+
+        command_need_store(dir);
+        if (stat(dir, &st) < 0 || st.st_uid == geteuid() || access(dir, W_OK) < 0) /* others that cannot write open it read-only */
+                return;
+        owner = getpwuid(st.st_uid);
+        command_refuse(STATUS_SYSTEM, "the store %s belongs to %s (uid %u), who could not use what we write there: run this as that user", dir,
+                       owner ? owner->pw_name : "another user", (unsigned)st.st_uid);
+}
+
 void command_open(int store_flags)
 {
         char dir[PATH_SIZE];
@@ -170,7 +185,7 @@ void command_open(int store_flags)
         if (common.workspace)
                 return;
         command_store_dir(dir);
-        command_need_store(dir);
+        (store_flags & STORE_READ_ONLY ? command_need_store : command_need_own_store)(dir);
         r = workspace_open(dir, store_flags, &common.workspace);
         command_must_as(r == -EPROTONOSUPPORT ? STATUS_FORMAT : r == -ENOENT ? STATUS_ABSENT : STATUS_SYSTEM, r);
         workspace_set_wait(common.workspace, common.wait_ns);

@@ -73,8 +73,9 @@ void command_close(void);
 
 /* -- the store: these end the command if they fail ---------------------------------------------------------------- */
 
-void command_store_dir(char ret[PATH_SIZE]); /* absolute */
-void command_need_store(const char *dir);    /* checks that `dir` has a store */
+void command_store_dir(char ret[PATH_SIZE]);  /* absolute */
+void command_need_store(const char *dir);     /* checks that `dir` has a store */
+void command_need_own_store(const char *dir); /* and that what this user writes there stays usable to its owner */
 void command_open(int store_flags);
 /* For --on, before a solver is looked up: runs of this process go to `cluster`, a name of the config or 'local'; NULL: as the config says. */
 void command_run_on(const char *cluster);

@@ -318,6 +318,11 @@ chmod 666 /dev/null
 END
 test_that "a /dev/null that not every user may use is the fault of the machine, and of no commit" '
 	[ $(id -u) != 0 ] || { unshare -m bash null.sh "$solverfs" >out 2>err; cat out err >&2; has out "^status 4" && has err "chmod 666 /dev/null" && has out "	sat	"; }'
+as_root() { if [ "$(id -u)" = 0 ]; then test_that "$@"; else skip "$1" "needs root"; fi; }
+as_root "another user's store is only read: what root writes there its owner could not open; doctor finds what was written before" '
+	cp -a second others && chown -R 12345 others && run 4 --store others case list && has err "belongs to .*12345" && run 4 --store others mount m && has err "belongs to .*12345" &&
+	run 0 --store others fsck -n && { run 0 --store others doctor || run 1 --store others doctor; } && ! has out "^store-owner" && [ -z "$(find others -user 0)" ] &&
+	mkdir others/work/1 && run 1 --store others doctor && has out "^store-owner	failed	.*others/work/1 belongs to uid 0.*chown -R 12345 "'
 test_that "fsck of a sound store finds nothing" 'run 0 fsck && ! has out "damaged|repaired" && has err "all is well"'
 test_that "fsck --look-only does, too" 'run 0 fsck -n --json && has out "\"ok\":true"'
 bytes=$(find "$SOLVERFS_STORE/cases" -type f -name "$(sha256sum <set/QF_S/a.smt2 | cut -c 1-64)*")
@@ -430,6 +435,8 @@ test_that "mount.solverfs calls solverfs as mount(8) means it" '
 	mkdir -p fake/bin fake/sbin && cp "$source_dir/tools/mount.solverfs" fake/sbin && printf "#!/bin/sh\nprintf \"%%s|\" \"\$@\"\n" >fake/bin/solverfs && chmod +x fake/bin/solverfs &&
 	fake/sbin/mount.solverfs "/a store" /mnt -o rw,noauto,x-systemd.automount,allow_other,max_threads=3 >out 2>err && is out "--store|/a store|mount|-o|allow_other,max_threads=3|--|/mnt|" &&
 	fake/sbin/mount.solverfs store /mnt -o relatime,nodiratime,nolazytime,strictatime,noiversion,silent,loud,mand,cached >out 2>err && is out "--store|store|mount|-o|cached|--|/mnt|" &&
+	mkdir -p fake/ids && printf "#!/bin/sh\n[ \$1 = -u ] && echo 0 || echo root\n" >fake/ids/id && printf "#!/bin/sh\nprintf \"%%s|\" \"\$@\"\n" >fake/ids/runuser && printf "#!/bin/sh\necho ada\n" >fake/ids/stat &&
+	chmod +x fake/ids/* && PATH=$PWD/fake/ids:$PATH fake/sbin/mount.solverfs store /mnt >out 2>err && has out "^-u\|ada\|--\|.*/bin/solverfs\|--store\|store\|mount\|" &&
 	! fake/sbin/mount.solverfs store /mnt -o setuid= >out 2>err && has err "setuid= needs a user"'
 
 echo "1..$n"

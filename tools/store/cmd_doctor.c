@@ -4,6 +4,7 @@
 #include "tools/store/host_checks.h"
 #include "mounts.h"
 
+#include <fts.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -35,6 +36,26 @@ static printf_like(3, 4) void show(const char *name, enum check_state state, con
 
 /* -- the store -------------------------------------------------------------------------------------------------- */
 
+/* Looks two levels deep for a file that is not its owner's, as an earlier solverfs of root may have left it. */
+static void look_at_owners(const char *store, uid_t owner)
+{
+        char *roots[] = {(char *)store, NULL};
+        FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+        FTSENT *entry;
+
+        while (tree && (entry = fts_read(tree))) {
+                if (entry->fts_level == 2)
+                        fts_set(tree, entry, FTS_SKIP);
+                if (entry->fts_info == FTS_NS || entry->fts_info == FTS_ERR || entry->fts_statp->st_uid == owner)
+                        continue;
+                show("store-owner", CHECK_FAILED, "%s belongs to uid %u, and the store to uid %u, which may not be able to use it: "
+                     "'chown -R %u %s' as root", entry->fts_path, (unsigned)entry->fts_statp->st_uid, (unsigned)owner, (unsigned)owner, store);
+                break;
+        }
+        if (tree)
+                fts_close(tree);
+}
+
 static void look_at_disk(const char *store)
 {
         static const struct {
@@ -53,10 +74,12 @@ static void look_at_disk(const char *store)
         if (st.st_mode & 077)
                 show("store-mode", CHECK_WARNING, "others may look into %s: 'chmod 700 %s'", store, store);
         else if (st.st_uid != geteuid())
-                show("store-mode", CHECK_WARNING, "%s belongs to uid %u, and we are uid %u: what we write there may be closed to its owner", store,
-                     (unsigned)st.st_uid, (unsigned)geteuid());
+                show("store-mode", CHECK_WARNING, "%s belongs to uid %u, and we are uid %u: only its owner may write there", store, (unsigned)st.st_uid,
+                     (unsigned)geteuid());
         else
                 show("store-mode", CHECK_OK, "only we may look into %s", store);
+        if (st.st_uid != 0) /* root can use everything */
+                look_at_owners(store, st.st_uid);
         for (size_t i = 0; i < ARRAY_SIZE(networks); i++) /* LMDB's locks and map need a local file system; so do OFD locks between two machines */
                 if (networks[i].type == fs.f_type)
                         show("store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk", store,

@@ -38,7 +38,7 @@ static void check_mountpoint(struct mounting *m)
         int r;
 
         command_store_dir(absolute);
-        command_need_store(absolute);
+        command_need_own_store(absolute);
         if (!realpath(absolute, m->store))
                 command_must_as(STATUS_SYSTEM, errorf(-errno, "cannot find the store %s: %s", absolute, strerror(errno)));
         r = session_mountpoint(m->dir, m->mountpoint);
