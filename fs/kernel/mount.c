@@ -300,7 +300,8 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
                 return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
         if (fuse_session_mount(fuse, path) < 0) {
                 fuse_session_destroy(fuse);
-                return errorf(-EPERM, "cannot mount at %s; see 'solverfs doctor'", path);
+                return errorf(-EPERM, "cannot mount at %s: the reason is above, or at the end of %s/log; see 'solverfs doctor'", path,
+                              workspace_dir(tree_workspace(s->tree)));
         }
         leaver.end = eventfd(0, EFD_CLOEXEC);
         r = leaver.end < 0 ? -errno : session_attach(s, fuse);

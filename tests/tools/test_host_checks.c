@@ -53,6 +53,8 @@ static void expect(const char *name, enum check_state state, const char *words)
 START_TEST(test_mounting)
 {
         expect("fuse", CHECK_FAILED, "/dev/fuse is missing");
+        put("/dev/fuse", "");
+        expect("fuse", CHECK_FAILED, "/dev/fuse is not the device");
         expect("request-timeout", CHECK_OK, "as long as it takes");
         put("/proc/sys/fs/fuse/default_request_timeout", "30\n");
         expect("request-timeout", CHECK_FAILED, "more than 30 s");

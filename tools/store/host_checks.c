@@ -1,9 +1,12 @@
 /* The checks of `solverfs doctor`: each says what solverfs uses of the machine, what was found, and what to do. Checks read the kernel's files and
  * look for programs below `root`, so that a test can make up a machine. */
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 #include "core/run/host.h"
@@ -64,11 +67,16 @@ static void check_fuse(struct looking *l)
 {
         cleanup_free char *full = format_string("%s/dev/fuse", l->root);
         cleanup_close int fd = open(full, O_RDWR | O_CLOEXEC);
+        struct stat st;
 
         if (fd < 0 && errno == ENOENT)
                 say(l, CHECK_FAILED, "/dev/fuse is missing; 'modprobe fuse' (in a container, start it with --device /dev/fuse)");
         else if (fd < 0)
                 say(l, CHECK_FAILED, "/dev/fuse cannot be opened: %s", strerror(errno));
+        else if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != makedev(10, 229))
+                say(l, CHECK_FAILED, "/dev/fuse is not the device of FUSE (in a container, start it with --device /dev/fuse)");
+        else if (prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) == 0) /* nor does it fusermount3, which is setuid */
+                say(l, CHECK_FAILED, "nobody may mount here; start this container with --cap-add SYS_ADMIN --device /dev/fuse");
         else if (geteuid() != 0 && !has_program(l, "fusermount3"))
                 say(l, CHECK_FAILED, "only root can mount here, as there is no fusermount3; install the package 'fuse3'");
         else
