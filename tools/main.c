@@ -207,6 +207,7 @@ int main(int argc, char **argv)
         argp_err_exit_status = STATUS_USAGE;
         take_open_files();
         signal(SIGPIPE, SIG_IGN);  /* if our reader goes away, write() fails and we end in order */
+        signal(SIGXFSZ, SIG_IGN);  /* so it does at 'ulimit -f' */
         common.umask = umask(077); /* files that libgit2 and others write into a store are private, too */
         if (argc > 0)
                 argv[0] = called;

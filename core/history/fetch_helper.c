@@ -270,6 +270,7 @@ int main(int argc, char **argv)
         if (!read_address())
                 return 1;
         signal(SIGPIPE, SIG_IGN);
+        signal(SIGXFSZ, SIG_IGN);
         fetching.silence_ns = strtoull(argv[3], NULL, 10) * NSEC_PER_MSEC;
         git_begin();
         r = git_repository_open_ext(&git, argv[1], GIT_REPOSITORY_OPEN_BARE | GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);

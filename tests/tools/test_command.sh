@@ -318,6 +318,9 @@ chmod 666 /dev/null
 END
 test_that "a /dev/null that not every user may use is the fault of the machine, and of no commit" '
 	[ $(id -u) != 0 ] || { unshare -m bash null.sh "$solverfs" >out 2>err; cat out err >&2; has out "^status 4" && has err "chmod 666 /dev/null" && has out "	sat	"; }'
+test_that "a limit on the size of files fails a write with its reason, and doctor names the limit" '
+	head -c 200000 /dev/zero | tr "\0" ";" >large.smt2 && (ulimit -f 100 && run 1 --store second case add large.smt2) && has err "File too large" &&
+	(ulimit -Sf 100; run 0 doctor --store second || run 1 doctor --store second) && has out "^limits	warning	.*100 KiB.*ulimit -f"'
 as_root() { if [ "$(id -u)" = 0 ]; then test_that "$@"; else skip "$1" "needs root"; fi; }
 as_root "another user's store is only read: what root writes there its owner could not open; doctor finds what was written before" '
 	cp -a second others && chown -R 12345 others && run 4 --store others case list && has err "belongs to .*12345" && run 4 --store others mount m && has err "belongs to .*12345" &&

@@ -430,11 +430,12 @@ static void check_swap(struct looking *l)
 
 static void check_limits(struct looking *l)
 {
-        struct rlimit files = {0}, space = {0}, processes = {0};
+        struct rlimit files = {0}, space = {0}, processes = {0}, file = {0};
 
         getrlimit(RLIMIT_NOFILE, &files);
         getrlimit(RLIMIT_AS, &space);
         getrlimit(RLIMIT_NPROC, &processes);
+        getrlimit(RLIMIT_FSIZE, &file);
         if (files.rlim_max < 4096)
                 say(l, CHECK_WARNING, "at most %llu files may be open, which many waiting readers may exceed; 'ulimit -Hn 65536'",
                     (unsigned long long)files.rlim_max);
@@ -442,6 +443,9 @@ static void check_limits(struct looking *l)
                 say(l, CHECK_WARNING,
                     "an address space may have at most %llu MiB, which the store's database may not fit into; 'ulimit -v unlimited'",
                     (unsigned long long)space.rlim_cur >> 20);
+        else if (file.rlim_cur != RLIM_INFINITY)
+                say(l, CHECK_WARNING, "a file may have at most %llu KiB, which the store's files may exceed; 'ulimit -f unlimited'",
+                    (unsigned long long)file.rlim_cur >> 10);
         else if (geteuid() != 0 && processes.rlim_cur < 1024)
                 say(l, CHECK_WARNING, "this user may have at most %llu processes, which builds may exceed; 'ulimit -u 4096'",
                     (unsigned long long)processes.rlim_cur);
