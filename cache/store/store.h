@@ -132,7 +132,7 @@ struct store_report {
         uint64_t damaged, dropped;                 /* values that failed their checksum; of these, now absent */
         uint64_t restored;                         /* of these, restored from the journal */
         uint64_t journal_records, journal_damaged; /* records read; records skipped for a wrong checksum */
-        bool rebuilt;                              /* the index was rebuilt from the journal */
+        bool rebuilt, absent;                      /* the index was rebuilt from the journal; there was none, which is no damage and not told */
 };
 /* Checks every page, every value and every journal record. Unless `look_only`, rebuilds a damaged index and rewrites a journal that lacks
  * something. */

@@ -385,12 +385,13 @@ int store_compact(struct store *s)
 /* Reports repairs made before this check, by opening the store or by a transaction that met damage. Under the write lock. */
 static void tell_made_anew(struct check *c, struct environment *e)
 {
-        if (e->index_anew)
-                tell(c, "the index was damaged or gone, and made anew from the journal");
+        if (e->index_anew && !e->index_absent)
+                tell(c, "the index was damaged, and made anew from the journal");
         if (e->journal_anew)
                 tell(c, "a part of the journal was gone, and it was written anew from the index");
         c->report->rebuilt |= e->index_anew;
-        e->index_anew = e->journal_anew = false;
+        c->report->absent |= e->index_absent;
+        e->index_anew = e->index_absent = e->journal_anew = false;
 }
 
 /* A transaction whose pages are sound. */

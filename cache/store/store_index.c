@@ -300,7 +300,8 @@ static int fill(struct environment *e, const char *new, const char *old, uint64_
 
 static int make_anew(struct environment *e, const char *index)
 {
-        cleanup_free char *new = format_string("%s/" NEW_NAME, e->dir);
+        cleanup_free char *new = format_string("%s/" NEW_NAME, e->dir), *old = format_string("%s/data.mdb", index);
+        const bool absent = access(old, F_OK) < 0;
         uint64_t segment = 0;
         int r = remove_tree(new); /* left by a crash */
 
@@ -316,7 +317,10 @@ static int make_anew(struct environment *e, const char *index)
                 journal_remove_before(e->journal, segment);
                 e->journal_anew = true;
         }
-        e->index_anew |= r == 0;
+        if (r == 0) {
+                e->index_absent = absent && !e->index_anew;
+                e->index_anew = true;
+        }
         if (r < 0) {
                 cleanup_free char *why = copy_string(error_message(r));
 

@@ -38,6 +38,7 @@ struct environment {
         char *tables[DB_TABLES];       /* names */
         size_t n_tables;
         bool index_anew, journal_anew; /* under writer: rebuilt since opening, not reported yet */
+        bool index_absent;             /* under writer: index_anew, as there was none */
         bool journal_lost;             /* under writer: the index has what the journal lost */
         struct buffer scratch;         /* under writer: the frame being put */
         uint64_t readers_cleared_ns;   /* under writer */

@@ -41,10 +41,14 @@ int care_step(struct checking *c, const char *what, uint64_t done, uint64_t tota
 static int check_store(struct checking *c)
 {
         struct store *store = workspace_store(c->workspace);
+        int r;
 
         c->area = "store";
         c->kind = c->look_only ? CARE_DAMAGED : CARE_REPAIRED;
-        return store_check(store, c->look_only, &c->report->store, say, c);
+        r = store_check(store, c->look_only, &c->report->store, say, c);
+        if (c->report->store.absent)
+                care_say(c->watch, "store", CARE_NOTE, "there was no index; it was made from the journal");
+        return r;
 }
 
 /* -- builds and facts ------------------------------------------------------------------------------------------- */
