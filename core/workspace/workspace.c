@@ -116,7 +116,9 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         if (r == 0)
                 r = open_contents(w);
         if (r < 0) {
-                cleanup_free char *reason = copy_string(error_message(r));
+                const bool in_config = r == -EINVAL && strncmp(error_message(r), w->config, strlen(w->config)) == 0;
+                cleanup_free char *reason = format_string(flags & STORE_CHECK && in_config ? "%s; to go back to what was last read, move %s away and run "
+                                                                                             "'solverfs fsck' again" : "%s", error_message(r), w->config);
 
                 workspace_close(w);
                 return errorf(r, "%s", reason);

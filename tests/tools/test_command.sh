@@ -48,6 +48,8 @@ test_that "an unknown key of [solverfs] is refused, with its line" \
 	'printf "[solverfs]\n\tcoers = 1\n" >>second/config && run 4 --store second case list && has err "config:5: unknown key .coers.*cores"; r=$?; cp config second/config; (exit $r)'
 test_that "a bad value of [solverfs] is refused, with its line" \
 	'printf "[solverfs]\n\tgrace = soon\n" >>second/config && run 4 --store second case list && has err "config:5: key .grace. is .soon."; r=$?; cp config second/config; (exit $r)'
+test_that "fsck says how to go back to the config as last read, which it then writes" \
+	'cp second/config config && printf "[[x\n" >>second/config && run 4 --store second fsck && has err "config:4: .*move .*/second/config away and run .solverfs fsck. again" && mv second/config mangled && run 1 --store second fsck && cmp config second/config; r=$?; cp config second/config; (exit $r)'
 test_that "an empty mount point can become a store" \
 	'[ $(id -u) != 0 ] || (unshare -m bash -c "mkdir volume && mount -t tmpfs none volume && exec \"$solverfs\" init --store volume" >out 2>err && has err "made a store")'
 test_that "an empty store lists nothing" 'run 0 solver list && empty out && run 0 case list && empty out'
