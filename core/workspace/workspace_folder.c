@@ -111,6 +111,18 @@ static int check_free(const char *dir)
         return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
 }
 
+static int check_outside(const char *dir)
+{
+        cleanup_free char *above = copy_string(dir);
+
+        for (char *slash; (slash = strrchr(above, '/')) && slash > above;) {
+                *slash = '\0';
+                if (has_been_opened(above))
+                        return errorf(-EINVAL, "%s is inside the store %s, whose files solverfs needs for itself: choose a folder elsewhere", dir, above);
+        }
+        return 0;
+}
+
 int workspace_create(const char *dir)
 {
         static const char config[] =
@@ -126,7 +138,7 @@ int workspace_create(const char *dir)
                 return r;
         if (access(path, F_OK) == 0)
                 return errorf(-EEXIST, "there is a store at %s already", dir);
-        r = has_been_opened(dir) ? 0 : check_free(dir);
+        r = has_been_opened(dir) ? 0 : check_outside(dir) ?: check_free(dir);
         if (r == 0)
                 r = workspace_make_folders(dir);
         if (r == 0 && chmod(dir, 0700) < 0)

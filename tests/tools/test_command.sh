@@ -41,6 +41,8 @@ test_that "a store in a folder that is no UTF-8" 'run 0 init -q --store "$top/"$
 test_that "it is closed to others" '[ "$(stat -c %a "$SOLVERFS_STORE")" = 700 ]'
 test_that "init does not make it twice" 'run 1 init && has err "already"'
 test_that "init says so when the folder holds something else" 'mkdir full && touch full/x && run 1 init --store full && has err "not empty" && [ -e full/x ]'
+test_that "init makes no store inside of another, whose gc may take it away" '
+	run 1 init --store "$SOLVERFS_STORE/work/inner" && has err "inside the store $SOLVERFS_STORE" && [ ! -e "$SOLVERFS_STORE/work/inner" ]'
 test_that "--store behind the command counts as before it" 'run 0 init --store "$top/second" -q && empty err && run 0 --store "$top/second" case list'
 test_that "a bare key of [solverfs] is refused, with its line" \
 	'cp second/config config && printf "[solverfs]\n\tcrawler\n" >>second/config && run 4 --store second case list && has err "config:5: key .crawler. has no value"; r=$?; cp config second/config; (exit $r)'
