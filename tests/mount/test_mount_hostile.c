@@ -322,8 +322,8 @@ static const struct build_row build_rows[] = {
         {"getent hosts example.org || { echo 'Could not resolve host: example.org'; exit 6; }", "no network", "Could not"},
         /* its sources and outputs */
         {MAKE "for f in src/*; do echo x >> $f; done; rm -r src", NULL},
-        {MAKE "rm out/tiny; ln -s /etc/passwd out/tiny", "not a regular file"},
-        {MAKE "rm out/tiny; mkdir out/tiny", "not a regular file"},
+        {MAKE "rm out/tiny; ln -s /etc/passwd out/tiny", "a link out of"},
+        {MAKE "rm out/tiny; mkdir out/tiny", "is a folder"},
         {MAKE "rm out/tiny; mkfifo out/tiny", "not a regular file"},
         {MAKE "rm -r out; ln -s /etc out", "the build made no "},
         {"true", "the build made no out/tiny"},

@@ -431,8 +431,8 @@ test_that "bash completes the names of cases" '
 test_that "the completions know every command, and bash every option" '
 	for c in init "solver add" "solver list" "solver update" "solver remove" snapshot "case add" "case list" "case remove" "set add" "set list" "set remove" mount unmount build run fuzz findings localize reduce steps status fsck gc doctor version; do
 		run 0 $c --help && own=$(grep -oE "(^|[ ,])--[a-z][a-z-]+" out | grep -oE -- "--[a-z-]+" | grep -vxE -- "--(usage|version)") || exit 1
-		(PATH=$(dirname "$solverfs"):$PATH; . "$completion"; COMP_WORDS=(solverfs $c --); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\n" "${COMPREPLY[@]}") >words
-		for o in $own; do grep -qx -- "$o" words || { echo "# bash: $c $o"; exit 1; }; done
+		(PATH=$(dirname "$solverfs"):$PATH; . "$completion"; COMP_WORDS=(solverfs $c --); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\n" "${COMPREPLY[@]}") >offered
+		for o in $own; do grep -qx -- "$o" offered || { echo "# bash: $c $o"; exit 1; }; done
 		case $c in
 		*" "*) grep -qE "1:what:\(([a-z ]* )?${c#* }( [a-z ]*)?\).*->${c% *}" "$source_dir/tools/completions/_solverfs" ;;
 		*) grep -q "^	.$c:" "$source_dir/tools/completions/_solverfs" ;;

@@ -48,5 +48,5 @@ test_that "the package has all other examples" '
 	(cd "$source_dir" && ls -d examples/*) | grep -v -x -e examples/recipes -e examples/strand | diff - <(sort "$source_dir/debian/solverfs.examples") >out'
 # For who reads only a recipe of the howto: a loop is one reader, and a bisection by hand has a better one beside it.
 test_that "the howto says what asks for many cells at once, and names localize beside the bisection" '
-	grep -A1 "A shell loop is one reader" "$source_dir/docs/howto.md" >out && has out "solverfs run.*make -j.*xargs -P" && sed -n "/git bisect run/,/^## /p" "$source_dir/docs/howto.md" >out && has out "solverfs localize"'
+	grep -A1 "A shell loop asks for one value" "$source_dir/docs/howto.md" >out && has out "solverfs run.*make -j.*xargs -P" && sed -n "/git bisect run/,/^## /p" "$source_dir/docs/howto.md" >out && has out "solverfs localize"'
 echo "1..$n"

@@ -193,7 +193,7 @@ void cmd_solver_add(int argc, char **argv)
                 "  solverfs solver add mine ~/src/mysolver\n"
                 "  solverfs solver add mine ~/src/mysolver --recipe mine.recipe\n"
                 "  solverfs solver add --replace mine --recipe mine.recipe\n"
-                "  solverfs solver add --replace mine --submodules       (its recipe stays)\n"
+                "  solverfs solver add --replace mine --submodules\n"
                 "  solverfs solver add cadical-in-cvc5 cvc5@cvc5-1.2.0+cadical";
         struct add_options o = {0};
         struct recipe **list = NULL;
