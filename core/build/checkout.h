@@ -2,8 +2,8 @@
  *
  * The files are those that `git worktree` would write: executable bits, links, line ends and identities as .gitattributes say (attributes.h).
  * libgit2's checkout cannot be used: a worker has the files and no repository, submodules come from other commits of the same one, and a file's time
- * must be the same in each build. The kernel follows no link out of the folder, and none where it writes (openat2): a build may have put any link there, and
- * this runs as the store's owner. */
+ * must be the same in each build. The kernel follows no link out of the folder, and none where it writes (openat2): a build may have put any link there,
+ * and this runs as the store's owner. */
 #pragma once
 
 #include "cache/base/progress.h"

@@ -16,8 +16,8 @@
  * slowest node differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
  *
  * A failed launch is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row and no worker is there,
- * cluster_take() says why. Launches that began before the last failure belong to it. When so many
- * workers in a row came with too little time left for a run, cluster_take() refuses that run; shorter ones go on.
+ * cluster_take() says why. Launches that began before the last failure belong to it. When so many workers in
+ * a row came with too little time left for a run, cluster_take() refuses that run; shorter ones go on.
  *
  * Threads: any; a cluster has one of its own, which calls `look`, without a lock, when there may be a slot or an error after an -EAGAIN. */
 #pragma once

@@ -80,14 +80,12 @@ static int send_wanted(void *user)
 /* A missing library is the node's fault, not the program's answer; one that the memory limit leaves no room for is a memout. */
 static int check_libraries(const struct running *x, const struct execute_result *r)
 {
-        static const char words[] = "error while loading shared libraries: ", missing[] = "cannot open shared object file";
-        const char *at = r->end == END_EXIT && r->code == 127 && r->err.size > 0 ? memmem(r->err.data, r->err.size, words, sizeof(words) - 1) : NULL;
+        const struct slice library = r->end == END_EXIT && r->code == 127 ? missing_library(r) : SLICE(NULL, 0);
 
-        if (!at || !memmem(r->err.data, r->err.size, missing, sizeof(missing) - 1))
+        if (library.size == 0)
                 return 0;
-        at += sizeof(words) - 1;
         return errorf(-EIO, "%s lacks a library that %s was built with: %.*s", x->call.slot->node->hello.host, x->options->programs[0].name,
-                      (int)strnlen(at, MIN((size_t)((const char *)r->err.data + r->err.size - at), (size_t)80)), at);
+                      (int)strnlen(library.data, MIN(library.size, (size_t)80)), (const char *)library.data);
 }
 
 int cluster_run(struct run_remote *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret)

@@ -194,8 +194,20 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
         return false;
 }
 
-/* True if the output has a text that solvers, C++'s runtime and the loader print when an allocation fails. Under a limit on address space, a program that runs out
- * of memory is told so, prints such a text and ends by itself. */
+struct slice missing_library(const struct execute_result *r)
+{
+        static const char words[] = "error while loading shared libraries: ";
+        const struct slice err = SLICE(r->err.data, r->err.size);
+        const char *at = contains(err, "cannot open shared object file") ? memmem(err.data, err.size, words, strlen(words)) : NULL;
+
+        if (!at)
+                return SLICE(NULL, 0);
+        at += strlen(words);
+        return SLICE(at, (size_t)((const char *)err.data + err.size - at));
+}
+
+/* True if the output has a text that solvers, C++'s runtime and the loader print when an allocation fails. Under a limit on address space, a program that
+ * runs out of memory is told so, prints such a text and ends by itself. */
 static bool says_out_of_memory(const struct execute_result *r)
 {
         static const char *const texts[] = {"out of memory",    "Out of memory",          "out-of-memory",        "bad_alloc",

@@ -189,18 +189,14 @@ static void first_words(const struct execute_result *x, struct buffer *ret)
 
 bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
 {
-        static const char words[] = "error while loading shared libraries: ", missing[] = "cannot open shared object file";
-        const char *at = x->err.size > 0 ? memmem(x->err.data, x->err.size, words, strlen(words)) : NULL;
-        size_t n = 0, left;
+        const struct slice library = missing_library(x);
+        const char *name = library.data;
+        size_t n = 0;
 
-        if (!at || !memmem(x->err.data, x->err.size, missing, strlen(missing)))
-                return false;
-        at += strlen(words);
-        left = (size_t)((const char *)x->err.data + x->err.size - at);
-        while (n < left && n + 1 < RUN_WORDS && at[n] != ':' && at[n] != '\n')
+        while (n < library.size && n + 1 < RUN_WORDS && name[n] != ':' && name[n] != '\n')
                 n++;
-        snprintf(ret, RUN_WORDS, "%.*s", (int)n, at);
-        return true;
+        snprintf(ret, RUN_WORDS, "%.*s", (int)n, name ?: "");
+        return name != NULL;
 }
 
 /* True if the program starts; otherwise prints a problem. */

@@ -44,7 +44,8 @@ size_t judge_next_pairs(size_t pairs, size_t most)
 /* The chance that a look finds a change, in the likelier direction. */
 static double power(const struct prospect *p, size_t look)
 {
-        double n = (double)p->pairs, k = (double)judge_looks[look], alone = p->p > 0 ? p->p : judge_spending(p->part, look, true, p->false_alarms) * p->share;
+        double alone = p->p > 0 ? p->p : judge_spending(p->part, look, true, p->false_alarms) * p->share;
+        double n = (double)p->pairs, k = (double)judge_looks[look];
         double least, expected, deviation;
 
         if (alone == 0)

@@ -39,7 +39,7 @@ struct localization_options {
 /* A run's end, for levels and searches: solved, at its limit, or broken. The limit is that of memory if memory is measured, else that of time. A run
  * that is not solved has no effort, and a timeout no memory. */
 struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
-/* Of a fact of the cell. JUDGE_TIME is by the cell's clock; or _MEMORY, or _EFFORT. The amount is NaN if it is not known. */
+/* The outcome and the amount of a fact of the cell. Time is by the cell's clock. The amount is NaN if it is not known. */
 struct localize_outcome fact_outcome(const struct cell *cell, const struct fact *f, enum judge_measure m);
 double fact_amount(const struct cell *cell, const struct fact *f, enum judge_measure m);
 
