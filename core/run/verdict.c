@@ -132,8 +132,15 @@ static bool is_general(struct slice line)
         return line_is(line, "success") || line_is(line, "unsupported");
 }
 
-/* SMT-COMP's rule: the first line that says anything decides. True if it said "error", or a later command got an error as its response.
- * *ret_certain: the number of answers before the cut. */
+/* The response to (get-info :error-behavior), which a script asks before its first question. */
+static bool is_error_behavior(struct slice line)
+{
+        return begins(line, "(:error-behavior");
+}
+
+/* SMT-COMP has no script that prints before its first question, so there the first line that says anything decides. Here it does only if it says
+ * "error"; other lines, such as those of echo, get-info and warnings, are passed over. True if there was an error; no answer follows one that comes
+ * before the first. *ret_certain: the number of answers before the cut. */
 static bool read_smt2(const struct execute_result *r, struct verdicts *v, size_t *ret_certain)
 {
         struct lines lines = lines_of(r);
@@ -147,10 +154,10 @@ static bool read_smt2(const struct execute_result *r, struct verdicts *v, size_t
                 if (parse_answer(names, line, &answer)) {
                         add(v, answer, printed(&lines));
                         v->is_after_error = is_error;
-                } else if (first) {
-                        return contains(line, "error");
-                } else {
-                        is_error |= begins(line, "(error");
+                } else if (begins(line, "(error") || (first && contains(line, "error") && !is_error_behavior(line))) {
+                        is_error = true;
+                        if (v->n == 0)
+                                break;
                 }
                 if (!is_behind_cut(&lines))
                         *ret_certain = v->n;

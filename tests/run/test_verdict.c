@@ -59,7 +59,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-START_TEST(test_first_line_that_says_anything)
+START_TEST(test_lines_before_the_first_answer)
 {
         ck_assert_str_eq(smt2("sat\n"), "sat | sat");
         ck_assert_str_eq(smt2("unsat"), "unsat | unsat");
@@ -68,8 +68,15 @@ START_TEST(test_first_line_that_says_anything)
         ck_assert_str_eq(smt2("; ignoring unsupported logic QF_SLIA\nunsupported\nsat\n"), "sat | sat"); /* z3 4.8.8 */
         ck_assert_str_eq(smt2("(error \"line 1: no\")\nsat\n"), "| error");
         ck_assert_str_eq(smt2("Parse error\n"), "| error");
-        ck_assert_str_eq(smt2("hello\nsat\n"), "| unknown");
+        ck_assert_str_eq(smt2("hello\nsat\n"), "sat | sat");
+        ck_assert_str_eq(smt2("query 1\nsat\nquery 2\nunsat\n"), "sat unsat | unsat"); /* (echo "query 1") */
+        ck_assert_str_eq(smt2("(:name \"Z3\")\n(:error-behavior immediate-exit)\n\"Z3\"\nsat\n"), "sat | sat");
+        ck_assert_str_eq(smt2("(:error-behavior continued-execution)\nsat\n"), "sat | sat");
+        ck_assert_str_eq(smt2("WARNING: 0 errors so far\nsat\n"), "| error");
+        ck_assert_str_eq(smt2("query 1\n(error \"line 2: no\")\nsat\n"), "| error");
+        ck_assert_str_eq(smt2("restarts 7\nerrors 0\nsat\n"), "sat | sat");
         ck_assert_str_eq(smt2("satisfiable\n"), "| unknown");
+        ck_assert_str_eq(smt2("hello\nsatisfiable\n"), "| unknown");
         ck_assert_str_eq(smt2("unsat\n(error \"no model\")\n"), "unsat | unsat");
         ck_assert_str_eq(smt2(""), "| unknown");
 }
@@ -85,7 +92,7 @@ START_TEST(test_nul_bytes_are_no_answer)
 {
         struct execute_result r = printed("");
 
-        r.out = (struct blob){.data = "sat\0\nsat\n", .size = 9};
+        r.out = (struct blob){.data = "sat\0\n", .size = 5};
         ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| unknown");
         r.out = (struct blob){.data = "\0", .size = 1};
         ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| unknown");
@@ -311,7 +318,7 @@ START_TEST(test_answers_behind_the_cut_have_no_place)
 }
 END_TEST
 
-SUITE("verdict", test_names, test_first_line_that_says_anything, test_several_answers, test_nul_bytes_are_no_answer,
+SUITE("verdict", test_names, test_lines_before_the_first_answer, test_several_answers, test_nul_bytes_are_no_answer,
       test_cut_lines_are_no_answer, test_dimacs, test_ends,
       test_an_answer_counts_more_than_a_guess, test_own_words_of_running_out_of_memory, test_wrong,
       test_more_answers_than_questions, test_fewer_answers_than_questions, test_an_answer_after_an_error_is_marked,

@@ -89,6 +89,8 @@ test_that "wrong words are said to be wrong" '
 
 git -C toy show v1:toy.sh >one.sh && git -C toy show v2:toy.sh >two.sh && chmod +x one.sh two.sh
 one="exec:'$top/one.sh' -v" two="exec:'$top/two.sh' -v"
+printf '#!/bin/sh\necho "looking ahead"\necho sat\necho unsat\n' >three.sh && chmod +x three.sh && three="exec:'$top/three.sh'"
+test_that "of a trace with lines like answers the last counts" 'run 0 diverge --no-calls programs 1 "$three" "$three" && has out ": unsat after"'
 test_that "two programs of the machine" 'run 0 diverge programs 1 "$one" "$two" && has out "^line	out	b	10	>	restart$" && ! has out "^changed"'
 
 # -- a finding knows its case and versions --

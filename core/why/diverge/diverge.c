@@ -125,13 +125,14 @@ static struct run_input empty_input(const struct case_info *info, char text[128]
         return (struct run_input){.bytes = slice_string(text), .questions = 1};
 }
 
-/* A trace may precede the answer, which verdict.h expects in the first line: then the last line with an answer counts. */
+/* Lines of a trace may look like answers: of more than there are questions the last counts. */
 static enum verdict answer_of(const struct case_info *info, const struct run_result *r)
 {
         struct slice rest = SLICE(r->run.out.data, r->run.out.size), line;
         enum verdict answer = r->verdict, v;
+        bool is_last = info->format != FORMAT_CNF && r->run.end == END_EXIT && r->verdicts.n > info->n_expected && info->n_expected > 0;
 
-        while (info->format != FORMAT_CNF && r->verdict == VERDICT_UNKNOWN && slice_next_line(&rest, &line))
+        while (is_last && slice_next_line(&rest, &line))
                 if (verdict_find(line, &v) && v <= VERDICT_UNKNOWN)
                         answer = v;
         return answer;
