@@ -108,6 +108,12 @@ static bool lines_next(struct lines *l, struct slice *ret)
 
 /* -- answers -- */
 
+/* One answer too many is kept, no more: an output may have millions. */
+static bool is_too_many(const struct verdicts *v, size_t questions)
+{
+        return questions > 0 && v->n > questions;
+}
+
 static void add(struct verdicts *v, enum verdict answer, uint64_t end)
 {
         list_grow(v->list, v->n);
@@ -141,14 +147,14 @@ static bool is_error_behavior(struct slice line)
 /* SMT-COMP has no script that prints before its first question, so there the first line that says anything decides. Here it does only if it says
  * "error"; other lines, such as those of echo, get-info and warnings, are passed over. True if there was an error; no answer follows one that comes
  * before the first. *ret_certain: the number of answers before the cut. */
-static bool read_smt2(const struct execute_result *r, struct verdicts *v, size_t *ret_certain)
+static bool read_smt2(const struct execute_result *r, size_t questions, struct verdicts *v, size_t *ret_certain)
 {
         struct lines lines = lines_of(r);
         bool first = true, is_error = false;
         enum verdict answer;
         struct slice line;
 
-        while (lines_next(&lines, &line)) {
+        while (!is_too_many(v, questions) && lines_next(&lines, &line)) {
                 if (line.size == 0 || is_general(line) || *(const char *)line.data == ';')
                         continue;
                 if (parse_answer(names, line, &answer)) {
@@ -228,7 +234,7 @@ static bool says_out_of_memory(const struct execute_result *r)
 
 static enum verdict verdict_of_end(const struct execute_result *r, size_t questions, const struct verdicts *v, bool error)
 {
-        bool is_short = v->n < questions && r->out_cut == 0, is_long = questions > 0 && v->n > questions;
+        bool is_short = v->n < questions && r->out_cut == 0, is_long = is_too_many(v, questions);
 
         if (ended_by_itself(r) && v->n > 0 && !is_short && !is_long)
                 return v->last;
@@ -249,7 +255,7 @@ void verdict_read(enum format format, size_t questions, const struct execute_res
 {
         struct verdicts v = {0};
         size_t certain = 0;
-        bool error = format == FORMAT_CNF ? read_cnf(r, &v) : read_smt2(r, &v, &certain);
+        bool error = format == FORMAT_CNF ? read_cnf(r, &v) : read_smt2(r, questions, &v, &certain);
         enum verdict end = verdict_of_end(r, questions, &v, error);
 
         v.is_answer = v.n > 0 && end == v.last && (v.n >= questions || r->out_cut > 0);

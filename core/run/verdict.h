@@ -4,7 +4,8 @@
  * "s UNSATISFIABLE" or "s UNKNOWN", or if there is no such line, the exit status 10 or 20; an error if they contradict each other.
  *
  * A script's questions are its check-sat. A run that ended by itself and left one unanswered has not solved the case: the verdict is error if the
- * solver printed one or its exit status is not 0, else unknown. More answers than questions are an error: nobody can tell which is the one.
+ * solver printed one or its exit status is not 0, else unknown. More answers than questions are an error: nobody can tell which is the one. The
+ * list ends with the first one too many.
  * Thread-safe, pure. */
 #pragma once
 

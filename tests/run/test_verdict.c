@@ -232,6 +232,9 @@ START_TEST(test_more_answers_than_questions)
         ck_assert_str_eq(read_of(FORMAT_SMT2, 1, &r), "sat unsat | error");
         r.end = END_TIMEOUT;
         ck_assert_str_eq(read_of(FORMAT_SMT2, 1, &r), "sat unsat | timeout");
+        r = printed("sat\nunsat\nunsat\nsat\n"); /* one too many says it */
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 2, &r), "sat unsat unsat | error");
+        ck_assert_str_eq(read_of(FORMAT_SMT2, 4, &r), "sat unsat unsat sat | sat");
 }
 END_TEST
 
