@@ -810,7 +810,6 @@ static const struct term *call_one(struct generator *g, const struct vocabulary 
 /* A quantifier, or just its body if that uses none of its variables. */
 static const struct term *quantified(struct generator *g, const struct vocabulary *v, unsigned depth)
 {
-        cleanup_term_list struct term_list free_ones = {0};
         struct vocabulary inner = *v;
         const struct term *variables[2], *body;
         size_t n = 1 + below(g, ARRAY_SIZE(variables)), n_bound = 0;

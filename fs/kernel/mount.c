@@ -299,8 +299,11 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
         if (!fuse)
                 return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
         if (fuse_session_mount(fuse, path) < 0) {
+                int others = geteuid() != 0 && o->options && strstr(o->options, "allow_");
+
                 fuse_session_destroy(fuse);
-                return errorf(-EPERM, "cannot mount at %s: the reason is above, or at the end of %s/log; see 'solverfs doctor'", path,
+                return errorf(-EPERM, "cannot mount at %s%s: the reason is above, or at the end of %s/log; see 'solverfs doctor'", path,
+                              others ? " (allow_other and allow_root need the line 'user_allow_other' in /etc/fuse.conf, unless root mounts)" : "",
                               workspace_dir(tree_workspace(s->tree)));
         }
         leaver.end = eventfd(0, EFD_CLOEXEC);

@@ -46,6 +46,7 @@ test_that "the package is built with the libraries that a checkout is" '[ "$(wc 
 # Recipes are installed by themselves, and the history of strand is that of this repository.
 test_that "the package has all other examples" '
 	(cd "$source_dir" && ls -d examples/*) | grep -v -x -e examples/recipes -e examples/strand | diff - <(sort "$source_dir/debian/solverfs.examples") >out'
+test_that "and each of the documents that its list names" '(cd "$source_dir" && xargs -a debian/solverfs.docs ls -d) >out 2>err && [ ! -s err ]'
 # For who reads only a recipe of the howto: a loop is one reader, and a bisection by hand has a better one beside it.
 test_that "the howto says what asks for many cells at once, and names localize beside the bisection" '
 	grep -A1 "A shell loop asks for one value" "$source_dir/docs/howto.md" >out && has out "solverfs run.*make -j.*xargs -P" && sed -n "/git bisect run/,/^## /p" "$source_dir/docs/howto.md" >out && has out "solverfs localize"'
