@@ -26,7 +26,7 @@ bool cell_file_is_brief(enum cell_file file)
 
 void format_seconds(uint64_t ns, char ret[32])
 {
-        snprintf(ret, 32, "%" PRIu64 ".%06" PRIu64, ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / 1000);
+        snprintf(ret, 32, "%.6f", (double)ns / NSEC_PER_SEC);
 }
 
 void format_memory(uint64_t bytes, char ret[32])

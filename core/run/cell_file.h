@@ -20,7 +20,7 @@ bool cell_file_is_brief(enum cell_file file);               /* true if a brief f
 /* Prints any file but CELL_QUERIES and CELL_EFFORT. `f` NULL: the commit cannot be built, which is its result; it has no other file. */
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
 
-/* "0.123456": seconds, as in `time`. */
+/* "0.123456": seconds, as in `time`; rounded as "%.6f" rounds them, so tables of numbers have the same. */
 void format_seconds(uint64_t ns, char ret[32]);
 /* Bytes; "-" for 0, which is not known: no process has none. */
 void format_memory(uint64_t bytes, char ret[32]);

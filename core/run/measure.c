@@ -186,15 +186,15 @@ static size_t least_disturbed(const struct measurement *m)
         return best;
 }
 
-/* True if further samples could change the lower median, as printed (microseconds). With r to come, the final median lies among the present ones
- * between its place at the end and r places before. */
+/* True if further samples could change the lower median. With r to come, the final median lies among the present ones between its place at the end and r
+ * places before. */
 static bool can_change(const struct measurement *m, const struct taken *const *sorted, size_t n)
 {
         size_t most = most_samples(m), place = (most - 1) / 2, left = most - n;
 
         if (left == 0)
                 return false;
-        return place < left || place >= n || sorted[place - left]->sample.wall_ns / 1000 != sorted[place]->sample.wall_ns / 1000;
+        return place < left || place >= n || sorted[place - left]->sample.wall_ns != sorted[place]->sample.wall_ns;
 }
 
 static bool is_short_or_noisy(const struct taken *const *sorted, size_t n)

@@ -569,14 +569,6 @@ static int compare_numbers(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* As files have them: cut off behind the microseconds. */
-static const char *microseconds(double seconds)
-{
-        uint64_t n = (uint64_t)(seconds * 1e6 + 1e-3);
-
-        return at("%llu.%06llu", (unsigned long long)n / 1000000, (unsigned long long)n % 1000000);
-}
-
 /* Whoever measures a cell again, its value is the lower median, on every page, and its time moves with it. */
 START_TEST(test_value_is_the_median)
 {
@@ -603,7 +595,7 @@ START_TEST(test_value_is_the_median)
                 seconds[1 + i] = json_number_value(json_array_get(samples, i));
         json_decref(j);
         qsort(seconds, 1 + RUNS, sizeof(*seconds), compare_numbers);
-        median = microseconds(seconds[RUNS / 2]);
+        median = at("%.6f", seconds[RUNS / 2]); /* as files have it */
         await(shell("[ \"$(cat " CELL "time)\" = %s ]", id, median) == 0);
         ck_assert_int_eq(stat(at(CELL "time", id), &new), 0);
         if (first == seconds[RUNS / 2])

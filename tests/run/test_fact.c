@@ -262,6 +262,22 @@ START_TEST(test_dates)
 }
 END_TEST
 
-SUITE("fact", test_dates, test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
+/* A table may print a stored time, or the same time as a number of seconds. */
+START_TEST(test_times_are_rounded)
+{
+        static const uint64_t times[] = {0, 21011624, 22701790, 29200799, 999999999, 1500, 2500, UINT64_C(3600) * NSEC_PER_SEC + 499};
+        char seconds[32], number[32];
+
+        for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+                format_seconds(times[i], seconds);
+                snprintf(number, sizeof(number), "%.6f", (double)times[i] / 1e9);
+                ck_assert_str_eq(seconds, number);
+        }
+        format_seconds(999999999, seconds);
+        ck_assert_str_eq(seconds, "1.000000");
+}
+END_TEST
+
+SUITE("fact", test_dates, test_times_are_rounded, test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
       test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack,
       test_memory_of_a_failed_run)
