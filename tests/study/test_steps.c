@@ -198,5 +198,28 @@ START_TEST(test_slower_under_some_seeds)
 }
 END_TEST
 
-SUITE("steps", test_each_release_may_be_a_level, test_four_shapes, test_an_outlier_is_no_step, test_false_alarms, test_crashes_are_a_level,
+/* Runs without an answer count as slow ones, but no level is above the slowest run of its stretch: a time limit. */
+START_TEST(test_no_level_above_its_runs)
+{
+        static struct localize_outcome under[2][25];
+        cleanup_steps struct steps s = {0};
+        struct random r;
+
+        random_seed(&r, 8);
+        for (size_t i = 0; i < 2; i++) {
+                for (size_t k = 0; k < 25; k++)
+                        under[i][k] = i == 0 ? (struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = 0.06 * exp(0.05 * random_normal(&r)), .effort = NAN}
+                                             : (struct localize_outcome){.answer = LOCALIZE_TIMEOUT, .value = 0.5, .effort = NAN};
+                points[i] = (struct step_point){under[i], 25};
+        }
+        under[1][24].answer = LOCALIZE_BROKEN;
+        n_points = 2;
+        s = found_in();
+        ck_assert_uint_eq(s.n, 1);
+        ck_assert_double_eq_tol(s.list[0].before, 0.06, 0.005);
+        ck_assert_double_eq(s.list[0].after, 0.5);
+}
+END_TEST
+
+SUITE("steps", test_no_level_above_its_runs, test_each_release_may_be_a_level, test_four_shapes, test_an_outlier_is_no_step, test_false_alarms, test_crashes_are_a_level,
       test_few_points, test_slower_under_some_seeds)

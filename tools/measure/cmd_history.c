@@ -413,7 +413,8 @@ void cmd_steps(int argc, char **argv)
                 "Find every step along the measured history at which cases got slower or faster. Prints a line for each: case, commit, slower or "
                 "faster, seconds before, seconds after, subject. Where not every commit is measured, commit is the range that holds the step. Starts "
                 "no work: 'solverfs run SOLVER A..B CASE...' measures.\v"
-                "A single outlier is no step. 'broken' stands for runs that end without an answer. The shapes are the paper's: monotonic or not, by "
+                "A single outlier is no step. The seconds are geometric means over the commits between two steps, under all their seeds; 'broken' "
+                "stands for runs that end without an answer. The shapes are the paper's: monotonic or not, by "
                 "one dominant slowdown or by several.\n\n"
                 "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17";
         cleanup_revisions struct revisions line = {0};

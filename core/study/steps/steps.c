@@ -86,6 +86,12 @@ static bool is_broken(const struct step_point *points, const struct judge_level 
         return 2 * broken > n;
 }
 
+/* The level as told to a reader: none is above the slowest run of its stretch, such as a time limit, though broken runs count as more. NaN: broken. */
+static double told_level(const struct step_point *points, const struct judge_level *l)
+{
+        return is_broken(points, l) ? NAN : fmin(l->mean, slowest(points + l->from, l->to - l->from));
+}
+
 void steps_find(const struct step_point *points, size_t n, struct steps *ret)
 {
         cleanup_judge_levels struct judge_levels levels = {0};
@@ -101,8 +107,8 @@ void steps_find(const struct step_point *points, size_t n, struct steps *ret)
 
                         ret->list[ret->n++] = (struct step){.at = i,
                                                             .is_slower = is_slower,
-                                                            .before = is_broken(points, before) ? NAN : before->mean,
-                                                            .after = is_broken(points, after) ? NAN : after->mean,
+                                                            .before = told_level(points, before),
+                                                            .after = told_level(points, after),
                                                             .p = after->p};
                         ret->slower += is_slower;
                         ret->faster += !is_slower;

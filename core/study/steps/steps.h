@@ -14,7 +14,7 @@ struct step_point { /* one measured commit, oldest first */
 struct step {
         size_t at;            /* the first point after the step; the change is between it and the point before */
         bool is_slower;       /* a step to "broken" (unknown, crash, error) counts as slower */
-        double before, after; /* geometric means of the stretches on both sides, seconds; NaN: broken */
+        double before, after; /* geometric means of the stretches on both sides, seconds, at most the slowest run there; NaN: broken */
         double p;
 };
 
