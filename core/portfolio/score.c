@@ -258,6 +258,7 @@ int portfolio_print_score(struct workspace *w, const struct portfolio *p, struct
         for (size_t a = 0; a < p->n_arms; a++)
                 buffer_addf(ret, " %zu", stand(&s, a, false).cases);
         buffer_addf(ret, "\n# limit %g s; soundness alarms: %zu\n# par2: seconds, the sum over the cases\n", s.limit, alarms);
+        buffer_adds(ret, "# parallel portfolio: CPU seconds of all arms at once: the virtual best's par2 times the number of arms\n");
         for (size_t i = 0; i < s.trials.n; i++)
                 if (s.cases[i].alarm)
                         buffer_addf(ret, "# alarm: case %u: %s\n", s.trials.list[i]->case_id, s.cases[i].alarm);

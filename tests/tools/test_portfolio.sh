@@ -79,7 +79,7 @@ test_that "so are arms whose contradiction is seen later" '
 test_that "an answer that is taken back solves nothing" 'has out "^# answered in all: 7 cases, .* solved 3;"'
 test_that "arms alone, and the score against them" '
 	run 0 portfolio run p both.smt2 second.smt2 none.smt2 --alone && [ "$(wc -l <out)" = 6 ] && run 0 portfolio show p &&
-	has out "^portfolio	[4-9]	" && has out "^virtual best	[4-9]	.*	1.0000" && has out "^only a	" && has out "^parallel portfolio"'
+	has out "^portfolio	[4-9]	" && has out "^virtual best	[4-9]	.*	1.0000" && has out "^only a	" && has out "^parallel portfolio" && has out "^# parallel portfolio: CPU seconds of .* times the number of arms$"'
 
 test_that "a reset forgets answers and what was learned" 'run 0 portfolio reset p && [ "$(learned p)" = 0 ]'
 test_that "what arms did alone is known and not run again" '
