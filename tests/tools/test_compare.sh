@@ -196,6 +196,7 @@ test_that "a solver and two revisions, as other commands take them, are told apa
 test_that "cases that they do not take" 'run 3 $c a.cnf && has err "toy takes SMT-LIB, and every case named is DIMACS"'
 test_that "one of them that is named: status 1" '
 	run 1 $c slow.smt2 a.cnf && has err "is passed over: a.cnf is no SMT-LIB file, which toy takes" && [ "$(value compared 2)" = 1 ]'
+test_that "a set without a case is said to be one" 'run 0 set add none a.cnf && run 0 set remove none a.cnf && run 3 $c none && has err "the set .none. has no case"'
 test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c some && [ "$(value compared 2)" = 2 ] && [ "$(grep -c ^regression out)" = 1 ]'
 
 # -- the mount --
