@@ -278,6 +278,6 @@ START_TEST(test_times_are_rounded)
 }
 END_TEST
 
-SUITE("fact", test_dates, test_times_are_rounded, test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers,
-      test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack,
+SUITE("fact", test_dates, test_times_are_rounded, test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow,
+      test_covers_its_own_limits, test_solved_covers, test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack,
       test_memory_of_a_failed_run)

@@ -208,7 +208,9 @@ START_TEST(test_no_level_above_its_runs)
         random_seed(&r, 8);
         for (size_t i = 0; i < 2; i++) {
                 for (size_t k = 0; k < 25; k++)
-                        under[i][k] = i == 0 ? (struct localize_outcome){.answer = LOCALIZE_SOLVED, .value = 0.06 * exp(0.05 * random_normal(&r)), .effort = NAN}
+                        under[i][k] = i == 0 ? (struct localize_outcome){.answer = LOCALIZE_SOLVED,
+                                                                                .value = 0.06 * exp(0.05 * random_normal(&r)),
+                                                                                .effort = NAN}
                                              : (struct localize_outcome){.answer = LOCALIZE_TIMEOUT, .value = 0.5, .effort = NAN};
                 points[i] = (struct step_point){under[i], 25};
         }
@@ -221,5 +223,5 @@ START_TEST(test_no_level_above_its_runs)
 }
 END_TEST
 
-SUITE("steps", test_no_level_above_its_runs, test_each_release_may_be_a_level, test_four_shapes, test_an_outlier_is_no_step, test_false_alarms, test_crashes_are_a_level,
-      test_few_points, test_slower_under_some_seeds)
+SUITE("steps", test_no_level_above_its_runs, test_each_release_may_be_a_level, test_four_shapes, test_an_outlier_is_no_step, test_false_alarms,
+      test_crashes_are_a_level, test_few_points, test_slower_under_some_seeds)

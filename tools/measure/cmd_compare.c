@@ -125,8 +125,8 @@ static void find_cases(struct compare *o)
         for (int side = 0; side < 2; side++)
                 command_keep_format(o->options.version[side].solver, o->case_words.list, o->case_words.n, &o->cases);
         if (o->cases.n == 0 && o->options.set)
-                command_refuse(STATUS_ABSENT, "the set '%s' has no case that both solvers take: add some with 'solverfs set add %s CASE...'", o->options.set,
-                               o->options.set);
+                command_refuse(STATUS_ABSENT, "the set '%s' has no case that both solvers take: add some with 'solverfs set add %s CASE...'",
+                               o->options.set, o->options.set);
         if (o->cases.n == 0)
                 command_refuse(STATUS_ABSENT, "there are no cases that both solvers take: add some with 'solverfs case add FILE'");
 }
