@@ -170,9 +170,9 @@ struct engine *engine_close(struct engine *e)
 {
         if (!e)
                 return NULL;
-        schedule_stop(e);
-        if (e->home.attach)
+        if (e->home.attach) /* first: a cluster then waits no longer for workers that do not end a run */
                 e->home.attach(e->home.user, NULL);
+        schedule_stop(e);
         view_close(e);
         for (size_t i = 0; i < ENGINE_FAILURES; i++)
                 free(e->failures[i].reason);

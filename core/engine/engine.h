@@ -125,7 +125,7 @@ struct engine_home {
         uint64_t (*changes)(void *user);
         /* Calls fn for each cluster, to show its slots; NULL: no clusters. */
         void (*each_remote)(void *user, void (*fn)(void *look_user, struct engine_remote *a), void *look_user);
-        /* Called by engine_open() and, with NULL, by engine_close(), when all slots are free: sets the engine for engine_look_again(). Or NULL. */
+        /* Called by engine_open() and, with NULL, first by engine_close(), while slots may be taken: sets the engine for engine_look_again(). Or NULL. */
         void (*attach)(void *user, struct engine *e);
         void *user;
 };

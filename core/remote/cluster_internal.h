@@ -33,6 +33,7 @@ struct cluster_slot {
         int answer;          /* enum packet_type; 0: none yet */
         int failure;         /* of PACKET_FAILED */
         char *sentence;      /* owned */
+        uint64_t run_ns, due; /* of a run: its limit; now_ns() when the worker is given up, 0: never, such as before it begins */
         uint64_t output_most; /* limit on the bytes of a stream; a worker that sends more is cut off */
         struct buffer out, err;
         struct execute_result result; /* owned until it is handed over */
@@ -118,6 +119,7 @@ void node_read(struct node *n);       /* reads its output */
 void node_read_error(struct node *n); /* reads its standard error */
 void node_leave(struct node *n);      /* tells it to end */
 void node_lose(struct node *n, const char *format, ...) printf_like(2, 3); /* fails all its requests */
+uint64_t node_margin(const struct node *n); /* beyond a run's limit; also from one part of its output to the next */
 void node_reap(struct node *n);                                            /* its process has ended */
 void node_free_if_done(struct node *n);
 
@@ -135,7 +137,7 @@ struct call {
         int cancel_fd;
         const struct progress *progress; /* the worker's; NULL: not wanted */
         const struct listener *listener; /* receives the output of its build; NULL: none */
-        bool cancelled;                  /* the worker was told to end it */
+        uint64_t cancelled;              /* now_ns() when the worker was told to end it; 0: it was not */
         size_t n_sent;                   /* files that the worker had been sent before the request, and those looked at since */
         bool *struck;                    /* owned; for each of the slot's `wants`: sent since, perhaps by another slot */
 };

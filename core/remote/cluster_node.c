@@ -385,6 +385,11 @@ static void take_hello(struct node *n, const struct packet *p)
 
 /* -- answers -- */
 
+uint64_t node_margin(const struct node *n)
+{
+        return 2 * n->cluster->settings.patience_ns;
+}
+
 static int take_output(struct cluster_slot *s, const struct packet *p)
 {
         struct remote_part part;
@@ -399,6 +404,8 @@ static int take_output(struct cluster_slot *s, const struct packet *p)
         else
                 buffer_add(to, part.bytes.data, part.bytes.size);
         blob_done(&part.bytes);
+        if (s->due)
+                s->due = MAX(s->due, now_ns() + node_margin(s->node)); /* a slow line may take long for the rest */
         return r < 0 ? r : buffer_error(to);
 }
 
@@ -423,6 +430,7 @@ static int take_progress(struct cluster_slot *s, const struct packet *p)
                 buffer_add_printable(&text, s->progress.what);
                 snprintf(s->doing, sizeof(s->doing), "%s", text.data ? text.data : "");
                 s->is_new = true;
+                s->due = s->run_ns ? now_ns() + s->run_ns + node_margin(s->node) : 0;
                 eventfd_write(s->event, 1);
         }
         free(steal_pointer(s->progress.what)); /* the numbers stay */

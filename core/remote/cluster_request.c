@@ -5,6 +5,7 @@
 #include "core/remote/cluster_internal.h"
 
 #define CANCEL_NS (20 * NSEC_PER_SEC) /* for the answer to a cancelled request */
+#define LEAVE_NS  NSEC_PER_SEC        /* the same when the head ends, as at a signal */
 #define MARGIN_NS (5 * NSEC_PER_SEC)  /* between a run's limit and the end of its worker */
 
 static struct node *lock(const struct call *c)
@@ -171,6 +172,7 @@ static int send_request(struct call *c, enum packet_type type, struct slice body
         if (s->answer != PACKET_FAILED) { /* or it could not keep a file that it was sent, which is the answer */
                 eventfd_read(s->event, &old); /* of the last round; does not block */
                 s->answer = 0;
+                s->due = 0;
                 s->out.size = s->err.size = 0;
                 r = n->state != NODE_PRESENT ? fail_lost(n) : node_send(n, type, s->id, body);
         }
@@ -197,33 +199,57 @@ static void pass_on(const struct call *c)
                 c->listener->hear(c->listener->user, SLICE(said.data, said.size));
 }
 
-/* Waits until there is an answer, or there can be none. A cancelled worker that does not answer is given up. */
+/* Milliseconds until the worker has to be looked at; a cancelled request looks each second, as the head may begin to end. Lock held. */
+static int until_look(const struct call *c)
+{
+        const uint64_t due = c->slot->due, now = now_ns();
+
+        if (c->cancelled)
+                return LEAVE_NS / NSEC_PER_MSEC;
+        return due ? (int)MIN((due - MIN(due, now)) / NSEC_PER_MSEC + 1, (uint64_t)3600000) : -1;
+}
+
+/* Gives the worker up if it keeps an answer that is due. Lock held. */
+static void look_late(const struct call *c)
+{
+        struct node *n = c->slot->node;
+        const uint64_t now = now_ns(), due = c->slot->due;
+
+        if (n->state != NODE_PRESENT)
+                return;
+        if (c->cancelled && now - c->cancelled >= (n->cluster->look ? CANCEL_NS : LEAVE_NS))
+                node_lose(n, "did not end a request that it was told to end");
+        else if (!c->cancelled && due && now >= due)
+                node_lose(n, "returned no result of a run within its limit of %s and %s more", format_duration(c->slot->run_ns).s,
+                          format_duration(node_margin(n)).s);
+}
+
+/* Waits until there is an answer, or there can be none. */
 static int await(struct call *c)
 {
         struct cluster_slot *s = c->slot;
-        uint64_t until = 0;
-        int r = 1;
+        int r = 1, milliseconds = -1;
 
         while (r == 1) {
                 struct pollfd fds[] = {{.fd = s->event, .events = POLLIN}, {.fd = c->cancelled ? -1 : c->cancel_fd, .events = POLLIN}};
                 struct node *n;
                 eventfd_t old;
 
-                poll(fds, 2, until ? (int)(CANCEL_NS / NSEC_PER_MSEC) : -1);
+                poll(fds, 2, milliseconds);
                 n = lock(c);
                 if (fds[1].revents) {
-                        c->cancelled = true;
-                        until = now_ns() + CANCEL_NS;
+                        c->cancelled = now_ns();
                         if (n->state == NODE_PRESENT)
                                 node_send(n, PACKET_CANCEL, s->id, SLICE("", 0));
                 }
                 eventfd_read(s->event, &old);
                 if (s->answer)
                         r = 0;
-                else if (n->state == NODE_PRESENT && until && now_ns() >= until)
-                        node_lose(n, "did not end a request that it was told to end");
+                else
+                        look_late(c);
                 if (r == 1 && n->state != NODE_PRESENT)
                         r = fail_lost(n);
+                milliseconds = until_look(c);
                 pass_on(c);
         }
         return r;
@@ -278,7 +304,7 @@ void call_end(struct call *c)
 {
         struct node *n = lock(c);
 
-        c->slot->id = 0;
+        c->slot->id = c->slot->run_ns = 0;
         execute_result_done(&c->slot->result); /* of an answer that came too late */
         c->slot->result = (struct execute_result){0};
         unlock(n);

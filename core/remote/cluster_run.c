@@ -94,6 +94,7 @@ int cluster_run(struct run_remote *a, const struct runner_options *options, cons
         const uint64_t limit = options->limits.output;
         int r = make_request(&x);
 
+        x.call.slot->run_ns = options->limits.wall_ns;
         if (r == 0)
                 r = call_begin(&x.call, options->limits.wall_ns, limit ? limit + 4096 : NO_LIMIT);
         if (r == 0 && x.run.input.size <= AHEAD_MOST)

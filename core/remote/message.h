@@ -6,7 +6,7 @@
 #include "core/sandbox/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 8
+#define REMOTE_PROTOCOL 9
 #define REMOTE_PART     (1u << 20) /* uncompressed bytes of a blob or of an output in one packet */
 #define REMOTE_WANTS    60000       /* digests that a worker asks for at once; the rest follow in the next packet */
 #define REMOTE_SAID     (16u << 20) /* limit on the output that a worker sends during a build; each packet counts as at least REMOTE_SAID_LEAST */

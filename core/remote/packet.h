@@ -22,7 +22,7 @@ enum packet_type {
         PACKET_PONG,
         PACKET_WANT,   /* from the worker, an answer: it lacks these bytes; send them, and ask again */
         PACKET_OUTPUT, /* from the worker: a part of a program's output, of a build's log or of fetched bytes, before the answer */
-        PACKET_PROGRESS, /* from the worker: the present step of a build */
+        PACKET_PROGRESS, /* from the worker: the present step of a build; of a run: it begins */
         PACKET_SAID,     /* from the worker: a build's newest output; the whole log comes at the end */
         PACKET_RESULT, /* from the worker, an answer: struct execute_result without its bytes */
         PACKET_BUILT,  /* from the worker, an answer: struct build_record without its log */

@@ -222,6 +222,8 @@ static void serve(struct worker *w, struct request *q)
         } else if ((r = ask_for_missing(w, q)) == 0) {
                 r = slot_lease(w->options->folder, "a run for another machine", UINT64_MAX, q->cancel_fd, &slot);
                 if (r == 0)
+                        r = worker_send_message(w, PACKET_PROGRESS, q->id, &(struct remote_progress){.what = (char *)"runs"});
+                if (r == 0)
                         r = run_on(w, q, &slot);
                 slot_release(&slot);
                 if (r == -ENOENT) /* another worker with this folder may have deleted a file meanwhile */

@@ -293,6 +293,95 @@ START_TEST(test_killed)
 }
 END_TEST
 
+/* -- a worker that answers pings, begins runs, and returns none -- */
+
+static void answer(int to, uint32_t *sequence, enum packet_type type, uint64_t id, void *message)
+{
+        cleanup_buffer struct buffer body = {0}, packet = {0};
+
+        if (message)
+                message_write(type, message, &body);
+        assert_ok(packet_write(type, id, (*sequence)++, SLICE(body.data, body.size), &packet));
+        assert_ok(write_all(to, packet.data, packet.size));
+}
+
+static void *keep_runs(void *hello)
+{
+        cleanup_close int from = open("down", O_RDONLY | O_CLOEXEC), to = open("up", O_WRONLY | O_CLOEXEC);
+        struct packet_stream in = {0};
+        uint32_t sequence = 0;
+        struct packet p;
+        char bytes[4096];
+        ssize_t k;
+
+        while ((k = read(from, bytes, sizeof(bytes))) > 0) {
+                buffer_add(&in.bytes, bytes, (size_t)k);
+                while (packet_stream_next(&in, &p) == 0) {
+                        if (p.type == PACKET_HELLO)
+                                answer(to, &sequence, PACKET_HELLO, 0, hello);
+                        else if (p.type == PACKET_RUN)
+                                answer(to, &sequence, PACKET_PROGRESS, p.id, &(struct remote_progress){.what = (char *)"runs"});
+                        else if (p.type == PACKET_PING)
+                                answer(to, &sequence, PACKET_PONG, p.id, NULL);
+                }
+        }
+        buffer_done(&in.bytes);
+        return NULL;
+}
+
+/* Runs on such a worker; `leaves`: the head ends meanwhile, as at a signal. */
+static void run_kept(bool leaves, int expected, const char *why)
+{
+        json_t *facts = host_facts();
+        struct remote_hello hello = {.protocol = REMOTE_PROTOCOL, .version = (char *)"0.1.0", .host = (char *)"n7", .cpu = (char *)"Abacus",
+                                     .kernel = (char *)"Linux 1", .libc = (char *)json_string_value(json_object_get(facts, "libc")),
+                                     .toolchain = (char *)"compilers", .facts = (char *)"{}", .cores = 1, .slots = 1, .left_ns = UINT64_MAX};
+        struct cluster *c = open_with("cat up & exec cat >down", "", 1, 500 * NSEC_PER_MSEC);
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        struct recipe_limits limits = {.wall_ns = NSEC_PER_SEC};
+        struct run_in_thread t = {.cancel_fd = eventfd(0, EFD_CLOEXEC)};
+        pthread_t worker, run;
+        struct cluster_slot *s;
+        uint64_t began;
+
+        ck_assert_int_eq(mkfifo("up", 0600), 0);
+        ck_assert_int_eq(mkfifo("down", 0600), 0);
+        ck_assert_int_eq(pthread_create(&worker, NULL, keep_runs, &hello), 0);
+        s = take(c);
+        t.runner = runner_for(s, recipe, answers);
+        if (!leaves)
+                runner_set_limits(t.runner, &limits);
+        began = now_ns();
+        ck_assert_int_eq(pthread_create(&run, NULL, run_it, &t), 0);
+        if (leaves) {
+                cluster_attach(c, NULL, NULL);
+                eventfd_write(t.cancel_fd, 1);
+        }
+        pthread_join(run, NULL);
+        ck_assert_int_eq(t.r, expected);
+        ck_assert_msg(strstr(view(c).why, why), "%s", view(c).why);
+        ck_assert_uint_lt(now_ns() - began, 10 * NSEC_PER_SEC);
+        runner_close(t.runner);
+        cluster_give_back(s);
+        cluster_close(c);
+        pthread_join(worker, NULL);
+        close(t.cancel_fd);
+        json_decref(facts);
+        recipe_unref(recipe);
+}
+
+START_TEST(test_a_worker_that_returns_no_run_is_given_up)
+{
+        run_kept(false, -EREMOTEIO, "n7 returned no result of a run within its limit of 1s and 1s more");
+}
+END_TEST
+
+START_TEST(test_a_head_that_ends_waits_for_no_cancelled_run)
+{
+        run_kept(true, -EREMOTEIO, "n7 did not end a request that it was told to end");
+}
+END_TEST
+
 /* Another worker with the same folder made room for its own files. */
 START_TEST(test_files_that_go_while_a_run_waits_for_its_core_are_sent_again)
 {
@@ -744,7 +833,8 @@ START_TEST(test_too_little_time_left_is_the_answer_of_the_run_that_asked)
 }
 END_TEST
 
-SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
+SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_a_worker_that_returns_no_run_is_given_up,
+      test_a_head_that_ends_waits_for_no_cancelled_run, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
       test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
