@@ -163,12 +163,14 @@ START_TEST(test_bad_ranges)
 
         one_line(10);
         by_hand.commits[5].build = by_hand.commits[6].build = 77; /* only a document between them */
+        by_hand.commits[9].build = 77;                            /* two changes and their reverts */
         by_hand.commits[3].n_parents = 0;                         /* two roots */
         assert_ok(localize_new(&(struct localize_options){0}, by_hand.commits, 10, &l));
         assert_error(localize_add_case(l, 4, 4), EINVAL);
         assert_error(localize_add_case(l, 9, 4), EINVAL);
         assert_error(localize_add_case(l, 1, 8), EINVAL);
         assert_error(localize_add_case(l, 5, 6), EINVAL);
+        assert_error(localize_add_case(l, 5, 9), EINVAL);
         assert_error(localize_add_case(l, 5, 66), EINVAL);
         by_hand.parents[5][0] = 7;
         localize_free(steal_pointer(l));

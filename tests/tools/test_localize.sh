@@ -198,7 +198,9 @@ test_that "builds that are still to come are told only while there are some" '{ 
 test_that "without --reference it is wrong usage" 'run 2 localize toy --target end cases/plain.smt2 && has err "reference REV"'
 test_that "the same version twice" 'run 2 localize toy --reference end --target end cases/plain.smt2 && has err "same commit"'
 test_that "the wrong way round" 'run 2 localize toy --reference end --target start cases/plain.smt2 && has err "swap them"'
-test_that "only a document between them" 'run 2 localize toy --reference end~1 --target end cases/plain.smt2 && has err "nothing that is built changes"'
+test_that "only a document between them" 'run 2 localize toy --reference end~1 --target end cases/plain.smt2 && has err "nothing that is built differs"'
+test_that "a slowdown and its revert between them" \
+	'git -C hist checkout -q -b back start && echo "delay-plain 0.6" >>hist/delays && commit "plain is slow" && git -C hist checkout -q start -- delays && commit "... no more" && run 0 solver update toy && run 2 localize toy --reference start --target back cases/plain.smt2 && has err "nothing that is built differs"'
 test_that "several versions where one is meant" 'run 2 localize toy --reference start..end --target end cases/plain.smt2 && has err "takes one commit"'
 test_that "an end that cannot be built is said at once" \
 	'run 1 localize toy --reference start --target dead cases/side.smt2 && has err "the target, cannot be built" && field 5 | grep -q "cannot be built"'

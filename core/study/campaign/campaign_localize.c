@@ -254,7 +254,7 @@ static int search(struct search *s, size_t at, size_t n)
         return r;
 }
 
-/* There is no search for these findings: their lines have nothing in common, or nothing that is built changes between them. */
+/* There is no search for these findings: their lines have nothing in common, or nothing that is built differs between them. */
 static void note_unsearchable(struct search *s, size_t at, size_t n)
 {
         struct campaign *c = s->campaign;

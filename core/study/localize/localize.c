@@ -113,8 +113,8 @@ int localize_add_case(struct localize *l, size_t reference, size_t target)
                 return errorf(-EINVAL, "reference and target are the same commit");
         if (!line)
                 return errorf(-EINVAL, "the reference is not an ancestor of the target along first parents");
-        if (line->n < 2)
-                return errorf(-EINVAL, "nothing that is built changes between reference and target");
+        if (l->program[reference] == l->program[target]) /* also after a change and its revert */
+                return errorf(-EINVAL, "nothing that is built differs between reference and target");
         list_grow(l->tests, l->n_tests);
         l->tests[l->n_tests] = (struct test){.ends_at = {l->program[reference], l->program[target]}, .line = line};
         return (int)l->n_tests++;

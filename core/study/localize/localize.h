@@ -104,7 +104,7 @@ DEFINE_CLEANUP(struct localize *, localize_free)
 
 /* Expected seconds of a new build, and of a run (0: its value); the defaults are 300 and 0. They weigh another run against a misleading build. */
 void localize_set_costs(struct localize *l, double build, double run);
-/* The number of the case, from 0. -EINVAL with a sentence: the two are one commit, or the reference is no ancestor of the target along first parents. */
+/* The number of the case, from 0. -EINVAL with a sentence: the two are one program, or the reference is no ancestor of the target along first parents. */
 int localize_add_case(struct localize *l, size_t reference, size_t target);
 void localize_built(struct localize *l, size_t commit); /* the commit costs no build */
 void localize_unbuildable(struct localize *l, size_t commit);
