@@ -4,19 +4,16 @@
 #include "core/run/fact.h"
 #include "core/workspace/meta.h"
 
-/* Keys in TABLE_META. A store with programs in its database instead of files lacks the second. */
-#define FACTS    "facts/format"
-#define PROGRAMS "programs/kept-in"
-#define IN_FILES 1
+#define IN_FILES 1 /* FORMAT_PROGRAMS */
 
 int format_note(struct store *s)
 {
         struct store_update u = {.store = s};
 
         while (store_update_begins(&u)) {
-                u.r = meta_number_put(u.txn, FACTS, FACT_VERSION);
+                u.r = meta_number_put(u.txn, FORMAT_FACTS, FACT_VERSION);
                 if (u.r == 0)
-                        u.r = meta_number_put(u.txn, PROGRAMS, IN_FILES);
+                        u.r = meta_number_put(u.txn, FORMAT_PROGRAMS, IN_FILES);
         }
         return u.r;
 }
@@ -28,7 +25,7 @@ static int find_older_records(struct workspace *w)
                 enum table table;
                 uint8_t format;
         } tables[] = {{TABLE_BUILDS, BUILD_RECORD_VERSION}, {TABLE_FACTS, FACT_VERSION}, {TABLE_SAMPLES, FACT_VERSION}};
-        const bool is_in_files = meta_number(w, PROGRAMS) == IN_FILES; /* else every record counts as older */
+        const bool is_in_files = meta_number(w, FORMAT_PROGRAMS) == IN_FILES; /* else every record counts as older */
         int r;
 
         for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
@@ -46,7 +43,7 @@ static int find_older_records(struct workspace *w)
 
 int format_check(struct workspace *w)
 {
-        const uint64_t format = meta_number(w, FACTS);
+        const uint64_t format = meta_number(w, FORMAT_FACTS);
         int r;
 
         if (format == FACT_VERSION)

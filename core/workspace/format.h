@@ -3,6 +3,10 @@
 
 #include "core/workspace/workspace.h"
 
+/* Keys in TABLE_META. A store with programs in its database instead of files lacks the second. */
+#define FORMAT_FACTS    "facts/format"
+#define FORMAT_PROGRAMS "programs/kept-in"
+
 /* -EPROTONOSUPPORT with a sentence: the store has records of an older format. The first opening of a store checks all records; a number in
  * TABLE_META then says that they were checked. */
 int format_check(struct workspace *w);

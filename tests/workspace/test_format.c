@@ -194,6 +194,20 @@ START_TEST(test_today)
                 end();
         }
         case_info_unref(a);
+        open_again();
+        put_number("runs/keyed-by", 0); /* as in a store made today */
+        end();
+        migrate();
+        shell("[ \"$(cat out)\" = 'nothing to do' ]");
+        open_again(); /* and not as an older or newer store */
+        put_number(FORMAT, FACT_VERSION - 1);
+        end();
+        migrate();
+        open_again();
+        put_number(FORMAT, FACT_VERSION + 1);
+        end();
+        shell("! \"$SOLVERFS_MIGRATE\" store >out 2>&1 && grep -q 'use a newer one' out");
+        assert_error(workspace_open("store", 0, &w), EPROTONOSUPPORT);
 }
 END_TEST
 
@@ -331,6 +345,12 @@ START_TEST(test_more_than_a_chunk)
 }
 END_TEST
 
+START_TEST(test_new)
+{
+        shell("\"$SOLVERFS_COMMAND\" --store store init 2>out && \"$SOLVERFS_MIGRATE\" store >out 2>&1; [ \"$(cat out)\" = 'nothing to do' ]");
+}
+END_TEST
+
 /* Those had their results by build, or their programs in the database. */
 START_TEST(test_too_old)
 {
@@ -348,4 +368,4 @@ START_TEST(test_too_old)
 }
 END_TEST
 
-SUITE("format", test_refused, test_today, test_migrated, test_verdicts, test_more_than_a_chunk, test_too_old)
+SUITE("format", test_refused, test_today, test_new, test_migrated, test_verdicts, test_more_than_a_chunk, test_too_old)

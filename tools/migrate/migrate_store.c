@@ -191,7 +191,7 @@ static int migrate_chunk(void *user, struct store_txn *t)
         return MIN(store_each(t, m->kind->table, SLICE("", 0), SLICE(m->from.data ?: "", m->from.size), true, migrate_one, m), 0);
 }
 
-static int migrate_table(struct store *s, const struct kind *k)
+static int migrate_table(struct store *s, const struct kind *k, uint64_t *ret_done)
 {
         struct migration m = {.kind = k};
         int r;
@@ -204,22 +204,42 @@ static int migrate_table(struct store *s, const struct kind *k)
                 m.next = (struct buffer){0};
         } while (r == 0 && m.from.size > 0);
         buffer_done(&m.from);
-        if (r == 0)
-                printf("%s: %llu rewritten\n", k->name, (unsigned long long)m.done);
+        if (r == 0 && m.done > 0)
+                printf("%s: %" PRIu64 " rewritten\n", k->name, m.done);
+        *ret_done += m.done;
         return r;
 }
 
-static bool is_one(struct store *s, const char *key)
+/* 0: the store lacks the number. */
+static uint64_t number(struct store *s, const char *key)
 {
         cleanup_blob struct blob b = {0};
 
-        return store_fetch(s, TABLE_META, slice_string(key), &b) == 0 && b.size == 8 && key_get_u64(b.data) == 1;
+        return store_fetch(s, TABLE_META, slice_string(key), &b) == 0 && b.size == 8 ? key_get_u64(b.data) : 0;
 }
 
-/* Checks that results are stored by program, and programs in files. */
+static bool has_records(struct store *s)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++) {
+                cleanup_walk struct store_walk walk = {.store = s, .table = kinds[i].table};
+
+                r = store_walk(&walk);
+        }
+        return r != 0;
+}
+
+/* Checks that results are stored by program, and programs in files. Stores with a format of facts have results by program, and do not say so. A store
+ * that no command has opened yet has none of the numbers. */
 static int check_layout(struct store *s)
 {
-        if (is_one(s, "runs/keyed-by") && is_one(s, "programs/kept-in"))
+        const uint64_t format = number(s, FORMAT_FACTS);
+
+        if (format > FACT_VERSION)
+                return errorf(-EPROTONOSUPPORT, "%s has facts of format %" PRIu64 ", and this migrate-store knows format %d only: use a newer one",
+                              store_dir(s), format, FACT_VERSION);
+        if (((format > 0 || number(s, "runs/keyed-by") == 1) && number(s, FORMAT_PROGRAMS) == 1) || !has_records(s))
                 return 0;
         return errorf(-EPROTONOSUPPORT, "%s is of before 23 November 2026: first run a command on it with solverfs of commit 38662ac, which takes it over",
                       store_dir(s));
@@ -228,6 +248,7 @@ static int check_layout(struct store *s)
 int main(int argc, char **argv)
 {
         struct store *s = NULL;
+        uint64_t done = 0;
         int r;
 
         if (argc != 2)
@@ -236,9 +257,11 @@ int main(int argc, char **argv)
         if (r == 0)
                 r = check_layout(s);
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
-                r = migrate_table(s, &kinds[i]);
+                r = migrate_table(s, &kinds[i], &done);
         if (r == 0)
                 r = format_note(s);
+        if (r == 0 && done == 0)
+                puts("nothing to do");
         store_close(s);
         if (r < 0)
                 errx(1, "%s", error_message(r));
