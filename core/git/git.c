@@ -36,7 +36,8 @@ int git_errno(int r)
         static const struct {
                 int code, error;
         } rows[] = {{GIT_ENOTFOUND, -ENOENT}, {GIT_EAMBIGUOUS, -ENOTUNIQ}, {GIT_EINVALIDSPEC, -EINVAL}, {GIT_EEXISTS, -EEXIST},
-                    {GIT_EUSER, -ECANCELED},  {GIT_EAUTH, -EACCES},        {GIT_ECERTIFICATE, -EACCES}};
+                    {GIT_EUSER, -ECANCELED},  {GIT_EAUTH, -EACCES},        {GIT_ECERTIFICATE, -EACCES},
+                    {GIT_EUNBORNBRANCH, -ENODATA}};
         const git_error *e = git_error_last();
 
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

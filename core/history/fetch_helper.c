@@ -197,12 +197,20 @@ static int keep_deleted(const char *, const git_oid *was, const git_oid *is, voi
         return *p->prefix && oid_is_zero(is) ? git_reference_create(&kept, p->git, name, was, 1, NULL) : 0;
 }
 
-/* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. */
+/* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. If the other side has none, ours stay. */
 static int set_refs(git_repository *git, git_remote *remote, const git_remote_callbacks *callbacks, const char *prefix)
 {
         git_remote_callbacks pruning = GIT_REMOTE_CALLBACKS_INIT;
-        int r;
+        const git_remote_head **heads;
+        size_t n = 0;
+        int r = git_remote_ls(&heads, &n, remote);
 
+        if (r == 0 && n == 0 && !*prefix) {
+                git_error_set_str(GIT_ERROR_REFERENCE, "it has no commits");
+                r = GIT_EUNBORNBRANCH;
+        }
+        if (r < 0)
+                return r;
         pruning.update_tips = keep_deleted;
         pruning.payload = &(struct pruning){git, prefix};
         r = git_remote_prune(remote, &pruning);

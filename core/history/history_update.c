@@ -208,6 +208,8 @@ int history_fetch(struct history *h, git_repository *git, const char *url, const
         char address[PATH_SIZE];
         int r = history_address(url, address, &local);
 
+        if (r == 0 && local && !under && !has_commits(local))
+                r = errorf(-ENODATA, "%s has no commits any more: what was fetched from it stays", address);
         if (r < 0)
                 return r;
         return local ? history_fetch_local(local, git, under, p) :

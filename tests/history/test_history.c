@@ -742,6 +742,24 @@ START_TEST(test_update)
 }
 END_TEST
 
+START_TEST(test_upstream_loses_its_commits)
+{
+        uint32_t fresh, head;
+
+        make_repository();
+        begin("r");
+        head = resolve("HEAD");
+        shell("mv r/.git git; git init -q r");
+        assert_error(history_update(history, NULL, false, NULL, &fresh), ENODATA);
+        ck_assert_ptr_nonnull(strstr(error_message(-ENODATA), "no commits any more"));
+        ck_assert_uint_eq(resolve("HEAD"), head);
+        check_revision("git", "v2");
+        shell("rm -rf r/.git; mv git r/.git");
+        ck_assert_uint_eq(update(), 0);
+        close_history();
+}
+END_TEST
+
 /* What upstream rewrote or deleted stays readable, also after a `git gc` in the store. */
 START_TEST(test_rewritten_upstream)
 {
@@ -831,6 +849,16 @@ static pid_t serve(char ret_url[64])
         return pid;
 }
 
+static void check_clone_fails(const char *url, int error, const char *words)
+{
+        int r = history_clone("repos", "y", url, HISTORY_SILENCE_NS, NULL);
+
+        ck_assert_msg(r == -error, "%s: %d: %s", url, r, r < 0 ? error_message(r) : "");
+        ck_assert_msg(strstr(error_message(r), words) != NULL, "%s: %s", url, error_message(r));
+        ck_assert_int_eq(access("repos/y.git", F_OK), -1);
+        ck_assert_int_eq(access("repos/y.part", F_OK), -1);
+}
+
 START_TEST(test_over_the_network)
 {
         char url[64];
@@ -860,6 +888,11 @@ START_TEST(test_over_the_network)
         shell("cd r; git checkout -q --detach HEAD~2");
         update();
         ck_assert_uint_eq(resolve("HEAD"), resolve("main~1"));
+        tip = resolve("HEAD");
+        shell("rm -rf repos/y.git r/.git; git init -q r");
+        assert_error(history_update(history, NULL, false, NULL, &(uint32_t){0}), ENODATA);
+        ck_assert_uint_eq(resolve("HEAD"), tip);
+        check_clone_fails(url, ENODATA, "has no commits");
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
         close_history();
@@ -1085,16 +1118,6 @@ START_TEST(test_branch_becomes_folder)
         close_history();
 }
 END_TEST
-
-static void check_clone_fails(const char *url, int error, const char *words)
-{
-        int r = history_clone("repos", "y", url, HISTORY_SILENCE_NS, NULL);
-
-        ck_assert_msg(r == -error, "%s: %d: %s", url, r, r < 0 ? error_message(r) : "");
-        ck_assert_msg(strstr(error_message(r), words) != NULL, "%s: %s", url, error_message(r));
-        ck_assert_int_eq(access("repos/y.git", F_OK), -1);
-        ck_assert_int_eq(access("repos/y.part", F_OK), -1);
-}
 
 START_TEST(test_clone_sources_that_do_not_work)
 {
@@ -1780,7 +1803,8 @@ END_TEST
 SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descendants, test_order, test_order_of_a_merge, test_refs,
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
       test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_left_out,
-      test_sources_that_cannot_be_kept, test_update, test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
+      test_sources_that_cannot_be_kept, test_update, test_upstream_loses_its_commits,
+      test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
       test_submodule_branch_becomes_a_folder,
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
