@@ -78,10 +78,16 @@ static void batch_clear(struct batch *b)
                 git_commit_free(b->list[--b->n]);
 }
 
+/* Git itself reads most commits whose author or committer is malformed. */
+static int commit_error(const git_oid *oid)
+{
+        return errorf(-EIO, "commit %s cannot be read: %s; 'git fsck' in a clone says more", oid_text(oid), git_error_text());
+}
+
 static int batch_add(struct batch *b, git_repository *git, const git_oid *oid)
 {
         if (git_commit_lookup(&b->list[b->n], git, oid) < 0)
-                return errorf(-EIO, "commit %s is damaged: %s", oid_text(oid), git_error_text());
+                return commit_error(oid);
         b->n++;
         return 0;
 }
@@ -129,10 +135,39 @@ static int batch_write(struct history *h, struct batch *b)
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
-static int walk_error(struct history *h)
+struct unreadable {
+        git_repository *git;
+        git_odb *odb;
+        git_oid oid;
+};
+
+static int find_unreadable(const git_oid *oid, void *user)
 {
+        struct unreadable *u = user;
+        cleanup_git_commit git_commit *c = NULL;
+        git_object_t type;
+        size_t size;
+
+        if (git_odb_read_header(&size, &type, u->odb, oid) < 0 || type != GIT_OBJECT_COMMIT || git_commit_lookup(&c, u->git, oid) == 0)
+                return 0;
+        u->oid = *oid;
+        return 1;
+}
+
+/* libgit2's walk does not say on which commit it failed. */
+static int walk_error(struct history *h, git_repository *git)
+{
+        cleanup_free char *reason = copy_string(git_error_text());
+        cleanup_git_odb git_odb *odb = NULL;
+        struct unreadable u = {.git = git};
+
+        if (git_repository_odb(&odb, git) == 0) {
+                u.odb = odb;
+                if (git_odb_foreach(odb, find_unreadable, &u) == 1)
+                        return commit_error(&u.oid);
+        }
         return errorf(-EIO, "the history in %s cannot be walked: %s; it is damaged, or was made from a shallow or partial clone",
-                      h->path, git_error_text());
+                      h->path, reason);
 }
 
 static int index_commits(struct history *h, git_repository *git, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
@@ -150,7 +185,7 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
                 if (r == 0 && b->n == BATCH)
                         r = batch_write(h, b);
                 if (r == 0)
-                        r = e < 0 ? walk_error(h) : batch_add(b, git, &oid);
+                        r = e < 0 ? walk_error(h, git) : batch_add(b, git, &oid);
                 fresh++;
         }
         if (r == 0 && b->n > 0)
@@ -358,7 +393,7 @@ static int begin_walk(struct history *h, git_repository *git, const struct tips 
                 if (history_number(h, &tips->oids[i], &number) < 0) /* a tip of the index may stand on a lost commit */
                         r = git_revwalk_push(*ret, &tips->oids[i]);
         if (r < 0)
-                return walk_error(h);
+                return walk_error(h, git);
         for (size_t i = 0; i < old->n; i++) {
                 struct commit c;
 

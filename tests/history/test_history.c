@@ -760,6 +760,35 @@ START_TEST(test_upstream_loses_its_commits)
 }
 END_TEST
 
+START_TEST(test_malformed_commit)
+{
+        static const char *const who[] = {"A", "A <a@b 1700000000 +0000", "A <a@b> 99999999999999999999999 +0000", "A <a@b> Tue Nov 1 2011"};
+
+        make_repository();
+        for (size_t i = 0; i < ARRAY_SIZE(who); i++) {
+                cleanup_free char *script = format_string(
+                        "rm -rf q; cp -r r q; cd q; printf 'tree %%s\nparent %%s\nauthor %s\ncommitter %s\n\nodd\n' $(git rev-parse main^{tree} main) | "
+                        "git hash-object -t commit --literally -w --stdin >../odd; "
+                        "git branch -f odd $(git commit-tree -p $(cat ../odd) -m next main^{tree})",
+                        who[i], who[i]);
+                char odd[256];
+                uint32_t fresh;
+                int r;
+
+                shell(script);
+                ask("cat odd", odd);
+                shell("rm -rf repos store");
+                assert_ok(make_dirs("repos", 0700));
+                assert_ok(history_clone("repos", "x", "q", HISTORY_SILENCE_NS, NULL));
+                open_history();
+                r = history_update(history, NULL, true, NULL, &fresh);
+                ck_assert_int_eq(r, -EIO);
+                ck_assert_msg(strstr(error_message(r), odd) && !strstr(error_message(r), "shallow"), "%s: %s", who[i], error_message(r));
+                close_history();
+        }
+}
+END_TEST
+
 /* What upstream rewrote or deleted stays readable, also after a `git gc` in the store. */
 START_TEST(test_rewritten_upstream)
 {
@@ -1803,7 +1832,7 @@ END_TEST
 SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descendants, test_order, test_order_of_a_merge, test_refs,
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
       test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_left_out,
-      test_sources_that_cannot_be_kept, test_update, test_upstream_loses_its_commits,
+      test_sources_that_cannot_be_kept, test_update, test_upstream_loses_its_commits, test_malformed_commit,
       test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
       test_submodule_branch_becomes_a_folder,
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
