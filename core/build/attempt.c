@@ -2,15 +2,14 @@
 #include "core/build/attempt.h"
 
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include "cache/base/fault.h"
 #include "cache/base/lost.h"
 #include "core/build/build_tools.h"
 #include "core/build/dependency.h"
+#include "core/run/full_disk.h"
 #include "core/run/host.h"
 
-#define DISK_FULL  (UINT64_C(16) << 20)
 #define LAST_LINES 20 /* of an attempt's log that stay when there is another, */
 #define LAST_BYTES 4096
 
@@ -118,22 +117,10 @@ static int fill_tree(struct attempt *a)
         return r == -EBADMSG ? attempt_fail(a, "%s", error_message(r)) : r;
 }
 
-static uint64_t disk_left(const char *path)
-{
-        struct statvfs s;
-
-        return statvfs(path, &s) < 0 ? UINT64_MAX : (uint64_t)s.f_bavail * s.f_frsize;
-}
-
 /* A build that failed for lack of disk space says nothing about the commit. */
 static int check_disk(const struct attempt *a)
 {
-        static const char words[] = "No space left on device";
-
-        if (disk_left(a->worktree->path) >= DISK_FULL &&
-            !(a->log.size > 0 && memmem(a->log.data, a->log.size, words, strlen(words))))
-                return 0;
-        return errorf(-ENOSPC, "the disk of %s is full: a build could not finish", a->worktree->path);
+        return full_disk_check(a->worktree->path, "a build", &SLICE(a->log.data, a->log.size), 1, UINT64_MAX);
 }
 
 static int attempt_once(struct attempt *a)

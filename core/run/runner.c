@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include "core/sandbox/keeper.h"
+#include "core/run/full_disk.h"
 #include "core/run/runner_files.h"
 #include "core/run/simulated_clock.h"
 
@@ -355,6 +356,17 @@ static int read_result(struct runner *r, size_t questions, struct run_result *re
         return 0;
 }
 
+/* A run on this machine that gave up on a full disk says nothing about the program. */
+static int check_disk(const struct runner *r, const struct run_result *result)
+{
+        const struct execute_result *run = &result->run;
+        const struct slice outputs[] = {SLICE(run->out.data, run->out.size), SLICE(run->err.data, run->err.size)};
+
+        if (verdict_is_decided(result->verdict))
+                return 0;
+        return full_disk_check(r->files.scratch, "a run", outputs, ARRAY_SIZE(outputs), r->options.scratch);
+}
+
 /* 1: it is stopped; 0: it has ended. */
 static int go_on(struct runner *r, uint64_t share_ns, int cancel_fd, struct execute_result *ret)
 {
@@ -413,9 +425,11 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
         }
         if (k > 0)
                 return 0;
-        clear(r);
         if (k == 0)
                 k = read_result(r, r->questions, &result);
+        if (k == 0)
+                k = check_disk(r, &result);
+        clear(r);
         r->doubtful = k < 0 || result.run.doubt != DOUBT_NONE;
         if (k < 0) {
                 run_result_done(&result);

@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include "core/run/runner.h"
@@ -742,7 +744,50 @@ START_TEST(test_used_by_threads_in_turn)
 }
 END_TEST
 
+static struct run_result result_of(const struct recipe *recipe, const char *script, uint64_t most, int error)
+{
+        const struct run_program toy = {.path = program, .name = "toy"};
+        struct run_result result = {0};
+        struct runner *r = NULL;
+        int k;
+
+        runner_close(open_script(recipe, script, SANDBOX_BWRAP));
+        r = runner_open(&(struct runner_options){.recipe = recipe, .programs = &toy, .n_programs = 1, .limits = usual_limits, .scratch = most,
+                                                 .scratch_parent = scratch, .sandbox = SANDBOX_BWRAP, .slot = 500});
+        k = runner_run(r, &(struct run_input){.bytes = slice_string("x")}, -1, &result);
+        ck_assert_msg(-k == error, "%d: %s", k, k < 0 ? error_message(k) : "");
+        runner_close(r);
+        return result;
+}
+
+/* A run that failed for lack of disk space says nothing about the program; its own limits and /dev/shm are its own affair. */
+START_TEST(test_full_disk)
+{
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
+        struct run_result a;
+
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return; /* needs a file system of its own */
+        find_places();
+        ck_assert_int_eq(mount("tmpfs", scratch, "tmpfs", 0, "size=40m"), 0);
+        result_of(&recipe, "#!/bin/sh\nhead -c 64000000 /dev/zero >f 2>/dev/null\necho unknown\n", 0, ENOSPC);
+        result_of(&recipe, "#!/bin/sh\nhead -c 64000000 /dev/zero >f || rm f\necho unknown\n", 0, ENOSPC);
+        result_of(&recipe, "#!/bin/sh\necho unknown; echo 'f: Disk quota exceeded' >&2\n", 1 << 20, ENOSPC);
+        a = result_of(&recipe, "#!/bin/sh\nhead -c 64000000 /dev/zero >f\necho sat\n", 0, 0);
+        ck_assert_int_eq(a.verdict, VERDICT_SAT);
+        run_result_done(&a);
+        a = result_of(&recipe, "#!/bin/sh\necho unknown; echo '/dev/shm/f: No space left on device' >&2\n", 1 << 20, 0);
+        ck_assert_int_eq(a.verdict, VERDICT_UNKNOWN);
+        ck_assert_ptr_nonnull(strstr(text_of(&a.run.err), "No space left on device"));
+        run_result_done(&a);
+        a = result_of(&recipe, "#!/bin/sh\nhead -c 2000000 /dev/zero >f\n", 1 << 20, 0);
+        ck_assert_int_ge(a.verdict, VERDICT_CRASH);
+        run_result_done(&a);
+        umount(scratch);
+}
+END_TEST
+
 SUITE("runner", test_verdict_effort_output, test_listeners, test_input, test_limits_and_seed, test_steps, test_limits_hold_over_steps,
       test_abandon, test_cancel, test_used_by_threads_in_turn, test_scratch_is_new, test_scratch_that_stays, test_nothing_leaks,
       test_helper_killed, test_made_ahead_killed, test_made_ahead_has_nothing, test_made_ahead_dies_with_the_caller,
-      test_input_is_new)
+      test_input_is_new, test_full_disk)
