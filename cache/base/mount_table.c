@@ -27,7 +27,7 @@ int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *u
         int r = 0;
 
         if (!f)
-                return errorf(-errno, "cannot read /proc/self/mounts: %s", strerror(errno));
+                return errorf(errno == ENOENT ? -ENODEV : -errno, "cannot read /proc/self/mounts: %s", strerror(errno)); /* not: no mount of ours */
         while (r == 0 && getmntent_r(f, &m, text, sizeof(text))) {
                 restore_number_signs(m.mnt_fsname);
                 r = fn(user,

@@ -79,7 +79,7 @@ test_that "unmount leaves a reader alone when somebody else keeps the mount in u
 pid=$(daemon)
 exec 3<"$mnt/README"
 test_that "behind unmount --lazy with a file open, unmount and mount say who still serves it" '
-	run 0 unmount --lazy "$mnt" && run 1 unmount "$mnt" && has err "detached already.*process $pid" && run 1 mount "$mnt" && has err "was detached.*process $pid" && grep -q solverfs <&3'
+	run 0 unmount --lazy "$mnt" && run 1 unmount "$mnt" && has err "detached already.*process $pid" && run 1 mount "$mnt" && has err "detached already.*process $pid" && grep -q solverfs <&3'
 exec 3<&-
 test_that "and when it is closed, mount mounts" 'gone "$pid" && run 0 mount "$mnt" && run 0 unmount "$mnt" && run 3 unmount "$mnt"'
 
@@ -105,6 +105,37 @@ run 0 mount "$mnt" -q
 elsewhere "exec 3<\"$mnt/README\"; touch ready; until [ -e go ]; do sleep 0.02; done; cat <&3 >read_there"
 test_that "what is open there is read to its end, and unmount says what it waits for" '
 	{ run 0 unmount "$mnt" & } && await "has err \"another mount namespace\""; touch go; wait $! && await "grep -q solverfs read_there"'
+
+# A mount of another mount namespace, and of another PID namespace, where its number may be that of a stranger here.
+alone() { unshare ${UID:+$([ $UID = 0 ] || echo -r)} -m --propagation private "$@"; }
+if alone true 2>err; then
+	rm -f go
+	alone sh -c "\"$solverfs\" -q mount \"$mnt\"; touch ready; until [ -e go ]; do sleep 0.02; done; \"$solverfs\" unmount \"$mnt\"" & other=$!
+	await "[ -e ready ]"
+	rm ready
+	pid=$(daemon)
+	test_that "mount and unmount say that a mount of another namespace is one, and whose; it stays" '
+		for c in mount unmount; do run 1 $c "$mnt" && has err "process $pid has .* in another mount namespace.*kill $pid" && ! has err "detached|KILL" || exit 1; done; [ -d "/proc/$pid" ]'
+	touch go
+	wait $other
+	ok $? "and there it is unmounted"
+	rm go
+	alone -p -f --mount-proc sh -c "\"$solverfs\" -q mount \"$mnt\"; touch ready; until [ -e go ]; do sleep 0.02; done; \"$solverfs\" unmount \"$mnt\"" & other=$!
+	await "[ -e ready ]"
+	rm ready
+	pid=$(daemon)
+	test_that "behind another PID namespace nobody is advised to kill by a number" '
+		for c in mount unmount; do run 1 $c "$mnt" && has err "cannot be seen from here.*container" && ! has err "kill|process" || exit 1; done'
+	touch go
+	wait $other
+	ok $? "and there it is unmounted, too"
+	rm go
+	test_that "without /proc nothing is called detached, or mounted" '
+		run 0 mount "$mnt" && { alone sh -c "mount -t tmpfs none /proc && \"$solverfs\" unmount \"$mnt\"" 2>err; [ $? = 4 ]; } && has err "cannot read /proc/self/mounts" && run 0 unmount "$mnt" &&
+		{ alone sh -c "mount -t tmpfs none /proc && \"$solverfs\" mount \"$mnt\"" 2>err; [ $? = 4 ]; } && has err "cannot read /proc/self/mounts"'
+else
+	skip "mounts of other namespaces" "no namespaces here"
+fi
 
 # Killed outright. What is being killed holds its locks a moment longer than its name is in /proc; nobody has to wait for that.
 run 0 mount "$mnt" -q

@@ -295,18 +295,13 @@ static void say_late(const char *mountpoint, pid_t daemon)
              mountpoint, (int)daemon, (int)daemon);
 }
 
-/* Nothing is mounted there, which was reported. A detached mount may still be in use. */
-static void refuse_detached(const char *mountpoint)
+/* Nothing is mounted there, which was reported. A mount that cannot be seen may still be in use. */
+static void refuse_unseen(const char *mountpoint)
 {
         char given[PATH_SIZE], store[PATH_SIZE];
-        pid_t daemon = 0;
 
         if (workspace_default_dir(common.store, given) == 0 && realpath(given, store))
-                daemon = mounts_detached(store, mountpoint);
-        if (daemon != 0)
-                command_refuse(STATUS_FAILED,
-                               "%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, and "
-                                              "at once by 'kill -KILL %d'", mountpoint, (int)daemon, (int)daemon);
+                command_must(mounts_refuse_unseen(store, mountpoint));
 }
 
 void cmd_unmount(int argc, char **argv)
@@ -325,7 +320,7 @@ void cmd_unmount(int argc, char **argv)
                 command_must_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", dir, strerror(-r)));
         r = mounts_store(mountpoint, store);
         if (r == -ENOENT) {
-                refuse_detached(mountpoint);
+                refuse_unseen(mountpoint);
                 r = errorf(r, "nothing of solverfs is mounted at %s", mountpoint);
         }
         command_must(r);

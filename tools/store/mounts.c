@@ -1,6 +1,7 @@
 #include "mounts.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include "cache/base/hash.h"
@@ -27,7 +28,7 @@ static struct mount_lock lock_of(const char *store, const char *mountpoint)
         return ret;
 }
 
-/* The process that holds the lock, according to the file; 0: free. */
+/* The process that holds the lock, according to the file, which may have been written in another PID namespace; 0: free. */
 static pid_t lock_holder(const struct mount_lock *p)
 {
         cleanup_blob struct blob text = {0};
@@ -35,6 +36,30 @@ static pid_t lock_holder(const struct mount_lock *p)
         if (!lock_is_held(p->dir, p->name) || read_file(p->path, PATH_SIZE + 32, &text) < 0 || text.size == 0)
                 return 0;
         return (pid_t)MAX(strtol(text.data, NULL, 10), 0L);
+}
+
+/* True if this number is the holder's here, too: the process has the lock's file open. */
+static bool is_holder(const struct mount_lock *p, pid_t pid)
+{
+        cleanup_free char *path = format_string("/proc/%d/fd", (int)pid);
+        cleanup_dir DIR *d = pid > 0 ? opendir(path) : NULL;
+        struct stat named, st;
+        bool found = false;
+
+        if (stat(p->path, &named) < 0)
+                return false;
+        for (const struct dirent *e; d && !found && (e = readdir(d));)
+                found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && st.st_dev == named.st_dev && st.st_ino == named.st_ino;
+        return found;
+}
+
+/* True if the process sees the mounts that we see. */
+static bool is_in_our_namespace(pid_t pid)
+{
+        cleanup_free char *path = format_string("/proc/%d/ns/mnt", (int)pid);
+        struct stat its, ours;
+
+        return stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino;
 }
 
 /* True if the process was killed and is about to end: its memory is gone, its files and locks not yet; or it has not been scheduled since. */
@@ -63,11 +88,30 @@ static bool is_mounted_at(const char *mountpoint)
 #define DEATH_SOON 100 /* steps */
 #define END_SOON   100 /* the same */
 
+/* Sets the sentence about a daemon that holds the lock and whose mount is not in our table. */
+static int refuse_unseen(const struct mount_lock *p, const char *mountpoint)
+{
+        const pid_t pid = lock_holder(p);
+
+        if (!is_holder(p, pid))
+                return errorf(-EBUSY, "a solverfs that cannot be seen from here, as in another container, has the store mounted at %s: unmount it "
+                                      "there, or mount at another folder", mountpoint);
+        if (!is_in_our_namespace(pid))
+                return errorf(-EBUSY, "process %d has the store mounted at %s in another mount namespace (a container, a sandbox): unmount it there, "
+                                      "end it by 'kill %d', or mount at another folder", (int)pid, mountpoint, (int)pid);
+        return errorf(-EBUSY, "%s is detached already; its daemon, process %d, still serves what is open there: it ends when that is closed, and "
+                              "at once by 'kill -KILL %d'", mountpoint, (int)pid, (int)pid);
+}
+
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 {
         struct mount_lock p = lock_of(store, mountpoint);
-        int r = make_dirs(p.dir, 0700), holder;
+        char mounted[PATH_SIZE];
+        int r = mounts_store(mountpoint, mounted);
 
+        if (r < 0 && r != -ENOENT) /* without /proc it would look detached */
+                return r;
+        r = make_dirs(p.dir, 0700);
         if (r == 0)
                 r = lock_try(p.dir, p.name, false, ret_fd);
         /* A detached daemon may be about to end, if its last file was just closed. */
@@ -77,14 +121,11 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
         }
         if (r == -EAGAIN) /* it may have ended between our last looks at the lock and at its holder */
                 r = lock_try(p.dir, p.name, false, ret_fd);
-        holder = r == -EAGAIN ? (int)lock_holder(&p) : 0;
         if (r == -EAGAIN && is_mounted_at(mountpoint))
                 return errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint);
         if (r == -EAGAIN)
-                return errorf(-EBUSY,
-                              "%s was detached, and its daemon, process %d, still serves what is open there: close that, or "
-                              "end the daemon by 'kill -KILL %d'", mountpoint, holder, holder);
-        if (r == 0 && ftruncate(*ret_fd, 0) == 0) /* the text is for people: only the lock counts */
+                return refuse_unseen(&p, mountpoint);
+        if (r == 0 && ftruncate(*ret_fd, 0) == 0) /* only the lock counts; the number is a hint (is_holder) */
                 dprintf(*ret_fd, "%d %s\n", (int)getpid(), mountpoint);
         return r;
 }
@@ -98,14 +139,12 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 {
         struct mount_lock p = lock_of(store, mountpoint);
         pid_t daemon;
-        char comm[32];
         int fd, r;
 
         if (access(p.dir, F_OK) < 0)
                 return 0;
         daemon = lock_holder(&p);
-        /* a process number from another PID namespace may name another process here */
-        if (daemon > 0 && process_text(daemon, "comm", comm, sizeof(comm)) > 0 && strcmp(comm, "solverfs\n") == 0)
+        if (is_holder(&p, daemon))
                 kill(daemon, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
         for (unsigned i = 0; (r = lock_try(p.dir, p.name, false, &fd)) == -EAGAIN && i < END_SOON; i++)
                 usleep(LOCK_STEP * 1000);
@@ -118,15 +157,13 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
         return r;
 }
 
-pid_t mounts_detached(const char *store, const char *mountpoint)
+int mounts_refuse_unseen(const char *store, const char *mountpoint)
 {
         struct mount_lock p = lock_of(store, mountpoint);
 
-        if (is_mounted_at(mountpoint))
-                return 0;
         for (unsigned i = 0; i < DEATH_SOON && lock_is_held(p.dir, p.name); i++)
                 usleep(LOCK_STEP * 1000);
-        return lock_holder(&p);
+        return lock_is_held(p.dir, p.name) ? refuse_unseen(&p, mountpoint) : 0;
 }
 
 /* -- the table of mounts ---------------------------------------------------------------------------------------- */

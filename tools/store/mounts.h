@@ -22,8 +22,9 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 /* Returns when all mounts of a store show this process's changes to its config. */
 void mounts_settle(const char *store);
 
-/* The process of a daemon that is detached (unmount --lazy) but still serves open files; 0: none. */
-pid_t mounts_detached(const char *store, const char *mountpoint);
+/* For a mount point without a mount here. -EBUSY, with a sentence: a daemon serves it all the same, as it is detached (unmount --lazy) with files
+ * open, or in another mount namespace. */
+int mounts_refuse_unseen(const char *store, const char *mountpoint);
 
 /* Calls fn for each of our mounts on this machine; `alive`: its daemon holds the lock and was not just killed. */
 int mounts_each(void (*fn)(void *user, const char *mountpoint, const char *store, bool alive), void *user);
