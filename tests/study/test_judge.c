@@ -546,6 +546,30 @@ START_TEST(test_lost_by_another_measure)
 }
 END_TEST
 
+/* Lost, gained and their looks do not depend on the measure that is asked for, nor on the other measures of the runs. */
+START_TEST(test_answers_by_every_measure)
+{
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
+                for (size_t n = 5; n <= 12; n++)
+                        for (int side = 0; side < 2; side++) {
+                                const struct judge_options o = {.measure = m, .most_pairs = n};
+                                enum judge_change expected = n < JUDGE_CASE_PAIRS ? JUDGE_UNDECIDED : side == 0 ? JUDGE_LOST : JUDGE_GAINED;
+
+                                judge_pairs(n, run(VERDICT_TIMEOUT, LIMIT), run(VERDICT_TIMEOUT, LIMIT));
+                                for (size_t i = 0; i < n; i++) {
+                                        struct judge_run *solved = &pairs[0][i].run[side];
+
+                                        *solved = with_effort(1 + 0.01 * (double)i, 1000);
+                                        solved->cpu_seconds = solved->seconds;
+                                        solved->memory = 1e8;
+                                }
+                                look_at(1, &o);
+                                ck_assert_msg(judged.cases[0].change == expected, "%s, %zu pairs: %s", judge_measure_name(m), n,
+                                              judge_change_name(judged.cases[0].change, m));
+                        }
+}
+END_TEST
+
 START_TEST(test_amounts)
 {
         ck_assert(judge_is_above(JUDGE_TIME, 1, 3.5, 2) && !judge_is_above(JUDGE_TIME, 1, 3, 2));
@@ -882,7 +906,8 @@ SUITE("judge", test_an_answer_lost_in_every_pair, test_answers_are_facts, test_a
       test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor, test_an_outlier_is_no_change,
       test_seeds_apart_are_not_the_same, test_slower_under_some_seeds,
-      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_the_median, test_lost_by_another_measure, test_amounts,
+      test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_the_median, test_lost_by_another_measure,
+      test_answers_by_every_measure, test_amounts,
       test_one_seed_proves_nothing, test_a_set_that_changed_as_a_whole, test_an_outlier_is_no_change_of_a_set, test_cases_follow_their_set,
       test_repetitions_are_one_throw_of_a_case, test_nothing_to_judge, test_order, test_chaos_is_no_change,
       test_one_slower_case_is_found, test_a_slower_set_is_found_early, test_an_even_slowdown_is_one_of_each_case, test_cases_in_chaos_end_with_their_set, test_small_sets_end_early)

@@ -318,7 +318,7 @@ static void look(struct measured *m, size_t look)
 
                 p[i] = s->upto[look] >= JUDGE_FIRST_PAIRS && !s->is_constant ? test(s, s->upto[look]) : 1;
         }
-        stat_discoveries(p, m->n, judge_spending(PART_CASES, look, m->is_asked, m->false_alarms), &largest);
+        stat_discoveries(p, m->n, judge_spending(PART_CASES, look, m), &largest);
         for (size_t i = 0; i < m->n; i++) {
                 struct series *s = &m->list[i];
 
@@ -411,10 +411,9 @@ static void plan(const struct measured *m, const struct judge_set_shift *set, st
                 const struct series *s = &m->list[i];
                 const struct sides sides = sides_of(s, s->n);
                 struct prospect p = {.part = PART_CASES,
+                                     .of = m,
                                      .p = set ? FOLLOWS : 0,
-                                     .false_alarms = m->false_alarms,
                                      .pairs = s->known,
-                                     .most = m->most_wanted,
                                      .shift = fmax(fabs(s->shift.shift), fabs(sides.shift.mean)),
                                      .error = s->n >= JUDGE_FIRST_PAIRS ? error_of(&sides) : 0,
                                      .floor = s->floor,

@@ -23,17 +23,18 @@ enum judge_part {
         PART_SET,
         PART_FAMILIES,
 };
-/* This part's share of the false alarms at a look, for the measure that is asked for or one of the others. */
-double judge_spending(enum judge_part part, size_t look, bool is_asked, double false_alarms);
+struct measured;
+/* This part's share of the false alarms at a look, by this measure. */
+double judge_spending(enum judge_part part, size_t look, const struct measured *m);
 /* The pairs of the next look after `pairs`, if they are at most `most`; else 0. The first look is cut to `most` pairs. */
 size_t judge_next_pairs(size_t pairs, size_t most);
 
 /* A shift measured over some pairs, and its outlook. Logarithms. */
 struct prospect {
         enum judge_part part;
-        double p;            /* from which on a change counts; 0: as the looks spend */
-        double false_alarms; /* of the judgement */
-        size_t pairs, most;
+        const struct measured *of;
+        double p; /* from which on a change counts; 0: as the looks spend */
+        size_t pairs;
         double shift, error; /* error: the standard error, which shrinks with more pairs */
         double fixed;        /* the part of the error that does not shrink */
         double floor;

@@ -165,7 +165,7 @@ static void look_at_groups(struct group *groups, size_t n, enum judge_part part,
                 if (!g->agrees)
                         p[i] = 1;
         }
-        stat_discoveries(p, n, judge_spending(part, look, m->is_asked, m->false_alarms), &largest);
+        stat_discoveries(p, n, judge_spending(part, look, m), &largest);
         for (size_t i = 0; i < n; i++)
                 groups[i].found |= p[i] <= largest && fabs(groups[i].spread.mean) >= groups[i].floor;
 }
@@ -192,9 +192,8 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
         size_t least = JUDGE_PAIRS, wanted;
         double seeds = g->spread.seeds, fixed = g->spread.cases * g->spread.cases - seeds * seeds;
         struct prospect p = {.part = PART_SET,
-                             .false_alarms = m->false_alarms,
+                             .of = m,
                              .pairs = g->looked,
-                             .most = m->most_wanted,
                              .shift = g->spread.mean,
                              .error = seeds,
                              .floor = g->floor,
@@ -205,7 +204,7 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
         for (size_t i = 0; i < g->n; i++)
                 least = MIN(least, g->list[i]->known);
         p.fixed = g->spread.is_even ? 0 : sqrt(fmax(fixed, 0));
-        wanted = g->looked > 0 && judge_is_hopeless(&p) ? 0 : judge_next_pairs(g->looked, p.most);
+        wanted = g->looked > 0 && judge_is_hopeless(&p) ? 0 : judge_next_pairs(g->looked, m->most_wanted);
         return wanted > least ? wanted : 0;
 }
 
