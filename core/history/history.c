@@ -1,5 +1,6 @@
 #include "core/history/history.h"
 
+#include <fts.h>
 #include <limits.h>
 #include <sys/stat.h>
 
@@ -57,6 +58,31 @@ void history_set_silence(struct history *h, uint64_t silence_ns)
 
 DEFINE_REFS(history, history_free)
 
+/* libgit2's lock files, and objects and packs that it had not finished. No ref's name ends in ".lock". */
+static bool is_unfinished(const FTSENT *f)
+{
+        static const char lock[] = ".lock", object[] = "tmp_object_git2_", pack[] = "pack_git2_";
+
+        return f->fts_info == FTS_F &&
+               ((f->fts_namelen >= strlen(lock) && strcmp(f->fts_name + f->fts_namelen - strlen(lock), lock) == 0) ||
+                strncmp(f->fts_name, object, strlen(object)) == 0 || strncmp(f->fts_name, pack, strlen(pack)) == 0);
+}
+
+/* Nobody else writes to a repository that is locked. A lock file that a killed process left would refuse all later updates. */
+static void remove_unfinished(const char *repos_dir, const char *name)
+{
+        cleanup_free char *path = format_string("%s/%s.git", repos_dir, name);
+        char *const roots[] = {path, NULL};
+        FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+
+        if (!fts)
+                return;
+        for (FTSENT *f; (f = fts_read(fts));)
+                if (is_unfinished(f) && unlink(f->fts_accpath) < 0)
+                        log_warning("cannot remove %s, which a killed update left: %s", f->fts_path, strerror(errno));
+        fts_close(fts);
+}
+
 int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd)
 {
         char file[NAME_MAX + 1];
@@ -64,6 +90,8 @@ int history_lock(const char *repos_dir, const char *name, const struct progress 
 
         if (r == 0)
                 r = lock_wait_for(repos_dir, file, p, "waiting for another process's update", ret_fd);
+        if (r == 0)
+                remove_unfinished(repos_dir, name);
         return r < 0 && r != -ECANCELED ? errorf(r, "cannot lock the repository %s/%s.git: %s", repos_dir, name, error_message(r)) : r;
 }
 

@@ -1365,6 +1365,26 @@ START_TEST(test_killed_clone_leaves_nothing_in_the_way)
 }
 END_TEST
 
+/* A killed libgit2 leaves locks of refs, of HEAD and of the configuration, half packs and objects. */
+START_TEST(test_killed_update_leaves_nothing_in_the_way)
+{
+        static const char *const left[] = {"repos/x.git/config.lock", "repos/x.git/HEAD.lock", "repos/x.git/refs/heads/main.lock",
+                                           "repos/x.git/refs/tags/v3.lock", "repos/x.git/objects/pack/pack_git2_a1b2c3",
+                                           "repos/x.git/objects/tmp_object_git2_a1b2c3"};
+
+        make_repository();
+        begin("r");
+        for (size_t i = 0; i < ARRAY_SIZE(left); i++)
+                assert_ok(write_file_atomic(left[i], "", 0, 0600));
+        shell("cd r; echo 5 > src/a; commit more; git tag v3");
+        ck_assert_uint_eq(update(), 1);
+        ck_assert_uint_eq(resolve("v3"), 6);
+        for (size_t i = 0; i < ARRAY_SIZE(left); i++)
+                ck_assert_int_eq(access(left[i], F_OK), -1);
+        close_history();
+}
+END_TEST
+
 static int take_snapshot(const char *dir, uint32_t *ret)
 {
         return history_snapshot(history, &(struct snapshot_request){.dir = dir}, ret);
@@ -1838,7 +1858,7 @@ SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descen
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
+      test_killed_clone_leaves_nothing_in_the_way, test_killed_update_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_passwords_stay_unsaid,
       test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_before_a_branch_and_a_tag_of_its_name,
       test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_changed_submodule,
