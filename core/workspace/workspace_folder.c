@@ -17,6 +17,8 @@ int workspace_default_dir(const char *given, char ret[PATH_SIZE])
         for (size_t i = 0; (!value || !*value) && i < ARRAY_SIZE(places); i++) {
                 value = getenv(places[i].variable);
                 below = places[i].below;
+                if (i == 1 && value && *value != '/') /* XDG Base Directory Specification: a relative path is to be ignored */
+                        value = NULL;
         }
         if (!value || !*value)
                 return errorf(-ENOENT, "no store: give --store DIR, or set SOLVERFS_STORE or HOME");
