@@ -21,7 +21,7 @@ int helper_path(const char *name, const char *room, const char *variable, char r
         if (given) {
                 if (snprintf(ret, PATH_SIZE, "%s", given) < PATH_SIZE && given[0] == '/' && is_helper(ret))
                         return 0;
-                return errorf(-ENOENT, "$%s is '%s', which is not an absolute path of a program", variable, given);
+                return errorf(-ENODEV, "$%s is '%s', which is not an absolute path of a program", variable, given);
         }
         n = readlink("/proc/self/exe", self, sizeof(self) - 1);
         self[MAX(n, 0)] = '\0';
@@ -37,6 +37,6 @@ int helper_path(const char *name, const char *room, const char *variable, char r
                         return 0;
         if (path_join(ret, SOLVERFS_LIBEXECDIR, name) == 0 && is_helper(ret))
                 return 0;
-        return errorf(-ENOENT, "the helper %s is neither beside the program in %s nor in %s; install solverfs again", name, self,
+        return errorf(-ENODEV, "the helper %s is neither beside the program in %s nor in %s; install solverfs again", name, self,
                       SOLVERFS_LIBEXECDIR);
 }

@@ -4,5 +4,5 @@
 #include "cache/base/util.h"
 
 /* Finds a helper program: named by the environment variable `variable` (tests), beside the running executable, in its `room` of the build
- * folder, or in libexecdir. -ENOENT with a sentence. */
+ * folder, or in libexecdir. -ENODEV with a sentence. */
 int helper_path(const char *name, const char *room, const char *variable, char ret[PATH_SIZE]);

@@ -373,6 +373,11 @@ int errorf(int r, const char *format, ...)
         return r;
 }
 
+int machine_error(int r)
+{
+        return r == -EAGAIN ? -ENOMEM : r == -ENOENT ? -ENODEV : r;
+}
+
 const char *error_message(int r)
 {
         static _Thread_local char text[256];

@@ -408,7 +408,7 @@ static void job_start(struct job *j)
         e->counters.started++;
         e->n_workers++;
         e->dirty = true;
-        r = j->cancel_fd < 0 ? -errno : -pthread_create(&thread, NULL, job_thread, j);
+        r = j->cancel_fd < 0 ? -errno : machine_error(-pthread_create(&thread, NULL, job_thread, j));
         if (r == 0) {
                 pthread_detach(thread);
         } else {
@@ -865,7 +865,7 @@ int schedule_start(struct engine *e)
         guard_block_signals(&before); /* signals are for the process's first thread; ours inherit this mask */
         r = -pthread_create(&e->scheduler, NULL, schedule_thread, e);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return r < 0 ? errorf(r, "cannot start a thread: %s", strerror(-r)) : 0;
+        return r < 0 ? errorf(machine_error(r), "cannot start a thread: %s", strerror(-r)) : 0;
 }
 
 void schedule_stop(struct engine *e)

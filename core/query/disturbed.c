@@ -228,7 +228,7 @@ int remeasuring_start(struct workspace *w, struct engine *e, struct remeasuring 
         if (r < 0) {
                 closep(&m->end);
                 free(m);
-                return errorf(r, "cannot start a thread for disturbed results: %s", strerror(-r));
+                return errorf(machine_error(r), "cannot start a thread for disturbed results: %s", strerror(-r));
         }
         *ret = m;
         return 0;

@@ -255,7 +255,7 @@ static int start_thread(struct request *q)
         pthread_t thread;
         int r = -pthread_create(&thread, NULL, request_thread, q);
 
-        return r < 0 ? errorf(r, "cannot start a thread: %s", strerror(-r)) : -pthread_detach(thread);
+        return r < 0 ? errorf(machine_error(r), "cannot start a thread: %s", strerror(-r)) : -pthread_detach(thread);
 }
 
 int worker_runs_add(struct worker *w, struct request *q)

@@ -312,7 +312,7 @@ int sandbox_arguments(const struct execute_request *request, const char *runs, c
         char **a = NULL;
 
         if (!bwrap)
-                return errorf(-ENOENT, "there is no bubblewrap (bwrap) on this machine to run programs in; install the package "
+                return errorf(-ENODEV, "there is no bubblewrap (bwrap) on this machine to run programs in; install the package "
                                        "'bubblewrap', or set 'sandbox = none' in the store's config to trust every solver");
         if (stat("/dev/null", &null) == 0 && (null.st_mode & 0666) != 0666)
                 return errorf(-EIO, "not every user may read and write /dev/null (mode %03o), which programs count on: chmod 666 /dev/null",

@@ -199,7 +199,7 @@ static int check_schedule(const struct execute_request *q)
         int r = -pthread_create(&thread, NULL, try_schedule, &refused);
 
         if (r < 0)
-                return errorf(r, "cannot start a thread: %s", strerror(-r));
+                return errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
         pthread_join(thread, NULL);
         return refused.error ? surroundings_refusal(q, refused.part, refused.error) : 0;
 }

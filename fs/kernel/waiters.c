@@ -197,7 +197,7 @@ int waiters_new(struct engine *e, parked_fn fn, void *user, struct waiters **ret
         if (r < 0) {
                 closep(&all->event);
                 free(all);
-                return errorf(r, "cannot start a thread: %s", strerror(-r));
+                return errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
         }
         *ret = all;
         return 0;

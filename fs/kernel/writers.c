@@ -73,7 +73,7 @@ int writers_new(unsigned n_threads, struct writers **ret)
                 r = -pthread_create(&w->threads[w->n_threads], NULL, writers_thread, w);
         if (r < 0) {
                 writers_free(w);
-                return errorf(r, "cannot start a thread: %s", strerror(-r));
+                return errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
         }
         *ret = w;
         return 0;

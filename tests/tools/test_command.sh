@@ -326,6 +326,15 @@ test_that "a limit on the size of files fails a write with its reason, and docto
 	head -c 200000 /dev/zero | tr "\0" ";" >large.smt2 && (ulimit -f 100 && run 1 --store second case add large.smt2) && has err "File too large" &&
 	(ulimit -Sf 100; run 0 doctor --store second || run 1 doctor --store second) && has out "^limits	warning	.*100 KiB.*ulimit -f"'
 as_root() { if [ "$(id -u)" = 0 ]; then test_that "$@"; else skip "$1" "needs root"; fi; }
+as_root "a machine without bubblewrap, or with too few threads or processes, has failed: status 4" '
+	{ unshare -m sh -c "mount --bind /dev/null /usr/bin/bwrap; exec \"$solverfs\" run --seed 77 toy v1 1" >out 2>err; [ $? = 4 ]; } && has err "no bubblewrap" &&
+	{ SOLVERFS_EXEC=/nothing "$solverfs" run --seed 77 toy v1 1 >out 2>err; [ $? = 4 ]; } && has err "SOLVERFS_EXEC" &&
+	mkdir -m 777 small && cp -a "$SOLVERFS_STORE" small/s && chown -R 12345 small/s && chmod 711 "$top" &&
+	{ (cd small; ulimit -Su 1; setpriv --reuid 12345 --clear-groups "$solverfs" --store s run --seed 78 toy v1 1) >out 2>err; [ $? = 4 ]; } && has err "Resource temporarily"; r=$?; chmod 700 "$top"; (exit $r)'
+test_that "init in a folder that cannot be made: the same status, whatever the kernel calls it" '
+	for d in /proc/x /dev/null/x /sys/x; do run 4 --store $d init || exit 1; done; run 1 --store second init'
+test_that "a relative XDG_DATA_HOME is ignored" '
+	(unset SOLVERFS_STORE; export XDG_DATA_HOME=rel HOME=$top/house; "$solverfs" init 2>err) && [ ! -e rel ] && [ -d house/.local/share/solverfs/lmdb ]'
 as_root "another user's store is only read: what root writes there its owner could not open; doctor finds what was written before" '
 	cp -a second others && chown -R 12345 others && run 4 --store others case list && has err "belongs to .*12345" && run 4 --store others mount m && has err "belongs to .*12345" &&
 	run 0 --store others fsck -n && { run 0 --store others doctor || run 1 --store others doctor; } && ! has out "^store-owner" && [ -z "$(find others -user 0)" ] &&

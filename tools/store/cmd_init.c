@@ -9,10 +9,14 @@
 void cmd_init(int argc, char **argv)
 {
         char dir[PATH_SIZE];
+        int r;
 
         command_parse(argc, argv, NULL, "Make a store: the folder that keeps repositories, cases, programs and measurements.", NULL);
         command_store_dir(dir);
-        command_must(workspace_create(dir));
+        r = workspace_create(dir);
+        if (r == -EEXIST || r == -ENOTEMPTY || r == -EINVAL || r == -EPROTONOSUPPORT) /* something is in the way; otherwise the folder cannot be made */
+                command_must(r);
+        command_must_as(STATUS_SYSTEM, r);
         note("made a store at %s; next: solverfs solver add NAME REPO", dir);
 }
 

@@ -169,7 +169,7 @@ static int start_thread(pthread_t *ret, void *(*run)(void *user), void *user)
 {
         int r = pthread_create(ret, NULL, run, user);
 
-        return r == 0 ? 0 : errorf(-r, "cannot start a thread: %s", strerror(r));
+        return r == 0 ? 0 : errorf(machine_error(-r), "cannot start a thread: %s", strerror(r));
 }
 
 int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user)

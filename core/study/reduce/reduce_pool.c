@@ -216,7 +216,7 @@ int reduce_pool_open(unsigned n_workers, reduce_worker_test test, reduce_worker_
                         r = -pthread_create(&worker->thread, NULL, work, worker);
                 worker->has_thread = r == 0;
                 if (worker->stop >= 0 && r < 0)
-                        errorf(r, "cannot start a thread: %s", strerror(-r));
+                        r = errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
         }
         if (r == 0)
                 *ret = steal_pointer(p);
