@@ -200,7 +200,7 @@ START_TEST(test_what_cannot_be_tried)
         assert_error(run_error(&q, "exit 0", &r), EIO);
         ck_assert_msg(strstr(error_message(-EIO), "/no/such/file"), "%s", error_message(-EIO));
         setenv("SOLVERFS_EXEC", "/etc/passwd", 1);
-        assert_error(run_error(&usual, "exit 0", &r), ENOENT);
+        assert_error(run_error(&usual, "exit 0", &r), ENODEV);
         setenv("SOLVERFS_EXEC", "/usr/bin/false", 1); /* not the helper */
         assert_error(run_error(&usual, "exit 0", &r), EIO);
         unsetenv("SOLVERFS_EXEC");
@@ -1218,7 +1218,7 @@ START_TEST(test_bubblewrap_is_stuck)
         assert_error(run_error(&usual, "exit 0", &r), ENOEXEC);
         umount2("/usr/bin/bwrap", MNT_DETACH);
         ck_assert_int_eq(mount("/dev/null", "/usr/bin/bwrap", NULL, MS_BIND, NULL), 0);
-        assert_error(run_error(&usual, "exit 0", &r), ENOENT);
+        assert_error(run_error(&usual, "exit 0", &r), ENODEV);
         ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
 END_TEST

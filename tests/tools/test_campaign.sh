@@ -303,7 +303,7 @@ test_that "a campaign whose solver is removed stops, and says so" '
 	until [ -s "$SOLVERFS_STORE/campaigns/gone/left/journal" ]; do sleep 0.1; done
 	run 0 solver remove gone; wait $pid; [ $? != 0 ] && has second "gone was removed"'
 test_that "one whose runs cannot be started says why, last" '
-	export SOLVERFS_EXEC=$top/none && campaign 3 nothing 100s --reference v1 --target v2 && tail -n 1 err | grep -q "SOLVERFS_EXEC is .*/none., which is not"; r=$?; unset SOLVERFS_EXEC; (exit $r)'
+	export SOLVERFS_EXEC=$top/none && campaign 4 nothing 100s --reference v1 --target v2 && tail -n 1 err | grep -q "SOLVERFS_EXEC is .*/none., which is not"; r=$?; unset SOLVERFS_EXEC; (exit $r)'
 
 # -- what kind of change it was --
 

@@ -37,7 +37,7 @@ export SOLVERFS_EXEC=/nonexistent/solverfs-exec
 printf '(check-sat)\n' >plain.smt2
 printf '(declare-const x String)\n(assert (= (str.len x) 3))\n(check-sat)\n' >length.smt2
 run 0 case add plain.smt2 length.smt2
-test_that "the head itself can run nothing" 'run 3 run --on local slow v1 1 && has err "SOLVERFS_EXEC"'
+test_that "the head itself can run nothing" 'run 4 run --on local slow v1 1 && has err "SOLVERFS_EXEC"'
 test_that "all runs of a campaign are the cluster's" 'campaign 0 away --on lab --max-finds 1 --no-localize && has err "found spr/1: v1 .*v3 more than 1.5" && [ $(sort -u launched | wc -l) = 2 ]'
 
 # With --on, while every core of the head belongs to somebody else; the workers have cores of their own.

@@ -56,7 +56,7 @@ away() {
 }
 
 new_store on
-test_that "the head itself can run nothing" 'run 3 run slow v1 1 && has err "SOLVERFS_EXEC"'
+test_that "the head itself can run nothing" 'run 4 run slow v1 1 && has err "SOLVERFS_EXEC"'
 # by_turns DESCRIPTION CONDITION: with --on always; of the store's setting and the solver's one, the next time the other: both are read at one place for all
 # commands (solver_new() in core/workspace/workspace_solvers.c).
 by_turns() {

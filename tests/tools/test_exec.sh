@@ -103,7 +103,7 @@ test_that "a finding of programs has no commits responsible" '[ ! -e "$mnt/progr
 test_that "a portfolio has programs as arms" '
 	run 0 portfolio add both "$old" "$mute" && run 0 portfolio run both short.smt2 && grep -q "arm = .*programs@Toy-1.0" store/config'
 test_that "how much a program's times vary" 'run 0 noise "$old" short.smt2 --runs 2 && [ "$(field 1)" = Toy-1.0 ]'
-test_that "an error names the program, too" 'SOLVERFS_EXEC=/nonexistent run 3 run "$old" one.cnf && has err "programs Toy-1.0 on case 3: "'
+test_that "an error names the program, too" 'SOLVERFS_EXEC=/nonexistent run 4 run "$old" one.cnf && has err "programs Toy-1.0 on case 3: "'
 
 # -- found, reduced --
 
