@@ -606,6 +606,8 @@ START_TEST(test_one_seed_proves_nothing)
         ck_assert_int_eq(change_of_set(), JUDGE_UNDECIDED);
         look_at(1, &by_effort);
         ck_assert_int_eq(judged.cases[0].change, JUDGE_DIFFERS);
+        ck_assert(isnan(judged.cases[0].by[JUDGE_TIME].low) && isnan(judged.cases[0].by[JUDGE_TIME].high));
+        ck_assert(isnan(judged.set.par2_difference.seeds.low) && isnan(judged.set.par2_difference.cases.high));
         judge_pairs(1, with_effort(1, 1000), with_effort(1.2, 1000)); /* noise may do that */
         look_at(1, &o);
         ck_assert_int_eq(judged.cases[0].change, JUDGE_UNDECIDED);

@@ -87,6 +87,16 @@ test_that "two builds that do the same do not differ" '
 	run 0 compare toy@v1 v1-again plain.smt2 slow.smt2 effort.smt2 --fail-on-regression 1.35 && [ "$(value "pairs of runs" 3)" -ge 15 ]'
 test_that "--one-seed says what differs, and calls nothing a regression" '
 	run 0 $c slow.smt2 chaos.smt2 --one-seed && has out "^differs	6	differs	" && ! has out "^regression" && head -1 out | grep -q "at one seed, which proves nothing"'
+test_that "... and has no interval" '
+	grep -qE "^differs	6	.*	[0-9.]+	-	-	-	1	" out && ! grep -qw inf out &&
+	run 0 $c slow.smt2 chaos.smt2 --one-seed --markdown && grep -qE "^\| chaos.smt2 \| differs .* [0-9.]+× \| time \|$" out &&
+	run 0 $c slow.smt2 chaos.smt2 --one-seed --json && python3 -c "
+import json
+j = json.load(open(\"out\"))
+for d in j[\"differ\"]:
+	assert d[\"low\"] is d[\"high\"] is None and d[\"measures\"][\"time\"][\"low\"] is None, d
+for mean in j[\"set\"][\"par2_difference\"], j[\"set\"][\"by\"][\"time\"][\"ratio\"]:
+	assert mean[\"mean\"] is not None and mean[\"seeds\"] == mean[\"cases\"] == [None, None], mean"'
 test_that "--keep makes findings of what became slower" '
 	run 0 $c plain.smt2 slow.smt2 chaos.smt2 --keep && has err "1 regression kept, 0 known already; .solverfs findings toy. lists them" &&
 	run 0 $c plain.smt2 slow.smt2 chaos.smt2 --keep && has err "0 regressions kept, 1 known already" &&
@@ -118,6 +128,7 @@ test_that "a variant counts as its solver does" 'run 0 compare toy@v1 other@v2 e
 run 0 solver remove twin
 mkdir -p tree/fam && formula slow b >tree/fam/one.smt2 && formula slow c >tree/fam/two.smt2 && run 0 case add tree
 test_that "each folder of cases has a line" 'run 0 $c plain.smt2 fam/ && [ "$(grep -c "^family	" out)" = 2 ] && grep -qE "^family	fam	2	2	2	2	0	0	.*	1\.[3-7][0-9]*	.*	2	0$" out && has out "^family	\.	1"'
+test_that "... without an interval over one or two cases" '[ "$(grep "^family	" out | cut -f 15,16 | sort -u)" = "-	-" ]'
 test_that "a commit with itself is the same, without pairs" 'run 0 compare v1 toy@v1 plain.smt2 && [ "$(value same 3)" = 1 ] && [ "$(value "pairs of runs" 3)" = 1 ]'
 test_that "--fail-on-regression: status 1 from the ratio on" '
 	run 1 $c slow.smt2 --fail-on-regression 1.2 && has err "1 regression: a wrong or missing answer, or worse by 1.2 or more" &&

@@ -273,7 +273,7 @@ struct judge_interval judge_t_interval(double mean, double error, double df)
         double half = df > 0 ? stat_t_quantile(0.5 + JUDGE_CONFIDENCE / 2, df) * error : INFINITY;
 
         return isfinite(error) && isfinite(half) ? (struct judge_interval){mean - half, mean + half}
-                                                 : (struct judge_interval){-INFINITY, INFINITY};
+                                                 : (struct judge_interval){NAN, NAN};
 }
 
 /* The shift that the first n pairs show; `sides` is of these. */
@@ -366,8 +366,10 @@ static void conclude(struct series *s)
                 ret->p = test(s, s->n);
         }
         ret->ratio = exp(s->shift.shift);
-        ret->low = exp(s->shift.low);
-        ret->high = exp(s->shift.high);
+        if (isfinite(s->shift.low) && isfinite(s->shift.high)) {
+                ret->low = exp(s->shift.low);
+                ret->high = exp(s->shift.high);
+        }
         set_change(s);
 }
 
@@ -435,8 +437,6 @@ static void one_seed(struct measured *m)
                 double shift = m->list[i].after[0] - m->list[i].before[0];
 
                 ret->ratio = exp(shift);
-                ret->low = 0;
-                ret->high = INFINITY;
                 ret->change = fabs(shift) >= floor ? JUDGE_DIFFERS : JUDGE_UNDECIDED;
         }
 }

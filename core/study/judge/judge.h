@@ -142,7 +142,7 @@ struct judge_shift {              /* of one measure of a case, whatever the answ
         enum judge_change change; /* unknown, more, less, same, undecided, differs */
         size_t pairs;             /* with the measure on both sides */
         double median[2];         /* over these pairs; NaN: none */
-        double ratio, low, high;  /* after / before, and its 95 % interval; NaN: nothing to divide */
+        double ratio, low, high;  /* after / before, and its 95 % interval; NaN: nothing to divide, too few pairs for an interval */
         double p;                 /* two-sided; NaN: without pairs; 0: constant before and after */
         bool follows_set;
 };
@@ -160,8 +160,8 @@ struct judge_interval { /* of 95 % */
 };
 struct judge_mean {
         double mean;
-        struct judge_interval seeds; /* over other seeds of these cases; infinite: too few pairs */
-        struct judge_interval cases; /* over other cases like these; infinite: too few cases */
+        struct judge_interval seeds; /* over other seeds of these cases; NaN: too few pairs */
+        struct judge_interval cases; /* over other cases like these; NaN: fewer than three cases */
 };
 struct judge_set_shift { /* of one measure, over the known cases that either side solves and that did not change by their answers */
         enum judge_change change; /* unknown, more, less, same, undecided */

@@ -102,7 +102,7 @@ static inline void judge_add_pair(struct sides *s, double before, double after)
         judge_add(&s->after, after);
         judge_add(&s->shift, after - before);
 }
-/* Student's interval; infinite without an error. */
+/* Student's interval; NaN without an error. */
 struct judge_interval judge_t_interval(double mean, double error, double df);
 /* True if the two sides correlate over the seeds, by the t of their correlation. */
 bool judge_go_together(const struct sides *s);

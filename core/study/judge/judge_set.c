@@ -69,6 +69,16 @@ static struct judge_mean mean_of(const struct spread *s, size_t n)
         return (struct judge_mean){s->mean, judge_t_interval(s->mean, s->seeds, s->seeds_df), judge_t_interval(s->mean, s->cases, (double)n - 1)};
 }
 
+/* The mean as it is reported: two cases prove nothing about others, their interval spans powers of ten. */
+static struct judge_mean reported(const struct spread *s, size_t n)
+{
+        struct judge_mean ret = mean_of(s, n);
+
+        if (n < 3)
+                ret.cases = (struct judge_interval){NAN, NAN};
+        return ret;
+}
+
 static struct judge_mean exp_of(struct judge_mean m)
 {
         return (struct judge_mean){exp(m.mean), {exp(m.seeds.low), exp(m.seeds.high)}, {exp(m.cases.low), exp(m.cases.high)}};
@@ -275,7 +285,7 @@ void judge_sets(struct measured *m, const struct judge_case *cases, struct judge
                 p = test_group(g, N_LOOKS); /* the shift shown is that of all pairs */
                 g->ret->p = g->n == 1 ? g->list[0]->ret->p : p;
                 g->ret->is_even = g->spread.is_even;
-                g->ret->ratio = exp_of(mean_of(&g->spread, g->ret->cases));
+                g->ret->ratio = exp_of(reported(&g->spread, g->ret->cases));
         }
 }
 
@@ -357,7 +367,7 @@ static void count_set(const struct judge_case *cases, const struct judgement *j,
         spread = spread_of(room, s->compared);
         s->par2[0] /= (double)s->compared;
         s->par2[1] /= (double)s->compared;
-        s->par2_difference = mean_of(&spread, s->compared);
+        s->par2_difference = reported(&spread, s->compared);
         s->flips_p = stat_sign_test(s->flips[0], s->flips[1]);
 }
 

@@ -98,7 +98,7 @@ static void add_ratio(struct html_table *t, const struct judged_set *s, struct b
         html_cell_begin_number(b, t, ratio ? ratio->mean : NAN);
         if (ratio && !isnan(ratio->mean))
                 xml_add_escaped(b, html_ratio(ratio->mean).s);
-        if (ratio && isfinite(ratio->cases.low) && isfinite(ratio->cases.high))
+        if (ratio && !isnan(ratio->cases.low))
                 buffer_addf(b, " <small>(%.2f–%.2f)</small>", ratio->cases.low, ratio->cases.high);
         html_cell_end(b, t);
 }
