@@ -144,7 +144,7 @@ START_TEST(test_lost_and_gained_over_seeds)
 
         ck_assert_int_eq(change_of(12, run(VERDICT_SAT, 1), timeout), JUDGE_LOST);
         ck_assert_uint_eq(judged.set.flips[0], 12);
-        ck_assert_double_eq_tol(log2(judged.set.flips_p), -11, 1e-6);
+        ck_assert_double_eq(judged.set.flips_p, 1); /* one case, however often it was run */
         ck_assert_int_eq(change_of(12, crash, run(VERDICT_UNSAT, 1)), JUDGE_GAINED);
         ck_assert_double_eq_tol(judged.cases[0].by[JUDGE_TIME].median[0], LIMIT,
                                 1e-9); /* not the hundredth of a second that the crash took */
@@ -154,6 +154,27 @@ START_TEST(test_lost_and_gained_over_seeds)
         look_at(1, &by_time);
         ck_assert_int_eq(judged.cases[0].change, JUDGE_MORE); /* most seeds still have an answer */
         ck_assert_uint_eq(judged.cases[0].flips[0], 3);
+}
+END_TEST
+
+/* The p of the flips is that of the cases: pairs of one case prove nothing about others, however many were run. */
+START_TEST(test_flips_are_counted_by_case)
+{
+        static const size_t n[] = {24, 5, 8, 12, 5, 6, 3}, gained[] = {0, 0, 1, 5, 2, 3, 3}; /* of n; the others are lost */
+        struct judge_run sat = run(VERDICT_SAT, 1), timeout = run(VERDICT_TIMEOUT, LIMIT);
+
+        setup();
+        for (size_t i = 0; i < ARRAY_SIZE(n); i++) {
+                cases[i].n_pairs = n[i];
+                for (size_t k = 0; k < n[i]; k++)
+                        pairs[i][k] = k < gained[i] ? (struct judge_pair){{timeout, sat}} : (struct judge_pair){{sat, timeout}};
+        }
+        look_at(ARRAY_SIZE(n), &by_time);
+        ck_assert_uint_eq(judged.set.flips[0], 49);
+        ck_assert_uint_eq(judged.set.flips[1], 14);
+        ck_assert_uint_eq(judged.set.flipped[0], 5);
+        ck_assert_uint_eq(judged.set.flipped[1], 1);
+        ck_assert_double_eq_tol(judged.set.flips_p, 2 * 7 / 64.0, 1e-12);
 }
 END_TEST
 
@@ -905,7 +926,7 @@ END_TEST
 SUITE("judge", test_an_answer_lost_in_every_pair, test_answers_are_facts, test_a_wrong_answer_under_any_seed, test_a_version_that_contradicts_itself_improves_nothing,
       test_a_wrong_answer_of_one_version_alone,
       test_one_lost_answer_proves_nothing,
-      test_lost_and_gained_over_seeds, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
+      test_lost_and_gained_over_seeds, test_flips_are_counted_by_case, test_answers_that_come_and_go, test_limits_that_differ, test_the_same_program,
       test_slower_under_the_same_draws, test_own_draws_need_more, test_wanted, test_quiet_cases_stop_at_once, test_the_floor, test_an_outlier_is_no_change,
       test_seeds_apart_are_not_the_same, test_slower_under_some_seeds,
       test_what_is_missing, test_a_constant_decides, test_measures_beside_each_other, test_limits_of_cpu_time, test_the_median, test_lost_by_another_measure,

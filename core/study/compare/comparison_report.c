@@ -160,7 +160,7 @@ void comparison_write_line(const struct comparing_table *t, struct buffer *ret)
                 buffer_adds(ret, ", at one seed, which proves nothing");
         buffer_addf(ret, "; solved %zu → %zu", s->solved[0], s->solved[1]);
         if (s->flips[0] + s->flips[1] > 0)
-                buffer_addf(ret, " (%zu lost, %zu gained of %zu pairs, p %s)", s->flips[0], s->flips[1], s->pairs,
+                buffer_addf(ret, " (%zu lost, %zu gained of %zu pairs, p %s over cases)", s->flips[0], s->flips[1], s->pairs,
                             probability(s->flips_p).s);
         if (s->compared > 0)
                 buffer_addf(ret, ", PAR-2 %.4g → %.4g s", s->par2[0], s->par2[1]);
@@ -392,9 +392,10 @@ static json_t *measures_json(const struct judged_set *s)
 
 static json_t *set_json(const struct judged_set *s)
 {
-        return json_pack("{sI sI sI s[II] s[II] so s[oo] so so sI sI}", "cases", (json_int_t)s->cases, "compared",
+        return json_pack("{sI sI sI s[II] s[II] s[II] so s[oo] so so sI sI}", "cases", (json_int_t)s->cases, "compared",
                          (json_int_t)s->compared, "pairs", (json_int_t)s->pairs, "solved", (json_int_t)s->solved[0],
-                         (json_int_t)s->solved[1], "flips", (json_int_t)s->flips[0], (json_int_t)s->flips[1], "flips_p",
+                         (json_int_t)s->solved[1], "flips", (json_int_t)s->flips[0], (json_int_t)s->flips[1], "flipped",
+                         (json_int_t)s->flipped[0], (json_int_t)s->flipped[1], "flips_p",
                          real(s->flips_p), "par2", real(s->par2[0]), real(s->par2[1]), "par2_difference",
                          mean_json(&s->par2_difference), "by", measures_json(s), "regressions", (json_int_t)s->regressions,
                          "improvements", (json_int_t)s->improvements);

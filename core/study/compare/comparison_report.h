@@ -10,7 +10,7 @@ void comparison_write_line(const struct comparing_table *t, struct buffer *ret);
 /* summary.tsv: measure, a, b, ratio, low, high; "-" for no value. With a heading, like the next. */
 void comparison_write_summary(const struct comparing_table *t, struct buffer *ret);
 /* set.tsv, a row for each measure: measure, change, cases, ratio, low, high (over other seeds of these cases), cases low, cases high (over other cases
- * like these), p. Then the difference of PAR-2 in seconds, and the flips. */
+ * like these), p. Then the difference of PAR-2 in seconds, and the p of the flips, over the cases. */
 void comparison_write_set(const struct comparing_table *t, struct buffer *ret);
 /* families.tsv: family, cases, compared, solved a, solved b, lost, gained, par2 a, par2 b, change, ratio, low, high, cases low, cases high, p, worse,
  * better. No row if all cases are of one family. */

@@ -180,7 +180,8 @@ struct judged_set {                     /* the whole, or a family */
         size_t disturbed[2];            /* runs */
         size_t pairs;
         size_t flips[2];
-        double flips_p; /* McNemar's exact test of them, two-sided */
+        size_t flipped[2]; /* cases with more flips of the one kind than of the other */
+        double flips_p;    /* McNemar's exact test of these, two-sided: pairs of one case are not independent of each other */
         double par2[2]; /* seconds per case, over seeds; an unsolved run counts twice its limit; NaN: nothing compared */
         struct judge_mean par2_difference;
         struct judge_set_shift by[N_JUDGE_MEASURES];

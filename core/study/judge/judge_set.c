@@ -316,6 +316,7 @@ static void count_side(const struct judge_case *c, const struct judged_case *jud
         s->solved[side] += judge_is_solved(&c->pairs[0], side);
         s->solved_mean[side] += (double)judged->solved[side] / (double)judged->pairs;
         s->flips[side] += judged->flips[side];
+        s->flipped[side] += judged->flips[side] > judged->flips[!side];
 }
 
 static struct moments count_par2(const struct judge_case *c, size_t pairs, struct judged_set *s)
@@ -368,7 +369,7 @@ static void count_set(const struct judge_case *cases, const struct judgement *j,
         s->par2[0] /= (double)s->compared;
         s->par2[1] /= (double)s->compared;
         s->par2_difference = reported(&spread, s->compared);
-        s->flips_p = stat_sign_test(s->flips[0], s->flips[1]);
+        s->flips_p = stat_sign_test(s->flipped[0], s->flipped[1]);
 }
 
 void judge_count_sets(const struct judge_case *cases, struct judgement *j)
