@@ -373,9 +373,11 @@ int errorf(int r, const char *format, ...)
         return r;
 }
 
-int machine_error(int r)
+int thread_start(pthread_t *ret, void *(*run)(void *user), void *user)
 {
-        return r == -EAGAIN ? -ENOMEM : r == -ENOENT ? -ENODEV : r;
+        int r = pthread_create(ret, NULL, run, user);
+
+        return r == 0 ? 0 : errorf(r == EAGAIN ? -ENOMEM : -r, "cannot start a thread: %s", strerror(r));
 }
 
 const char *error_message(int r)

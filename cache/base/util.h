@@ -223,10 +223,11 @@ void url_decode(char *text); /* in place; a % that two digits do not follow, and
 /* -- errors and log --------------------------------------------------------------------------------------------- */
 
 int errorf(int r, const char *format, ...) printf_like(2, 3); /* keeps the sentence; returns r (a -errno) */
-/* For a thread or program that cannot be started: -EAGAIN and -ENOENT, which mean "later" and "no such thing in the store" to callers, become others. */
-int machine_error(int r);
 const char *error_message(int r);                             /* the sentence kept for this r, else strerror(-r) */
 void error_clear(void);
+
+/* pthread_create(), with a sentence. Too many threads are -ENOMEM: -EAGAIN would mean "later" to callers. */
+int thread_start(pthread_t *ret, void *(*run)(void *user), void *user);
 
 enum log_level {
         LOG_LEVEL_ERROR,

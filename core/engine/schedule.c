@@ -408,7 +408,7 @@ static void job_start(struct job *j)
         e->counters.started++;
         e->n_workers++;
         e->dirty = true;
-        r = j->cancel_fd < 0 ? -errno : machine_error(-pthread_create(&thread, NULL, job_thread, j));
+        r = j->cancel_fd < 0 ? -errno : thread_start(&thread, job_thread, j);
         if (r == 0) {
                 pthread_detach(thread);
         } else {
@@ -863,9 +863,9 @@ int schedule_start(struct engine *e)
         pthread_cond_init(&e->changed, NULL);
         pthread_cond_init(&e->idle, NULL);
         guard_block_signals(&before); /* signals are for the process's first thread; ours inherit this mask */
-        r = -pthread_create(&e->scheduler, NULL, schedule_thread, e);
+        r = thread_start(&e->scheduler, schedule_thread, e);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return r < 0 ? errorf(machine_error(r), "cannot start a thread: %s", strerror(-r)) : 0;
+        return r;
 }
 
 void schedule_stop(struct engine *e)

@@ -224,11 +224,11 @@ int remeasuring_start(struct workspace *w, struct engine *e, struct remeasuring 
                 return 0;
         m = allocate(1, sizeof(*m));
         *m = (struct remeasuring){.workspace = w, .engine = e, .end = eventfd(0, EFD_CLOEXEC)};
-        r = m->end < 0 ? -errno : -pthread_create(&m->thread, NULL, remeasuring_thread, m);
+        r = m->end < 0 ? -errno : thread_start(&m->thread, remeasuring_thread, m);
         if (r < 0) {
                 closep(&m->end);
                 free(m);
-                return errorf(machine_error(r), "cannot start a thread for disturbed results: %s", strerror(-r));
+                return errorf(r, "disturbed results are not measured again: %s", error_message(r));
         }
         *ret = m;
         return 0;

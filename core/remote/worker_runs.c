@@ -253,9 +253,9 @@ static void *request_thread(void *user)
 static int start_thread(struct request *q)
 {
         pthread_t thread;
-        int r = -pthread_create(&thread, NULL, request_thread, q);
+        int r = thread_start(&thread, request_thread, q);
 
-        return r < 0 ? errorf(machine_error(r), "cannot start a thread: %s", strerror(-r)) : -pthread_detach(thread);
+        return r < 0 ? r : -pthread_detach(thread);
 }
 
 int worker_runs_add(struct worker *w, struct request *q)

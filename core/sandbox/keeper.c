@@ -67,7 +67,10 @@ static int start_helper(struct keeper *k, char *const *arguments)
                 r = spawn(&(struct spawn_request){.fds = fds, .n_fds = EXEC_FDS, .arguments = arguments, .own_session = true}, &k->pid);
         for (size_t i = 0; i < EXEC_FDS; i++)
                 closep(&fds[i]);
-        return r < 0 ? errorf(machine_error(r), "cannot start %s: %s", arguments[0], strerror(-r)) : 0;
+        if (r == 0)
+                return 0;
+        /* -EAGAIN and -ENOENT would mean "later" and "no such thing in the store" to callers. */
+        return errorf(r == -EAGAIN ? -ENOMEM : r == -ENOENT ? -ENODEV : r, "cannot start %s: %s", arguments[0], strerror(-r));
 }
 
 /* Starts solverfs-exec ($SOLVERFS_EXEC), in the sandbox or bare. */

@@ -196,10 +196,10 @@ static int check_schedule(const struct execute_request *q)
 {
         struct refused refused = {0};
         pthread_t thread;
-        int r = -pthread_create(&thread, NULL, try_schedule, &refused);
+        int r = thread_start(&thread, try_schedule, &refused);
 
         if (r < 0)
-                return errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
+                return r;
         pthread_join(thread, NULL);
         return refused.error ? surroundings_refusal(q, refused.part, refused.error) : 0;
 }

@@ -309,7 +309,7 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
         leaver.end = eventfd(0, EFD_CLOEXEC);
         r = leaver.end < 0 ? -errno : session_attach(s, fuse);
         if (r == 0)
-                r = machine_error(-pthread_create(&leaver.thread, NULL, leaver_thread, &leaver));
+                r = thread_start(&leaver.thread, leaver_thread, &leaver);
         if (r == 0) {
                 if (o->ready)
                         o->ready(o->user, 0);

@@ -325,7 +325,7 @@ static int watch(struct notify *n, const char *store)
             inotify_add_watch(n->watch, store, IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
                 r = -errno;
         if (r == 0)
-                r = machine_error(-pthread_create(&n->thread, NULL, notify_thread, n));
+                r = thread_start(&n->thread, notify_thread, n);
         return r < 0 ? errorf(r, "cannot watch %s: %s", store, strerror(-r)) : 0;
 }
 

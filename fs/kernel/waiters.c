@@ -193,11 +193,11 @@ int waiters_new(struct engine *e, parked_fn fn, void *user, struct waiters **ret
         pthread_mutex_init(&all->lock, NULL);
         pthread_cond_init(&all->gone, NULL);
         all->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        r = all->event < 0 ? -errno : -pthread_create(&all->thread, NULL, waiters_thread, all);
+        r = all->event < 0 ? -errno : thread_start(&all->thread, waiters_thread, all);
         if (r < 0) {
                 closep(&all->event);
                 free(all);
-                return errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
+                return r;
         }
         *ret = all;
         return 0;

@@ -70,10 +70,10 @@ int writers_new(unsigned n_threads, struct writers **ret)
         pthread_cond_init(&w->come, NULL);
         pthread_cond_init(&w->done, NULL);
         for (; r == 0 && w->n_threads < n_threads; w->n_threads += r == 0)
-                r = -pthread_create(&w->threads[w->n_threads], NULL, writers_thread, w);
+                r = thread_start(&w->threads[w->n_threads], writers_thread, w);
         if (r < 0) {
                 writers_free(w);
-                return errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
+                return r;
         }
         *ret = w;
         return 0;

@@ -11,6 +11,7 @@
 #include "cache/base/record.h"
 #include "core/build/build.h"
 #include "core/workspace/format.h"
+#include "core/workspace/meta.h"
 #include "core/run/fact.h"
 
 #define CHUNK 250 /* records rewritten in one transaction */
@@ -210,14 +211,6 @@ static int migrate_table(struct store *s, const struct kind *k, uint64_t *ret_do
         return r;
 }
 
-/* 0: the store lacks the number. */
-static uint64_t number(struct store *s, const char *key)
-{
-        cleanup_blob struct blob b = {0};
-
-        return store_fetch(s, TABLE_META, slice_string(key), &b) == 0 && b.size == 8 ? key_get_u64(b.data) : 0;
-}
-
 static bool has_records(struct store *s)
 {
         int r = 0;
@@ -234,12 +227,17 @@ static bool has_records(struct store *s)
  * that no command has opened yet has none of the numbers. */
 static int check_layout(struct store *s)
 {
-        const uint64_t format = number(s, FORMAT_FACTS);
+        cleanup_txn struct store_txn *t = NULL;
+        uint64_t format;
+        int r = store_read(s, &t);
 
+        if (r < 0)
+                return r;
+        format = meta_number_in(t, FORMAT_FACTS);
         if (format > FACT_VERSION)
                 return errorf(-EPROTONOSUPPORT, "%s has facts of format %" PRIu64 ", and this migrate-store knows format %d only: use a newer one",
                               store_dir(s), format, FACT_VERSION);
-        if (((format > 0 || number(s, "runs/keyed-by") == 1) && number(s, FORMAT_PROGRAMS) == 1) || !has_records(s))
+        if (((format > 0 || meta_number_in(t, "runs/keyed-by") == 1) && meta_number_in(t, FORMAT_PROGRAMS) == 1) || !has_records(s))
                 return 0;
         return errorf(-EPROTONOSUPPORT, "%s is of before 23 November 2026: first run a command on it with solverfs of commit 38662ac, which takes it over",
                       store_dir(s));

@@ -165,16 +165,9 @@ static int watch_over(struct campaign *c, unsigned n)
         return r;
 }
 
-static int start_thread(pthread_t *ret, void *(*run)(void *user), void *user)
-{
-        int r = pthread_create(ret, NULL, run, user);
-
-        return r == 0 ? 0 : errorf(machine_error(-r), "cannot start a thread: %s", strerror(r));
-}
-
 int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user)
 {
-        int r = start_thread(&c->beside[who], run, user);
+        int r = thread_start(&c->beside[who], run, user);
 
         c->has_beside[who] = r == 0;
         return r;
@@ -186,7 +179,7 @@ int campaign_search(struct campaign *c)
         cleanup_free pthread_t *threads = allocate(n, sizeof(*threads));
         int r = 0, k;
 
-        while (started < n && (r = start_thread(&threads[started], work_to_the_end, c)) == 0)
+        while (started < n && (r = thread_start(&threads[started], work_to_the_end, c)) == 0)
                 started++;
         if (r < 0)
                 campaign_end(c);

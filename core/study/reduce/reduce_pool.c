@@ -213,10 +213,8 @@ int reduce_pool_open(unsigned n_workers, reduce_worker_test test, reduce_worker_
 
                 r = make_event(&worker->stop);
                 if (r == 0)
-                        r = -pthread_create(&worker->thread, NULL, work, worker);
+                        r = thread_start(&worker->thread, work, worker);
                 worker->has_thread = r == 0;
-                if (worker->stop >= 0 && r < 0)
-                        r = errorf(machine_error(r), "cannot start a thread: %s", strerror(-r));
         }
         if (r == 0)
                 *ret = steal_pointer(p);
