@@ -177,6 +177,7 @@ struct importing {
         struct import_report *report;
         struct case_info **cases; /* of each run, a ref; NULL: none */
         struct digest source, program;
+        git_oid commit;
         int64_t now;
 };
 
@@ -316,7 +317,9 @@ static int put_run(const struct importing *i, struct store_txn *t, const struct 
         }
         i->report->imported++;
         r = fact_encode(f, &encoded);
-        return r < 0 ? r : store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(encoded.data, encoded.size));
+        if (r == 0)
+                r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(encoded.data, encoded.size));
+        return r < 0 ? r : fact_note(t, &(struct noted_fact){.cell = &cell, .commit = i->commit, .key = SLICE(key, sizeof(key)), .fact = f});
 }
 
 static int put_all(void *user, struct store_txn *t)
@@ -362,6 +365,7 @@ int import_benchexec(struct workspace *w, const struct benchexec_results *result
         cleanup_free struct case_info **cases = allocate(results->n_runs + 1, sizeof(struct case_info *));
         cleanup(names_done) struct names names = {0};
         struct importing i = {.workspace = w, .results = results, .request = request, .report = ret, .cases = cases, .now = now_seconds()};
+        struct commit commit = {0};
         int r = machine_of(results, request, &ret->machine);
 
         if (r == 0)
@@ -369,8 +373,11 @@ int import_benchexec(struct workspace *w, const struct benchexec_results *result
         if (r == 0)
                 r = match_cases(&i, &names);
         if (r == 0)
+                r = history_commit(request->solver->history, request->commit, &commit);
+        if (r == 0)
                 r = machine_source(request->solver, request->commit, &i.source);
         if (r == 0) {
+                i.commit = commit.oid;
                 machine_unknown_program(ret->machine, &i.source, &i.program);
                 r = ret->absent < results->n_runs ? store_update(workspace_store(w), put_all, &i) : 0;
         }

@@ -411,7 +411,7 @@ static int prepare_fact(struct import *i, struct row *row)
         machine = json_text(j, "machine", "");
         r = find_cell(i, row, j);
         if (r == 0 && *machine && strcmp(machine, host_machine()) != 0) {
-                row->machine = copy_string(machine);
+                row->cell.machine = row->machine = copy_string(machine);
                 see_program(i, machine, row);
         }
         if (r == 0 && row->cell.solver)
@@ -453,7 +453,7 @@ static int put_facts(void *user, struct store_txn *t)
                 report->facts++;
                 if (r == 0)
                         r = store_put(t, c->table, key, SLICE(row->value.data, row->value.size));
-                if (r == 0 && !row->machine && c->table == TABLE_FACTS && row->cell.info && !row->cell.info->removed)
+                if (r == 0 && c->table == TABLE_FACTS && row->cell.info && !row->cell.info->removed)
                         r = fact_note(t, &(struct noted_fact){.cell = &row->cell, .commit = row->commit, .key = key, .fact = row->fact});
         }
         return r;

@@ -171,6 +171,11 @@ static void add_cell(struct buffer *b, const struct cell *cell)
         buffer_addf(b, "%s %s", cell->solver->recipe->name, name);
         if (cell->has_seed)
                 buffer_addf(b, " (seed %" PRIu64 ")", cell->seed);
+        if (cell->machine) {
+                buffer_adds(b, " (machine ");
+                buffer_add_printable(b, cell->machine);
+                buffer_adds(b, ")");
+        }
 }
 
 static void add_case(struct buffer *b, const struct case_info *info)
@@ -316,25 +321,19 @@ int dispute_find(struct workspace *w, const struct case_info *info, const struct
 /* A row's value: the version, the numbers of solver and case, the seed, the limits, the commit. */
 enum { SEED_AT = 1 + 4 + 4, SEED_SIZE = 1 + 8 };
 
-static bool is_whole(const struct note *n)
-{
-        return n->value.size >= SEED_AT + SEED_SIZE + GIT_OID_RAWSZ;
-}
-
-/* By solver, case and commit. */
+/* By solver, case, commit and machine. */
 static int compare_groups(const struct note *a, const struct note *b)
 {
-        const struct buffer *x = &a->value, *y = &b->value;
+        const void *x = note_commit(a), *y = note_commit(b);
 
-        if (!is_whole(a) || !is_whole(b))
-                return is_whole(a) - is_whole(b);
-        return memcmp(x->data, y->data, SEED_AT)
-                       ?: memcmp(x->data + x->size - GIT_OID_RAWSZ, y->data + y->size - GIT_OID_RAWSZ, GIT_OID_RAWSZ);
+        if (!x || !y)
+                return (x != NULL) - (y != NULL);
+        return memcmp(a->value.data, b->value.data, SEED_AT) ?: memcmp(x, y, GIT_OID_RAWSZ) ?: strcmp(note_machine(a) ?: "", note_machine(b) ?: "");
 }
 
 static int compare_seeds(const struct note *a, const struct note *b)
 {
-        return is_whole(a) && is_whole(b) ? memcmp(a->value.data + SEED_AT, b->value.data + SEED_AT, SEED_SIZE) : 0;
+        return note_commit(a) && note_commit(b) ? memcmp(a->value.data + SEED_AT, b->value.data + SEED_AT, SEED_SIZE) : 0;
 }
 
 static int compare_cells(const void *a, const void *b)

@@ -6,6 +6,7 @@
 
 #define NOTE_VERSION     3
 #define WITHOUT_CPU_TIME 2 /* the version of before */
+#define MACHINE_MARK     '@' /* no second column has it */
 #define CELL_SIZE        (1 + 4 + 4 + 1 + 8 + 8 + 8 + GIT_OID_RAWSZ)
 
 /* -- writing ----------------------------------------------------------------------------------------------------- */
@@ -49,6 +50,8 @@ int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f
         transfer_numbers(&(struct transfer){.to = &b}, &cell);
         buffer_add(&b, f->commit.id, GIT_OID_RAWSZ);
         buffer_add(&b, rest.data, rest.size);
+        if (f->cell->machine)
+                buffer_addf(&b, "%c%s", MACHINE_MARK, f->cell->machine);
         return store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
 }
 
@@ -56,8 +59,9 @@ int fact_note(struct store_txn *t, const struct noted_fact *f)
 {
         int r = answers_note(t, f);
 
-        if (r == 0)
-                r = disturbed_note(t, f);
+        if (r < 0 || f->cell->machine) /* nothing is measured again for it, nor listed */
+                return r;
+        r = disturbed_note(t, f);
         return r < 0 ? r : setting_note(t, f->cell);
 }
 
@@ -68,11 +72,35 @@ void note_done(struct note *n)
         buffer_done(&n->value);
 }
 
-struct slice note_rest(const struct note *n)
+/* The bytes of its cell; 0: damaged. */
+static size_t cell_size(const struct note *n)
 {
         const size_t size = n->value.size > 0 && n->value.data[0] == WITHOUT_CPU_TIME ? CELL_SIZE - sizeof(uint64_t) : CELL_SIZE;
 
-        return n->value.size < size ? SLICE("", 0) : SLICE(n->value.data + size, n->value.size - size);
+        return n->value.size < size ? 0 : size;
+}
+
+const char *note_machine(const struct note *n)
+{
+        const size_t size = cell_size(n);
+        const char *mark = size > 0 ? memchr(n->value.data + size, MACHINE_MARK, n->value.size - size) : NULL;
+
+        return mark ? mark + 1 : NULL;
+}
+
+struct slice note_rest(const struct note *n)
+{
+        const size_t size = cell_size(n);
+        const char *machine = note_machine(n), *end = machine ? machine - 1 : n->value.data + n->value.size;
+
+        return size == 0 ? SLICE("", 0) : SLICE(n->value.data + size, (size_t)(end - n->value.data) - size);
+}
+
+const void *note_commit(const struct note *n)
+{
+        const size_t size = cell_size(n);
+
+        return size == 0 ? NULL : n->value.data + size - GIT_OID_RAWSZ;
 }
 
 static void take(const struct store_walk *at, struct note *ret)
@@ -138,7 +166,7 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         record_slice(&t.from, record_left(&t.from));
         if (record_end(&t.from, "a note that names a cell") < 0)
                 return -ENOENT; /* damaged */
-        ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns, .cpu_ns = c.cpu_ns};
+        ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns, .cpu_ns = c.cpu_ns, .machine = note_machine(n)};
         r = workspace_solver_by_number(w, c.solver, &ret->cell.solver);
         if (r == 0)
                 r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);

@@ -1,7 +1,8 @@
 /* The secondary index of facts: finds certain facts without reading them all. A row names the cell of a fact (solver, commit, case, seed, time
  * limits). Its reader looks the fact up, and skips the row if the case or the solver was removed or the answer was measured again.
  *
- * Rows are in TABLE_META. <fact> is a digest of the fact's key. The value is the cell, followed by the second column:
+ * Rows are in TABLE_META. <fact> is a digest of the fact's key. The value is the cell, followed by the second column,
+ * then '@' and the name of the machine if the fact was imported from another one:
  *
  *     wrong/<fact>                           the answer contradicts the case's status
  *     disturbed/<fact>      tries            every sample was disturbed (disturbed.h)
@@ -36,7 +37,9 @@ struct note {
 };
 void note_done(struct note *n);
 #define cleanup_note cleanup(note_done)
-struct slice note_rest(const struct note *n); /* the bytes behind its cell */
+struct slice note_rest(const struct note *n);    /* the second column */
+const char *note_machine(const struct note *n);  /* NULL: none is named */
+const void *note_commit(const struct note *n);   /* GIT_OID_RAWSZ bytes; NULL: the row is damaged */
 /* Replaces *n by the first row of the prefix from n->key on. 1, or 0 if there is none. */
 int note_next(struct store_txn *t, const char *prefix, struct note *n);
 
@@ -49,7 +52,7 @@ int notes_read(struct workspace *w, const char *prefix, struct notes *ret);
 void notes_done(struct notes *n);
 #define cleanup_notes cleanup(notes_done)
 
-struct noted_cell { /* the cell that a row names, and the references that keep it alive */
+struct noted_cell { /* the cell that a row names, and the references that keep it alive; its machine is the row's */
         struct cell cell;
         struct fact *fact; /* a ref; the cell's present fact, brief */
 };

@@ -168,7 +168,7 @@ test_that "another machine of the same name is another one, and is asked for in 
 	run 0 run toy v1 q/a.smt2 --machine "apollon/Xeon E5/8" && [ "$(field 3)" = 3.000000 ] && run 3 run toy v1 1 --machine nosuch && has err "Xeon E5/8"'
 test_that "a wrong answer is told, and the status is 1" '
 	document "$(a_run q/a.smt2 unsat wrong)" >wrong.xml && import 1 v3 wrong.xml --machine lab && has err "1 WRONG ANSWER in wrong.xml" &&
-	run 1 run toy v3 q/a.smt2 --machine lab && has out "WRONG" && run 0 status && ! has out "WRONG"'
+	run 1 run toy v3 q/a.smt2 --machine lab && has out "WRONG" && run 0 status && has err "WRONG ANSWER: toy [0-9a-f]{12} \(machine lab/Xeon E3/8\) says unsat on case"'
 test_that "what we export is what we import: the same numbers and answers, for another machine" '
 	run 0 run toy v1 all && run 0 export --format csv toy v1 && tr -d "\r" <out | cut -d , -f 1-10,14 | sort >ours && run 0 export --format benchexec toy v1 -o own.xml &&
 	run 0 import -f benchexec own.xml --machine twin && run 0 export --format csv toy v1 --machine twin && tr -d "\r" <out | cut -d , -f 1-10,14 | sort >theirs && cmp ours theirs'
@@ -195,6 +195,16 @@ test_that "where an era has paths of its own, a commit does not have the results
 	run 0 history apart q/sub/b.smt2 --machine lab && [ "$(wc -l <out)" = 1 ] && has out "	$(git -C apart rev-parse v2)	" && run 0 run apart v2 q/sub/b.smt2 --machine lab && [ "$(field 2)" = unsat ]'
 test_that "... and commits that this era builds from the same files have the same" '
 	echo 2 >apart/lib/a && day_commit apart 5 v4 && run 0 solver update apart && run 0 run apart main q/sub/b.smt2 --machine lab && run 3 run apart v1 q/sub/b.smt2 --machine lab'
+printf '; answer: unsat\n(check-sat)\n; of unknown status\n' >open.smt2
+disputed() { run 1 run "${@:2}" && [ "$(field 7)" = DISPUTED ] && has err "CONTRADICTION: case $1 "; } # disputed CASE ARGUMENT...
+test_that "an answer that another machine contradicts is told: both are shown as disputed" '
+	run 0 case add open.smt2 && id=$(cut -f 1 out) && run 0 run toy v1 open.smt2 && document "$(a_run open.smt2 true missing)" >rival.xml && import 0 v1 rival.xml --machine rival &&
+	disputed $id toy v1 open.smt2 && has err "machine rival/Xeon E3/8\)" && disputed $id toy v1 open.smt2 --machine rival && run 0 status && has err "CONTRADICTION: case $id " &&
+	run 1 history toy open.smt2 --known && has out DISPUTED && run 1 history toy open.smt2 --machine rival && has out DISPUTED && has err "CONTRADICTION: case $id " &&
+	run 0 export --format csv toy v1 open.smt2 && has out ",DISPUTED," && run 0 export --format csv toy v1 open.smt2 --machine rival && has out ",DISPUTED,"'
+test_that "... until the case has a status: then one of them is wrong" '
+	run 0 case add --status unsat open.smt2 && run 0 run toy v1 open.smt2 && [ "$(field 7)" = correct ] && run 1 run toy v1 open.smt2 --machine rival && has out "WRONG" &&
+	run 0 status && ! has err "CONTRADICTION" && has err "WRONG ANSWER: toy [0-9a-f]{12} \(machine rival/Xeon E3/8\) says sat on case"'
 test_that "fsck finds nothing to say of it" 'run 0 fsck'
 
 # -- other stores --
@@ -221,6 +231,10 @@ test_that "... once" 'run 0 import other && [ "$(field 8)" = 0 ]'
 test_that "... one that has grown there grows here" 'other set add near a.smt2 && run 0 import other --json && [ "$(jq .sets out)" = 1 ] && run 0 set list && has out "^near	3$"'
 test_that "... and one that has other cases here stays, which is told" '
 	run 0 set add near elsewhere.smt2 && run 0 import other && [ "$(field 8)" = 0 ] && has err "^the set near has other cases here than there: here it stays as it is" && run 0 set list && has out "^near	4$"'
+printf '; answer: unsat\n(check-sat)\n; open there, too\n' >both.smt2
+test_that "an answer that contradicts one there is told" '
+	other case add both.smt2 && other run toy v3 both.smt2 && run 0 case add both.smt2 && id=$(cut -f 1 out) && run 0 run toy v1 both.smt2 && run 0 import other && [ "$(field 2)" = 1 ] &&
+	disputed $id toy v1 both.smt2 && has err "toy [0-9a-f]{12} \(machine depot/[^)]*\) says sat" && disputed $id toy v3 both.smt2 --machine depot && run 0 status && has err "CONTRADICTION: case $id "'
 test_that "results of this machine become ours, and nothing is run for them" '
 	rm -r other && machine= && { other init && other solver add --recipe recipes/toy.recipe toy toy && other case add q/sub/b.smt2 && other run toy v3 all; } ; [ -s other.out ] &&
 	run 0 run toy v3 q/sub/b.smt2 --timeout 9s; run 0 import other && [ "$(field 2)" = 1 ] && cut -f 3 other.out >theirs && run 1 run toy v3 q/sub/b.smt2 && field 3 | cmp - theirs'

@@ -194,7 +194,7 @@ static json_t *point_json(const struct case_history *h, size_t i, bool disputed,
 }
 
 /* The rows of history.tsv, with the case in front and the step at the end. */
-static void print(const struct case_history *h, bool is_elsewhere, const struct steps *steps, const size_t *points)
+static void print(const struct case_history *h, const struct steps *steps, const size_t *points)
 {
         static const struct column columns[] = {{"CASE", 6, true},      {"COMMIT", 12},               {"DATE", 20, false, 2},     {"RESULT", 8},
                                                 {"TIME (s)", 11, true}, {"CPUTIME (s)", 11, true, 3}, {"MEMORY (B)", 11, true, 4}, {"CHECK", 8, false, 1},
@@ -205,7 +205,7 @@ static void print(const struct case_history *h, bool is_elsewhere, const struct 
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};
                 const char *step = step_at(h, steps, points, i);
-                bool disputed = !is_elsewhere && is_disputed(h, i, &told);
+                bool disputed = is_disputed(h, i, &told);
 
                 if (common.json) {
                         json_array_append_new(list, point_json(h, i, disputed, step));
@@ -245,7 +245,7 @@ static void show_case(const struct recording *o, size_t test, const struct revis
         }
         if (h.n == 0)
                 note("nothing is measured of case %u on this line", h.info->id);
-        print(&h, o->cell.machine != NULL, &steps, points);
+        print(&h, &steps, points);
 }
 
 static int record(struct recording *o)

@@ -109,7 +109,7 @@ static bool is_disputed(struct running *o, size_t i, const struct cell *cell, co
         bool *told = &o->disputed[i % o->cases.n];
         cleanup_buffer struct buffer line = {0};
 
-        if (o->cell.machine || dispute_find(common.workspace, cell->info, f, &line) != 1)
+        if (dispute_find(common.workspace, cell->info, f, &line) != 1)
                 return false;
         command_worse(STATUS_FAILED);
         if (!*told)

@@ -76,7 +76,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         row.result = result.data;
         row.effort = effort.data ?: "-";
         row.status = verdict_name(cell->info->status);
-        is_disputed = !o->machine && dispute_find(common.workspace, cell->info, f, &dispute) == 1;
+        is_disputed = dispute_find(common.workspace, cell->info, f, &dispute) == 1;
         row.check = cell_check(cell, f, is_disputed);
         if (o->format == EXPORT_JSONL)
                 row.answer = cell_answer_json(cell, v->commit, f, is_disputed, failed);
