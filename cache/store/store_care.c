@@ -387,10 +387,11 @@ static void tell_made_anew(struct check *c, struct environment *e)
 {
         if (e->index_anew && !e->index_absent)
                 tell(c, "the index was damaged, and made anew from the journal");
-        if (e->journal_anew)
+        if (e->journal_anew && !e->index_absent)
                 tell(c, "a part of the journal was gone, and it was written anew from the index");
         c->report->rebuilt |= e->index_anew;
         c->report->absent |= e->index_absent;
+        c->report->lost |= e->journal_anew && e->index_absent;
         e->index_anew = e->index_absent = e->journal_anew = false;
 }
 
@@ -449,6 +450,7 @@ int store_check(struct store *s, bool look_only, struct store_report *ret, void 
                         ret->damaged = first.damaged;
                         ret->dropped = first.dropped;
                         ret->restored = first.restored;
+                        ret->lost |= first.lost;
                 }
         }
         if (r == 0 && repairs && (journal_lacks || ret->journal_damaged > 0)) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "cache/base/lock.h"
+#include "core/workspace/format.h"
 
 const char *care_kind_name(enum care_kind k)
 {
@@ -46,6 +47,13 @@ static int check_store(struct checking *c)
         c->area = "store";
         c->kind = c->look_only ? CARE_DAMAGED : CARE_REPAIRED;
         r = store_check(store, c->look_only, &c->report->store, say, c);
+        if (r == 0 && format_was_lost(c->workspace)) {
+                care_say(c->watch, "store", CARE_DAMAGED, "journal and index were gone: all cases, builds and measurements are lost; put %s back from a backup",
+                         workspace_dir(c->workspace));
+                return c->look_only ? 0 : format_forget_loss(c->workspace);
+        }
+        if (c->report->store.lost)
+                care_say(c->watch, "store", CARE_DAMAGED, "a part of the journal was gone, and there was no index: what only that part had is lost");
         if (c->report->store.absent)
                 care_say(c->watch, "store", CARE_NOTE, "there was no index; it was made from the journal");
         return r;

@@ -5,16 +5,39 @@
 #include "core/workspace/meta.h"
 
 #define IN_FILES 1 /* FORMAT_PROGRAMS */
+#define LOST     "store/lost"
 
-int format_note(struct store *s)
+static int note(struct store *s, bool is_lost)
 {
         struct store_update u = {.store = s};
 
         while (store_update_begins(&u)) {
+                is_lost &= meta_number_in(u.txn, FORMAT_FACTS) == 0; /* else another process has opened it, and the files are its work */
                 u.r = meta_number_put(u.txn, FORMAT_FACTS, FACT_VERSION);
                 if (u.r == 0)
                         u.r = meta_number_put(u.txn, FORMAT_PROGRAMS, IN_FILES);
+                if (u.r == 0 && is_lost)
+                        u.r = meta_number_put(u.txn, LOST, 1);
         }
+        return u.r;
+}
+
+int format_note(struct store *s)
+{
+        return note(s, false);
+}
+
+bool format_was_lost(struct workspace *w)
+{
+        return meta_number(w, LOST) != 0;
+}
+
+int format_forget_loss(struct workspace *w)
+{
+        struct store_update u = {.store = workspace_store(w)};
+
+        while (store_update_begins(&u))
+                u.r = meta_number_put(u.txn, LOST, 0);
         return u.r;
 }
 
@@ -41,6 +64,30 @@ static int find_older_records(struct workspace *w)
         return 0;
 }
 
+static int is_program(void *user, const char *name, const struct digest *id, const struct stat *st)
+{
+        return id != NULL;
+}
+
+/* 1: there are files of cases or programs, but no case and no build: journal and index are gone. A new store is opened before it gets the first file. */
+static int is_lost(struct workspace *w)
+{
+        cleanup_free uint32_t *ids = NULL;
+        cleanup_walk struct store_walk builds = {.store = workspace_store(w), .table = TABLE_BUILDS, .keys_only = true};
+        uint64_t n_files = 0, bytes;
+        size_t n = 0;
+        int r = cases_list(workspace_cases(w), &ids, &n);
+
+        if (r == 0 && n == 0)
+                r = store_walk(&builds);
+        if (r != 0 || n > 0)
+                return MIN(r, 0);
+        r = cases_sweep(workspace_cases(w), true, &n_files, &bytes);
+        if (r == 0)
+                r = n_files > 0 ? 1 : programs_each(workspace_programs(w), is_program, NULL);
+        return r;
+}
+
 int format_check(struct workspace *w)
 {
         const uint64_t format = meta_number(w, FORMAT_FACTS);
@@ -56,5 +103,12 @@ int format_check(struct workspace *w)
         if (r == 1)
                 return errorf(-EPROTONOSUPPORT, "the store in %s has results of an older format; nothing was changed: 'migrate-store %s' rewrites them",
                               workspace_dir(w), workspace_dir(w));
-        return r < 0 || store_read_only(workspace_store(w)) ? r : format_note(workspace_store(w));
+        if (r < 0 || store_read_only(workspace_store(w)))
+                return r;
+        r = is_lost(w);
+        if (r >= 0)
+                r = note(workspace_store(w), r == 1);
+        if (r == 0 && format_was_lost(w))
+                log_error("the journal and index of %s are gone: all its cases, builds and measurements are lost", workspace_dir(w));
+        return r;
 }

@@ -344,6 +344,14 @@ test_that "fsck --look-only does, too" 'run 0 fsck -n --json && has out "\"ok\":
 bytes=$(find "$SOLVERFS_STORE/cases" -type f -name "$(sha256sum <set/QF_S/a.smt2 | cut -c 1-64)*")
 test_that "fsck finds a damaged case, says how to put it right" 'chmod u+w "$bytes" && cp "$bytes" kept && printf X | dd of="$bytes" conv=notrunc status=none && run 1 fsck && has out "^damaged	cases	.*" && has out "case add"'
 test_that "adding it again puts it right" 'run 0 case add set/QF_S/a.smt2 && cmp "$bytes" kept && run 0 fsck'
+lose() { rm -rf bare && cp -a "$SOLVERFS_STORE" bare && rm -r bare/lmdb; } # all but the journal
+test_that "fsck says that everything is lost when journal and index are gone, once" '
+	lose && rm bare/journal/* && run 1 --store bare fsck && has out "^damaged	store	.*lost" && ! has err "all is well" && run 0 --store bare fsck && has out "of no case"'
+test_that "... or when the journal was cut to nothing: nothing was repaired" '
+	lose && truncate -s 0 bare/journal/* && run 1 --store bare fsck && has out "^damaged	store	.*lost" && ! has out "^repaired"'
+test_that "... any other command warns, once, and fsck says so afterwards" '
+	lose && rm bare/journal/* && run 0 --store bare case list && empty out && has err "journal and index .*lost" && run 0 --store bare case list && empty err && run 1 --store bare fsck && has out "^damaged	store	.*lost"'
+test_that "... without the index alone nothing is lost" 'lose && run 0 --store bare fsck && ! has out "damaged|repaired" && ! has err lost'
 loose=$(find "$SOLVERFS_STORE/repos" -name "*.pack" | head -1)
 test_that "fsck finds a damaged repository" '
 	f=$loose; [ -n "$f" ] || f=$(find "$SOLVERFS_STORE/repos/toy.git/objects" -type f -path "*/??/*" | head -1)
