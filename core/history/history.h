@@ -157,7 +157,7 @@ int history_patch(struct history *h, uint32_t number, struct buffer *ret);
 /* Calls fn for each file and link of the commit. -EFBIG as above. */
 typedef void (*history_file_fn)(void *user, const char *path);
 int history_files(struct history *h, uint32_t number, history_file_fn fn, void *user);
-/* The first line of the commit's message, printable; "" if it cannot be read. */
+/* The first line of the commit's message, printable. "" if it cannot be read, which is logged. */
 void history_subject(struct history *h, uint32_t number, struct buffer *ret);
 
 /* *ret: `ancestor` is the commit itself or one of its ancestors. The first question about an ancestor reads the commits indexed after it (milliseconds

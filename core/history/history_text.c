@@ -286,8 +286,12 @@ void history_subject(struct history *h, uint32_t number, struct buffer *ret)
 {
         cleanup_buffer struct buffer message = {0};
         char *subject;
+        int r = history_text(h, number, COMMIT_MESSAGE, &message);
 
-        if (history_text(h, number, COMMIT_MESSAGE, &message) < 0 || message.size == 0)
+        buffer_adds(ret, ""); /* a caller that finds text does not ask again */
+        if (r < 0)
+                log_error("%s", error_message(r));
+        if (r < 0 || message.size == 0)
                 return;
         subject = message.data + strspn(message.data, "\n");
         subject[strcspn(subject, "\n")] = '\0';

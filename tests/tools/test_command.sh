@@ -352,6 +352,11 @@ test_that "... or when the journal was cut to nothing: nothing was repaired" '
 test_that "... any other command warns, once, and fsck says so afterwards" '
 	lose && rm bare/journal/* && run 0 --store bare case list && empty out && has err "journal and index .*lost" && run 0 --store bare case list && empty err && run 1 --store bare fsck && has out "^damaged	store	.*lost"'
 test_that "... without the index alone nothing is lost" 'lose && run 0 --store bare fsck && ! has out "damaged|repaired" && ! has err lost'
+test_that "a commit whose object is damaged is told, once, where its subject would be" '
+	run 0 run toy v1 v3 1 && cp out before && rm -rf bare && cp -a "$SOLVERFS_STORE" bare && r=bare/repos/toy.git && sha=$(git -C $r rev-parse v1) && mkdir packs && mv $r/objects/pack/* packs &&
+	for p in packs/*.pack; do [ ! -e "$p" ] || git -C $r unpack-objects -q <"$p" || exit 1; done && f=$r/objects/${sha:0:2}/${sha:2} && chmod u+w $f && printf "\1\2\3" | dd of=$f bs=1 seek=20 conv=notrunc status=none &&
+	run 0 --store bare run toy v1 v3 1 && [ "$(grep -c "commit $sha .*damaged" err)" = 1 ] && cut -f 1-8 out >theirs && cut -f 1-8 before | cmp - theirs &&
+	run 0 --store bare export --format csv toy v1 && [ "$(grep -c "commit $sha .*damaged" err)" = 1 ]'
 loose=$(find "$SOLVERFS_STORE/repos" -name "*.pack" | head -1)
 test_that "fsck finds a damaged repository" '
 	f=$loose; [ -n "$f" ] || f=$(find "$SOLVERFS_STORE/repos/toy.git/objects" -type f -path "*/??/*" | head -1)
