@@ -34,7 +34,8 @@ struct listing {
 
 static int lacks(struct listing *l, const git_oid *oid)
 {
-        return errorf(-ESTALE, "the repository %s lacks %s (%s); it is damaged, or was made from a partial clone",
+        return errorf(-ESTALE, "the repository %s lacks %s (%s): it is damaged, or was made from a partial clone; 'solverfs fsck' puts it back if a local "
+                               "upstream has it, else it says how",
                       git_repository_path(l->git), l->path, oid_text(oid));
 }
 

@@ -39,8 +39,31 @@ struct objects {
         const char *name;
         char what[128];
         const char *path; /* of the repository, with a slash at its end */
+        git_repository *repository;
         git_odb *odb;
+        git_odb *upstream; /* has objects to put back; NULL: none on this machine, or nothing is to be repaired */
+        uint64_t restored;
+        bool is_partial;
+
+        struct oid_set seen; /* folders and files */
+        const git_oid *commit; /* the first that was found to have what is being looked for, .. */
+        char file[PATH_SIZE];  /* .. and where it has it */
+        uint64_t lost;
+        char first_lost[PATH_SIZE + 128];
 };
+
+/* Copies an object from upstream. `damaged`: the file in its place, or NULL. */
+static bool put_back(struct objects *o, const git_oid *oid, const char *damaged)
+{
+        git_odb_object *object = NULL;
+        git_oid written;
+        bool done = o->upstream && git_odb_read(&object, o->upstream, oid) == 0 && (!damaged || unlink(damaged) == 0) &&
+                    git_odb_write(&written, o->odb, git_odb_object_data(object), git_odb_object_size(object), git_odb_object_type(object)) == 0;
+
+        git_odb_object_free(object);
+        o->restored += done;
+        return done;
+}
 
 static int check_pack(void *user, const char *folder, const char *name)
 {
@@ -50,6 +73,7 @@ static int check_pack(void *user, const char *folder, const char *name)
         bool right = false;
         int k, r;
 
+        o->is_partial |= fnmatch("*.promisor", name, 0) == 0;
         if (fnmatch("*.pack", name, 0) != 0 && fnmatch("*.idx", name, 0) != 0)
                 return 0;
         r = care_step(c, o->what, c->report->files++, 0);
@@ -66,6 +90,7 @@ static int check_pack(void *user, const char *folder, const char *name)
 static int check_loose(void *user, const char *folder, const char *name)
 {
         struct objects *o = user;
+        cleanup_free char *path = format_string("%s/%s", folder, name);
         char hex[GIT_OID_HEXSZ + 1];
         git_odb_object *object = NULL;
         git_oid oid;
@@ -75,11 +100,19 @@ static int check_loose(void *user, const char *folder, const char *name)
         if (strlen(name) != GIT_OID_HEXSZ - 2 || oid_parse(hex, &oid) < 0)
                 return 0;
         r = care_step(o->checking, o->what, o->checking->report->files++, 0);
-        if (r == 0 && git_odb_read(&object, o->odb, &oid) < 0)
-                care_say(o->checking->watch, "repositories", CARE_DAMAGED, "%s/%s is damaged (%s): put it back from another clone", folder, name,
-                         git_error_text());
+        if (r == 0 && git_odb_read(&object, o->odb, &oid) < 0 && !put_back(o, &oid, path))
+                care_say(o->checking->watch, "repositories", CARE_DAMAGED,
+                         "%s is damaged: remove it, and run 'git -C %s fetch --refetch REPO', where REPO is a clone that has it", path, o->path);
         git_odb_object_free(object);
         return r;
+}
+
+static void objects_done(struct objects *o)
+{
+        git_odb_free(o->upstream);
+        git_odb_free(o->odb);
+        git_repository_free(o->repository);
+        oid_set_done(&o->seen);
 }
 
 static int check_files(struct objects *o)
@@ -93,6 +126,67 @@ static int check_files(struct objects *o)
                 r = folder_each(folder, check_loose, o);
         }
         return r;
+}
+
+static bool is_there(struct objects *o, const git_oid *oid)
+{
+        char commit[GIT_OID_HEXSZ + 1];
+
+        if (git_odb_exists(o->odb, oid) || put_back(o, oid, NULL))
+                return true;
+        if (o->lost++ == 0) {
+                oid_print(commit, sizeof(commit), o->commit);
+                snprintf(o->first_lost, sizeof(o->first_lost), "%s of commit %s", *o->file ? o->file : "all", commit);
+        }
+        return false;
+}
+
+/* Looks for what is in a folder, unless another commit had the same. Paths are those of checkout.c: a longer one cannot be checked out. A damaged
+ * object has been reported with its file. */
+static void check_tree(struct objects *o, const git_oid *oid, size_t length)
+{
+        cleanup_git_tree git_tree *tree = NULL;
+
+        if (!is_there(o, oid) || git_tree_lookup(&tree, o->repository, oid) < 0)
+                return;
+        for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(tree, i);
+                int n;
+
+                if (git_tree_entry_type(e) == GIT_OBJECT_COMMIT || !oid_set_add(&o->seen, git_tree_entry_id(e)))
+                        continue;
+                n = snprintf(o->file + length, sizeof(o->file) - length, "%s%s", length > 0 ? "/" : "", git_tree_entry_name(e));
+                if ((size_t)n >= sizeof(o->file) - length)
+                        continue;
+                if (git_tree_entry_type(e) == GIT_OBJECT_TREE)
+                        check_tree(o, git_tree_entry_id(e), length + (size_t)n);
+                else
+                        is_there(o, git_tree_entry_id(e));
+        }
+        o->file[length] = '\0';
+}
+
+static void check_commit(struct objects *o, const git_oid *oid)
+{
+        cleanup_git_commit git_commit *commit = NULL;
+
+        o->commit = oid;
+        if (git_commit_lookup(&commit, o->repository, oid) == 0 && oid_set_add(&o->seen, git_commit_tree_id(commit)))
+                check_tree(o, git_commit_tree_id(commit), 0);
+}
+
+static void say_objects(const struct objects *o)
+{
+        const struct care_watch *watch = o->checking->watch;
+
+        if (o->restored > 0)
+                care_say(watch, "repositories", CARE_REPAIRED, "%s: put back %llu lost or damaged objects from its upstream", o->name,
+                         (unsigned long long)o->restored);
+        if (o->lost > 0)
+                care_say(watch, "repositories", o->is_partial ? CARE_NOTE : CARE_DAMAGED,
+                         "%s: the repository lacks objects of its commits (%llu)%s, first %s: run 'git -C %s fetch --refetch REPO', where REPO "
+                         "is a clone that has them",
+                         o->name, (unsigned long long)o->lost, o->is_partial ? ", as it was made from a partial clone" : "", o->first_lost, o->path);
 }
 
 static int check_commits(struct objects *o, struct history *h)
@@ -110,9 +204,9 @@ static int check_commits(struct objects *o, struct history *h)
                 if (r < 0 || history_oids(h, i, 1, &oid) != 1)
                         continue;
                 c->report->commits++;
-                if (git_odb_exists(o->odb, &oid))
-                        continue;
-                if (lost++ == 0)
+                if (git_odb_exists(o->odb, &oid) || put_back(o, &oid, NULL))
+                        check_commit(o, &oid);
+                else if (lost++ == 0)
                         oid_print(first, sizeof(first), &oid);
         }
         if (lost > 0)
@@ -128,28 +222,37 @@ static void say_ref(void *user, bool mended, const char *line)
         care_say(((struct checking *)user)->watch, "repositories", mended ? CARE_REPAIRED : CARE_DAMAGED, "%s", line);
 }
 
+static void open_upstream(struct objects *o, const char *url)
+{
+        cleanup_git_repository git_repository *upstream = NULL;
+
+        if (history_open_local(url, &upstream) == 0 && upstream && git_repository_odb(&o->upstream, upstream) < 0)
+                log_info("%s: %s", url, git_error_text());
+}
+
 static int check_repository(struct checking *c, const struct solver *s)
 {
-        struct objects objects = {.checking = c, .name = s->repository};
-        cleanup_git_repository git_repository *repository = NULL;
+        cleanup(objects_done) struct objects objects = {.checking = c, .name = s->repository};
         int r = history_check(s->history, s->recipe->repository, c->look_only, say_ref, c);
 
         if (r < 0)
                 return r;
-        r = history_repository(s->history, &repository);
+        r = history_repository(s->history, &objects.repository);
         c->report->repositories++;
         if (r < 0) {
                 care_say(c->watch, "repositories", CARE_DAMAGED, "%s: %s", s->repository, error_message(r));
                 return 0;
         }
         snprintf(objects.what, sizeof(objects.what), "repository %s", s->repository);
-        objects.path = git_repository_path(repository);
-        if (git_repository_odb(&objects.odb, repository) < 0)
+        objects.path = git_repository_path(objects.repository);
+        if (git_repository_odb(&objects.odb, objects.repository) < 0)
                 care_say(c->watch, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository, git_error_text());
+        if (!c->look_only && s->recipe->repository)
+                open_upstream(&objects, s->recipe->repository);
         r = check_files(&objects);
         if (r == 0 && objects.odb)
                 r = check_commits(&objects, s->history);
-        git_odb_free(objects.odb);
+        say_objects(&objects);
         return r;
 }
 

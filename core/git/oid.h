@@ -25,3 +25,11 @@ static inline bool oid_is_zero(const git_oid *oid)
 {
         return oid_equal(oid, &(git_oid){0});
 }
+
+/* A set. */
+struct oid_set {
+        git_oid *list; /* a hash table; a zero id: no entry */
+        size_t n, room;
+};
+bool oid_set_add(struct oid_set *s, const git_oid *oid); /* false: it was there */
+void oid_set_done(struct oid_set *s);

@@ -49,6 +49,8 @@ typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
 /* Fetches a submodule's commits into the repository, where builds find them; they are not commits of the solver. `path` decides where they are kept. */
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
+/* Opens the repository at an address, checked as for history_clone(). *ret stays NULL if it is on another machine. */
+int history_open_local(const char *url, git_repository **ret);
 /* True if the address leads to another machine, and is not a path, a file:// or a command. */
 bool history_is_remote(const char *url);
 /* True if the repository has this commit (40 digits), of the solver or of a submodule. */

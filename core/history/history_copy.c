@@ -90,6 +90,8 @@ static int copy_objects(int from, int to)
 
         if (r == 0) /* packs before their indexes: an index without its pack is an error, a pack without an index is ignored */
                 r = copy_folder(from, to, "pack", ".idx");
+        if (r == 0) /* fsck tells a partial clone by them */
+                r = copy_folder(from, to, "pack", ".promisor");
         for (unsigned i = 0; r == 0 && i < 256; i++) {
                 char folder[3];
 

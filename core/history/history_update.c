@@ -138,6 +138,13 @@ int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_l
         return path ? open_local(ret, ret_local) : check_protocol(url);
 }
 
+int history_open_local(const char *url, git_repository **ret)
+{
+        char address[PATH_SIZE];
+
+        return history_address(url, address, ret);
+}
+
 /* Syncs a complete repository, and renames it to its final path. */
 static int finish(const char *part, const char *path, const char *repos_dir)
 {

@@ -361,6 +361,24 @@ loose=$(find "$SOLVERFS_STORE/repos" -name "*.pack" | head -1)
 test_that "fsck finds a damaged repository" '
 	f=$loose; [ -n "$f" ] || f=$(find "$SOLVERFS_STORE/repos/toy.git/objects" -type f -path "*/??/*" | head -1)
 	chmod u+w "$f" && cp "$f" kept && printf "\1\2\3" | dd of="$f" bs=1 seek=20 conv=notrunc status=none && run 1 fsck && has out "^damaged	repositories"; r=$?; cp kept "$f"; (exit $r)'
+git init -q -b main holed && git -C holed config user.name T && git -C holed config user.email t@example.org && mkdir holed/in &&
+	for i in 1 2 3; do echo $i >holed/in/a; git -C holed add in && git -C holed commit -qm $i; done
+object() { git -C holed rev-parse "$1" | sed 's,..,objects/&/,'; }
+file=$(object HEAD~1:in/a) folder=$(object HEAD~1:in) whole=$(object HEAD:in/a)
+test_that "fsck names what a repository lacks, with the commit and the path" '
+	mkdir away && mv "holed/.git/$file" away/file && mv "holed/.git/$folder" away/folder && run 0 init -q --store third &&
+	run 0 --store third solver add holed holed --recipe recipes/toy.recipe && run 1 --store third fsck &&
+	has out "^damaged	repositories	holed: .* lacks objects .*first in of commit $(git -C holed rev-parse HEAD~1): .*fetch --refetch"'
+test_that "it puts back what upstream has, also for a damaged object, and --look-only does not" '
+	cp away/file "holed/.git/$file" && cp away/folder "holed/.git/$folder" && chmod u+w "third/repos/holed.git/$whole" && echo x >"third/repos/holed.git/$whole" &&
+	run 1 --store third fsck -n && has out "$whole is damaged" && run 1 --store third fsck && has out "^repaired	repositories	holed: put back 3 " && ! has out "^damaged" &&
+	run 0 --store third fsck && git -C third/repos/holed.git fsck --strict'
+test_that "the way that fsck names works" '
+	rm -f "third/repos/holed.git/$file" && mv holed elsewhere && run 1 --store third fsck && has out "fetch --refetch REPO" &&
+	git -C third/repos/holed.git fetch -q --refetch "$top/elsewhere" && run 0 --store third fsck; r=$?; mv elsewhere holed; (exit $r)'
+test_that "files that a partial clone lacks are a note" '
+	git -C holed config uploadpack.allowFilter true && git clone -q --bare --filter=blob:none "file://$top/holed" partial && run 0 --store third solver add partial partial --recipe recipes/toy.recipe &&
+	has err "is a partial clone" && run 0 --store third fsck && has out "^note	repositories	partial: .*partial clone, first in/a of commit"'
 test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs downloads journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
 test_that "gc --keep of ten bytes is a slip" 'run 2 gc --keep 10 && has err "write a unit, such as 10g" && run 2 gc --keep 1048575 && run 0 gc -n --keep 1k'
 test_that "gc --keep 0 takes every program and worktree, and no measurement" '
