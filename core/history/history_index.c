@@ -154,20 +154,25 @@ static int find_unreadable(const git_oid *oid, void *user)
         return 1;
 }
 
-/* libgit2's walk does not say on which commit it failed. */
-static int walk_error(struct history *h, git_repository *git)
+int history_name_unreadable(git_repository *git)
 {
-        cleanup_free char *reason = copy_string(git_error_text());
         cleanup_git_odb git_odb *odb = NULL;
         struct unreadable u = {.git = git};
 
-        if (git_repository_odb(&odb, git) == 0) {
-                u.odb = odb;
-                if (git_odb_foreach(odb, find_unreadable, &u) == 1)
-                        return commit_error(&u.oid);
-        }
-        return errorf(-EIO, "the history in %s cannot be walked: %s; it is damaged, or was made from a shallow or partial clone",
-                      h->path, reason);
+        if (git_repository_odb(&odb, git) < 0)
+                return 0;
+        u.odb = odb;
+        return git_odb_foreach(odb, find_unreadable, &u) == 1 ? commit_error(&u.oid) : 0;
+}
+
+static int walk_error(struct history *h, git_repository *git)
+{
+        cleanup_free char *reason = copy_string(git_error_text());
+        int r = history_name_unreadable(git);
+
+        return r < 0 ? r
+                     : errorf(-EIO, "the history in %s cannot be walked: %s; it is damaged, or was made from a shallow or partial clone", h->path,
+                              reason);
 }
 
 static int index_commits(struct history *h, git_repository *git, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)

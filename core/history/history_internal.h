@@ -106,6 +106,10 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 /* Indexes all new commits that the repository's refs reach, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
+/* For a failed walk, as libgit2 does not say on which commit it failed: looks at all of the repository's. -EIO, with its name: one that is there cannot
+ * be read. 0: none. */
+int history_name_unreadable(git_repository *git);
+
 #define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
 #define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
 

@@ -111,11 +111,14 @@ static int collect_wants(git_repository *from, struct wants *ret)
 
 static int pack_error(int r, git_repository *from)
 {
-        int e = git_errno(r);
+        cleanup_free char *reason = copy_string(git_error_text());
+        int e = git_errno(r), unreadable = e == -EIO ? history_name_unreadable(from) : 0;
 
         if (e == -ECANCELED)
                 return errorf(e, "interrupted");
-        return errorf(e == -ENOENT ? -EIO : e, "cannot get the objects of %s: %s%s", git_repository_path(from), git_error_text(),
+        if (unreadable < 0)
+                return unreadable;
+        return errorf(e == -ENOENT ? -EIO : e, "cannot get the objects of %s: %s%s", git_repository_path(from), reason,
                       r == GIT_ENOTFOUND ? "; it is damaged, or a shallow or partial clone" : "");
 }
 

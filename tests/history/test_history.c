@@ -777,14 +777,16 @@ START_TEST(test_malformed_commit)
 
                 shell(script);
                 ask("cat odd", odd);
-                shell("rm -rf repos store");
-                assert_ok(make_dirs("repos", 0700));
-                assert_ok(history_clone("repos", "x", "q", HISTORY_SILENCE_NS, NULL));
-                open_history();
-                r = history_update(history, NULL, true, NULL, &fresh);
-                ck_assert_int_eq(r, -EIO);
-                ck_assert_msg(strstr(error_message(r), odd) && !strstr(error_message(r), "shallow"), "%s: %s", who[i], error_message(r));
-                close_history();
+                for (int is_new = 0; is_new < 2; is_new++) { /* it came with the clone, or with an update */
+                        shell("rm -rf repos store");
+                        assert_ok(make_dirs("repos", 0700));
+                        assert_ok(history_clone("repos", "x", is_new ? "r" : "q", HISTORY_SILENCE_NS, NULL));
+                        open_history();
+                        r = history_update(history, is_new ? "q" : NULL, !is_new, NULL, &fresh);
+                        ck_assert_int_eq(r, -EIO);
+                        ck_assert_msg(strstr(error_message(r), odd) && !strstr(error_message(r), "shallow"), "%s: %s", who[i], error_message(r));
+                        close_history();
+                }
         }
 }
 END_TEST
