@@ -243,7 +243,7 @@ static bool is_bitvec_name(struct slice s)
 /* Reads the head or literal after "(_". Returns a literal; NULL: *ret is a head. */
 static const struct term *indexed_identifier(struct reader *r, size_t begin, struct head *ret)
 {
-        const struct symbol *s;
+        const struct symbol *s, *second = NULL;
         bool is_numeric = true;
 
         reader_expect(r, TOKEN_SYMBOL, "a name behind (_");
@@ -259,6 +259,8 @@ static const struct term *indexed_identifier(struct reader *r, size_t begin, str
                         break;
                 if (r->token.kind == TOKEN_OPEN || r->token.kind == TOKEN_END)
                         reader_give_up(r);
+                if (n == 0 && r->token.kind == TOKEN_SYMBOL)
+                        second = symbol_of(r->bank, r->token.text);
                 if (n < 2 && r->token.kind == TOKEN_NUMERAL && numeral_value(r->token.text, &ret->index[n]))
                         ret->n_index = (uint8_t)(n + 1);
                 else
@@ -266,6 +268,8 @@ static const struct term *indexed_identifier(struct reader *r, size_t begin, str
         }
         if (ret->op != OP_NONE && is_numeric)
                 return NULL;
+        if (text_is(s->name, "is") && second && !binding_of(second) && !r->may_be_undeclared)
+                reader_fail(r, begin, "%s is no constructor: no datatype has it", (const char *)second->name.data);
         *ret = opaque_head(r, symbol_of(r->bank, SLICE(r->t.base + begin, r->token.end - begin)));
         if (text_is(s->name, "is")) /* a tester of a datatype */
                 ret->sort = sort_simple(r->bank, SORT_BOOL);

@@ -322,15 +322,11 @@ START_TEST(test_later_constants_stay_behind)
 }
 END_TEST
 
-/* The named term goes, its name is used on: the test accepts that, and no script is left. */
-START_TEST(test_what_is_no_script_any_more_is_a_tree)
+/* The name is used on, so the named term cannot go. */
+START_TEST(test_a_name_that_is_used_stays)
 {
-        cleanup_reduce_result struct reduce_result result = {0};
-        struct interest in = {.words = {"(= true n"}};
-
-        assert_ok(reduce_words(&in, 1, "(assert (! (< 1 2) :named n))\n(assert (= true n false))\n(check-sat)\n", &result));
-        ck_assert_str_eq(result.text.data, "(= true n)\n");
-        ck_assert(result.is_minimal);
+        assert_reduced((struct interest){.words = {"(= true n"}}, "(assert (! (< 1 2) :named n))\n(assert (= true n false))\n(check-sat)\n",
+                       "(assert (! true :named n))\n(assert (= true n))\n");
 }
 END_TEST
 
@@ -671,16 +667,48 @@ START_TEST(test_dimacs)
 }
 END_TEST
 
-/* Theories that are not modelled: their terms are reduced as trees. */
+/* Theories that are not modelled: a term of theirs goes as a whole, and its arguments are reduced. */
 START_TEST(test_opaque_terms)
 {
-        cleanup_reduce_result struct reduce_result result = {0};
-        struct interest in = {.words = {"seq.unit"}};
+        assert_text((struct interest){.words = {"seq.unit"}},
+                    "(declare-fun x () (Seq Int))\n(assert (= (seq.++ x (seq.unit (+ 1 2))) (seq.rev x)))\n(assert (= x x))\n(check-sat)\n",
+                    "(declare-const x (Seq Int))\n(assert (= (seq.++ x (seq.unit 0)) x))\n");
+}
+END_TEST
 
-        assert_ok(reduce_words(
-                &in, 2, "(declare-fun x () (Seq Int))\n(assert (= (seq.++ x (seq.unit (+ 1 2))) (seq.rev x)))\n(check-sat)\n",
-                &result));
-        ck_assert_uint_le(result.text.size, 10);
+/* Their parts are reduced as parentheses. */
+START_TEST(test_unknown_commands)
+{
+        assert_text((struct interest){.words = {"needle"}},
+                    "(set-logic LIA)\n(declare-const x Int)\n(constraint (= (f x 2) (g needle (+ x 1))))\n(assert (< x 2))\n(check-synth)\n",
+                    "(constraint needle)\n");
+}
+END_TEST
+
+#define DATATYPES "(declare-datatypes ((List 0) (Tree 0)) (((nil) (cons (head Int) (tail List))) ((leaf) (node (left Tree) (value Int)))))\n"
+
+/* Of a datatype stays what is used, and a way to a value. */
+START_TEST(test_datatypes)
+{
+        assert_text((struct interest){.words = {"is node"}},
+                    "(set-logic ALL)\n" DATATYPES "(declare-const l List)\n(declare-const t Tree)\n(assert ((_ is cons) l))\n"
+                    "(assert ((_ is node) t))\n(assert (= (value t) (head l)))\n(check-sat)\n",
+                    "(declare-datatypes ((Tree 0)) (((node))))\n(declare-const t Tree)\n(assert ((_ is node) t))\n");
+        assert_text((struct interest){.words = {"(left (left t"}},
+                    DATATYPES "(declare-const t Tree)\n(assert (or (= leaf (left (left t))) (= (value t) 3)))\n(check-sat)\n",
+                    "(declare-datatypes ((Tree 0)) (((leaf) (node (left Tree)))))\n(declare-const t Tree)\n(assert (= t (left (left t))))\n");
+        assert_text((struct interest){.words = {"(tl l"}},
+                    "(declare-datatypes ((L 1) (P 2)) ((par (T) ((nil) (cons (hd T) (tl (L T))))) (par (A B) ((pair (fst A) (snd B))))))\n"
+                    "(declare-const l (L Int))\n(declare-const p (P Int Bool))\n(assert (or (snd p) (= (tl l) l)))\n(check-sat)\n",
+                    "(declare-datatypes ((L 1)) ((par (T) ((nil) (cons (tl (L T)))))))\n(declare-const l (L Int))\n(assert (= (tl l) l))\n");
+        assert_text((struct interest){.words = {"(tl l"}},
+                    "(declare-datatypes (T) ((L nil (cons (hd T) (tl L))) (M none (some (of L)))))\n(declare-const l (L Int))\n(assert (= (tl l) l))\n",
+                    "(declare-datatypes (T) ((L nil (cons (tl L)))))\n(declare-const l (L Int))\n(assert (= (tl l) l))\n");
+        assert_text((struct interest){.words = {"match"}},
+                    DATATYPES "(declare-const l List)\n(declare-const t Tree)\n(assert (= leaf t))\n"
+                    "(assert (match l ((nil true) ((cons h r) false))))\n(check-sat)\n",
+                    "(declare-datatypes ((List 0)) (((nil) (cons (head Int) (tail List)))))\n(declare-const l List)\n"
+                    "(assert (match l ((nil true) ((cons h r) false))))\n");
 }
 END_TEST
 
@@ -762,10 +790,11 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_terms_come_from_elsewhere, test_two_changes_at_once, test_assertions_are_joined, test_declared_sorts_give_way,
       test_logic_is_simpler, test_two_constants_become_one, test_parts_of_relations_are_related,
       test_quantifiers_of_quantifiers_are_one, test_terms_are_nested, test_wide_bits_are_written_in_decimal, test_dialect_stays,
-      test_pops_keep_their_pushes, test_later_constants_stay_behind, test_what_is_no_script_any_more_is_a_tree,
+      test_pops_keep_their_pushes, test_later_constants_stay_behind, test_a_name_that_is_used_stays,
       test_deep_input, test_width_and_order_do_not_matter, test_result_cannot_be_reduced, test_boring_input_is_refused,
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best, test_a_last_check_that_fails_is_an_error,
       test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
       test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,
+      test_unknown_commands, test_datatypes,
       test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)

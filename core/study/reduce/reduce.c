@@ -16,6 +16,8 @@ struct reducer {
         struct buffer *trail; /* owned, with the texts */
         size_t n, n_sure;
         size_t n_refused; /* candidates of the current text */
+        bool is_script; /* and every candidate must be one, by these options */
+        struct script_options script;
 };
 
 /* A text that was interesting once is tested again after this many refused candidates, or this many taken texts. Not at once: a smaller text follows most
@@ -48,6 +50,25 @@ void reduce_stage(struct reducer *r, const char *stage)
 void reduce_result_done(struct reduce_result *r)
 {
         buffer_done(&r->text);
+}
+
+void reduce_keep_script(struct reducer *r, bool is_script, const struct script_options *o)
+{
+        r->is_script = is_script;
+        r->script = *o;
+}
+
+bool reduce_keeps_script(const struct reducer *r)
+{
+        return r->is_script;
+}
+
+/* A candidate can be less of a script than the text it is made of: a term uses a name that is gone, or a pop ends what is not pushed. */
+static bool is_form_lost(const struct reducer *r, struct slice text)
+{
+        cleanup_script struct script *made = NULL;
+
+        return r->is_script && script_read(text, &r->script, &made) < 0;
 }
 
 /* -- tried texts -- */
@@ -239,7 +260,7 @@ static int fill(struct reducer *r, struct batch *b, size_t *at, size_t n, reduce
                 if (k < 0 || buffer_error(text) < 0)
                         return k < 0 ? k : -ENOMEM;
                 slice = SLICE(text->data ? text->data : "", text->size);
-                if (slice.size > reduce_text(r).size || was_seen(r, slice) || is_in_batch(b, slice))
+                if (slice.size > reduce_text(r).size || was_seen(r, slice) || is_in_batch(b, slice) || is_form_lost(r, slice))
                         continue;
                 b->at[b->n] = *at - 1;
                 b->slices[b->n] = slice;
@@ -386,7 +407,7 @@ int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make,
 static int reduce_from(struct reducer *r)
 {
         for (;;) {
-                bool is_cnf, is_script = false, is_opaque = false;
+                bool is_cnf, is_script = false;
                 int k, trees;
 
                 if (cnf_begins(reduce_text(r))) {
@@ -394,15 +415,15 @@ static int reduce_from(struct reducer *r)
                         if (k < 0 || is_cnf)
                                 return MIN(k, 0);
                 }
-                k = reduce_script(r, &is_script, &is_opaque);
+                k = reduce_script(r, &is_script);
                 if (k >= 0 && !is_script && !reduce_is_tree(r))
                         k = reduce_lines(r);
-                if (k < 0 || (is_script && !is_opaque))
-                        return MIN(k, 0);
+                if (k < 0)
+                        return k;
                 trees = reduce_trees(r);
                 if (trees < 0 && trees != -EINVAL)
                         return trees;
-                if (trees <= 0 && k <= 0)
+                if (trees <= 0 && (k <= 0 || is_script))
                         return 0;
         }
 }

@@ -7,9 +7,10 @@
  * delta debugging over commands (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002); then over distinct subterms,
  * level by level from the roots (Misherghi and Su, "HDD", ICSE 2006). An interesting candidate costs several boring ones, so many changes are tried at
  * once before each by itself; steps with many candidates for few bytes wait for a pass in which the others change nothing. The checked constructors make
- * all terms, so no candidate is ill-sorted if its theory is modelled. A let is only notation: it is printed if it makes the text shorter. DIMACS stays
- * DIMACS: clauses, variables and literals are left out, and variables are numbered without gaps. Any other text, or a script with opaque terms, is reduced
- * as a tree of parentheses; first by lines if the parentheses do not match, or if words are outside of them.
+ * all terms, and core/smtlib reads each candidate, so none is ill-sorted if its theory is modelled. Of an opaque term only arguments change. A let is
+ * only notation: it is printed if it makes the text shorter. DIMACS stays DIMACS: clauses, variables and literals are left out, and variables are
+ * numbered without gaps. Any other text is reduced as a tree of parentheses, as are the commands of a script that SMT-LIB does not have; an opaque command
+ * that it has goes or stays. Lines come first if the parentheses do not match, or if words are outside of them.
  *
  * Minimal means: none of these steps gives an interesting text. Two bounds: in a formula of more than REDUCE_PLACES_MOST places as a tree, a shared
  * subterm is replaced in all its places or in none; and only some hundreds of terms from other places and of pairs of changes are tried.

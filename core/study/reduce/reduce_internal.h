@@ -26,11 +26,33 @@ struct slice reduce_text(const struct reducer *r);
 void reduce_stage(struct reducer *r, const char *stage);
 enum dialect reduce_dialect(const struct reducer *r); /* of a text that names none */
 
-/* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script: the text is a script; *ret_is_opaque: with opaque parts. */
-int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque);
+/* From now on every candidate but those of reduce_offer() must be a script by these options; or none needs to be. */
+void reduce_keep_script(struct reducer *r, bool is_script, const struct script_options *o);
+bool reduce_keeps_script(const struct reducer *r);
+
+/* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script: the text is a script, with a command that is known. */
+int reduce_script(struct reducer *r, bool *ret_is_script);
 int reduce_cnf(struct reducer *r, bool *ret_is_cnf);
+
+/* Words, parentheses with what is between them, and lines. */
+struct text_node {
+        size_t begin, end; /* bytes */
+        size_t parent;     /* SIZE_MAX: none */
+        size_t root;       /* of depth 0; it may be the node itself */
+        uint32_t depth;
+};
+struct text_tree {
+        struct buffer text;
+        struct text_node *list; /* owned; in the order in which they begin */
+        size_t n;
+        uint32_t depth; /* of the deepest, and 1 */
+        bool has_lines; /* they are lines */
+};
+void text_tree_done(struct text_tree *t);
+int text_tree_read(struct reducer *r, struct text_tree *ret);                           /* the current text; -EINVAL: its parentheses do not match */
+void text_tree_add(const struct text_tree *t, const bool *is_out, struct buffer *ret); /* the text without these nodes */
 bool reduce_is_tree(struct reducer *r); /* the parentheses match, and nothing is outside of them */
-int reduce_trees(struct reducer *r);     /* of parentheses; -EINVAL: they do not match */
+int reduce_trees(struct reducer *r);     /* of parentheses; -EINVAL: they do not match. Of a script: in unknown commands */
 int reduce_lines(struct reducer *r);
 
 /* -- terms (reduce_term.c, reduce_rewrite.c) -- */

@@ -45,7 +45,7 @@ static int text_with_items(void *user, const bool *is_out, struct buffer *ret)
         return r;
 }
 
-static void count_mentions(const struct script_state *s, struct term_map *ret)
+void state_count_mentions(const struct script_state *s, struct term_map *ret)
 {
         cleanup_term_map struct term_map last = {0}; /* of a symbol: the latest command, and 1 */
         struct tokenizer t;
@@ -63,24 +63,6 @@ static void count_mentions(const struct script_state *s, struct term_map *ret)
                         id_map_set(ret, symbol->id, id_map_get(ret, symbol->id) + 1);
                 }
         }
-}
-
-/* -ENOENT: the candidate is less of a script than the text it is made of: a term uses what is declared later, or a pop ends what is not pushed. */
-static int check_script(const struct script_state *s, const struct buffer *text)
-{
-        struct script_options o = {.dialect = s->script->dialect, .is_dialect_fixed = true};
-        cleanup_script struct script *made = NULL;
-
-        o.is_strict = s->script->n_opaque_commands + s->script->n_opaque_terms == 0;
-        return script_read(SLICE(text->data, text->size), &o, &made) == 0 ? 0 : -ENOENT;
-}
-
-static int script_with_items(void *user, const bool *is_out, struct buffer *ret)
-{
-        const struct command_items *items = user;
-        int r = text_with_items(user, is_out, ret);
-
-        return r < 0 ? r : check_script(items->state, ret);
 }
 
 static int sweep_commands(struct steps *steps, const struct step *step, struct script_state *s)
@@ -143,7 +125,7 @@ static bool is_unused(struct command_items *items, size_t i)
         const struct symbol *symbol = command_symbol(c);
 
         if (i == 0)
-                count_mentions(items->state, &items->mentions);
+                state_count_mentions(items->state, &items->mentions);
         return command_has_name(c) && symbol && id_map_get(&items->mentions, symbol->id) <= 1;
 }
 
@@ -242,7 +224,7 @@ struct names {
                 char to[8];
         } *list; /* owned */
         size_t n;
-        struct term_map mentions; /* count_mentions() */
+        struct term_map mentions; /* state_count_mentions() */
         size_t next;              /* the number of the next short name */
         const bool *is_on;        /* those of the candidate */
 };
@@ -307,7 +289,7 @@ static int step_names(struct steps *steps, const struct step *, struct script_st
         cleanup_term_list struct term_list all = {0};
         cleanup(names_done) struct names names = {.state = s};
 
-        count_mentions(s, &names.mentions);
+        state_count_mentions(s, &names.mentions);
         state_list_terms(s, &all);
         for (size_t i = 0; i < s->script->n_commands; i++) {
                 const struct command *c = &s->script->commands[i];
@@ -347,7 +329,7 @@ static int make_sort(void *user, size_t at, struct buffer *ret)
         if (f.declaration->kind != COMMAND_DECLARE_SORT || !f.declaration->symbol)
                 return -ENOENT;
         add_with_words(s, sort_for, &f, ret);
-        return check_script(s, ret);
+        return 0;
 }
 
 /* -- quantifiers and definitions -- */
@@ -484,9 +466,8 @@ static void list_equalities(struct script_state *s, const struct term_list *all,
 static int make_equality(void *user, size_t at, struct buffer *ret)
 {
         const struct script_changes *c = user;
-        int r = at % 2 == 1 || occurs_in(c->list[at].from, c->list[at].to) ? -ENOENT : make_some(c, at, 2, ret);
 
-        return r < 0 ? r : check_script(c->state, ret);
+        return at % 2 == 1 || occurs_in(c->list[at].from, c->list[at].to) ? -ENOENT : make_some(c, at, 2, ret);
 }
 
 /* -- other terms in a term's place -- */
@@ -523,13 +504,6 @@ static void list_elsewhere(struct script_state *s, const struct term_list *all, 
                             to->tree_size < from->tree_size)
                                 script_changes_add(c, from, to);
                 }
-}
-
-static int make_elsewhere(void *user, size_t at, struct buffer *ret)
-{
-        int r = make_single(user, at, ret);
-
-        return r < 0 ? r : check_script(((const struct script_changes *)user)->state, ret);
 }
 
 static void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
@@ -618,23 +592,31 @@ static int make_logic(void *user, size_t at, struct buffer *ret)
 
 /* -- passes -- */
 
-/* Without comments and what stands between the commands. 1: that is the text now. */
-static int strip(struct steps *steps, bool *ret_is_opaque)
+/* Without comments and what stands between the commands. 1: that is the text now. -EINVAL: it is no script, or never had a known command. */
+static int strip(struct steps *steps)
 {
         cleanup_state struct script_state s = {0};
         cleanup_buffer struct buffer text = {0};
-        int r = script_state_load(steps, &s);
+        struct script_options o = {.is_dialect_fixed = true};
+        bool is_script = reduce_keeps_script(steps->reducer);
+        int r;
 
+        reduce_keep_script(steps->reducer, false, &o);
+        r = script_state_load(steps, &s);
         if (r < 0)
                 return r;
         steps->dialect = s.script->dialect;
         steps->has_dialect = true;
-        *ret_is_opaque = s.script->n_opaque_commands > 0 || s.script->n_opaque_terms > 0;
+        is_script |= s.script->n_opaque_commands < s.script->n_commands;
+        o.dialect = steps->dialect;
+        o.is_strict = s.script->n_opaque_commands + s.script->n_opaque_terms == 0;
+        reduce_keep_script(steps->reducer, is_script, &o);
         for (size_t i = 0; i < s.script->n_commands; i++)
                 state_add_bytes(&s, i, &text);
         if (buffer_error(&text) < 0 || s.script->n_commands == 0)
                 return buffer_error(&text);
-        return reduce_offer(steps->reducer, SLICE(text.data, text.size));
+        r = reduce_offer(steps->reducer, SLICE(text.data, text.size));
+        return r >= 0 && !is_script ? -EINVAL : r;
 }
 
 static int sweep_changes(struct steps *steps, const struct step *step, struct script_state *s)
@@ -679,11 +661,12 @@ static int run_step(struct steps *steps, const struct step *step)
         return r;
 }
 
-int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
+int reduce_script(struct reducer *r, bool *ret_is_script)
 {
         static const struct step list[] = {
-                {"commands", sweep_commands, .chooses = is_removable, .text = script_with_items},
+                {"commands", sweep_commands, .chooses = is_removable},
                 {"declarations", sweep_commands, .again = true, .chooses = is_unused}, /* one leads to another: a definition uses what others declare */
+                {"datatypes", step_datatypes, .again = true},
                 {"sorts", try_changes, .again = true, .make = make_sort, .n = 2},
                 {"tidying", sweep_commands, .chooses = is_untidy, .write = state_add_printed},
                 {"constants", sweep_changes, .list = list_constant_zeros},
@@ -704,12 +687,12 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 {"assertions", sweep_commands, .is_fine = true, .chooses = is_joinable, .text = text_with_joined},
                 {"constants", try_changes, .again = true, .is_fine = true, .list = list_constant_pairs, .make = make_single},
                 {"nested terms", try_changes, .again = true, .is_fine = true, .list = list_nestings, .make = make_single},
-                {"terms from elsewhere", try_changes, .again = true, .is_fine = true, .list = list_elsewhere, .make = make_elsewhere, .goes_on = true},
+                {"terms from elsewhere", try_changes, .again = true, .is_fine = true, .list = list_elsewhere, .make = make_single, .goes_on = true},
                 {"two at once", try_changes, .again = true, .is_fine = true, .list = list_zeros, .make = make_pair},
         };
         struct steps steps = {.reducer = r, .dialect = reduce_dialect(r)};
         bool any = false;
-        int k = strip(&steps, ret_is_opaque);
+        int k = strip(&steps);
 
         *ret_is_script = k == 1;
         if (k != 1)
@@ -721,9 +704,5 @@ int reduce_script(struct reducer *r, bool *ret_is_script, bool *ret_is_opaque)
                 any |= steps.any;
                 steps.pass++;
         } while (k >= 0 && steps.any);
-        if (k == -EINVAL && steps.is_lost) {
-                *ret_is_script = false;
-                k = 0;
-        }
         return k < 0 ? k : any;
 }

@@ -29,7 +29,6 @@ int script_state_load(struct steps *steps, struct script_state *ret)
         r = reduce_set_text(&ret->text, reduce_text(steps->reducer));
         if (r == 0)
                 r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
-        steps->is_lost = r == -EINVAL;
         if (r < 0)
                 return r;
         ret->first_term = ret->script->n_commands;

@@ -20,12 +20,11 @@ struct steps {
         struct reducer *reducer;
         enum dialect dialect;
         bool has_dialect; /* of the first text; else of a text that names none */
-        bool is_lost; /* the text that was taken last is no script: what it uses or ends is gone */
         bool any; /* this pass took something */
         unsigned pass;
         size_t at; /* the present step's position */
 };
-/* Reads the current text; script_state_done(), also after an error. -EINVAL, and is_lost: it is no script. */
+/* Reads the current text; script_state_done(), also after an error. -EINVAL: it is no script. */
 int script_state_load(struct steps *steps, struct script_state *ret);
 
 /* -- properties of a state -- */
@@ -33,6 +32,8 @@ int script_state_load(struct steps *steps, struct script_state *ret);
 bool command_has_terms(const struct command *c);
 bool command_declares(const struct command *c);                             /* a function, without a body */
 void state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, those around others first */
+
+void state_count_mentions(const struct script_state *s, struct term_map *ret); /* of each symbol, by id, in how many commands it stands */
 
 /* -- writing candidates -- */
 
@@ -73,4 +74,5 @@ struct step {
         bool goes_on;     /* continues after a taken candidate; else from the start */
 };
 int step_terms(struct steps *steps, const struct step *step, struct script_state *s);
+int step_datatypes(struct steps *steps, const struct step *step, struct script_state *s);
 int step_parts(struct steps *steps, const struct step *step, struct script_state *s);

@@ -1,40 +1,39 @@
-/* The steps of a text that is no script: trees of parentheses, lines. */
+/* The steps of a text that is no script, and of what is none in a script: trees of parentheses, lines. */
 #include "core/study/reduce/reduce_internal.h"
 
-/* A word, or parentheses with what is between them; or a line. */
-struct node {
-        size_t begin, end; /* bytes */
-        size_t parent;     /* SIZE_MAX: none */
-        uint32_t depth;
-};
-
-struct tree {
-        struct buffer text;
-        struct node *list; /* owned; in the order in which they begin */
+/* Those of one depth. */
+struct level {
+        const struct text_tree *tree;
+        size_t *list; /* owned */
         size_t n;
-        uint32_t depth; /* of the deepest, and 1 */
-        bool has_lines; /* they are lines */
-        size_t *level;  /* owned: those of one depth */
-        size_t n_level;
+        bool *is_out; /* owned: of each node of the tree */
 };
 
-static void tree_done(struct tree *t)
+static void level_done(struct level *l)
+{
+        free(l->list);
+        free(l->is_out);
+}
+
+void text_tree_done(struct text_tree *t)
 {
         buffer_done(&t->text);
         free(t->list);
-        free(t->level);
 }
 
-static void add_node(struct tree *t, size_t begin, size_t end, size_t parent)
+static void add_node(struct text_tree *t, size_t begin, size_t end, size_t parent)
 {
         list_grow(t->list, t->n);
-        t->list[t->n] = (struct node){
-                .begin = begin, .end = end, .parent = parent, .depth = parent == SIZE_MAX ? 0 : t->list[parent].depth + 1};
+        t->list[t->n] = (struct text_node){.begin = begin, .end = end, .parent = parent, .root = t->n};
+        if (parent != SIZE_MAX) {
+                t->list[t->n].root = t->list[parent].root;
+                t->list[t->n].depth = t->list[parent].depth + 1;
+        }
         t->depth = MAX(t->depth, t->list[t->n].depth + 1);
         t->n++;
 }
 
-static int tree_read(struct reducer *r, struct tree *ret)
+int text_tree_read(struct reducer *r, struct text_tree *ret)
 {
         struct tokenizer t;
         struct token token;
@@ -58,15 +57,15 @@ static int tree_read(struct reducer *r, struct tree *ret)
 
 bool reduce_is_tree(struct reducer *r)
 {
-        cleanup(tree_done) struct tree t = {0};
-        bool is_tree = tree_read(r, &t) == 0 && t.n > 0;
+        cleanup(text_tree_done) struct text_tree t = {0};
+        bool is_tree = text_tree_read(r, &t) == 0 && t.n > 0;
 
         for (size_t i = 0; i < t.n; i++)
                 is_tree &= t.list[i].depth > 0 || t.text.data[t.list[i].begin] == '(';
         return is_tree;
 }
 
-static int lines_read(struct reducer *r, struct tree *ret)
+static int lines_read(struct reducer *r, struct text_tree *ret)
 {
         int k = reduce_set_text(&ret->text, reduce_text(r));
 
@@ -80,52 +79,80 @@ static int lines_read(struct reducer *r, struct tree *ret)
         return k;
 }
 
-/* A part that is left out takes the white space before it along, but for a line. */
-static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
+/* A part that is left out takes the white space before it along, and behind it where nothing else is before it; but for a line. */
+void text_tree_add(const struct text_tree *t, const bool *is_out, struct buffer *ret)
 {
-        const struct tree *t = user;
         const char *text = t->text.data;
         size_t at = 0;
 
-        for (size_t i = 0; i < t->n_level; i++) {
-                const struct node *node = &t->list[t->level[i]];
+        for (size_t i = 0; i < t->n; i++) {
+                const struct text_node *node = &t->list[i];
                 size_t begin = node->begin;
 
-                if (!is_out[i])
+                if (!is_out[i] || begin < at)
                         continue;
                 while (!t->has_lines && begin > at && strchr(" \t\n\r", text[begin - 1]))
                         begin--;
                 buffer_add(ret, text + at, begin - at);
                 at = node->end;
-                if (!t->has_lines && at < t->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0)
+                while (!t->has_lines && begin > 0 && text[begin - 1] == '(' && at < t->text.size && strchr(" \t\n\r", text[at]))
+                        at++;
+                if (!t->has_lines && at < t->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0 && ret->data[ret->size - 1] != '(')
                         buffer_adds(ret, " ");
         }
         buffer_add(ret, text + at, t->text.size - at);
+}
+
+static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
+{
+        struct level *l = user;
+
+        for (size_t i = 0; i < l->n; i++)
+                l->is_out[l->list[i]] = is_out[i];
+        text_tree_add(l->tree, l->is_out, ret);
         return 0;
 }
 
-/* How many of one depth were left out; -ERANGE: there is nothing as deep. */
-static int leave_out_at(struct reducer *r, int (*read)(struct reducer *r, struct tree *ret), uint32_t depth)
+/* Of a script, only what is in commands that core/smtlib does not know; the commands themselves are a matter of reduce_script(). */
+static bool may_change(struct reducer *r, const struct text_tree *t, size_t i)
 {
-        cleanup(tree_done) struct tree t = {0};
+        const struct text_node *node = &t->list[i], *word = &t->list[node->root + 1];
+
+        if (!reduce_keeps_script(r))
+                return true;
+        return node->depth > 0 && node != word && command_kind_of(SLICE(t->text.data + word->begin, word->end - word->begin)) == COMMAND_OPAQUE;
+}
+
+/* How many of one depth were left out; -ERANGE: there is nothing as deep. */
+static int leave_out_at(struct reducer *r, int (*read)(struct reducer *r, struct text_tree *ret), uint32_t depth)
+{
+        cleanup(text_tree_done) struct text_tree t = {0};
+        cleanup(level_done) struct level l = {.tree = &t};
         int k = read(r, &t);
 
         if (k < 0 || depth >= t.depth)
                 return k < 0 ? k : -ERANGE;
-        t.level = allocate(t.n, sizeof(*t.level));
+        l.list = allocate(t.n, sizeof(*l.list));
+        l.is_out = allocate(t.n, sizeof(*l.is_out));
         for (size_t i = 0; i < t.n; i++)
-                if (t.list[i].depth == depth)
-                        t.level[t.n_level++] = i;
-        return reduce_sweep(r, t.n_level, 0, without_nodes, &t);
+                if (t.list[i].depth == depth && may_change(r, &t, i))
+                        l.list[l.n++] = i;
+        return reduce_sweep(r, l.n, 0, without_nodes, &l);
 }
+
+struct lifting {
+        struct reducer *reducer;
+        const struct text_tree *tree;
+};
 
 /* Each node with children in turn gives way to each of them: candidates are numbered by the child. */
 static int make_child(void *user, size_t at, struct buffer *ret)
 {
-        const struct tree *t = user;
-        const struct node *child = &t->list[at], *parent;
+        const struct lifting *l = user;
+        const struct text_tree *t = l->tree;
+        const struct text_node *child = &t->list[at], *parent;
 
-        if (child->parent == SIZE_MAX)
+        if (child->parent == SIZE_MAX || !may_change(l->reducer, t, child->parent))
                 return -ENOENT;
         parent = &t->list[child->parent];
         buffer_add(ret, t->text.data, parent->begin);
@@ -140,10 +167,10 @@ static int lift(struct reducer *r, bool *ret_any)
         int taken;
 
         do {
-                cleanup(tree_done) struct tree t = {0};
-                int k = tree_read(r, &t);
+                cleanup(text_tree_done) struct text_tree t = {0};
+                int k = text_tree_read(r, &t);
 
-                taken = k < 0 ? k : reduce_first(r, at, t.n, make_child, &t, &at);
+                taken = k < 0 ? k : reduce_first(r, at, t.n, make_child, &(struct lifting){r, &t}, &at);
                 *ret_any |= taken > 0;
         } while (taken > 0);
         return taken;
@@ -159,7 +186,7 @@ int reduce_trees(struct reducer *r)
                 k = 0;
                 reduce_stage(r, "trees");
                 for (uint32_t depth = 0; k >= 0; depth++) {
-                        k = leave_out_at(r, tree_read, depth);
+                        k = leave_out_at(r, text_tree_read, depth);
                         more |= k > 0;
                 }
                 k = k == -ERANGE ? lift(r, &more) : k;
