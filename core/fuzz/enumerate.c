@@ -307,7 +307,7 @@ int enumeration_next(struct enumeration *e, struct script **ret)
         if (r < 0)
                 return r;
         script_new(e->bank, e->options.dialect, ret);
-        script_add_logic(*ret, logic_of_strings(e->options.dialect));
+        script_add_logic(*ret, LOGIC_OF_STRINGS);
         script_add_assert(*ret, t);
         script_end(*ret);
         return 0;

@@ -862,7 +862,7 @@ struct script *new_formula(enum dialect d, const char *logic)
         struct script *s;
 
         script_new(NULL, d, &s);
-        script_add_logic(s, logic ?: logic_of_strings(d));
+        script_add_logic(s, logic ?: LOGIC_OF_STRINGS);
         return s;
 }
 

@@ -62,10 +62,7 @@ struct script *generate_formula(struct generator *g);
 int generate_chain(struct generator *g, unsigned size, struct script **ret);
 
 /* Shared by all generators. new_formula(): an empty formula of a logic, NULL: that of strings. numbered_constant(): "x0", "x1" … */
-static inline const char *logic_of_strings(enum dialect d)
-{
-        return d == DIALECT_2_6 ? "QF_SLIA" : "QF_S";
-}
+#define LOGIC_OF_STRINGS "QF_SLIA" /* in every dialect: QF_S has no integers */
 struct script *new_formula(enum dialect d, const char *logic);
 const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort);
 

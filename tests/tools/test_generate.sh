@@ -23,7 +23,7 @@ test_that "many go into a folder, the first of which is the one of its own" '
 	run 0 generate --logic QF_BV --seed 7 -n 12 -o many && empty out && [ "$(ls many | wc -l)" = 12 ] && run 0 generate --logic QF_BV --seed 7 && cmp -s out many/formula-7-1.smt2 && ! cmp -s out many/formula-7-12.smt2'
 test_that "options are kept to" '
 	run 0 generate --logic QF_LRA --assertions 2 --variables 9 --depth 1 && [ "$(grep -c assert out)" = 2 ] && [ "$(grep -c declare-fun out)" = 9 ] &&
-	run 0 generate regex --dialect 2.0 && has out "str.in.re"'
+	run 0 generate regex --dialect 2.0 && has out "str.in.re" && has out "set-logic QF_SLIA"'
 test_that "wrong usage" '
 	for words in "nothing" "--logic QF_IDL" "--logic HORN" "concats --logic QF_BV" "--size 9" "formula --size 5" "enumerated --size 4" "tree --size 41" "regex --assertions 3" "chain --depth 2" "cnf-queens --variables 4" "cnf-pigeons --alphabet 1" "cnf-pigeons --literal-length 9" "cnf-pigeons --dialect 2.0" "--extensions" "-n 2" "--size 0" "--depth 0" "--seed -1" "formula regex" "--dialect 3" "--variables 99999999999"; do
 		run 2 generate $words || exit 1
