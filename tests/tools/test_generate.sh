@@ -73,6 +73,9 @@ test_that "a text of an older dialect says so, and is read as what it was" '
 	for kind in words regex; do run 0 generate $kind --dialect 2.0 && mv out a.smt2 && has a.smt2 "^\(set-info :smt-lib-version 2.0\)\$" && run 0 transform nop a.smt2 && cmp -s out a.smt2 || exit 1; done
 	run 0 transform nop --dialect 2.0 backslashes.smt2 && mv out a.smt2 && run 0 transform nop --dialect 2.6 a.smt2 && sed 1d out | cmp -s - backslashes.smt2 && run 0 transform nop backslashes.smt2 && cmp -s out backslashes.smt2'
 printf '(set-logic QF_S)(declare-fun s () String)(declare-fun t () String)(assert (or (= s t) (= t (str.replace s "a" "b")) (str.contains s t) (= (str.len s) 2)))(check-sat)' >older.smt2
+printf '(set-logic QF_SLIA)(declare-fun s () String)(assert (= 65 (str.to_code s)))(assert (str.in_re s (re.comp re.none)))(check-sat)' >codes.smt2
+test_that "an older dialect has the names that solvers read in it" '
+	run 0 transform nop --dialect 2.5 codes.smt2 && has out "(str.code s)" && has out "(re.comp re.nostr)" && mv out a.smt2 && run 0 transform nop --dialect 2.6 a.smt2 && has out "(str.to_code s)"'
 test_that "no newer operator comes into an older dialect" '
 	run 0 transform operator -n 40 -o new older.smt2 && run 0 transform fuzz -n 40 -o new older.smt2 && cat new/* | grep -qE "str\.(<|replace_all|to_code|is_digit)" &&
 	run 0 transform operator --dialect 2.0 -n 40 -o old older.smt2 && run 0 transform fuzz --dialect 2.0 -n 40 -o old older.smt2 && ! cat old/* | grep -E "str\.(<|replace_all|to_code|from_code|is_digit|replace_re)|re\.(diff|comp|\^)"'
