@@ -79,7 +79,7 @@ printf '(declare-const |\377| Bool)\n(check-sat)\n(assert |\377|)\n(check-sat)\n
 test_that "JSON of a script that is no UTF-8 is refused at once, and a file is not" '
 	run 1 case cut "latin.smt2#2" --json --solver toy --at planted && has err "not valid UTF-8.* -o" && run 1 case cut "latin.smt2#2" --json && run 0 case cut "latin.smt2#2" --json -o latin.out && has out "\"query\""'
 test_that "a query that is not there, or behind (exit)" 'run 3 case cut "1#11" && has err "no query 11" && run 3 case cut "ends.smt2#2" && run 0 case cut "ends.smt2#1"'
-test_that "a broken script: its line" 'run 1 case cut "broken.smt2#1" && has err "line 2: pop of 2 levels, and 1 open"'
+test_that "a broken script: its line" 'run 1 case cut "broken.smt2#1" && has err "broken.smt2#1: line 2: pop of 2 levels, and 1 open"'
 test_that "what is no query" 'run 2 case cut inc.smt2 && has err "which query of case 1.*#1 to inc.smt2#10" && run 2 case cut "1#2-3" && run 3 case cut nothing#1 &&
 	run 2 case cut one.cnf && has err "nothing to cut" && run 3 case cut one.cnf#2'
 test_that "what is only for runs, without a solver" 'for o in "--on local" "--timeout 1s" "--pairs 5"; do run 2 case cut "1#9" $o && has err "nothing is run" || exit 1; done'

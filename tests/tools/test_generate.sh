@@ -76,6 +76,9 @@ printf '(set-logic QF_S)(declare-fun s () String)(declare-fun t () String)(asser
 printf '(set-logic QF_SLIA)(declare-fun s () String)(assert (= 65 (str.to_code s)))(assert (str.in_re s (re.comp re.none)))(check-sat)' >codes.smt2
 test_that "an older dialect has the names that solvers read in it" '
 	run 0 transform nop --dialect 2.5 codes.smt2 && has out "(str.code s)" && has out "(re.comp re.nostr)" && mv out a.smt2 && run 0 transform nop --dialect 2.6 a.smt2 && has out "(str.to_code s)"'
+printf '(set-logic QF_LIA)\n(check-sat))\n' >extra.smt2 && printf 'p cnf 1 1\n1 x 0\n' >bad.cnf
+test_that "a text that cannot be read is named" '
+	for kind in nop scramble; do run 2 transform $kind extra.smt2 && has err "extra.smt2:" && run 2 transform $kind bad.cnf && has err "bad.cnf: line 2" || exit 1; done'
 test_that "no newer operator comes into an older dialect" '
 	run 0 transform operator -n 40 -o new older.smt2 && run 0 transform fuzz -n 40 -o new older.smt2 && cat new/* | grep -qE "str\.(<|replace_all|to_code|is_digit)" &&
 	run 0 transform operator --dialect 2.0 -n 40 -o old older.smt2 && run 0 transform fuzz --dialect 2.0 -n 40 -o old older.smt2 && ! cat old/* | grep -E "str\.(<|replace_all|to_code|from_code|is_digit|replace_re)|re\.(diff|comp|\^)"'

@@ -232,6 +232,6 @@ test_that "a stored run with more memory than the portfolio has is no answer of 
 test_that "the features of a case" 'run 0 portfolio features both.smt2 && has out "^asserts	0$" && has out "^checks	1$"'
 test_that "are in the mount, too" 'cp out features && run 0 mount "$mnt" && cmp "$mnt/cases/1/features.tsv" features; r=$?; run 0 unmount "$mnt"; (exit $r)'
 test_that "those of several name the case" 'run 0 portfolio features 1-2 && has out "^1	asserts	" && has out "^2	asserts	"'
-test_that "a case that does not parse has none" 'run 1 portfolio features bad.smt2 && has err "case 7: "'
+test_that "a case that does not parse has none" 'run 1 portfolio features bad.smt2 && has err "case 7 \(bad.smt2\): "'
 test_that "what they mean" 'run 0 portfolio features --list && has out "^smt2	asserts	" && has out "^cnf	"'
 echo "1..$n"

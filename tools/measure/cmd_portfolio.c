@@ -231,7 +231,7 @@ static void print_cases(const struct words *words)
                 char id[16] = "";
 
                 if (k < 0) {
-                        complain("case %u: %s", cases.list[i]->id, error_message(k));
+                        complain("case %u (%s): %s", cases.list[i]->id, cases.list[i]->name, error_message(k));
                         command_worse(k == -EINVAL ? STATUS_FAILED : STATUS_SYSTEM);
                         continue;
                 }

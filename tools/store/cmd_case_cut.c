@@ -19,6 +19,8 @@ static void read_case(struct cutting *o, const char *word, struct blob *ret)
                 command_refuse(STATUS_USAGE, "which query of case %u? name one of %s#1 to %s#%zu", info->id, word, word, info->n_expected);
         command_must(cases_read_bytes(workspace_cases(common.workspace), info, CASE_SIZE_MAX, ret));
         r = cut_read(SLICE(ret->data, ret->size), info->query, &o->cut);
+        if (r == -EINVAL)
+                r = errorf(r, "%s: %s", info->name, error_message(r));
         command_must_as(r == -EINVAL ? STATUS_FAILED : status_of(r), r);
 }
 

@@ -27,6 +27,7 @@ struct request {
 
         /* of `transform` */
         struct slice text;
+        const char *path; /* for messages */
         struct script *script; /* owned; NULL: DIMACS, or the kind parses the text itself */
         struct cnf *cnf;       /* owned; of DIMACS */
         enum op op;            /* of --operator; OP_NONE: any */
@@ -288,9 +289,15 @@ static int make_operator(struct request *q, unsigned which, struct buffer *ret)
         return print(q, r, s, ret);
 }
 
+/* The sentence begins with the file. */
+static int in_file(const struct request *q, int r)
+{
+        return r == -EINVAL ? errorf(r, "%s: %s", q->path, error_message(r)) : r;
+}
+
 static int make_scrambled(struct request *q, unsigned which, struct buffer *ret)
 {
-        return (q->cnf ? scramble_cnf : scramble_smt)(q->text, (q->seed + q->done + 1) ?: 1, ret); /* 0 changes nothing */
+        return in_file(q, (q->cnf ? scramble_cnf : scramble_smt)(q->text, (q->seed + q->done + 1) ?: 1, ret)); /* 0 changes nothing */
 }
 
 static int make_same(struct request *q, unsigned which, struct buffer *ret)
@@ -349,7 +356,7 @@ static void read_input(struct request *q, const struct kind *k, const char *path
                 command_usage("'%s' takes %s, and %s is %s", k->name, k->is_cnf ? "DIMACS" : "SMT-LIB", path, is_cnf ? "DIMACS" : "not");
         if (is_cnf) {
                 cnf_reader_init(&reader, q->text);
-                command_must_usage(cnf_read(&reader, &q->cnf));
+                command_must_usage(in_file(q, cnf_read(&reader, &q->cnf)));
                 if (reader.has_projection)
                         command_must(errorf(-ENOTSUP, "cannot change this: a comment (c ind, c p) names variables by their numbers"));
                 if (k->make == make_same)
@@ -408,6 +415,7 @@ void cmd_transform(int argc, char **argv)
                 r = errorf(r, "cannot read %s: %s", path, strerror(-r));
         command_must(r);
         q.text = SLICE(input.data ?: "", input.size);
+        q.path = path;
         read_input(&q, k, path);
         q.options.dialect = q.script && !has_dialect ? q.script->dialect : dialect;
         command_must(generator_new(&q.options, q.seed, &q.generator));
