@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 
+#include "cache/base/helper.h"
 #include "config.h"
 #include "core/build/era.h"
 
@@ -17,15 +18,19 @@ static bool has_suffix(const char *name)
 /* The folders of recipes; strings_free(). */
 static char **folders(void)
 {
-        cleanup_free char *given = copy_string(getenv("SOLVERFS_RECIPES") ?: "");
-        char self[PATH_SIZE], *rest = given, **list = NULL;
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        /* the link of a build folder; an installation that was moved */
+        static const char *const beside[] = {"recipes", "../share/solverfs/recipes"};
+        cleanup_free char *given = copy_string(getenv("SOLVERFS_RECIPES") ?: ""), *own = NULL;
+        char self[PATH_SIZE], path[PATH_SIZE], *rest = given, **list = NULL;
 
         for (char *dir; (dir = strsep(&rest, ":"));)
                 if (*dir)
                         strings_add(&list, dir);
-        self[MAX(n, (ssize_t)0)] = '\0';
-        strings_add(&list, strncmp(self, SOLVERFS_BUILD_ROOT "/", strlen(SOLVERFS_BUILD_ROOT "/")) == 0 ? SOLVERFS_SOURCE_RECIPES : SOLVERFS_RECIPES);
+        if (program_folder(self) == 0)
+                for (size_t i = 0; !own && i < ARRAY_SIZE(beside); i++)
+                        if (path_join(path, self, beside[i]) == 0)
+                                own = realpath(path, NULL);
+        strings_add(&list, own ?: SOLVERFS_RECIPES);
         return list;
 }
 
