@@ -334,6 +334,11 @@ as_root "a machine without bubblewrap, or with too few threads or processes, has
 	{ SOLVERFS_EXEC=/nothing "$solverfs" run --seed 77 toy v1 1 >out 2>err; [ $? = 4 ]; } && has err "SOLVERFS_EXEC" &&
 	mkdir -m 777 small && cp -a "$SOLVERFS_STORE" small/s && chown -R 12345 small/s && chmod 711 "$top" &&
 	{ (cd small; ulimit -Su 1; setpriv --reuid 12345 --clear-groups "$solverfs" --store s run --seed 78 toy v1 1) >out 2>err; [ $? = 4 ]; } && has err "Resource temporarily"; r=$?; chmod 700 "$top"; (exit $r)'
+test_that "a folder of temporary files that cannot be used, which no run does, is no fault of bubblewrap" '
+	{ TMPDIR=/nonexistent run 0 doctor || TMPDIR=/nonexistent run 1 doctor; } && has out "^bubblewrap	ok"'
+as_root "doctor says that timed runs are refused under nice, where a user cannot go back" '
+	mkdir -m 777 nice && chmod 711 "$top" && { (cd /; HOME=$top/nice SOLVERFS_STORE=$top/nice/s nice -n 5 setpriv --reuid 12345 --clear-groups "$solverfs" doctor) >out 2>err; [ $? = 1 ]; } &&
+	has out "^timed-runs	failed	.*without .nice"; r=$?; chmod 700 "$top"; (exit $r)'
 test_that "init in a folder that cannot be made: the same status, whatever the kernel calls it" '
 	for d in /proc/x /dev/null/x /sys/x; do run 4 --store $d init || exit 1; done; run 1 --store second init'
 test_that "a relative XDG_DATA_HOME is ignored" '

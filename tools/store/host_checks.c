@@ -12,6 +12,7 @@
 #include "core/run/host.h"
 #include "core/run/slot.h"
 #include "core/sandbox/sandbox.h"
+#include "core/sandbox/surroundings.h"
 #include "tools/store/host_checks.h"
 
 struct looking {
@@ -100,18 +101,31 @@ static void check_request_timeout(struct looking *l)
 
 /* -- the sandbox --------------------------------------------------------------------------------------------------- */
 
+/* Runs have theirs in the store, so a folder of temporary files that cannot be used is no fault of the sandbox. NULL: none can be made. */
+static char *make_scratch(void)
+{
+        const char *const folders[] = {getenv("TMPDIR") ?: "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
+
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                cleanup_free char *path = format_string("%s/solverfs-doctor-XXXXXX", folders[i]);
+
+                if (mkdtemp(path))
+                        return steal_pointer(path);
+        }
+        return NULL;
+}
+
 /* Tries it out. */
 static void check_bubblewrap(struct looking *l)
 {
-        const char *tmp = getenv("TMPDIR");
         char *argv[] = {(char *)"/usr/bin/true", NULL};
         struct execute_result result;
         char *tail;
-        cleanup_free char *scratch = format_string("%s/solverfs-doctor-XXXXXX", tmp ? tmp : "/tmp");
+        cleanup_free char *scratch = make_scratch();
         int r;
 
-        if (!mkdtemp(scratch)) {
-                say(l, CHECK_FAILED, "cannot make a scratch folder in %s: %s", tmp ? tmp : "/tmp", strerror(errno));
+        if (!scratch) {
+                say(l, CHECK_WARNING, "not tried, as no folder can be made in $TMPDIR, /tmp, /var/tmp and /dev/shm: %s", strerror(errno));
                 return;
         }
         r = execute(
@@ -135,6 +149,13 @@ static void check_bubblewrap(struct looking *l)
         else
                 say(l, CHECK_FAILED, "a program in the sandbox ended badly (%d, %d)", (int)result.end, result.code);
         execute_result_done(&result);
+}
+
+static void check_timed_runs(struct looking *l)
+{
+        int r = surroundings_check(&(struct execute_request){.timed = true});
+
+        say(l, r < 0 ? CHECK_FAILED : CHECK_OK, "%s", r < 0 ? error_message(r) : "timed runs get niceness 0 and the usual class");
 }
 
 static void check_user_namespaces(struct looking *l)
@@ -467,6 +488,7 @@ static const struct row {
         {"fuse", check_fuse},
         {"request-timeout", check_request_timeout},
         {"bubblewrap", check_bubblewrap, .acts = true},
+        {"timed-runs", check_timed_runs, .acts = true},
         {"user-namespaces", check_user_namespaces},
         {"cgroup", check_group},
         {"compilers", check_compilers},
