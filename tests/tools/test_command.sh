@@ -334,6 +334,20 @@ as_root "a machine without bubblewrap, or with too few threads or processes, has
 	{ SOLVERFS_EXEC=/nothing "$solverfs" run --seed 77 toy v1 1 >out 2>err; [ $? = 4 ]; } && has err "SOLVERFS_EXEC" &&
 	mkdir -m 777 small && cp -a "$SOLVERFS_STORE" small/s && chown -R 12345 small/s && chmod 711 "$top" &&
 	{ (cd small; ulimit -Su 1; setpriv --reuid 12345 --clear-groups "$solverfs" --store s run --seed 78 toy v1 1) >out 2>err; [ $? = 4 ]; } && has err "Resource temporarily"; r=$?; chmod 700 "$top"; (exit $r)'
+cat >inodes.sh <<'END'
+mkdir inodes mounted && mount -t tmpfs -o size=200m,nr_inodes=600 none inodes || exit
+export SOLVERFS_STORE=$PWD/inodes/store
+"$1" init -q && "$1" -q solver add toy toy -r recipes/toy.recipe && "$1" -q case add set/QF_S/a.smt2 && "$1" -q run toy v1 1
+n=0
+while : 2>/dev/null >inodes/full$n; do n=$((n + 1)); done 2>/dev/null
+"$1" -q run toy v1 1
+echo "status $?"
+"$1" -q mount mounted && cat mounted/toy/commits/v1/cases/1/result; "$1" -q unmount mounted
+echo "unmounted $?"
+"$1" doctor
+END
+test_that "on a disk without free inodes what is known is read, also through a mount; doctor says what is missing" '
+	[ $(id -u) != 0 ] || { unshare -m bash inodes.sh "$solverfs" >out 2>err; has out "^status 0" && { [ ! -w /dev/fuse ] || has out "^unmounted 0"; } && ! has err "No such" && has out "^store-files	warning	.*df -i"; }'
 test_that "a folder of temporary files that cannot be used, which no run does, is no fault of bubblewrap" '
 	{ TMPDIR=/nonexistent run 0 doctor || TMPDIR=/nonexistent run 1 doctor; } && has out "^bubblewrap	ok"'
 as_root "doctor says that timed runs are refused under nice, where a user cannot go back" '

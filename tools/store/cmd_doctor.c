@@ -12,6 +12,7 @@
 
 #define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not started by then waits in a queue */
 #define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
+#define FILES_WANTED 10000                 /* a checkout of a large solver has as many */
 
 struct looking {
         uint64_t patience_ns;
@@ -87,6 +88,9 @@ static void look_at_disk(const char *store)
         room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
         show("store-room", room < ROOM_WANTED ? CHECK_WARNING : CHECK_OK, "%.1f GiB free at %s%s", (double)room / (double)ROOM_WANTED, store,
              room < ROOM_WANTED ? ": 'solverfs gc' frees what can be built again" : "");
+        if (fs.f_files > 0 && fs.f_ffree < FILES_WANTED) /* 0: the file system makes inodes as it needs them */
+                show("store-files", CHECK_WARNING, "room for %llu more files at %s, however many bytes are free: 'df -i' shows it; 'solverfs gc' frees some",
+                     (unsigned long long)fs.f_ffree, store);
         if (fs.f_flags & ST_NOEXEC)
                 show("store-programs", CHECK_FAILED,
                      "%s is on a file system mounted noexec, so nothing built can be run: mount it without, or move the store", store);

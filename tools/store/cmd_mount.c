@@ -147,7 +147,7 @@ static int serve_claimed(struct mounting *m)
 {
         int lock, r = mounts_claim(m->store, m->mountpoint, &lock); /* held until we are gone: never closed */
 
-        if (r < 0 && r != -EROFS) /* a store on a read-only disk is served, too; then unmount cannot wait for its daemon */
+        if (r < 0 && r != -EROFS && r != -ENOSPC && r != -EDQUOT) /* a store on such a disk is served, too; unmount cannot wait for its daemon */
                 return r;
         r = serve(m);
         mounts_forget(m->store, m->mountpoint);
@@ -331,6 +331,6 @@ void cmd_unmount(int argc, char **argv)
         if (lazy)
                 return;
         r = mounts_end(store, mountpoint, say_late);
-        if (r != -EACCES && r != -ENOENT && r != -EROFS) /* another user's store, or none: it is detached, and we cannot know more */
+        if (r != -EACCES && r != -ENOENT && r != -EROFS && r != -ENOSPC && r != -EDQUOT) /* another user's store, or none: it is detached, and we cannot know more */
                 command_must(r);
 }
