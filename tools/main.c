@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -195,6 +196,28 @@ static void take_open_files(void)
         }
 }
 
+#define STACK_USUAL (UINT64_C(8) << 20)
+#define STACK_LEAST (UINT64_C(256) << 10)
+
+/* Main stack and threads have what is usual, whatever soft limit the shell gives. Where the hard limit is tiny we would end by SIGSEGV. */
+static void take_stack(void)
+{
+        pthread_attr_t attributes;
+        struct rlimit stack;
+
+        if (getrlimit(RLIMIT_STACK, &stack) < 0 || stack.rlim_cur >= STACK_USUAL)
+                return;
+        stack.rlim_cur = MIN(stack.rlim_max, STACK_USUAL);
+        if (stack.rlim_cur < STACK_LEAST)
+                command_refuse(STATUS_SYSTEM, "a stack may have %llu KiB here, and solverfs needs %llu: 'ulimit -s 8192'",
+                               (unsigned long long)stack.rlim_cur >> 10, (unsigned long long)STACK_LEAST >> 10);
+        setrlimit(RLIMIT_STACK, &stack);
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, stack.rlim_cur & ~UINT64_C(0xffff)); /* whole pages; the C library read the limit at its start */
+        pthread_setattr_default_np(&attributes);
+        pthread_attr_destroy(&attributes);
+}
+
 int main(int argc, char **argv)
 {
         char called[] = "solverfs";
@@ -212,5 +235,6 @@ int main(int argc, char **argv)
         if (argc > 0)
                 argv[0] = called;
         output_setup();
+        take_stack();
         command_end(dispatch("", argc, argv));
 }

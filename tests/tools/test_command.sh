@@ -334,6 +334,8 @@ as_root "a machine without bubblewrap, or with too few threads or processes, has
 	{ SOLVERFS_EXEC=/nothing "$solverfs" run --seed 77 toy v1 1 >out 2>err; [ $? = 4 ]; } && has err "SOLVERFS_EXEC" &&
 	mkdir -m 777 small && cp -a "$SOLVERFS_STORE" small/s && chown -R 12345 small/s && chmod 711 "$top" &&
 	{ (cd small; ulimit -Su 1; setpriv --reuid 12345 --clear-groups "$solverfs" --store s run --seed 78 toy v1 1) >out 2>err; [ $? = 4 ]; } && has err "Resource temporarily"; r=$?; chmod 700 "$top"; (exit $r)'
+test_that "a small soft limit on the stack is raised, a small hard one is refused with a sentence" '
+	(ulimit -Ss 64; run 0 run --seed 79 toy v1 1) && (ulimit -s 64; run 4 case list) && has err "a stack may have 64 KiB.*ulimit -s"'
 cat >inodes.sh <<'END'
 mkdir inodes mounted && mount -t tmpfs -o size=200m,nr_inodes=600 none inodes || exit
 export SOLVERFS_STORE=$PWD/inodes/store
