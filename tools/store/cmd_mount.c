@@ -2,6 +2,7 @@
 #include "cache/base/lost.h"
 #include "tools/command.h"
 #include "fs/kernel/session.h"
+#include "tools/store/host_checks.h"
 #include "mounts.h"
 
 #include <fcntl.h>
@@ -145,12 +146,16 @@ static int serve(struct mounting *m)
 
 static int serve_claimed(struct mounting *m)
 {
+        struct host_check fuse;
+        const char *why;
         int lock, r = mounts_claim(m->store, m->mountpoint, &lock); /* held until we are gone: never closed */
 
         if (r < 0 && r != -EROFS && r != -ENOSPC && r != -EDQUOT) /* a store on such a disk is served, too; unmount cannot wait for its daemon */
                 return r;
         r = serve(m);
         mounts_forget(m->store, m->mountpoint);
+        if (r == -EPERM && (why = host_check_fuse(&fuse)))
+                return errorf(r, "cannot mount at %s: %s; see also the end of %s/log", m->mountpoint, why, m->store);
         return r;
 }
 

@@ -84,6 +84,14 @@ static void check_fuse(struct looking *l)
                 say(l, CHECK_OK, "/dev/fuse can be opened%s", geteuid() == 0 ? "" : ", fusermount3 is there");
 }
 
+const char *host_check_fuse(struct host_check *ret)
+{
+        struct looking l = {"", ret};
+
+        check_fuse(&l);
+        return ret->state == CHECK_OK ? NULL : ret->text;
+}
+
 static void check_request_timeout(struct looking *l)
 {
         unsigned long long most = 0, standard = 0;

@@ -12,6 +12,8 @@ struct host_check {
         enum check_state state;
         char text[512]; /* what was found and, unless OK, what to do */
 };
+/* The reason why this machine cannot mount, or NULL if none is known. */
+const char *host_check_fuse(struct host_check *ret);
 /* Checks this machine. Files of /proc, /sys, /etc, /dev and /usr are read below `root`, which is "" except in tests with a made-up machine; there
  * checks that try something out are skipped. */
 void host_checks(const char *root, void (*fn)(void *user, const struct host_check *c), void *user);
