@@ -339,6 +339,19 @@ static int check_executed(const struct runner *r, const struct execute_result *r
         return 0;
 }
 
+/* A program that was not started has printed nothing: its stderr says why. */
+static void say_not_started(struct execute_result *run)
+{
+        char *text;
+
+        if (run->end != END_NOEXEC || run->err.size > 0)
+                return;
+        text = format_string(RUNNER_NOT_STARTED "%s\n", strerror(run->code));
+        blob_done(&run->err);
+        run->err = (struct blob){.data = text, .size = strlen(text), .owned = text};
+        run->err_size = run->err.size;
+}
+
 /* Takes the run's result in ret->run, and reads verdicts and effort from it. */
 static int read_result(struct runner *r, size_t questions, struct run_result *ret)
 {
@@ -351,6 +364,7 @@ static int read_result(struct runner *r, size_t questions, struct run_result *re
         verdict_read(r->options.recipe->format, questions, &ret->run, &ret->verdicts);
         effort_read(r->effort, &ret->run, &ret->efforts);
         ret->verdict = ret->verdicts.last;
+        say_not_started(&ret->run);
         if (ret->run.guessed && ret->verdict <= VERDICT_UNKNOWN) /* it answered, so it did not lack anything */
                 ret->run.end = END_EXIT;
         return 0;

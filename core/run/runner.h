@@ -112,6 +112,8 @@ struct run_input {
         size_t questions;   /* number of its check-sat; 0: not known (verdict.h) */
 };
 
+#define RUNNER_NOT_STARTED "the program cannot be executed: " /* the stderr of such a run; the reason follows */
+
 struct run_result {
         enum verdict verdict;         /* = verdicts.last */
         struct verdicts verdicts;     /* one for each check-sat */

@@ -251,6 +251,8 @@ START_TEST(test_limits)
                 j = json_of(f);
                 if (rows[i].reason)
                         ck_assert_str_eq(string_at(json_object_get(j, "end"), "reason"), rows[i].reason);
+                if (rows[i].reason && strcmp(rows[i].reason, "noexec") == 0)
+                        ck_assert(blob_equals(&f->err, "the program cannot be executed: No such file or directory\n"));
                 json_decref(j);
                 fact_unref(f);
                 ck_assert(is_empty(scratch));

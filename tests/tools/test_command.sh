@@ -334,6 +334,10 @@ as_root "a machine without bubblewrap, or with too few threads or processes, has
 	{ SOLVERFS_EXEC=/nothing "$solverfs" run --seed 77 toy v1 1 >out 2>err; [ $? = 4 ]; } && has err "SOLVERFS_EXEC" &&
 	mkdir -m 777 small && cp -a "$SOLVERFS_STORE" small/s && chown -R 12345 small/s && chmod 711 "$top" &&
 	{ (cd small; ulimit -Su 1; setpriv --reuid 12345 --clear-groups "$solverfs" --store s run --seed 78 toy v1 1) >out 2>err; [ $? = 4 ]; } && has err "Resource temporarily"; r=$?; chmod 700 "$top"; (exit $r)'
+test_that "a program that cannot be started is an error, and run says why" '
+	git init -q crlf && printf "#!/bin/sh\r\necho sat\n" >crlf/p && chmod +x crlf/p && git -C crlf add p && git -C crlf -c user.name=x -c user.email=x commit -qm p &&
+	toy_recipe crlf "build = true" "output = p" &&
+	run 0 -q solver add crlf crlf -r crlf.recipe && run 0 run crlf HEAD 1 && has out "	error	" && has err "crlf .*cannot be executed: No such file"'
 test_that "a small soft limit on the stack is raised, a small hard one is refused with a sentence" '
 	(ulimit -Ss 64; run 0 run --seed 79 toy v1 1) && (ulimit -s 64; run 4 case list) && has err "a stack may have 64 KiB.*ulimit -s"'
 cat >inodes.sh <<'END'

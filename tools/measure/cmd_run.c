@@ -126,6 +126,19 @@ static void tell_unbuildable(struct running *o, size_t revision, const struct bu
         o->unbuildable[revision] = true;
 }
 
+/* Once for each revision: all its cases show the same. */
+static void tell_not_started(struct running *o, size_t revision, const struct fact *f)
+{
+        static const char start[] = RUNNER_NOT_STARTED;
+        const size_t n = sizeof(start) - 1;
+
+        if (f->verdict != VERDICT_ERROR || f->err.size <= n || memcmp(f->err.data, start, n) != 0 || o->unbuildable[revision])
+                return;
+        complain("%s %s: %.*s; is the first 'output' the program?", common.solver->recipe->name,
+                 commit_label(common.solver, o->revisions.list[revision]).s, (int)f->err.size - 1, (const char *)f->err.data);
+        o->unbuildable[revision] = true;
+}
+
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
         struct running *o = user;
@@ -152,7 +165,8 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         else if (run->fact->wrong) {
                 command_tell_wrong(&cell, run->fact);
                 o->n_wrong++;
-        }
+        } else
+                tell_not_started(o, i / o->cases.n, run->fact);
 }
 
 void cmd_run(int argc, char **argv)
