@@ -29,7 +29,7 @@ static int add_name(char ***names, const void *name, size_t size)
         return strings_have(*names, copy) ? 0 : strings_add(names, copy);
 }
 
-/* A cluster has two rows: its machine, and its toolchain, whose key continues with a '/'. */
+/* The keys of a cluster's other rows continue with a '/': its toolchain, and its nodes' probes. */
 static bool is_machine_of_cluster(struct slice key)
 {
         const size_t prefix = strlen(CLUSTER_KEY);

@@ -13,7 +13,7 @@
  * it. CPU model and cores must also be those of `machine`, if the cluster had one before, as results are kept under them.
  *
  * Nodes of one machine should take the same time for the same work. Each worker reports the time of a probe (host_probe()). If the quickest and the
- * slowest node differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
+ * slowest node, those that other processes met included, differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
  *
  * A failed launch is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row and no worker is there,
  * cluster_take() says why. Launches that began before the last failure belong to it. When so many workers in
@@ -48,6 +48,11 @@ void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
 /* The machine in the keys of results: "NAME/CPU model/cores". -ENOENT if no worker has come yet; the first one determines it. */
 int cluster_machine(struct cluster *c, char ret[PATH_SIZE]);
 void cluster_know_machine(struct cluster *c, const char *machine); /* the store's; workers of another machine leave */
+
+/* A probe of another process's worker; of a node that comes here, ours counts. */
+void cluster_know_probe(struct cluster *c, const char *host, uint64_t ns);
+/* Calls fn, which calls nothing here, with the least probe of each node that came here. */
+void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, uint64_t ns), void *user);
 
 /* A slot for one run after another. `most_ns`: the longest time of a run, 0: not known; workers that end sooner are left out. `waiting`: the number
  * of askers, this one included; workers are launched for them. Does not wait. -EAGAIN if none is free; `look` is called when one may be. -EIO with a

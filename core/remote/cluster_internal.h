@@ -104,7 +104,8 @@ struct cluster {
         struct probed {
                 char *host;
                 uint64_t ns; /* its least time */
-        } * probed; /* owned; nodes that have come */
+                bool is_ours; /* it came here */
+        } * probed; /* owned */
         size_t n_probed;
         char uneven[256];
         unsigned lost, left_out;

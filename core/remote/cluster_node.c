@@ -277,20 +277,48 @@ static void judge_probes(struct cluster *c)
                 log_warning("cluster %s: %s; their times stand under one machine", c->settings.name, c->uneven);
 }
 
-static void note_probe(struct cluster *c, const char *host, uint64_t ns)
+static struct probed *probed_of(struct cluster *c, const char *host)
 {
         size_t i = 0;
 
-        if (ns == 0)
-                return;
         while (i < c->n_probed && strcmp(c->probed[i].host, host) != 0)
                 i++;
         if (i == c->n_probed) {
                 list_grow(c->probed, c->n_probed);
-                c->probed[c->n_probed++] = (struct probed){.host = copy_string(host), .ns = ns};
+                c->probed[c->n_probed++] = (struct probed){.host = copy_string(host)};
         }
-        c->probed[i].ns = MIN(c->probed[i].ns, ns);
+        return &c->probed[i];
+}
+
+static void note_probe(struct cluster *c, const char *host, uint64_t ns)
+{
+        struct probed *p;
+
+        if (ns == 0)
+                return;
+        p = probed_of(c, host);
+        p->ns = p->is_ours ? MIN(p->ns, ns) : ns;
+        p->is_ours = true;
         judge_probes(c);
+}
+
+void cluster_know_probe(struct cluster *c, const char *host, uint64_t ns)
+{
+        struct probed *p;
+
+        pthread_mutex_lock(&c->lock);
+        p = probed_of(c, host);
+        p->ns = p->is_ours ? p->ns : ns;
+        pthread_mutex_unlock(&c->lock);
+}
+
+void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, uint64_t ns), void *user)
+{
+        pthread_mutex_lock(&c->lock);
+        for (size_t i = 0; i < c->n_probed; i++)
+                if (c->probed[i].is_ours)
+                        fn(user, c->probed[i].host, c->probed[i].ns);
+        pthread_mutex_unlock(&c->lock);
 }
 
 /* -- hello -- */

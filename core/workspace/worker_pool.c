@@ -1,6 +1,7 @@
 #include "core/workspace/worker_pool.h"
 
 #include "core/workspace/workspace.h"
+#include "version.h"
 
 /* -- slots, for the engine -- */
 
@@ -120,16 +121,6 @@ unsigned pool_count_slots(struct worker_pool *p)
         return p->workers * each;
 }
 
-void pool_attach(struct worker_pool *p, void (*engine_look)(void *user), void *user)
-{
-        pthread_mutex_lock(&p->lock);
-        p->look = engine_look;
-        p->look_user = user;
-        p->n_asked = 0;
-        pthread_mutex_unlock(&p->lock);
-        cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
-}
-
 /* -- texts in the store -- */
 
 const char *pool_key(const char *name, char ret[128])
@@ -211,6 +202,95 @@ void pool_will_build(struct worker_pool *p)
         p->builds = true;
         pthread_mutex_unlock(&p->lock);
         cluster_will_build(p->cluster);
+}
+
+/* -- probes in the store -- */
+
+#define PROBE_KEPT (14 * 24 * 3600) /* seconds; the node may have gone, or be in another cluster by now */
+
+static const char *probe_key(const struct worker_pool *p, const char *host, char ret[STORE_KEY_MAX])
+{
+        snprintf(ret, STORE_KEY_MAX, "cluster/%.100s/probe/%.40s/%.256s", p->name, SOLVERFS_VERSION, host);
+        return ret;
+}
+
+static bool is_old(const struct store_walk *row)
+{
+        return row->value.size != 16 || now_seconds() > (int64_t)key_get_u64((const uint8_t *)row->value.data + 8) + PROBE_KEPT;
+}
+
+/* An error is not told, here and below, as only a warning depends on this. */
+static void learn_probes(struct worker_pool *p)
+{
+        char key[STORE_KEY_MAX];
+        cleanup_walk struct store_walk each = {
+                .store = workspace_store(p->workspace), .table = TABLE_META, .prefix = slice_string(probe_key(p, "", key))};
+
+        while (store_walk(&each) > 0) {
+                cleanup_free char *host = copy_prefix((const char *)each.key.data + each.prefix.size, each.key.size - each.prefix.size);
+
+                if (!is_old(&each))
+                        cluster_know_probe(p->cluster, host, key_get_u64(each.value.data));
+        }
+}
+
+static int forget_old_probes(const struct worker_pool *p, struct store_txn *t)
+{
+        char key[STORE_KEY_MAX];
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_META, .prefix = slice_string(probe_key(p, "", key))};
+        int r = 0;
+
+        while (r == 0 && (r = store_walk(&each)) > 0)
+                r = is_old(&each) ? store_delete(t, TABLE_META, each.key) : 0;
+        return r;
+}
+
+struct sharing {
+        const struct worker_pool *pool;
+        struct store_txn *txn;
+        int r;
+        size_t n;
+};
+
+static void put_probe(void *user, const char *host, uint64_t ns)
+{
+        struct sharing *s = user;
+        char key[STORE_KEY_MAX];
+        uint8_t value[16];
+
+        key_u64(value, ns);
+        key_u64(value + 8, (uint64_t)now_seconds());
+        if (s->r == 0 && s->txn)
+                s->r = store_put(s->txn, TABLE_META, slice_string(probe_key(s->pool, host, key)), SLICE(value, sizeof(value)));
+        s->n++;
+}
+
+static void share_probes(const struct worker_pool *p)
+{
+        struct store_update u = {.store = workspace_store(p->workspace)};
+        struct sharing s = {.pool = p};
+
+        cluster_each_probe(p->cluster, put_probe, &s);
+        while (s.n > 0 && store_update_begins(&u)) {
+                s.txn = u.txn;
+                s.r = forget_old_probes(p, u.txn);
+                cluster_each_probe(p->cluster, put_probe, &s);
+                u.r = s.r;
+        }
+}
+
+void pool_attach(struct worker_pool *p, void (*engine_look)(void *user), void *user)
+{
+        if (engine_look)
+                learn_probes(p);
+        pthread_mutex_lock(&p->lock);
+        p->look = engine_look;
+        p->look_user = user;
+        p->n_asked = 0;
+        pthread_mutex_unlock(&p->lock);
+        cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
+        if (!engine_look)
+                share_probes(p); /* at the end, as the disk may be slow */
 }
 
 /* -- life -- */

@@ -10,6 +10,9 @@
  * `builds = lab` has a solver built there. The toolchain in the build keys is then the workers': the store keeps that of the worker that built last
  * (TABLE_META, "cluster/<name>/toolchain"). Until it has one, no build of such a solver is known.
  *
+ * The last probe of each node is kept for two weeks (TABLE_META, "cluster/<name>/probe/<version>/<host>": nanoseconds, time), so that nodes of separate
+ * commands are judged as one cluster. It is read when an engine is attached, and written when none is any more.
+ *
  * Threads: any. Pools live as long as the workspace. */
 #pragma once
 

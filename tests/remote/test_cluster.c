@@ -7,9 +7,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "core/remote/message.h"
-#include "core/run/host.h"
 #include "tests/support/cluster_slots.h"
+#include "tests/support/hello.h"
 
 /* -- a cluster, and who waits for its slots -- */
 
@@ -510,16 +509,6 @@ START_TEST(test_noise)
 }
 END_TEST
 
-/* A launcher that says a hello of ours. */
-static void write_hello(const struct remote_hello *h)
-{
-        cleanup_buffer struct buffer body = {0}, packet = {0};
-
-        message_write(PACKET_HELLO, (void *)h, &body);
-        assert_ok(packet_write(PACKET_HELLO, 0, 0, SLICE(body.data, body.size), &packet));
-        assert_ok(write_file_atomic("hello", packet.data, packet.size, 0600));
-}
-
 static void assert_refused(const struct remote_hello *h, const char *machine, const char *why)
 {
         struct cluster *c;
@@ -555,30 +544,6 @@ START_TEST(test_refused)
         json_decref(facts);
 }
 END_TEST
-
-static void write_node(const char *host, uint64_t ns, const char *toolchain)
-{
-        json_t *facts = host_facts();
-
-        write_hello(&(struct remote_hello){.protocol = REMOTE_PROTOCOL,
-                                           .version = (char *)"0.1.0",
-                                           .host = (char *)host,
-                                           .cpu = (char *)"Abacus",
-                                           .kernel = (char *)"Linux 1",
-                                           .libc = (char *)json_string_value(json_object_get(facts, "libc")),
-                                           .facts = (char *)"{}",
-                                           .cores = 1,
-                                           .slots = 1,
-                                           .toolchain = (char *)toolchain,
-                                           .probe_ns = ns,
-                                           .left_ns = UINT64_MAX});
-        json_decref(facts);
-}
-
-static void write_probe(const char *host, uint64_t ns)
-{
-        write_node(host, ns, "compilers");
-}
 
 static void write_tools(const char *host, const char *toolchain)
 {

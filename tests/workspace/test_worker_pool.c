@@ -1,11 +1,21 @@
 #include "tests/support/test.h"
 
-#include "core/workspace/worker_pool.h"
+#include "core/workspace/workspace.h"
+#include "tests/support/hello.h"
 
 static char launch[] = "echo launched >>launched; exec {worker}";
+static char says_hello[] = "cat hello; cat >/dev/null; exit 0";
 static char name[] = "lab";
+static struct workspace *workspace;
 
-static struct worker_pool *open_place(unsigned workers, void (*look)(void *user))
+static void open_store(void)
+{
+        if (access("store", F_OK) != 0)
+                assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &workspace));
+}
+
+static struct worker_pool *open_with(char *command, unsigned workers, void (*look)(void *user))
 {
         const char *solverfs = getenv("SOLVERFS_COMMAND");
         cleanup_buffer struct buffer worker = {0};
@@ -18,9 +28,10 @@ static struct worker_pool *open_place(unsigned workers, void (*look)(void *user)
         buffer_adds(&worker, " worker --slots 1 --folder ");
         buffer_add_shell_word(&worker, here);
         buffer_adds(&worker, "/node");
-        assert_ok(pool_open(NULL,
+        open_store();
+        assert_ok(pool_open(workspace,
                              &(struct cluster_settings){.name = name,
-                                                        .launch = launch,
+                                                        .launch = command,
                                                         .worker = worker.data,
                                                         .workers = workers,
                                                         .idle_ns = 60 * NSEC_PER_SEC,
@@ -28,6 +39,17 @@ static struct worker_pool *open_place(unsigned workers, void (*look)(void *user)
                              &p));
         pool_attach(p, look, NULL);
         return p;
+}
+
+static struct worker_pool *open_place(unsigned workers, void (*look)(void *user))
+{
+        return open_with(launch, workers, look);
+}
+
+static void close_place(struct worker_pool *p)
+{
+        pool_close(p);
+        workspace = workspace_close(workspace);
 }
 
 static void no_look(void *)
@@ -66,7 +88,7 @@ START_TEST(test_a_lease_asks_for_no_worker_of_jobs_that_have_gone)
         assert_ok(pool_lease(p, 0, never, NULL, &slot));
         ck_assert_uint_eq(n_launched(), 1);
         pool_release(p, slot);
-        pool_close(p);
+        close_place(p);
 }
 END_TEST
 
@@ -91,8 +113,68 @@ START_TEST(test_a_lease_that_is_over)
         ck_assert_uint_gt(__atomic_load_n(&looks, __ATOMIC_RELAXED), 0);
         assert_ok(pool_try(p, 0, &second));
         pool_release(p, second);
-        pool_close(p);
+        close_place(p);
 }
 END_TEST
 
-SUITE("worker_pool", test_a_lease_asks_for_no_worker_of_jobs_that_have_gone, test_a_lease_that_is_over)
+/* -- nodes of different speed -- */
+
+static void copy_uneven(void *user, const struct remote_view *v)
+{
+        snprintf(user, 256, "%s", v->uneven);
+}
+
+/* As a command does whose worker comes from this node; says of its cluster what status says. */
+static const char *uneven_in_a_command(const char *host, uint64_t ns)
+{
+        static char text[256];
+        struct worker_pool *p;
+        struct cluster_slot *slot;
+
+        write_probe(host, ns);
+        p = open_with(says_hello, 1, no_look);
+        assert_ok(pool_lease(p, 0, never, NULL, &slot));
+        pool_release(p, slot);
+        pool_attach(p, NULL, NULL); /* notes what was seen */
+        p->remote.look(&p->remote, copy_uneven, text);
+        close_place(p);
+        return text;
+}
+
+START_TEST(test_nodes_of_separate_commands_are_compared)
+{
+        ck_assert_str_eq(uneven_in_a_command("n3", 10000000), "");
+        ck_assert_str_eq(uneven_in_a_command("n5", 10400000), "");
+        ck_assert_str_eq(uneven_in_a_command("n7", 20000000), "n7 takes 2.00 times as long as n3 for the same probe");
+        ck_assert_str_eq(uneven_in_a_command("n5", 10400000), "n7 takes 2.00 times as long as n3 for the same probe");
+        ck_assert_str_eq(uneven_in_a_command("n7", 10300000), ""); /* another machine of that name */
+}
+END_TEST
+
+static int make_old(void *, struct store_txn *t)
+{
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_META, .prefix = slice_string("cluster/lab/probe/")};
+        uint8_t value[16];
+        int r;
+
+        while ((r = store_walk(&each)) > 0) {
+                ck_assert_uint_eq(each.value.size, sizeof(value));
+                memcpy(value, each.value.data, sizeof(value));
+                key_u64(value + 8, key_get_u64(value + 8) - 15 * 24 * 3600);
+                assert_ok(store_put(t, TABLE_META, each.key, SLICE(value, sizeof(value))));
+        }
+        return r;
+}
+
+START_TEST(test_a_node_that_no_longer_comes_is_forgotten)
+{
+        uneven_in_a_command("n7", 20000000);
+        open_store();
+        assert_ok(store_update(workspace_store(workspace), make_old, NULL));
+        workspace = workspace_close(workspace);
+        ck_assert_str_eq(uneven_in_a_command("n3", 10000000), "");
+}
+END_TEST
+
+SUITE("worker_pool", test_a_lease_asks_for_no_worker_of_jobs_that_have_gone, test_a_lease_that_is_over,
+      test_nodes_of_separate_commands_are_compared, test_a_node_that_no_longer_comes_is_forgotten)
