@@ -10,6 +10,7 @@
 #include "core/run/file_digest.h"
 #include "core/run/host.h"
 #include "core/run/leftovers.h"
+#include "core/sandbox/surroundings.h"
 #include "version.h"
 
 #define END_SECONDS 20 /* to end all runs when the input has ended; then the kernel ends them */
@@ -279,6 +280,7 @@ int worker_serve(const struct worker_options *o)
         if (o->slots > 0)
                 w.n_slots = MIN(w.n_slots, o->slots);
         TAILQ_INIT(&w.requests);
+        surroundings_are_launched();
         r = open_folder(&w, &alive);
         if (r == 0)
                 r = send_hello(&w);

@@ -151,6 +151,13 @@ json_t *surroundings_json(const struct execute_request *q)
         return j;
 }
 
+static bool is_launched; /* set before any thread */
+
+void surroundings_are_launched(void)
+{
+        is_launched = true;
+}
+
 int surroundings_refusal(const struct execute_request *q, uint32_t part, int error)
 {
         struct surroundings s;
@@ -172,9 +179,10 @@ int surroundings_refusal(const struct execute_request *q, uint32_t part, int err
         if (s.limits[part].rlim_max != RLIM_INFINITY)
                 snprintf(wanted, sizeof(wanted), "%llu", (unsigned long long)s.limits[part].rlim_max);
         return errorf(-EIO,
-                      "the limit '%s' of a run cannot be %s (%s): this process has a lower hard limit; start solverfs from a "
-                      "shell where 'ulimit -H%c' is not lower%s",
-                      resources[part].name, wanted, strerror(error), resources[part].option[1],
+                      "the limit '%s' of a run cannot be %s (%s): %s 'ulimit -H%c' is not lower%s%s", resources[part].name, wanted, strerror(error),
+                      is_launched ? "the worker has a lower hard limit; change 'launch' so that"
+                                  : "this process has a lower hard limit; start solverfs from a shell where",
+                      resources[part].option[1], is_launched && part == RLIMIT_RSS ? ", as by a larger --mem of srun" : "",
                       part == RLIMIT_STACK ? ", or lower 'stack' in the recipe" : "");
 }
 

@@ -52,5 +52,6 @@ const char *surroundings_variable(const struct execute_request *q, size_t i); /*
 struct json_t *surroundings_json(const struct execute_request *q);            /* new reference; for run.json */
 /* Checks that a program started by this process can have them, before any other preparation of a run. 0, or -EIO with a sentence. */
 int surroundings_check(const struct execute_request *q);
+void surroundings_are_launched(void); /* this process is a cluster's worker: a refusal names its launch, and no shell */
 /* Sets the sentence for a part that could not be set. Returns -EIO. */
 int surroundings_refusal(const struct execute_request *q, uint32_t part, int error);

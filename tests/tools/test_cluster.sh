@@ -51,6 +51,13 @@ test_that "more workers than a shell lets a program open files" '(ulimit -Sn 20 
 run 4 run --on broken toy v1 1
 test_that "a launch that fails is told with its last line" 'has err "no worker of the cluster broken can be had: .*ended with status 1.*invalid partition specified: lab"'
 
+# As srun --mem does.
+printf '[cluster "narrow"]\n\tlaunch = "ulimit -m 2000; exec {worker} --slots 1 --folder '"'%s'"'"\n' "$top/node" >>store/config
+run 4 run --on narrow toy v1 1
+test_that "a worker with a lower hard limit than a run needs blames its launch, and no shell" '
+	has err "the limit .resident. of a run cannot be .*: the worker has a lower hard limit; change .launch. so that .ulimit -Hm. is not lower, as by a larger --mem of srun" &&
+	! has err "shell"'
+
 # The launch waits for its turn until the command has said that it does.
 printf '[cluster "patient"]\n\tlaunch = "until [ -e '"'%s'"' ]; do sleep 0.02; done; exec {worker} --slots 1 --folder '"'%s'"'"\n' "$top/turn" "$top/node" >>store/config
 script -qec "'$solverfs' run --on patient toy v1 1" /dev/null </dev/null >waits 2>/dev/null &
