@@ -158,6 +158,11 @@ bool lock_is_held_fd(int fd)
         return fcntl(fd, F_OFD_GETLK, &region) == 0 && region.l_type != F_UNLCK;
 }
 
+bool lock_has_no_room(int r)
+{
+        return r == -EROFS || r == -ENOSPC || r == -EDQUOT;
+}
+
 bool lock_is_held(const char *dir, const char *name)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);

@@ -20,6 +20,7 @@ int lock_share(int fd); /* makes an exclusive lock a shared one, without a gap *
 int lock_open(const char *dir, const char *name, int *ret_fd); /* not locked yet */
 int lock_take(int fd, bool wait);                              /* exclusive; -EAGAIN: held, and `wait` is false */
 void lock_drop(int fd);
+bool lock_has_no_room(int r);                                        /* of an error: the disk is full, or read-only */
 bool lock_is_held(const char *dir, const char *name);                /* in any mode */
 bool lock_is_held_fd(int fd);                                        /* by another open of this file, which may have lost its name */
 void lock_release_unlink(const char *dir, const char *name, int fd); /* unlinks (unless others share it), then closes */

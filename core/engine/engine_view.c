@@ -225,8 +225,8 @@ int view_open(struct engine *e)
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
         /* shared: a process may have two engines; waits for a sweep of an earlier process with this pid */
         r = lock_wait(e->engines_dir, pid, true, &e->alive);
-        if (r == -ENOSPC || r == -EDQUOT)
-                return 0; /* no inode for the lock: it is not shown, but answers known values; each new one will fail for its own reason */
+        if (lock_has_no_room(r))
+                return 0; /* it is not shown, but answers known values; each new one fails for its own reason */
         return r < 0 ? errorf(r, "cannot lock %s/%s: %s", e->engines_dir, pid, strerror(-r)) : 0;
 }
 

@@ -97,6 +97,6 @@ sed -i 's/^\tbuilds = lab/\tbuilds = moon/' store/config
 run 4 build toy v4
 test_that "a place that the config does not name is refused" 'has err "builds = moon, but there is no \[cluster .moon.\]"'
 sed -i 's/^\tbuilds = moon/\tbuilds = local/' store/config
-run 3 build toy v1
+run 4 build toy v1
 test_that "this end cannot build" 'has err "SOLVERFS_SHIM"'
 echo "1..$n"

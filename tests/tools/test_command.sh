@@ -405,7 +405,8 @@ test_that "the way that fsck names works" '
 	rm -f "third/repos/holed.git/$file" && mv holed elsewhere && run 1 --store third fsck && has out "fetch --refetch REPO" &&
 	git -C third/repos/holed.git fetch -q --refetch "$top/elsewhere" && run 0 --store third fsck; r=$?; mv elsewhere holed; (exit $r)'
 test_that "files that a partial clone lacks are a note" '
-	git -C holed config uploadpack.allowFilter true && git clone -q --bare --filter=blob:none "file://$top/holed" partial && run 0 --store third solver add partial partial --recipe recipes/toy.recipe &&
+	run 0 --store third solver remove holed toy-again && git -C holed config uploadpack.allowFilter true &&
+	git clone -q --bare --filter=blob:none "file://$top/holed" partial && run 0 --store third solver add partial partial --recipe recipes/toy.recipe &&
 	has err "is a partial clone" && run 0 --store third fsck && has out "^note	repositories	partial: .*partial clone, first in/a of commit"'
 test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs downloads journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
 test_that "gc --keep of ten bytes is a slip" 'run 2 gc --keep 10 && has err "write a unit, such as 10g" && run 2 gc --keep 1048575 && run 0 gc -n --keep 1k'

@@ -10,9 +10,9 @@
 #include <sys/statvfs.h>
 #include <linux/magic.h>
 
-#define LAUNCH_NS   (30 * NSEC_PER_SEC) /* --patience: a worker that has not started by then waits in a queue */
-#define ROOM_WANTED (UINT64_C(1) << 30) /* a GiB: less is a warning */
-#define FILES_WANTED 10000                 /* a checkout of a large solver has as many */
+#define LAUNCH_NS    (30 * NSEC_PER_SEC) /* --patience: a worker that has not started by then waits in a queue */
+#define ROOM_WANTED  (UINT64_C(1) << 30) /* a GiB: less is a warning */
+#define FILES_WANTED 10000               /* a checkout of a large solver has as many */
 
 struct looking {
         uint64_t patience_ns;

@@ -1,4 +1,5 @@
 /* solverfs mount: becomes the daemon that serves the store, in the background or in the foreground. solverfs unmount: ends it. */
+#include "cache/base/lock.h"
 #include "cache/base/lost.h"
 #include "tools/command.h"
 #include "fs/kernel/session.h"
@@ -150,7 +151,7 @@ static int serve_claimed(struct mounting *m)
         const char *why;
         int lock, r = mounts_claim(m->store, m->mountpoint, &lock); /* held until we are gone: never closed */
 
-        if (r < 0 && r != -EROFS && r != -ENOSPC && r != -EDQUOT) /* a store on such a disk is served, too; unmount cannot wait for its daemon */
+        if (r < 0 && !lock_has_no_room(r)) /* a store on such a disk is served, too; unmount cannot wait for its daemon */
                 return r;
         r = serve(m);
         mounts_forget(m->store, m->mountpoint);
@@ -336,6 +337,6 @@ void cmd_unmount(int argc, char **argv)
         if (lazy)
                 return;
         r = mounts_end(store, mountpoint, say_late);
-        if (r != -EACCES && r != -ENOENT && r != -EROFS && r != -ENOSPC && r != -EDQUOT) /* another user's store, or none: it is detached, and we cannot know more */
+        if (r != -EACCES && r != -ENOENT && !lock_has_no_room(r)) /* another user's store, or none: it is detached, and we cannot know more */
                 command_must(r);
 }
