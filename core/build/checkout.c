@@ -286,11 +286,11 @@ static int make_parent(int root, const char *path)
 int checkout_open(const char *folder, const char *path, int *ret_fd)
 {
         struct open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-        cleanup_close int root = open_folder(folder), parent = root < 0 ? root : open_parent(root, path), fd = -1;
+        cleanup_close int root = open_folder(folder), fd = -1;
         struct stat st;
 
-        if (parent < 0)
-                return parent;
+        if (root < 0)
+                return root;
         fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
