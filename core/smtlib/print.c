@@ -267,27 +267,18 @@ static void add_literal(struct printer *p, const struct term *t)
                 buffer_add(p->out, t->symbol->name.data, t->symbol->name.size);
 }
 
-/* Before 2.6, re.loop and re.^ have their numbers after the arguments. */
-static bool has_old_loop(const struct printer *p, const struct term *t)
-{
-        return p->options->dialect != DIALECT_2_6 && (t->op == OP_RE_LOOP || t->op == OP_RE_POWER);
-}
-
 static void add_operator(struct printer *p, const struct term *t)
 {
+        const bool is_power = t->op == OP_RE_POWER && p->options->dialect != DIALECT_2_6; /* re.^ is younger than re.loop */
         size_t n = term_n_index(t);
 
-        if (has_old_loop(p, t)) {
-                adds(p, "re.loop");
-                return;
-        }
         if (n > 0)
                 adds(p, "(_ ");
         else if (t->is_qualified)
                 adds(p, "(as ");
-        adds(p, operator_name(t->op, p->options->dialect));
-        for (size_t i = 0; i < n; i++)
-                buffer_addf(p->out, " %u", t->index[i]);
+        adds(p, operator_name(is_power ? OP_RE_LOOP : t->op, p->options->dialect));
+        for (size_t i = 0; i < n + is_power; i++)
+                buffer_addf(p->out, " %u", t->index[is_power ? 0 : i]);
         if (n == 0 && t->is_qualified) {
                 adds(p, " ");
                 sort_print(t->sort, p->out);
@@ -407,10 +398,6 @@ static void step_args(struct printer *p, struct print_frame *f)
                         begin_term(p, t->args[f->next++], false);
                 return;
         }
-        if (has_old_loop(p, t))
-                for (size_t i = 0; i < 2; i++)
-                        if (i < term_n_index(t) || t->op == OP_RE_POWER)
-                                buffer_addf(p->out, " %u", t->index[t->op == OP_RE_POWER ? 0 : i]);
         adds(p, ")");
         p->n_frames--;
 }

@@ -146,7 +146,7 @@ static struct head symbol_head(struct reader *r, size_t at, const struct symbol 
 
 /* -- applications -- */
 
-/* re.loop and re.^ before 2.6: the numbers are arguments. */
+/* re.loop and re.^ of some files from before 2.6: the numbers are arguments. */
 static bool has_old_indices(const struct head *h, const struct term *const *args, size_t n, uint32_t index[2], size_t *ret_n)
 {
         if (h->n_index > 0 || n < 2 || n > 3 || (h->op != OP_RE_LOOP && !(h->op == OP_RE_POWER && n == 2)))

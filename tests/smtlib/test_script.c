@@ -98,7 +98,7 @@ START_TEST(test_dialects)
                 assert_ok(script_print(s, &(struct print_options){.dialect = DIALECT_2_0}, &out));
                 ck_assert_str_eq(out.data,
                                  "(set-info :smt-lib-version 2.0)\n(declare-fun s () String)\n(assert (str.in.re s (re.++ "
-                                 "(re.loop re.nostr 1 3) (re.loop (str.to.re \"A\\\"\\x0a\\\\x\") 2 2))))\n");
+                                 "((_ re.loop 1 3) re.nostr) ((_ re.loop 2 2) (str.to.re \"A\\\"\\x0a\\\\x\")))))\n");
         }
         /* the input says what it is */
         {
