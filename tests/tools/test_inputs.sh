@@ -136,7 +136,7 @@ done
 # A git tree can hold what no git writes: a name with a slash, "..", ".git". Written by hand.
 accepted 4 "a tree with '..', '.git' and slashes for names" '
 	b=$(git rev-parse HEAD:build.sh) t=$(git rev-parse HEAD:toy.sh)
-	raw() { printf "100644 %s\0" "$1"; printf %s "$2" | xxd -r -p; }
+	raw() { printf "100644 %s\0" "$1"; printf "$(sed "s/../\\\\x&/g" <<<"$2")"; }
 	{ raw ".." $t; raw "../../escaped" $t; raw ".git" $t; raw "build.sh" $b; raw "toy.sh" $t; } >tree
 	h=$(git hash-object -t tree -w --literally tree) && git update-ref refs/heads/main $(git "${toy_author[@]}" commit-tree -p HEAD -m names $h)'
 test_that "is not checked out, or harmlessly" 'timeout 60 "$solverfs" build $name HEAD >out 2>err; [ $? = 1 ] || [ $? = 4 ] || has out ok; has err . && ! find "$SOLVERFS_STORE" -name escaped | grep -q . && serves'
