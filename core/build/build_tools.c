@@ -1,13 +1,13 @@
 #include "core/build/build_tools.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "cache/base/helper.h"
 
-#define CCACHE       "/usr/bin/ccache"
-#define CCACHE_LINKS "/usr/lib/ccache" /* where Debian keeps the compilers' names, as links to ccache */
-#define SHIM_LINK    ".shim"           /* the target of the other links */
+#define CCACHE    "/usr/bin/ccache"
+#define SHIM_LINK ".shim" /* the target of the other links */
 
 int build_tools_shim(char ret[PATH_SIZE])
 {
@@ -24,23 +24,38 @@ static int add_link(const char *folder, const char *name, const char *target)
         return symlink(target, path) < 0 && errno != EEXIST ? errorf(-errno, "cannot make %s: %s", path, strerror(errno)) : 0;
 }
 
+/* As x86_64-linux-gnu-g++-12: there may be a prefix and a version. */
+static bool is_compiler(const char *name)
+{
+        static const char *const names[] = {"cc", "c++", "gcc", "g++", "clang", "clang++"};
+        size_t end = strlen(name), begin;
+
+        while (end > 0 && (isdigit((unsigned char)name[end - 1]) || name[end - 1] == '.'))
+                end--;
+        if (name[end] && end > 0 && name[end - 1] == '-')
+                end--;
+        for (begin = end; begin > 0 && name[begin - 1] != '-'; begin--)
+                ;
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                if (strlen(names[i]) == end - begin && memcmp(names[i], name + begin, end - begin) == 0)
+                        return true;
+        return false;
+}
+
+/* All that are installed: ccache's own folder of links lacks those that are younger than it. */
 static int add_compilers(const char *folder)
 {
-        static const char *const usual[] = {"cc", "c++", "gcc", "g++", "clang", "clang++"};
-        cleanup_dir DIR *d = opendir(CCACHE_LINKS);
-        struct dirent *e;
+        static const char *const where[] = {"/usr/bin", "/usr/local/bin"};
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < ARRAY_SIZE(usual); i++) {
-                char path[PATH_SIZE];
+        for (size_t i = 0; i < ARRAY_SIZE(where); i++) {
+                cleanup_dir DIR *d = opendir(where[i]);
+                struct dirent *e;
 
-                snprintf(path, sizeof(path), "/usr/bin/%s", usual[i]);
-                if (access(path, X_OK) == 0)
-                        r = add_link(folder, usual[i], SHIM_LINK);
+                while (r == 0 && d && (e = readdir(d)))
+                        if (is_compiler(e->d_name) && faccessat(dirfd(d), e->d_name, X_OK, 0) == 0)
+                                r = add_link(folder, e->d_name, SHIM_LINK);
         }
-        while (r == 0 && d && (e = readdir(d)))
-                if (e->d_name[0] != '.')
-                        r = add_link(folder, e->d_name, SHIM_LINK);
         return r == 0 ? add_link(folder, "cpp.solverfs", SHIM_LINK) : r;
 }
 

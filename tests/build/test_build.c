@@ -1173,6 +1173,25 @@ START_TEST(test_upgraded_compiler)
 }
 END_TEST
 
+/* ccache's own links lack a compiler that is younger than it. */
+START_TEST(test_ccache_serves_every_compiler)
+{
+        char dir[PATH_SIZE];
+
+        if (access("/usr/lib/ccache/cc", X_OK) < 0 || !own_compilers())
+                return;
+        shell("for name in clang++-99.1 i686-test-gcc gcc-ar-99 gccgo; do cp /bin/true /usr/local/bin/$name; done; git init -q -b main r; cd r; echo >a; commit one");
+        begin("build = \"for name in clang++-99.1 i686-test-gcc gcc-ar-99 gccgo; do command -v $name; done | grep -v ^/usr | xargs -n 1 basename >shown\"\n"
+              "output = shown\n");
+        assert_ok(make_dirs("ccache", 0700));
+        ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir) - 8));
+        strcat(dir, "/ccache");
+        built_with("main", dir, false);
+        check_output("clang++-99.1\ni686-test-gcc\n");
+        close_all();
+}
+END_TEST
+
 /* A tool that compiles nothing comes: the compile cache still knows the objects. */
 START_TEST(test_objects_outlive_other_tools)
 {
@@ -1572,6 +1591,6 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_many_at_once, test_killed_build, test_a_starved_build_is_no_fact, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
-      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_by_many_commands, test_objects_outlive_other_tools,
+      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
       test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)
