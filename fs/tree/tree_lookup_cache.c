@@ -18,7 +18,7 @@ struct recent_fact {
 
 struct recent_derived {
         uint64_t ino;
-        struct solver *solver; /* a ref, or NULL */
+        struct solver *solver; /* a ref, or NULL; the recipe may have changed since a node was looked up */
         uint64_t generation;
         uint64_t size;
         int64_t mtime;
@@ -77,14 +77,9 @@ void lookup_cache_free(struct lookup_cache *r)
         free(r);
 }
 
-static uint64_t generation_now(struct tree *t)
-{
-        return store_generation(workspace_store(t->workspace));
-}
-
 uint64_t tree_generation(struct tree *t)
 {
-        return generation_now(t) + workspace_recipes_changed(t->workspace); /* both change, and never back */
+        return store_generation(workspace_store(t->workspace)) + workspace_recipes_changed(t->workspace); /* both change, and never back */
 }
 
 /* -- facts -- */
@@ -132,7 +127,7 @@ int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, boo
                                 .commit = n->inode.commit,
                                 .item = n->inode.item,
                                 .more = n->inode.more,
-                                .generation = generation_now(t),
+                                .generation = store_generation(workspace_store(t->workspace)),
                                 .brief = brief};
         int r;
 
@@ -193,7 +188,7 @@ static void derived_drop(struct lookup_cache *r, struct recent_derived *d)
 static void derived_keep(struct tree *t, const struct node *n, uint64_t generation, struct derived *made)
 {
         struct lookup_cache *r = t->lookup_cache;
-        const uint64_t now = generation_now(t);
+        const uint64_t now = tree_generation(t);
         cleanup(solver_unrefp) struct solver *before = NULL; /* freed without the lock: a solver's last unref takes a while */
         cleanup_unlock pthread_mutex_t *held = hold(&r->lock);
         struct recent_derived *group = derived_group(r, inode_pack(n->inode)), *slot = derived_of(r, n);
@@ -218,7 +213,7 @@ static void derived_keep(struct tree *t, const struct node *n, uint64_t generati
 int tree_derived_peek(struct tree *t, const struct node *n, uint64_t *ret_size, int64_t *ret_mtime)
 {
         struct lookup_cache *c = t->lookup_cache;
-        const uint64_t now = generation_now(t);
+        const uint64_t now = tree_generation(t);
         cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
         const struct recent_derived *d = derived_of(c, n);
         int r = d && d->generation == now;
@@ -241,7 +236,7 @@ uint64_t tree_prints(struct tree *t)
 static int derived_get(struct tree *t, const struct node *n, bool goes_on, derive_fn print, numbers_fn find, struct derived **ret)
 {
         cleanup(derived_unrefp) struct derived *made = NULL;
-        const uint64_t now = generation_now(t);
+        const uint64_t now = tree_generation(t);
         cleanup_buffer struct buffer b = {0};
         uint32_t *list = NULL;
         size_t count = 0;

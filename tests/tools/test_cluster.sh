@@ -160,6 +160,12 @@ test_that "versions whose runs are done on two machines are not compared" '
 test_that "... but on one of the two" 'run 0 compare toy@v1 toy-again@v1 1 --machine "$here" --json && jq -e ".b.known == 0 and .a.known == 1" out >/dev/null'
 refused_in_mount() { ! cat "$dir/compare/toy@v1..toy-again@v1/summary.tsv" >out 2>err && has err "cross-device" && empty out; } # a mount looks at the config now and then
 test_that "... nor in the mount" 'await refused_in_mount'
+summary="$dir/compare/toy@v1..toy-again@v1/summary.tsv"
+test_that "... also when another process has read the config before the mount does" '
+	for i in 1 2 3; do
+		sed "/^\truns = local/d" store/config >other && cp store/config refused && mv other store/config && await "cat \"$summary\" >out 2>err" &&
+		mv refused store/config && run 0 case list && { cat "$summary" >out 2>err; await refused_in_mount; } || break
+	done; refused_in_mount'
 run 0 unmount "$dir"
 left_of launched >left
 test_that "no worker is left behind the mount" 'empty left'
