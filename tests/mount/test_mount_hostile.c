@@ -325,7 +325,7 @@ static const struct build_row build_rows[] = {
         {MAKE "rm out/tiny; ln -s /etc/passwd out/tiny", "a link out of"},
         {MAKE "rm out/tiny; mkdir out/tiny", "is a folder"},
         {MAKE "rm out/tiny; mkfifo out/tiny", "not a regular file"},
-        {MAKE "rm -r out; ln -s /etc out", "the build made no "},
+        {MAKE "rm -r out; ln -s /etc out", "a link out of"},
         {"true", "the build made no out/tiny"},
         {MAKE ": > out/tiny", "is empty"},
         {MAKE "chmod -x out/tiny", NULL},
@@ -338,7 +338,7 @@ static const struct build_row build_rows[] = {
         {"[ ! -e planted ]; " MAKE "echo x > planted; echo 'exit 1' > src/broken", NULL},
         {MAKE "echo forged > /ccache/forged; true", NULL},
         {"[ ! -e /ccache/forged ] || exit 1; " MAKE, NULL},
-        {"[ ! -e evil ] || exit 0; " MAKE "mkdir evil; rm -rf out; ln -s %1$s/victim out; exit 0", "the build made no "},
+        {"[ ! -e evil ] || exit 0; " MAKE "mkdir evil; rm -rf out; ln -s %1$s/victim out; exit 0", "a link out of"},
 };
 
 static void add_solver(const char *name, const struct build_row *row)

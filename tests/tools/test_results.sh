@@ -153,7 +153,6 @@ import json
 o = json.load(open("out"))
 print(o["verdict"], json.dumps([o["surroundings"], o["limits"]], sort_keys=True))' >"$to"
 }
-sanitized=$(ldd "$solverfs" | grep -E 'lib[at]san') # it reserves terabytes itself, and its stack frames are larger
 limited() {
 	case $1 in -Ss | -Sd | -d | -v) [ -z "$sanitized" ] || set -- -Sc 0 "${@:3}" ;; esac
 	(ulimit "$1" "$2" && shift 2 && "$@")
