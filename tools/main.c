@@ -199,7 +199,7 @@ static void take_open_files(void)
 #define STACK_USUAL (UINT64_C(8) << 20)
 #define STACK_LEAST (UINT64_C(256) << 10)
 
-/* Main stack and threads have what is usual, whatever soft limit the shell gives. Where the hard limit is tiny we would end by SIGSEGV. */
+/* Main stack and threads have at least what is usual, whatever soft limit the shell gives. Where the hard limit is tiny we would end by SIGSEGV. */
 static void take_stack(void)
 {
         pthread_attr_t attributes;
@@ -209,7 +209,7 @@ static void take_stack(void)
                 return;
         stack.rlim_cur = MIN(stack.rlim_max, STACK_USUAL);
         if (stack.rlim_cur < STACK_LEAST)
-                command_refuse(STATUS_SYSTEM, "a stack may have %llu KiB here, and solverfs needs %llu: 'ulimit -s 8192'",
+                command_refuse(STATUS_SYSTEM, "a stack may have %llu KiB here, and solverfs needs %llu: raise the hard limit ('ulimit -Hs' shows it)",
                                (unsigned long long)stack.rlim_cur >> 10, (unsigned long long)STACK_LEAST >> 10);
         setrlimit(RLIMIT_STACK, &stack);
         pthread_attr_init(&attributes);

@@ -68,8 +68,8 @@ static int put_output(struct attempt *a, size_t i)
         if (r == -EISDIR)
                 return attempt_fail(a, "output %s is a folder: name the files in it", path);
         if (r == -EXDEV)
-                return attempt_fail(a, "output %s is a link out of the build's folder", path);
-        if (r == -ELOOP || r == -EINVAL || r == -ENXIO)
+                return attempt_fail(a, "output %s is a link out of the build's folder, or an absolute one: make it relative", path);
+        if (r == -ELOOP || r == -ENAMETOOLONG || r == -EINVAL || r == -ENXIO)
                 return attempt_fail(a, "output %s is not a regular file of the build", path);
         if (r < 0 || fstat(fd, &st) < 0) /* this machine's failure, not the commit's */
                 return errorf(r < 0 ? r : -errno, "cannot open output %s: %s", path, strerror(r < 0 ? -r : errno));

@@ -287,11 +287,14 @@ int checkout_open(const char *folder, const char *path, int *ret_fd)
 {
         struct open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
         cleanup_close int root = open_folder(folder), fd = -1;
+        unsigned tries = 0;
         struct stat st;
 
         if (root < 0)
                 return root;
-        fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+        do /* EAGAIN: something on this machine was renamed while a link with '..' was followed (openat2(2)) */
+                fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+        while (fd < 0 && errno == EAGAIN && tries++ < 1000);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
         if (!S_ISREG(st.st_mode))

@@ -346,7 +346,10 @@ static void say_not_started(struct execute_result *run)
 
         if (run->end != END_NOEXEC || run->err.size > 0)
                 return;
-        text = format_string(RUNNER_NOT_STARTED "%s\n", strerror(run->code));
+        text = format_string(RUNNER_NOT_STARTED "%s%s\n", strerror(run->code),
+                             run->code == ENOENT    ? "; its interpreter or loader is missing"
+                             : run->code == ENOEXEC ? "; it is no program of this machine, and names no interpreter"
+                                                    : "");
         blob_done(&run->err);
         run->err = (struct blob){.data = text, .size = strlen(text), .owned = text};
         run->err_size = run->err.size;

@@ -265,7 +265,7 @@ static void put_probe(void *user, const char *host, uint64_t ns)
         s->n++;
 }
 
-static void share_probes(const struct worker_pool *p)
+void pool_share(struct worker_pool *p)
 {
         struct store_update u = {.store = workspace_store(p->workspace)};
         struct sharing s = {.pool = p};
@@ -289,8 +289,6 @@ void pool_attach(struct worker_pool *p, void (*engine_look)(void *user), void *u
         p->n_asked = 0;
         pthread_mutex_unlock(&p->lock);
         cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
-        if (!engine_look)
-                share_probes(p); /* at the end, as the disk may be slow */
 }
 
 /* -- life -- */

@@ -11,7 +11,7 @@
  * (TABLE_META, "cluster/<name>/toolchain"). Until it has one, no build of such a solver is known.
  *
  * The last probe of each node is kept for two weeks (TABLE_META, "cluster/<name>/probe/<version>/<host>": nanoseconds, time), so that nodes of separate
- * commands are judged as one cluster. It is read when an engine is attached, and written when none is any more.
+ * commands are judged as one cluster. It is read when an engine is attached, and written by pool_share().
  *
  * Threads: any. Pools live as long as the workspace. */
 #pragma once
@@ -66,6 +66,8 @@ unsigned pool_count_slots(struct worker_pool *p);
 
 /* For the engine: calls `look` when a waiting job may get a slot. NULL: no calls. */
 void pool_attach(struct worker_pool *p, void (*look)(void *user), void *user);
+/* Stores the probes of this process's nodes. Writes to the store, which another process may hold up: once no pool calls any more. */
+void pool_share(struct worker_pool *p);
 
 /* Learns the machine, and the toolchain if solvers are built there, by waiting for a worker. The value is empty. */
 int query_machine(struct worker_pool *p, struct query **ret);

@@ -183,6 +183,8 @@ static void attach_pools(void *workspace, struct engine *e)
 
         for (size_t i = 0; i < w->n_pools; i++)
                 pool_attach(w->places[i], e ? look_again : NULL, e);
+        for (size_t i = 0; !e && i < w->n_pools; i++)
+                pool_share(w->places[i]);
 }
 
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret)

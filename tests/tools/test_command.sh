@@ -339,7 +339,7 @@ test_that "a program that cannot be started is an error, and run says why" '
 	toy_recipe crlf "build = true" "output = p" &&
 	run 0 -q solver add crlf crlf -r crlf.recipe && run 0 run crlf HEAD 1 && has out "	error	" && has err "crlf .*cannot be executed: No such file"'
 test_that "a small soft limit on the stack is raised, a small hard one is refused with a sentence" '
-	(ulimit -Ss 64; run 0 run --seed 79 toy v1 1) && (ulimit -s 64; run 4 case list) && has err "a stack may have 64 KiB.*ulimit -s"'
+	(ulimit -Ss 64; run 0 run --seed 79 toy v1 1) && (ulimit -s 64; run 4 case list) && has err "a stack may have 64 KiB.*ulimit -Hs"'
 cat >inodes.sh <<'END'
 mkdir inodes mounted && mount -t tmpfs -o size=200m,nr_inodes=600 none inodes || exit
 export SOLVERFS_STORE=$PWD/inodes/store

@@ -135,7 +135,8 @@ static const char *uneven_in_a_command(const char *host, uint64_t ns)
         p = open_with(says_hello, 1, no_look);
         assert_ok(pool_lease(p, 0, never, NULL, &slot));
         pool_release(p, slot);
-        pool_attach(p, NULL, NULL); /* notes what was seen */
+        pool_attach(p, NULL, NULL);
+        pool_share(p);
         p->remote.look(&p->remote, copy_uneven, text);
         close_place(p);
         return text;

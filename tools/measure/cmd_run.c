@@ -131,11 +131,12 @@ static void tell_not_started(struct running *o, size_t revision, const struct fa
 {
         static const char start[] = RUNNER_NOT_STARTED;
         const size_t n = sizeof(start) - 1;
+        const char *end = f->err.size > 0 ? memchr(f->err.data, '\n', f->err.size) : NULL;
 
-        if (f->verdict != VERDICT_ERROR || f->err.size <= n || memcmp(f->err.data, start, n) != 0 || o->unbuildable[revision])
+        if (f->verdict != VERDICT_ERROR || !end || f->err.size <= n || memcmp(f->err.data, start, n) != 0 || o->unbuildable[revision])
                 return;
-        complain("%s %s: %.*s; is the first 'output' the program?", common.solver->recipe->name,
-                 commit_label(common.solver, o->revisions.list[revision]).s, (int)f->err.size - 1, (const char *)f->err.data);
+        complain("%s %s: %.*s", common.solver->recipe->name, commit_label(common.solver, o->revisions.list[revision]).s,
+                 (int)(end - (const char *)f->err.data), (const char *)f->err.data);
         o->unbuildable[revision] = true;
 }
 

@@ -18,8 +18,8 @@ static bool has_suffix(const char *name)
 /* The folders of recipes; strings_free(). */
 static char **folders(void)
 {
-        /* the link of a build folder; an installation that was moved */
-        static const char *const beside[] = {"recipes", "../share/solverfs/recipes"};
+        /* an installation that was moved; the link of a build folder */
+        static const char *const beside[] = {"../share/solverfs/recipes", "solverfs-recipes"};
         cleanup_free char *given = copy_string(getenv("SOLVERFS_RECIPES") ?: ""), *own = NULL;
         char self[PATH_SIZE], path[PATH_SIZE], *rest = given, **list = NULL;
 

@@ -112,7 +112,8 @@ static void check_request_timeout(struct looking *l)
 /* Runs have theirs in the store, so a folder of temporary files that cannot be used is no fault of the sandbox. NULL: none can be made. */
 static char *make_scratch(void)
 {
-        const char *const folders[] = {getenv("TMPDIR") ?: "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
+        const char *given = getenv("TMPDIR");
+        const char *const folders[] = {given && *given ? given : "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
 
         for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
                 cleanup_free char *path = format_string("%s/solverfs-doctor-XXXXXX", folders[i]);
