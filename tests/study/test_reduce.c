@@ -709,6 +709,24 @@ START_TEST(test_datatypes)
                     "(assert (match l ((nil true) ((cons h r) false))))\n(check-sat)\n",
                     "(declare-datatypes ((List 0)) (((nil) (cons (head Int) (tail List)))))\n(declare-const l List)\n"
                     "(assert (match l ((nil true) ((cons h r) false))))\n");
+        /* a value by way of a sequence is not known, and a datatype without a constructor is none */
+        assert_text((struct interest){.words = {"Rose"}}, "(declare-datatypes ((Rose 0)) (((mk (kids (Seq Rose))))))\n(declare-const r Rose)\n(assert (= r r))\n",
+                    "(declare-datatypes ((Rose 0)) (((mk))))\n");
+}
+END_TEST
+
+/* An escape of old, which ends no string. */
+START_TEST(test_dialect_of_the_script)
+{
+        assert_text((struct interest){.words = {"d\\\""}},
+                    "(set-info :smt-lib-version 2.0)\n(declare-fun s () String)\n(declare-fun t () String)\n(assert (= t \"x\"))\n(assert (= s \"d\\\"\"))\n(check-sat)\n",
+                    "(assert (= \"\" \"d\\\"\"))\n");
+}
+END_TEST
+
+START_TEST(test_comments_that_matter)
+{
+        assert_text((struct interest){.words = {"needle"}}, "; needle\n(set-logic QF_LIA)\n(declare-const x Int)\n(assert (> x 1))\n(check-sat)\n", "; needle\n");
 }
 END_TEST
 
@@ -796,5 +814,5 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
       test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,
-      test_unknown_commands, test_datatypes,
+      test_unknown_commands, test_datatypes, test_dialect_of_the_script, test_comments_that_matter,
       test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)

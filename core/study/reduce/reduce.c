@@ -38,7 +38,7 @@ static void tell(struct reducer *r)
 
 enum dialect reduce_dialect(const struct reducer *r)
 {
-        return dialect_named(r->options ? r->options->dialect : NULL);
+        return r->is_script ? r->script.dialect : dialect_named(r->options ? r->options->dialect : NULL);
 }
 
 void reduce_stage(struct reducer *r, const char *stage)
@@ -253,6 +253,8 @@ static int fill(struct reducer *r, struct batch *b, size_t *at, size_t n, reduce
                 struct slice slice;
                 int k;
 
+                if (b->n == 0 && is_late(r))
+                        return -ETIME;
                 text->size = 0;
                 k = make(user, (*at)++, text);
                 if (k == -ENOENT)

@@ -616,6 +616,8 @@ static int strip(struct steps *steps)
         if (buffer_error(&text) < 0 || s.script->n_commands == 0)
                 return buffer_error(&text);
         r = reduce_offer(steps->reducer, SLICE(text.data, text.size));
+        if (r == 0)
+                reduce_keep_script(steps->reducer, false, &o); /* what is between its commands matters */
         return r >= 0 && !is_script ? -EINVAL : r;
 }
 

@@ -231,9 +231,14 @@ static int text_with_datatypes(void *user, const bool *is_out, struct buffer *re
 
         mark(d, is_out);
         find_values(d);
-        for (size_t i = 0; i < d->n_types; i++)
-                if (d->types[i].had_value && !d->types[i].has_value && !d->is_gone[d->types[i].body])
+        for (size_t i = 0; i < d->n_types; i++) {
+                bool is_empty = true;
+
+                for (size_t k = 0; k < d->n_constructors; k++)
+                        is_empty &= d->constructors[k].type != i || d->is_gone[d->constructors[k].node];
+                if (!d->is_gone[d->types[i].body] && (is_empty || (d->types[i].had_value && !d->types[i].has_value)))
                         return -ENOENT;
+        }
         text_tree_add(&d->tree, d->is_gone, ret);
         return 0;
 }
@@ -241,14 +246,17 @@ static int text_with_datatypes(void *user, const bool *is_out, struct buffer *re
 int step_datatypes(struct steps *steps, const struct step *, struct script_state *s)
 {
         cleanup(datatypes_done) struct datatypes d = {.state = s};
-        size_t at = 0;
-        int k = text_tree_read(steps->reducer, &d.tree);
+        size_t at = 0, n = 0;
+        int k;
 
-        if (k < 0)
+        for (size_t i = 0; i < s->script->n_commands; i++)
+                n += s->script->commands[i].kind == COMMAND_DECLARE_DATATYPES;
+        k = n > 0 ? text_tree_read(steps->reducer, &d.tree) : 0;
+        if (k < 0 || n == 0)
                 return k;
         state_count_mentions(s, &d.mentions);
         d.is_gone = allocate(d.tree.n, sizeof(*d.is_gone));
-        for (size_t i = 0; i < d.tree.n; i++) {
+        for (size_t i = 0; i < d.tree.n && at < s->script->n_commands; i++) {
                 if (d.tree.list[i].depth > 0)
                         continue;
                 if (s->script->commands[at++].kind == COMMAND_DECLARE_DATATYPES)
