@@ -417,15 +417,15 @@ START_TEST(test_failures)
         use_recipe("build = \"python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' prog\"\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = ln -s /etc/passwd prog\noutput = prog\n");
-        build_fails("main", "output prog is a link out of the build's folder");
+        build_fails("main", "output prog is a link out of the build's folder, or an absolute one: make it relative");
         use_recipe("build = ln -s $(printf ../%.0s $(seq 50))etc/passwd prog\noutput = prog\n");
-        build_fails("main", "output prog is a link out of the build's folder");
+        build_fails("main", "output prog is a link out of the build's folder, or an absolute one: make it relative");
         use_recipe("build = ln -s prog prog\noutput = prog\n");
         build_fails("main", "output prog is not a regular file of the build");
         use_recipe("build = ln -s nowhere prog\noutput = prog\n");
         build_fails("main", "the build made no prog");
         use_recipe("build = ln -s /etc d\noutput = d/passwd\n");
-        build_fails("main", "output d/passwd is a link out of the build's folder");
+        build_fails("main", "output d/passwd is a link out of the build's folder, or an absolute one: make it relative");
         use_recipe("build = : > prog\noutput = prog\n");
         build_fails("main", "output prog is empty");
         use_recipe("build = \"echo a\\nb; false\"\noutput = prog\n");

@@ -252,7 +252,7 @@ START_TEST(test_limits)
                 if (rows[i].reason)
                         ck_assert_str_eq(string_at(json_object_get(j, "end"), "reason"), rows[i].reason);
                 if (rows[i].reason && strcmp(rows[i].reason, "noexec") == 0)
-                        ck_assert(blob_equals(&f->err, "the program cannot be executed: No such file or directory\n"));
+                        ck_assert(blob_equals(&f->err, "the program cannot be executed: No such file or directory; its interpreter or loader is missing\n"));
                 json_decref(j);
                 fact_unref(f);
                 ck_assert(is_empty(scratch));
