@@ -687,7 +687,7 @@ END_TEST
 
 #define DATATYPES "(declare-datatypes ((List 0) (Tree 0)) (((nil) (cons (head Int) (tail List))) ((leaf) (node (left Tree) (value Int)))))\n"
 
-/* Of a datatype stays what is used, and a way to a value. */
+/* A datatype keeps its used parts, and a way to a value. */
 START_TEST(test_datatypes)
 {
         assert_text((struct interest){.words = {"is node"}},

@@ -12,6 +12,8 @@ struct datatype {
         size_t command, name;
         size_t arity; /* the node (Name 1) of the form of 2.6; NONE: another form */
         size_t body;
+        size_t same;               /* another datatype of this name; NONE */
+        size_t n_left;             /* its constructors in the candidate */
         bool had_value, has_value; /* before, and in the candidate */
 };
 
@@ -27,6 +29,7 @@ struct datatypes {
                 size_t node, also; /* also NONE: one node */
         } *items;                  /* owned */
         size_t n_items;
+        size_t *named; /* owned: of each node the first datatype that has this word for its name; NONE */
         bool *is_gone; /* owned: of each node */
 };
 
@@ -37,6 +40,7 @@ static void datatypes_done(struct datatypes *d)
         free(d->types);
         free(d->constructors);
         free(d->items);
+        free(d->named);
         free(d->is_gone);
 }
 
@@ -161,14 +165,34 @@ static void list_items(struct datatypes *d)
 
 /* -- values -- */
 
-static bool is_without_value(const struct datatypes *d, struct slice name)
+static size_t type_named(const struct datatypes *d, size_t node, size_t from)
 {
-        for (size_t i = 0; i < d->n_types; i++) {
-                struct slice other = node_word(&d->tree, d->types[i].name);
+        const struct slice word = node_word(&d->tree, node);
 
-                if (!d->types[i].has_value && other.size == name.size && memcmp(other.data, name.data, name.size) == 0)
-                        return true;
+        for (size_t i = from; i < d->n_types; i++) {
+                const struct slice name = node_word(&d->tree, d->types[i].name);
+
+                if (name.size == word.size && memcmp(name.data, word.data, word.size) == 0)
+                        return i;
         }
+        return NONE;
+}
+
+/* Once, as each candidate asks for it. */
+static void find_names(struct datatypes *d)
+{
+        d->named = allocate(d->tree.n, sizeof(*d->named));
+        for (size_t i = 0; i < d->tree.n; i++)
+                d->named[i] = is_list(&d->tree, i) ? NONE : type_named(d, i, 0);
+        for (size_t i = 0; i < d->n_types; i++)
+                d->types[i].same = type_named(d, d->types[i].name, i + 1);
+}
+
+static bool is_without_value(const struct datatypes *d, size_t node)
+{
+        for (size_t i = d->named[node]; i != NONE; i = d->types[i].same)
+                if (!d->types[i].has_value)
+                        return true;
         return false;
 }
 
@@ -182,7 +206,7 @@ static bool makes_value(const struct datatypes *d, const struct constructor *c)
         for (size_t field = is_list(t, c->node) ? next_child(t, c->node, c->name) : NONE; field != NONE; field = next_child(t, c->node, field))
                 for (size_t i = first_child(t, field); !d->is_gone[field] && i < t->n && t->list[i].begin < t->list[field].end; i++)
                         if (t->list[i].parent != field || i != first_child(t, field))
-                                if (!is_list(t, i) && is_without_value(d, node_word(t, i)))
+                                if (is_without_value(d, i))
                                         return false;
         return true;
 }
@@ -216,13 +240,15 @@ static void mark(struct datatypes *d, const bool *is_out)
                 if (d->items[i].also != NONE)
                         d->is_gone[d->items[i].also] = true;
         }
-        for (size_t i = 0; i < d->n_types; i++) { /* a command goes with its last datatype */
-                bool is_empty = true;
-
-                for (size_t k = 0; k < d->n_types; k++)
-                        is_empty &= d->types[k].command != d->types[i].command || d->is_gone[d->types[k].body];
-                d->is_gone[d->types[i].command] |= is_empty;
+        for (size_t i = 0; i < d->n_types; i++) {
+                d->is_gone[d->types[i].command] = true;
+                d->types[i].n_left = 0;
         }
+        for (size_t i = 0; i < d->n_types; i++) /* a command goes with its last datatype */
+                if (!d->is_gone[d->types[i].body])
+                        d->is_gone[d->types[i].command] = false;
+        for (size_t i = 0; i < d->n_constructors; i++)
+                d->types[d->constructors[i].type].n_left += !d->is_gone[d->constructors[i].node];
 }
 
 static int text_with_datatypes(void *user, const bool *is_out, struct buffer *ret)
@@ -231,14 +257,9 @@ static int text_with_datatypes(void *user, const bool *is_out, struct buffer *re
 
         mark(d, is_out);
         find_values(d);
-        for (size_t i = 0; i < d->n_types; i++) {
-                bool is_empty = true;
-
-                for (size_t k = 0; k < d->n_constructors; k++)
-                        is_empty &= d->constructors[k].type != i || d->is_gone[d->constructors[k].node];
-                if (!d->is_gone[d->types[i].body] && (is_empty || (d->types[i].had_value && !d->types[i].has_value)))
+        for (size_t i = 0; i < d->n_types; i++)
+                if (!d->is_gone[d->types[i].body] && (d->types[i].n_left == 0 || (d->types[i].had_value && !d->types[i].has_value)))
                         return -ENOENT;
-        }
         text_tree_add(&d->tree, d->is_gone, ret);
         return 0;
 }
@@ -263,6 +284,7 @@ int step_datatypes(struct steps *steps, const struct step *, struct script_state
                         add_declaration(&d, i);
         }
         list_items(&d);
+        find_names(&d);
         find_values(&d);
         for (size_t i = 0; i < d.n_types; i++)
                 d.types[i].had_value = d.types[i].has_value;

@@ -113,7 +113,7 @@ static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
         return 0;
 }
 
-/* Of a script, only what is in commands that core/smtlib does not know; the commands themselves are a matter of reduce_script(). */
+/* A script changes here only within commands that core/smtlib does not know; reduce_script() reduces the others. */
 static bool may_change(struct reducer *r, const struct text_tree *t, size_t i)
 {
         const struct text_node *node = &t->list[i], *word = &t->list[node->root + 1];
