@@ -49,7 +49,7 @@ struct job;
 /* The resource that a query occupies while it is computed. */
 enum resource {
         RESOURCE_CORE,  /* one core of its own, for timed runs */
-        RESOURCE_BUILD, /* cores without another build, at least one; the build lends them to runs */
+        RESOURCE_BUILD, /* cores, as the only build there or as a guest (slot.h); the build lends them to runs */
         RESOURCE_DISK,  /* none: short work that may wait for the disk (on one of a few threads) */
         RESOURCE_STEP,  /* none: step() of a query made of batches, and only while step() runs (on one of a few threads) */
         RESOURCE_REMOTE,  /* a slot of another machine: struct engine_remote */

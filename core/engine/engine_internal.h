@@ -155,10 +155,10 @@ struct engine {
         int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that our runs have, and of those that our builds have; -1 */
         unsigned n_owned;
         int marks[N_SLOT_MARKS]; /* marks that we have set; -1 */
-        struct refusal {         /* for runs; for builds */
-                uint64_t since, looked; /* since when others have left no core for any; 0: they have not */
+        struct refusal {
+                uint64_t since, looked; /* since when others have left no core for any run; 0: they have not */
                 char who[256];          /* "waits for a core: …" */
-        } refusals[2];
+        } refusal;
         uint64_t next_id, next_mark;
         struct left {
                 void *what; /* NULL: nothing */

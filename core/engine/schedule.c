@@ -27,14 +27,15 @@
 /* -EAGAIN if it is taken. */
 static int slot_take(struct engine *e, unsigned slot, enum slot_use use, uint64_t *slots, cpu_set_t *cpus)
 {
-        int *lock = &e->slots[use == SLOT_BUILD][slot], r;
+        const bool is_build = use == SLOT_BUILD || use == SLOT_GUEST;
+        int *lock = &e->slots[is_build][slot], r;
 
         if (*lock >= 0)
                 return -EAGAIN;
         r = slot_try(e->slots_dir, e->cpus[slot], use, lock);
         if (r < 0)
                 return r;
-        e->n_owned += use != SLOT_BUILD;
+        e->n_owned += !is_build;
         *slots |= UINT64_C(1) << slot;
         CPU_SET((size_t)e->cpus[slot], cpus);
         return 0;
@@ -62,18 +63,28 @@ static void slots_release(struct job *j)
                 j->remote->give_back(j->remote, steal_pointer(j->remote_slot));
 }
 
-/* One slot for a run; for a build up to a quarter of the machine and at least four cores. -EAGAIN if none is free. */
+/* Up to a quarter of the machine and at least four cores. If other processes' builds have all cores, a guest's: our only build does not wait. */
+static int slots_take_for_build(struct job *j)
+{
+        struct engine *e = j->engine;
+        const enum slot_use last = e->running[RESOURCE_BUILD] == 0 ? SLOT_GUEST : SLOT_BUILD;
+        int r = -EAGAIN;
+
+        for (enum slot_use use = SLOT_BUILD; use <= last && !j->slots; use++)
+                for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < MAX(4u, e->n_slots / 4) && (r == 0 || r == -EAGAIN); i++)
+                        r = slot_take(e, i, use, &j->slots, &j->cpus);
+        return j->slots ? 0 : r;
+}
+
+/* -EAGAIN if no slot is free. */
 static int slots_take(struct job *j)
 {
         const enum slot_use last = j->priority == PRIORITY_PERSON ? SLOT_PERSON : SLOT_RUN;
         struct engine *e = j->engine;
         int r = -EAGAIN;
 
-        if (j->resource == RESOURCE_BUILD) {
-                for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < MAX(4u, e->n_slots / 4) && (r == 0 || r == -EAGAIN); i++)
-                        r = slot_take(e, i, SLOT_BUILD, &j->slots, &j->cpus);
-                return j->slots ? 0 : r;
-        }
+        if (j->resource == RESOURCE_BUILD)
+                return slots_take_for_build(j);
         for (enum slot_use use = SLOT_SPARE; use <= last && r == -EAGAIN; use++)
                 for (unsigned i = 0; i < e->n_slots && r == -EAGAIN; i++)
                         r = slot_take(e, i, use, &j->slots, &j->cpus);
@@ -92,7 +103,8 @@ static int slots_begin(struct job *j, uint64_t slots)
         for (unsigned i = 0; i < j->engine->n_slots && r == 0; i++) {
                 if (!(slots >> i & 1))
                         continue;
-                slot_note(*job_lock(j, i), is_build ? SLOT_BUILD : SLOT_RUN, j->cost.mean_ns, what.data ?: "");
+                if (!is_build || !core_is_locked(*job_lock(j, i), CORE_BUILD)) /* a guest leaves the host's note */
+                        slot_note(*job_lock(j, i), is_build ? SLOT_BUILD : SLOT_RUN, j->cost.mean_ns, what.data ?: "");
                 r = is_build ? 0 : slot_await(*job_lock(j, i), j->cancel_fd);
         }
         return r;
@@ -626,7 +638,6 @@ static void look_marks(struct engine *e)
         const bool persons = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n > 0, batches = e->queues[RESOURCE_CORE][PRIORITY_BATCH].n > 0;
         const bool wanted[N_SLOT_MARKS] = {
                 [SLOT_PERSON_WAITS] = persons,
-                [SLOT_PERSON_BUILDS] = e->queues[RESOURCE_BUILD][PRIORITY_PERSON].n > 0,
                 [SLOT_PERSON_HAS_NONE] = persons && e->n_owned == 0,
                 [SLOT_BATCH_HAS_NONE] = batches && e->n_owned == 0,
         };
@@ -651,7 +662,7 @@ static bool is_others_turn(const struct job *j)
         const bool is_person = j->priority == PRIORITY_PERSON;
 
         if (j->resource == RESOURCE_BUILD)
-                return !is_person && is_marked(e, SLOT_PERSON_BUILDS);
+                return false;
         return (!is_person && is_marked(e, SLOT_PERSON_WAITS)) ||
                (e->n_owned > 0 && is_marked(e, is_person ? SLOT_PERSON_HAS_NONE : SLOT_BATCH_HAS_NONE));
 }
@@ -668,32 +679,29 @@ static bool has_free(const struct engine *e, enum resource r)
 
 const char *schedule_refusal(const struct job *j)
 {
-        const enum resource r = j->resource;
-
-        return r == RESOURCE_CORE || r == RESOURCE_BUILD ? j->engine->refusals[r == RESOURCE_BUILD].who : "";
+        return j->resource == RESOURCE_CORE ? j->engine->refusal.who : "";
 }
 
-static void look_refused(struct engine *e, enum resource r, bool is_refused, uint64_t now)
+static void look_refused(struct engine *e, bool is_refused, uint64_t now)
 {
-        struct refusal *f = &e->refusals[r == RESOURCE_BUILD];
+        struct refusal *f = &e->refusal;
         cleanup_buffer struct buffer who = {0};
-        bool has_any = r == RESOURCE_CORE ? e->n_owned > 0 : e->running[r] > 0; /* then the rest only wait for their turn */
         struct job *j;
 
-        if (!is_refused || has_any) {
+        if (!is_refused || e->n_owned > 0) { /* with a core, the rest only wait for their turn */
                 *f = (struct refusal){0};
                 return;
         }
         f->since = f->since ?: now;
         if (f->looked == 0 || now - f->looked >= NSEC_PER_SEC) {
                 pthread_mutex_unlock(&e->lock); /* names of users may come from another machine */
-                slot_waits_line(e->slots_dir, r == RESOURCE_BUILD, &who);
+                slot_waits_line(e->slots_dir, &who);
                 pthread_mutex_lock(&e->lock);
                 snprintf(f->who, sizeof(f->who), "%s", who.data ?: "");
                 f->looked = now;
                 e->dirty = true;
         }
-        while (e->options.gives_up && now - f->since >= e->options.wait_ns && (j = first_of(e, r)))
+        while (e->options.gives_up && now - f->since >= e->options.wait_ns && (j = first_of(e, RESOURCE_CORE)))
                 job_finish(j, -EAGAIN, NULL, f->who);
 }
 
@@ -715,7 +723,8 @@ static void look_slots(struct engine *e, enum resource resource, uint64_t now, u
         }
         if (is_refused)
                 sooner(when, now + SLOT_LOOK_NS);
-        look_refused(e, resource, is_refused, now);
+        if (resource == RESOURCE_CORE)
+                look_refused(e, is_refused, now);
         look_marks(e);
 }
 

@@ -164,7 +164,7 @@ static int build_with(struct building *b, const struct recipe *recipe)
 
         if (r == 0)
                 r = slot_borrow(b->worker->options->folder, "a build for another machine",
-                                MIN(b->worker->n_slots, (unsigned)ARRAY_SIZE(b->loans)), b->request->cancel_fd, b->loans, &b->n_loans);
+                                MIN(b->worker->n_slots, (unsigned)ARRAY_SIZE(b->loans)), b->loans, &b->n_loans);
         for (size_t i = 0; i < b->n_loans; i++)
                 CPU_SET((unsigned)b->loans[i].cpu, &b->cpus);
         if (r == 0)

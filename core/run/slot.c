@@ -90,7 +90,6 @@ int slot_folder(const char *own, char ret[PATH_SIZE], const char **ret_why)
 
 static const char *const marks[N_SLOT_MARKS] = {
         [SLOT_PERSON_WAITS] = "urgent",
-        [SLOT_PERSON_BUILDS] = "urgent-build",
         [SLOT_PERSON_HAS_NONE] = "person-has-none",
         [SLOT_BATCH_HAS_NONE] = "batch-has-none",
 };
@@ -103,9 +102,13 @@ static int open_core(const char *folder, int cpu, bool shared, int *ret_fd)
         return lock_open_public(folder, name, shared, ret_fd);
 }
 
-static int try_run(int fd, enum slot_use use)
+static int try_use(int fd, enum slot_use use)
 {
-        int r = use == SLOT_RUN && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN);
+        int r;
+
+        if (use == SLOT_BUILD || use == SLOT_GUEST)
+                return use == SLOT_BUILD ? core_lock(fd, CORE_BUILD) : 0;
+        r = use == SLOT_RUN && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN);
 
         return r == 0 && use == SLOT_SPARE && core_is_locked(fd, CORE_BUILD) ? -EAGAIN : r;
 }
@@ -117,7 +120,7 @@ int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock)
 
         if (r < 0)
                 return r;
-        r = use == SLOT_BUILD ? core_lock(fd, CORE_BUILD) : try_run(fd, use);
+        r = try_use(fd, use);
         if (r == 0)
                 *ret_lock = steal_fd(&fd);
         return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s/cpu%d: %s", folder, cpu, strerror(-r));
@@ -241,37 +244,34 @@ void slot_view_line(const struct slot_view *v, struct buffer *ret)
 }
 
 struct waits {
-        bool is_build;
         unsigned n;
         struct slot_view first; /* one that has named itself, if any has */
 };
 
-static const struct slot_owner *keeper_of(const struct waits *w, const struct slot_view *v)
+static const struct slot_owner *keeper_of(const struct slot_view *v)
 {
-        return w->is_build || !v->run.is_there ? &v->build : &v->run;
+        return v->run.is_there ? &v->run : &v->build;
 }
 
 static void look_at_owner(void *user, const struct slot_view *v)
 {
         struct waits *w = user;
 
-        if (!keeper_of(w, v)->is_there)
-                return;
-        if (w->n++ == 0 || (keeper_of(w, v)->is_known && !keeper_of(w, &w->first)->is_known))
+        if (w->n++ == 0 || (keeper_of(v)->is_known && !keeper_of(&w->first)->is_known))
                 w->first = *v;
 }
 
-void slot_waits_line(const char *folder, bool is_build, struct buffer *ret)
+void slot_waits_line(const char *folder, struct buffer *ret)
 {
-        struct waits w = {.is_build = is_build};
+        struct waits w = {0};
         char verb[32];
 
-        buffer_adds(ret, is_build ? "waits for a core without a build" : "waits for a core");
+        buffer_adds(ret, "waits for a core");
         if (slot_each(folder, look_at_owner, &w) < 0 || w.n == 0)
                 return;
         buffer_adds(ret, ": ");
         snprintf(verb, sizeof(verb), " has core %d", w.first.cpu);
-        add_owner(ret, keeper_of(&w, &w.first), verb);
+        add_owner(ret, keeper_of(&w.first), verb);
         if (w.n > 1)
                 buffer_addf(ret, "; others have %u more", w.n - 1);
 }
@@ -323,7 +323,7 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
                 if (now_ns() - since >= wait_ns) {
                         slot_each(s.folder, look_at_own, &has_core);
                         if (!has_core) {
-                                slot_waits_line(s.folder, false, &who);
+                                slot_waits_line(s.folder, &who);
                                 r = errorf(-EAGAIN, "%s", who.data);
                                 break;
                         }
@@ -361,25 +361,20 @@ bool slot_is_wanted(const struct slot *s)
 
 /* -- for builds -- */
 
-int slot_borrow(const char *own_folder, const char *what, size_t most, int cancel_fd, struct core_loan *ret, size_t *ret_n)
+int slot_borrow(const char *own_folder, const char *what, size_t most, struct core_loan *ret, size_t *ret_n)
 {
         char folder[PATH_SIZE];
         int cpus[CPU_SETSIZE], r = slot_folder(own_folder, folder, NULL);
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
 
         *ret_n = 0;
-        while (r == 0) {
+        for (enum slot_use use = SLOT_BUILD; use <= SLOT_GUEST && *ret_n == 0; use++)
                 for (size_t i = 0; i < n && *ret_n < most && (r == 0 || r == -EAGAIN); i++) {
-                        r = slot_is_marked(folder, SLOT_PERSON_BUILDS) ? -EAGAIN : slot_try(folder, cpus[i], SLOT_BUILD, &ret[*ret_n].lock);
-                        if (r < 0)
-                                continue;
-                        slot_note(ret[*ret_n].lock, SLOT_BUILD, 0, what);
-                        ret[(*ret_n)++].cpu = cpus[i];
+                        r = slot_try(folder, cpus[i], use, &ret[*ret_n].lock);
+                        if (r == 0 && use == SLOT_BUILD)
+                                slot_note(ret[*ret_n].lock, SLOT_BUILD, 0, what);
+                        if (r == 0)
+                                ret[(*ret_n)++].cpu = cpus[i];
                 }
-                if (*ret_n > 0)
-                        return 0;
-                if (r == -EAGAIN)
-                        r = wait_to_look(cancel_fd, LOOK_MS);
-        }
-        return r;
+        return *ret_n > 0 ? 0 : r;
 }

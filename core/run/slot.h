@@ -7,9 +7,11 @@
  * know of each other (bind one and name it by $SOLVERFS_SLOTS); and any user of the machine can hold a slot for ever, as any user can use the CPU.
  *
  * A run never waits behind a build. A build borrows cores, each of them one build's: its processes are kept off a core as soon as a run has it, and
- * are stopped while runs have all of them (exec_lend.c). They keep their memory. So there may be as many builds as cores, and any number of cores may
- * be lent. When a build has lent a core for a minute more than it used it, it gets a turn: batches leave that core alone until the build has had it
- * as long. Persons' runs do not.
+ * are stopped while runs have all of them (exec_lend.c). They keep their memory. Any number of cores may be lent. When a build has lent a core for a
+ * minute more than it used it, it gets a turn: batches leave that core alone until the build has had it as long. Persons' runs do not.
+ *
+ * Nor does a process's only build wait behind the builds of others: where they have all cores, it is their guest, and the kernel shares the cores among
+ * them. So there are at most as many builds as cores, and one more for each process that solverfs runs in.
  *
  * A mark is a file that everybody who sets the mark holds a shared lock on. A batch leaves cores alone while a person of any store waits for one. A
  * process with cores takes no more while another process of the same rank waits for its first.
@@ -28,7 +30,8 @@ enum slot_use {
         SLOT_SPARE,  /* a run, on a core without a build */
         SLOT_RUN,    /* a run, but not in a build's turn */
         SLOT_PERSON, /* a person's run */
-        SLOT_BUILD,
+        SLOT_BUILD,  /* a build, on a core without one */
+        SLOT_GUEST,  /* a build, beside another's */
 };
 /* 0: *ret_lock is the lock; closing it gives the slot back. -EAGAIN if the slot is taken. */
 int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock);
@@ -36,8 +39,7 @@ int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock);
 int slot_await(int lock, int cancel_fd);
 
 enum slot_mark {
-        SLOT_PERSON_WAITS,  /* for a core to run on */
-        SLOT_PERSON_BUILDS, /* for a core to build on: each has a build */
+        SLOT_PERSON_WAITS, /* for a core to run on */
         SLOT_PERSON_HAS_NONE,
         SLOT_BATCH_HAS_NONE, /* a process wants to run something and has no core at all */
         N_SLOT_MARKS
@@ -80,7 +82,7 @@ struct remote_view {
 };
 
 /* "waits for a core: run kissat 1a2b3c4d5e6f case 42 (ann, process 123) has core 0 for 3 s, about 9 s left; others have 1 more". */
-void slot_waits_line(const char *folder, bool is_build, struct buffer *ret);
+void slot_waits_line(const char *folder, struct buffer *ret);
 
 /* -- without a job of the engine -- */
 
@@ -98,5 +100,5 @@ void slot_release(struct slot *s);
  * gives it back and leases again. */
 bool slot_is_wanted(const struct slot *s);
 
-/* For a build: waits for one core without a build, and takes all others that have none, `most` in total. The caller closes the locks. */
-int slot_borrow(const char *own_folder, const char *what, size_t most, int cancel_fd, struct core_loan *ret, size_t *ret_n);
+/* For a build: the cores without one, `most` of them; as a guest if there is none. The caller closes the locks. */
+int slot_borrow(const char *own_folder, const char *what, size_t most, struct core_loan *ret, size_t *ret_n);

@@ -18,7 +18,7 @@ static int set_lock(int fd, enum core_lock which, short type)
 
 int core_lock(int fd, enum core_lock which)
 {
-        return set_lock(fd, which, F_WRLCK);
+        return set_lock(fd, which, which == CORE_MOVES ? F_RDLCK : F_WRLCK);
 }
 
 void core_unlock(int fd, enum core_lock which)

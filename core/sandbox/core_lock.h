@@ -2,8 +2,8 @@
  * build's cores to runs (exec_lend.c).
  *
  *   CORE_RUN    a timed run owns the core
- *   CORE_BUILD  a build has borrowed the core; held from the build's beginning to its end
- *   CORE_MOVES  the build's processes may be on the core just now
+ *   CORE_BUILD  a build has borrowed the core; held from the build's beginning to its end. Another process's build may be its guest, without the lock
+ *   CORE_MOVES  builds' processes may be on the core just now; a lock that builds share
  *   CORE_TURN   the build has lent the core for so long that batches leave it alone for a while
  *
  * A run takes CORE_RUN and begins when CORE_MOVES is free. A build takes CORE_MOVES and goes on when CORE_RUN is free. Each looks at the other's lock

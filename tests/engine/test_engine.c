@@ -617,6 +617,31 @@ START_TEST(test_runs_do_not_wait_for_builds)
 }
 END_TEST
 
+/* One build of a process is the guest of those of others; its second one waits for the first. */
+START_TEST(test_one_build_does_not_wait_for_builds_of_others)
+{
+        struct answers a = ANSWERS;
+        int locks[64], cpus[64];
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+
+        start(&(struct engine_options){.gives_up = true});
+        for (size_t i = 0; i < n; i++)
+                assert_ok(slot_try(getenv("SOLVERFS_SLOTS"), cpus[i], SLOT_BUILD, &locks[i]));
+        control->hold_builds = true;
+        ask_build(1, PRIORITY_BATCH, &a);
+        ask_build(2, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        usleep(100000);
+        ck_assert_uint_eq(control->computed, 1);
+        control->hold_builds = false;
+        wait_for(&a.n, 2);
+        ck_assert_uint_eq(a.ok, 2);
+        for (size_t i = 0; i < n; i++)
+                close(locks[i]);
+        close_engine();
+}
+END_TEST
+
 /* One who has cores leaves the next one to one who has none, of the same rank. */
 START_TEST(test_those_who_have_none_come_first)
 {
@@ -1072,7 +1097,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
       test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
-      test_runs_do_not_wait_for_builds, test_those_who_have_none_come_first, test_giving_up,
+      test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first, test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,

@@ -191,7 +191,9 @@ START_TEST(test_runs_and_builds)
 
         assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
         assert_error(slot_try(folder, 0, SLOT_BUILD, &other), EAGAIN);
+        assert_ok(slot_try(folder, 0, SLOT_GUEST, &other));
         assert_error(slot_try(folder, 0, SLOT_SPARE, &run), EAGAIN);
+        close(other);
         assert_ok(slot_try(folder, 0, SLOT_RUN, &run));
         assert_error(slot_try(folder, 0, SLOT_PERSON, &other), EAGAIN);
         ck_assert(core_is_locked(build, CORE_RUN));
@@ -212,19 +214,24 @@ START_TEST(test_runs_and_builds)
 }
 END_TEST
 
-START_TEST(test_a_run_awaits_the_builds_tree)
+START_TEST(test_a_run_awaits_the_trees_of_builds)
 {
         const char *folder = folder_of(NULL);
-        int build, run, fds[2];
+        int build, guest, run, fds[2];
 
         assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
         assert_ok(core_lock(build, CORE_MOVES));
+        assert_ok(slot_try(folder, 0, SLOT_GUEST, &guest));
+        assert_ok(core_lock(guest, CORE_MOVES));
         assert_ok(slot_try(folder, 0, SLOT_RUN, &run));
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         close(fds[1]);
         assert_error(slot_await(run, fds[0]), ECANCELED);
         core_unlock(build, CORE_MOVES);
+        assert_error(slot_await(run, fds[0]), ECANCELED);
+        core_unlock(guest, CORE_MOVES);
         assert_ok(slot_await(run, fds[0]));
+        close(guest);
         close(build);
         close(run);
 }
@@ -339,5 +346,5 @@ START_TEST(test_many_leases)
 }
 END_TEST
 
-SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_run_awaits_the_builds_tree, test_who_has_it,
+SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_run_awaits_the_trees_of_builds, test_who_has_it,
       test_lease, test_a_lease_gives_up, test_a_lease_leaves_room_for_others, test_many_leases)

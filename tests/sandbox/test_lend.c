@@ -14,6 +14,8 @@
 /* A build in its own thread: a shell, and a child of it, which say again and again on which cores they are. */
 struct building {
         enum sandbox_kind sandbox;
+        unsigned slot;
+        char scratch[PATH_SIZE];
         const char *script;
         uint64_t wall_ns;
         struct core_loan loans[2];
@@ -30,7 +32,7 @@ struct building {
 #define SAYS "while :; do while read a b; do [ $a = Cpus_allowed_list: ] && echo $b; done </proc/self/status; /bin/sleep 0.002; done"
 #define SCRIPT "(" SAYS ") & " SAYS
 
-static char scratch[PATH_SIZE], folder[PATH_SIZE];
+static char folder[PATH_SIZE];
 static int cpus[64];
 
 static void hear(void *user, struct slice text)
@@ -59,7 +61,7 @@ static void *work(void *user)
         for (size_t i = 0; i < b->n_loans; i++)
                 CPU_SET((size_t)b->loans[i].cpu, &set);
         b->r = execute(&(struct execute_request){.argv = argv,
-                                                 .scratch = scratch,
+                                                 .scratch = b->scratch,
                                                  .sandbox = b->sandbox,
                                                  .wall_ns = b->wall_ns,
                                                  .cpus = &set,
@@ -67,7 +69,7 @@ static void *work(void *user)
                                                  .n_loans = b->n_loans,
                                                  .out = {.keep = 4096},
                                                  .merge = true,
-                                                 .slot = 720,
+                                                 .slot = b->slot,
                                                  .cancel_fd = b->cancel_fd,
                                                  .listener = &listener},
                        &b->result);
@@ -77,21 +79,27 @@ static void *work(void *user)
 
 static void prepare(void)
 {
-        ck_assert_ptr_nonnull(getcwd(scratch, sizeof(scratch) - 10));
-        strcat(scratch, "/scratch");
-        ck_assert(mkdir(scratch, 0700) == 0 || errno == EEXIST);
         assert_ok(slot_folder(NULL, folder, NULL));
         host_cores(cpus, ARRAY_SIZE(cpus));
 }
 
-static void begin(struct building *b, enum sandbox_kind sandbox, size_t n)
+static void begin_as(struct building *b, enum slot_use use, enum sandbox_kind sandbox, size_t n)
 {
         prepare();
         *b = (struct building){.sandbox = sandbox, .script = SCRIPT, .cancel_fd = eventfd(0, EFD_CLOEXEC), .lock = PTHREAD_MUTEX_INITIALIZER};
+        b->slot = use == SLOT_GUEST ? 721 : 720;
+        ck_assert_ptr_nonnull(getcwd(b->scratch, sizeof(b->scratch) - 10));
+        sprintf(b->scratch + strlen(b->scratch), "/%u", b->slot);
+        ck_assert(mkdir(b->scratch, 0700) == 0 || errno == EEXIST);
         for (; b->n_loans < n; b->n_loans++) {
                 b->loans[b->n_loans].cpu = cpus[b->n_loans];
-                assert_ok(slot_try(folder, cpus[b->n_loans], SLOT_BUILD, &b->loans[b->n_loans].lock));
+                assert_ok(slot_try(folder, cpus[b->n_loans], use, &b->loans[b->n_loans].lock));
         }
+}
+
+static void begin(struct building *b, enum sandbox_kind sandbox, size_t n)
+{
+        begin_as(b, SLOT_BUILD, sandbox, n);
 }
 
 static void go(struct building *b)
@@ -184,6 +192,37 @@ START_TEST(test_a_build_leaves_cores_and_comes_back)
                         await_cores(&b, both);
                 }
                 end(&b);
+        }
+}
+END_TEST
+
+/* Two builds share a core, and both leave it to a run. The first to end takes nothing from the other. */
+START_TEST(test_a_host_and_its_guest)
+{
+        for (enum sandbox_kind kind = SANDBOX_BWRAP; kind <= SANDBOX_NONE; kind++) {
+                struct building host, guest;
+                int run;
+
+                begin(&host, kind, 1);
+                begin_as(&guest, SLOT_GUEST, kind, 1);
+                go(&host);
+                go(&guest);
+                for (int i = 0; i < 3; i++) {
+                        await_more(&host);
+                        await_more(&guest);
+                        run = own(cpus[0]);
+                        await_stillness(&host);
+                        await_stillness(&guest);
+                        close(run);
+                }
+                eventfd_write(host.cancel_fd, 1);
+                pthread_join(host.thread, NULL);
+                await_more(&guest);
+                ck_assert(core_is_locked(host.loans[0].lock, CORE_MOVES)); /* the guest's */
+                end(&guest);
+                ck_assert(!core_is_locked(host.loans[0].lock, CORE_MOVES));
+                close(host.cancel_fd);
+                close(host.loans[0].lock);
         }
 }
 END_TEST
@@ -422,5 +461,5 @@ START_TEST(test_another_users_run)
 }
 END_TEST
 
-SUITE("lend", test_a_builds_turn, test_another_users_run, test_a_build_leaves_cores_and_comes_back, test_a_build_begins_when_it_may, test_what_stands_still_can_be_cancelled,
+SUITE("lend", test_a_builds_turn, test_another_users_run, test_a_build_leaves_cores_and_comes_back, test_a_host_and_its_guest, test_a_build_begins_when_it_may, test_what_stands_still_can_be_cancelled,
       test_time_that_it_stands_still_is_not_its_own, test_the_builder_is_killed, test_the_builder_is_stopped)

@@ -332,11 +332,6 @@ test_that "noise as a picture: a point for each case and version, and the thresh
 	[ "$(grep -o "<title>plain.smt2 at " noise.svg | wc -l)" = 2 ] && grep -q ">threshold [0-9.]*s<" noise.svg &&
 	run 4 noise slow v1 --runs 3 --set few --svg nowhere/noise.svg && has err "cannot write nowhere/noise.svg: No such file or directory"'
 test_that "noise of what cannot be built" 'run 1 noise slow v5 --runs 2 plain.smt2 && has err "cannot be built"'
-make_script fresh && script_commit fresh 1 '' && toy_recipe fresh && run 0 solver add fresh fresh --recipe fresh.recipe
-hold_cores
-test_that "noise that gave up waiting for its build: status 75, and no word that it cannot be built" '
-	run 75 noise fresh v1 --runs 2 plain.smt2 --wait 0 && has err "waits for a core" && ! has err "cannot be built" && empty out'
-let_cores_go
 test_that "noise passes over what the solver does not take, and says so" '
 	printf "p cnf 1 1\n1 0\n" >a.cnf && run 0 case add a.cnf && run 1 noise slow v1 --runs 3 plain.smt2 a.cnf && has err "is passed over: a.cnf is no SMT-LIB file" && [ "$(field 2)" = 1 ]'
 

@@ -25,7 +25,7 @@ static json_t *job_json(const struct job_view *j)
 {
         const char *phase = j->phase ? j->phase : "";
         cleanup_free char *shown = printable(*phase ? phase : "-");
-        char ran[32] = "-", left[32] = "-", steps[128];
+        char ran[32] = "-", left[32] = "-", steps[320];
         json_t *job = json_pack("{si sI ss ss ss ss ss sI sI sf sf sf si}", "pid", j->pid, "job", (json_int_t)j->id, "state", job_state_name(j->state),
                                 "query", j->query, "what", j->what, "phase", phase, "priority", j->priority == PRIORITY_PERSON ? "person" : "batch",
                                 "done", (json_int_t)j->done, "total", (json_int_t)j->total, "age", (double)j->age_ns / 1e9, "running",
@@ -39,7 +39,7 @@ static json_t *job_json(const struct job_view *j)
                 snprintf(left, sizeof(left), "%.0f", (double)j->remaining_ns / 1e9);
         snprintf(steps, sizeof(steps), "%s", shown);
         if (j->total > 0)
-                snprintf(steps, sizeof(steps), "%.80s %" PRIu64 "/%" PRIu64, shown, j->done, j->total);
+                snprintf(steps, sizeof(steps), "%.256s %" PRIu64 "/%" PRIu64, shown, j->done, j->total);
         json_object_set_new(job, ".running", json_string(ran));
         json_object_set_new(job, ".left", json_string(left));
         json_object_set_new(job, ".phase", json_string(steps));
