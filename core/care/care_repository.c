@@ -41,28 +41,60 @@ struct objects {
         const char *path; /* of the repository, with a slash at its end */
         git_repository *repository;
         git_odb *odb;
-        git_odb *upstream; /* has objects to put back; NULL: none on this machine, or nothing is to be repaired */
-        uint64_t restored;
+        git_repository *upstream; /* has objects to put back; NULL: none on this machine */
+        uint64_t restored;        /* with look_only those that can be */
         bool is_partial;
 
-        struct oid_set seen; /* folders and files */
+        uint32_t done, total;  /* commits */
+        struct oid_set seen;   /* folders and files */
         const git_oid *commit; /* the first that was found to have what is being looked for, .. */
         char file[PATH_SIZE];  /* .. and where it has it */
         uint64_t lost;
         char first_lost[PATH_SIZE + 128];
 };
 
-/* Copies an object from upstream. `damaged`: the file in its place, or NULL. */
+static bool write_object(git_odb *odb, git_odb_object *object)
+{
+        git_oid written;
+
+        return git_odb_write(&written, odb, git_odb_object_data(object), git_odb_object_size(object), git_odb_object_type(object)) == 0;
+}
+
+/* Puts an object in the place of a damaged one, which libgit2 would take for the same. That one stays until this one is on the disk. */
+static bool write_over(const struct objects *o, git_odb_object *object, const char *damaged)
+{
+        cleanup_free char *beside = format_string("%sobjects/put-back", o->path);
+        cleanup_free char *file = format_string("%s%s", beside, damaged + strlen(o->path) + strlen("objects"));
+        cleanup_git_odb git_odb *odb = NULL;
+        git_odb_backend *loose = NULL;
+        bool done = make_dirs(beside, 0700) == 0 && git_odb_new(&odb) == 0 && git_odb_backend_loose(&loose, beside, -1, 1, 0, 0) == 0 &&
+                    git_odb_add_backend(odb, loose, 1) == 0 && write_object(odb, object) && rename(file, damaged) == 0 && sync_folder_of(damaged) == 0;
+
+        remove_tree(beside);
+        return done;
+}
+
+/* Copies an object from upstream; with look_only, says whether that can be done. `damaged`: the file in its place, or NULL. */
 static bool put_back(struct objects *o, const git_oid *oid, const char *damaged)
 {
+        cleanup_git_odb git_odb *upstream = NULL;
         git_odb_object *object = NULL;
-        git_oid written;
-        bool done = o->upstream && git_odb_read(&object, o->upstream, oid) == 0 && (!damaged || unlink(damaged) == 0) &&
-                    git_odb_write(&written, o->odb, git_odb_object_data(object), git_odb_object_size(object), git_odb_object_type(object)) == 0;
+        bool done = o->upstream && git_repository_odb(&upstream, o->upstream) == 0 && git_odb_read(&object, upstream, oid) == 0 &&
+                    (o->checking->look_only || (damaged ? write_over(o, object, damaged) : write_object(o->odb, object)));
 
         git_odb_object_free(object);
         o->restored += done;
         return done;
+}
+
+/* Looks up what is_there(): with look_only it may be upstream only. */
+static git_object *look_up(const struct objects *o, const git_oid *oid, git_object_t type)
+{
+        git_object *ret = NULL;
+
+        if (git_object_lookup(&ret, o->repository, oid, type) < 0 && o->upstream)
+                git_object_lookup(&ret, o->upstream, oid, type);
+        return ret;
 }
 
 static int check_pack(void *user, const char *folder, const char *name)
@@ -109,7 +141,7 @@ static int check_loose(void *user, const char *folder, const char *name)
 
 static void objects_done(struct objects *o)
 {
-        git_odb_free(o->upstream);
+        git_repository_free(o->upstream);
         git_odb_free(o->odb);
         git_repository_free(o->repository);
         oid_set_done(&o->seen);
@@ -143,14 +175,13 @@ static bool is_there(struct objects *o, const git_oid *oid)
 
 /* Looks for what is in a folder, unless another commit had the same. Paths are those of checkout.c: a longer one cannot be checked out. A damaged
  * object has been reported with its file. */
-static void check_tree(struct objects *o, const git_oid *oid, size_t length)
+static int check_tree(struct objects *o, const git_oid *oid, size_t length)
 {
-        cleanup_git_tree git_tree *tree = NULL;
+        cleanup_git_object git_object *tree = is_there(o, oid) ? look_up(o, oid, GIT_OBJECT_TREE) : NULL;
+        int r = care_step(o->checking, o->what, o->done, o->total);
 
-        if (!is_there(o, oid) || git_tree_lookup(&tree, o->repository, oid) < 0)
-                return;
-        for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
-                const git_tree_entry *e = git_tree_entry_byindex(tree, i);
+        for (size_t i = 0; tree && i < git_tree_entrycount((git_tree *)tree) && r == 0; i++) {
+                const git_tree_entry *e = git_tree_entry_byindex((git_tree *)tree, i);
                 int n;
 
                 if (git_tree_entry_type(e) == GIT_OBJECT_COMMIT || !oid_set_add(&o->seen, git_tree_entry_id(e)))
@@ -159,20 +190,21 @@ static void check_tree(struct objects *o, const git_oid *oid, size_t length)
                 if ((size_t)n >= sizeof(o->file) - length)
                         continue;
                 if (git_tree_entry_type(e) == GIT_OBJECT_TREE)
-                        check_tree(o, git_tree_entry_id(e), length + (size_t)n);
+                        r = check_tree(o, git_tree_entry_id(e), length + (size_t)n);
                 else
                         is_there(o, git_tree_entry_id(e));
         }
         o->file[length] = '\0';
+        return r;
 }
 
-static void check_commit(struct objects *o, const git_oid *oid)
+static int check_commit(struct objects *o, const git_oid *oid)
 {
-        cleanup_git_commit git_commit *commit = NULL;
+        cleanup_git_object git_object *commit = look_up(o, oid, GIT_OBJECT_COMMIT);
+        const git_oid *tree = commit ? git_commit_tree_id((git_commit *)commit) : NULL;
 
         o->commit = oid;
-        if (git_commit_lookup(&commit, o->repository, oid) == 0 && oid_set_add(&o->seen, git_commit_tree_id(commit)))
-                check_tree(o, git_commit_tree_id(commit), 0);
+        return tree && oid_set_add(&o->seen, tree) ? check_tree(o, tree, 0) : 0;
 }
 
 static void say_objects(const struct objects *o)
@@ -180,7 +212,8 @@ static void say_objects(const struct objects *o)
         const struct care_watch *watch = o->checking->watch;
 
         if (o->restored > 0)
-                care_say(watch, "repositories", CARE_REPAIRED, "%s: put back %llu lost or damaged objects from its upstream", o->name,
+                care_say(watch, "repositories", o->checking->look_only ? CARE_DAMAGED : CARE_REPAIRED,
+                         "%s: %s %llu lost or damaged objects from its upstream", o->name, o->checking->look_only ? "'solverfs fsck' puts back" : "put back",
                          (unsigned long long)o->restored);
         if (o->lost > 0)
                 care_say(watch, "repositories", o->is_partial ? CARE_NOTE : CARE_DAMAGED,
@@ -192,20 +225,18 @@ static void say_objects(const struct objects *o)
 static int check_commits(struct objects *o, struct history *h)
 {
         struct checking *c = o->checking;
-        uint32_t n = history_count(h), lost = 0;
+        uint32_t lost = 0;
         char first[GIT_OID_HEXSZ + 1] = "";
         int r = 0;
 
-        for (uint32_t i = 0; i < n && r == 0; i++) {
+        for (o->total = history_count(h); o->done < o->total && r == 0; o->done++) {
                 git_oid oid;
 
-                if (i % 1024 == 0)
-                        r = care_step(c, o->what, i, n);
-                if (r < 0 || history_oids(h, i, 1, &oid) != 1)
+                if (history_oids(h, o->done, 1, &oid) != 1)
                         continue;
                 c->report->commits++;
                 if (git_odb_exists(o->odb, &oid) || put_back(o, &oid, NULL))
-                        check_commit(o, &oid);
+                        r = check_commit(o, &oid);
                 else if (lost++ == 0)
                         oid_print(first, sizeof(first), &oid);
         }
@@ -220,14 +251,6 @@ static int check_commits(struct objects *o, struct history *h)
 static void say_ref(void *user, bool mended, const char *line)
 {
         care_say(((struct checking *)user)->watch, "repositories", mended ? CARE_REPAIRED : CARE_DAMAGED, "%s", line);
-}
-
-static void open_upstream(struct objects *o, const char *url)
-{
-        cleanup_git_repository git_repository *upstream = NULL;
-
-        if (history_open_local(url, &upstream) == 0 && upstream && git_repository_odb(&o->upstream, upstream) < 0)
-                log_info("%s: %s", url, git_error_text());
 }
 
 static int check_repository(struct checking *c, const struct solver *s)
@@ -247,8 +270,8 @@ static int check_repository(struct checking *c, const struct solver *s)
         objects.path = git_repository_path(objects.repository);
         if (git_repository_odb(&objects.odb, objects.repository) < 0)
                 care_say(c->watch, "repositories", CARE_DAMAGED, "%s: its objects cannot be read: %s", s->repository, git_error_text());
-        if (!c->look_only && s->recipe->repository)
-                open_upstream(&objects, s->recipe->repository);
+        if (s->recipe->repository && history_open_local(s->recipe->repository, &objects.upstream) < 0)
+                git_repository_free(steal_pointer(objects.upstream));
         r = check_files(&objects);
         if (r == 0 && objects.odb)
                 r = check_commits(&objects, s->history);

@@ -397,10 +397,15 @@ test_that "fsck names what a repository lacks, with the commit and the path" '
 	mkdir away && mv "holed/.git/$file" away/file && mv "holed/.git/$folder" away/folder && run 0 init -q --store third &&
 	run 0 --store third solver add holed holed --recipe recipes/toy.recipe && run 1 --store third fsck &&
 	has out "^damaged	repositories	holed: .* lacks objects .*first in of commit $(git -C holed rev-parse HEAD~1): .*fetch --refetch"'
-test_that "it puts back what upstream has, also for a damaged object, and --look-only does not" '
+test_that "it puts back what upstream has, also for a damaged object, and --look-only says that it would" '
 	cp away/file "holed/.git/$file" && cp away/folder "holed/.git/$folder" && chmod u+w "third/repos/holed.git/$whole" && echo x >"third/repos/holed.git/$whole" &&
-	run 1 --store third fsck -n && has out "$whole is damaged" && run 1 --store third fsck && has out "^repaired	repositories	holed: put back 3 " && ! has out "^damaged" &&
+	run 1 --store third fsck -n && has out "^damaged	repositories	holed: .solverfs fsck. puts back 3 lost or damaged objects" && [ "$(grep -c . out)" = 1 ] && run 1 --store third fsck && has out "^repaired	repositories	holed: put back 3 " && ! has out "^damaged" &&
 	run 0 --store third fsck && git -C third/repos/holed.git fsck --strict'
+test_that "on a full disk a damaged object stays what it is" '
+	random_bytes 9000000 >holed/in/large && git -C holed add in && git -C holed commit -qm large && run 0 --store third solver update holed && large=$(object HEAD:in/large) &&
+	rm -rf third/repos/holed.git/objects/pack/* && mkdir -p "third/repos/holed.git/${large%/*}" && echo x >x && cp x "third/repos/holed.git/$large" && (trap "" XFSZ; ulimit -f 8000; run 1 --store third fsck) &&
+	has out "$large is damaged" && cmp x "third/repos/holed.git/$large" && [ ! -e third/repos/holed.git/objects/put-back ] && run 1 --store third fsck && ! has out "^damaged" &&
+	cmp holed/in/large <(git -C third/repos/holed.git cat-file -p HEAD:in/large)'
 test_that "the way that fsck names works" '
 	rm -f "third/repos/holed.git/$file" && mv holed elsewhere && run 1 --store third fsck && has out "fetch --refetch REPO" &&
 	git -C third/repos/holed.git fetch -q --refetch "$top/elsewhere" && run 0 --store third fsck; r=$?; mv elsewhere holed; (exit $r)'
@@ -408,6 +413,11 @@ test_that "files that a partial clone lacks are a note" '
 	run 0 --store third solver remove holed toy-again && git -C holed config uploadpack.allowFilter true &&
 	git clone -q --bare --filter=blob:none "file://$top/holed" partial && run 0 --store third solver add partial partial --recipe recipes/toy.recipe &&
 	has err "is a partial clone" && run 0 --store third fsck && has out "^note	repositories	partial: .*partial clone, first in/a of commit"'
+test_that "fsck shows its progress within a commit of many folders" '
+	make_repository wide && python3 -c "
+print(\"commit refs/heads/main\ncommitter T <t@example.org> 1700000000 +0000\ndata 0\")
+for i in range(80000): print(f\"M 100644 inline {i % 200}/{i}/a\ndata 0\")" | git -C wide fast-import --quiet && sed "/^.variant/,\$d" recipes/toy.recipe >wide.recipe &&
+	run 0 --store third solver add wide wide --recipe wide.recipe && terminal "$solverfs" --store third fsck && has out "0/1  repository wide"'
 test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs downloads journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
 test_that "gc --keep of ten bytes is a slip" 'run 2 gc --keep 10 && has err "write a unit, such as 10g" && run 2 gc --keep 1048575 && run 0 gc -n --keep 1k'
 test_that "gc --keep 0 takes every program and worktree, and no measurement" '
