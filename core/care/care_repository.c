@@ -213,8 +213,8 @@ static void say_objects(const struct objects *o)
 
         if (o->restored > 0)
                 care_say(watch, "repositories", o->checking->look_only ? CARE_DAMAGED : CARE_REPAIRED,
-                         "%s: %s %llu lost or damaged objects from its upstream", o->name, o->checking->look_only ? "'solverfs fsck' puts back" : "put back",
-                         (unsigned long long)o->restored);
+                         "%s: %s %llu lost or damaged objects from its upstream", o->name,
+                         o->checking->look_only ? "'solverfs fsck' puts back" : "put back", (unsigned long long)o->restored);
         if (o->lost > 0)
                 care_say(watch, "repositories", o->is_partial ? CARE_NOTE : CARE_DAMAGED,
                          "%s: the repository lacks objects of its commits (%llu)%s, first %s: run 'git -C %s fetch --refetch REPO', where REPO "

@@ -52,23 +52,33 @@ static char *named_folder(const char *base, const char *line, size_t n)
         return format_string("%s%s%.*s", absolute ? "" : base, absolute ? "" : "/", (int)n, line);
 }
 
-static int check_objects(const char *objects, unsigned borrowed)
+static int each_objects(const char *objects, unsigned borrowed, int (*fn)(const char *objects))
 {
         cleanup_free char *path = format_string("%s/info/alternates", objects);
         cleanup_blob struct blob alternates = {0};
-        int r = check_folder(objects, 2);
+        int r = fn(objects);
 
-        if (r < 0 || read_file(path, 1 << 20, &alternates) < 0)
+        if (r != 0 || read_file(path, 1 << 20, &alternates) < 0)
                 return r;
         for (const char *line = alternates.data, *end = line + alternates.size; r == 0 && line < end && borrowed > 0;) {
                 size_t n = line_length(line, end);
                 cleanup_free char *other = named_folder(objects, line, n);
 
                 if (n > 0 && line[0] != '#')
-                        r = check_objects(other, borrowed - 1);
+                        r = each_objects(other, borrowed - 1, fn);
                 line += n + 1;
         }
         return r;
+}
+
+int objects_each(const char *objects, int (*fn)(const char *objects))
+{
+        return each_objects(objects, ALTERNATES_MOST, fn);
+}
+
+static int check_objects(const char *objects)
+{
+        return check_folder(objects, 2);
 }
 
 /* The folder that a small file names behind `lead`; free(). NULL: no such file, or it does not begin with `lead`. */
@@ -97,7 +107,7 @@ static int check_git(const char *git)
 
                 r = check_one(path);
         }
-        return r < 0 ? r : check_objects(objects, ALTERNATES_MOST);
+        return r < 0 ? r : objects_each(objects, check_objects);
 }
 
 int regular_files_check(const char *path)

@@ -7,3 +7,6 @@
 /* `path`: a repository, or a checkout with one in .git. -EINVAL with a sentence that names the file. 0 also if it is not a repository, which others
  * report. */
 int regular_files_check(const char *path);
+/* Calls fn with a repository's folder of objects, then with those that it borrows from. Stops at, and returns, fn's first non-zero value. Call
+ * regular_files_check() before. */
+int objects_each(const char *objects, int (*fn)(const char *objects));

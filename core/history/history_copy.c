@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "core/git/regular_files.h"
 #include "core/history/history_internal.h"
 
 static bool is_hex(const char *s, size_t n)
@@ -64,15 +65,23 @@ static int copy_folder(int from, int to, const char *folder, const char *suffix)
         return r < 0 ? r : -errno;
 }
 
-static bool is_partial(int objects)
+static int find_promise(void *, const char *, const char *name)
 {
-        cleanup_dir DIR *d = open_folder(objects, "pack");
-        struct dirent *e;
-        bool found = false;
+        return strstr(name, ".promisor") != NULL;
+}
 
-        while (d && !found && (e = readdir(d)))
-                found = strstr(e->d_name, ".promisor") != NULL;
-        return found;
+static int find_promises(const char *objects)
+{
+        cleanup_free char *packs = format_string("%s/pack", objects);
+
+        return folder_each(packs, find_promise, NULL);
+}
+
+bool history_is_partial(git_repository *git)
+{
+        char objects[PATH_SIZE];
+
+        return path_join(objects, git_repository_commondir(git), "objects") == 0 && objects_each(objects, find_promises) == 1;
 }
 
 /* The time of the packs' last change; zeros if there are none. */
@@ -120,8 +129,5 @@ int history_copy_objects(git_repository *from, git_repository *to)
                 return -errno;
         if (faccessat(from_fd, "info/alternates", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
                 return -EXDEV; /* not all objects are here */
-        if (is_partial(from_fd))
-                log_warning("%s is a partial clone: commits whose files it lacks cannot be built",
-                            git_repository_commondir(from));
         return copy_objects(from_fd, to_fd);
 }

@@ -65,6 +65,22 @@ int index_get_number(struct history *h, struct store_txn *t, const git_oid *oid,
         return r;
 }
 
+/* -- tips ------------------------------------------------------------------------------------------------------- */
+
+struct tips {
+        struct ref_list *refs; /* sorted, and with commits, once these are indexed */
+        git_oid *oids;         /* of the refs, in the order found, then of HEAD if it is on a commit */
+        size_t n;
+};
+
+static void tips_done(struct tips *t)
+{
+        ref_list_unref(t->refs);
+        free(t->oids);
+        *t = (struct tips){0};
+}
+#define cleanup_tips cleanup(tips_done)
+
 /* -- new commits ------------------------------------------------------------------------------------------------ */
 
 struct batch {
@@ -135,47 +151,56 @@ static int batch_write(struct history *h, struct batch *b)
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
-struct unreadable {
-        git_repository *git;
-        git_odb *odb;
-        git_oid oid;
-};
-
-static int find_unreadable(const git_oid *oid, void *user)
+/* Looks at a commit or a tag, and adds where it leads to. */
+static int look_behind(git_repository *git, const git_oid *oid, git_oid **list, size_t *n)
 {
-        struct unreadable *u = user;
-        cleanup_git_commit git_commit *c = NULL;
-        git_object_t type;
-        size_t size;
+        cleanup_git_object git_object *o = NULL;
+        int r = git_object_lookup(&o, git, oid, GIT_OBJECT_ANY);
 
-        if (git_odb_read_header(&size, &type, u->odb, oid) < 0 || type != GIT_OBJECT_COMMIT || git_commit_lookup(&c, u->git, oid) == 0)
-                return 0;
-        u->oid = *oid;
-        return 1;
+        if (r < 0)
+                return r == GIT_ENOTFOUND ? 0 : commit_error(oid);
+        for (unsigned i = 0; git_object_type(o) == GIT_OBJECT_COMMIT && i < git_commit_parentcount((git_commit *)o); i++) {
+                list_grow(*list, *n);
+                (*list)[(*n)++] = *git_commit_parent_id((git_commit *)o, i);
+        }
+        if (git_object_type(o) == GIT_OBJECT_TAG) {
+                list_grow(*list, *n);
+                (*list)[(*n)++] = *git_tag_target_id((git_tag *)o);
+        }
+        return 0;
 }
 
-int history_name_unreadable(git_repository *git)
+int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n_tips)
 {
-        cleanup_git_odb git_odb *odb = NULL;
-        struct unreadable u = {.git = git};
+        cleanup_free git_oid *list = NULL;
+        struct oid_set seen = {0};
+        size_t n = 0;
+        int r = 0;
 
-        if (git_repository_odb(&odb, git) < 0)
-                return 0;
-        u.odb = odb;
-        return git_odb_foreach(odb, find_unreadable, &u) == 1 ? commit_error(&u.oid) : 0;
+        for (size_t i = 0; r == 0 && i < n_tips; i++) {
+                list_grow(list, n);
+                list[n++] = tips[i];
+                while (r == 0 && n > 0) {
+                        const git_oid oid = list[--n];
+
+                        r = oid_set_add(&seen, &oid) ? look_behind(git, &oid, &list, &n) : 0;
+                }
+        }
+        oid_set_done(&seen);
+        return r;
 }
 
-static int walk_error(struct history *h, git_repository *git)
+static int walk_error(struct history *h, git_repository *git, const struct tips *tips)
 {
         cleanup_free char *reason = copy_string(git_error_text());
-        int r = history_name_unreadable(git);
+        int r = history_name_unreadable(git, tips->oids, tips->n);
 
         return r < 0 ? r
                      : errorf(-EIO, "the history in %s cannot be walked: %s; it is damaged, or was made from a shallow or partial clone", h->path,
                               reason);
 }
 
-static int index_commits(struct history *h, git_repository *git, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
+static int index_commits(struct history *h, git_repository *git, const struct tips *tips, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
 {
         cleanup_free struct batch *b = allocate(1, sizeof(*b));
         uint32_t fresh = 0, number;
@@ -190,7 +215,7 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
                 if (r == 0 && b->n == BATCH)
                         r = batch_write(h, b);
                 if (r == 0)
-                        r = e < 0 ? walk_error(h, git) : batch_add(b, git, &oid);
+                        r = e < 0 ? walk_error(h, git, tips) : batch_add(b, git, &oid);
                 fresh++;
         }
         if (r == 0 && b->n > 0)
@@ -202,21 +227,7 @@ static int index_commits(struct history *h, git_repository *git, git_revwalk *wa
         return r;
 }
 
-/* -- tips ------------------------------------------------------------------------------------------------------- */
-
-struct tips {
-        struct ref_list *refs; /* sorted, and with commits, once these are indexed */
-        git_oid *oids;         /* of the refs, in the order found, then of HEAD if it is on a commit */
-        size_t n;
-};
-
-static void tips_done(struct tips *t)
-{
-        ref_list_unref(t->refs);
-        free(t->oids);
-        *t = (struct tips){0};
-}
-#define cleanup_tips cleanup(tips_done)
+/* -- refs ------------------------------------------------------------------------------------------------------- */
 
 /* Adds the commit that a ref leads to, through tags. A broken ref, or one that leads to no commit, is left out. */
 static void add_tip(struct tips *tips, git_reference *ref)
@@ -398,7 +409,7 @@ static int begin_walk(struct history *h, git_repository *git, const struct tips 
                 if (history_number(h, &tips->oids[i], &number) < 0) /* a tip of the index may stand on a lost commit */
                         r = git_revwalk_push(*ret, &tips->oids[i]);
         if (r < 0)
-                return walk_error(h, git);
+                return walk_error(h, git, tips);
         for (size_t i = 0; i < old->n; i++) {
                 struct commit c;
 
@@ -437,7 +448,7 @@ int history_index(struct history *h, git_repository *git, const struct progress 
         if (r == 0)
                 r = begin_walk(h, git, &tips, old, &walk);
         if (r == 0)
-                r = index_commits(h, git, walk, p, ret_new);
+                r = index_commits(h, git, &tips, walk, p, ret_new);
         if (r == 0)
                 r = number_refs(h, &tips);
         if (r == 0)

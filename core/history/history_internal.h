@@ -106,9 +106,9 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 /* Indexes all new commits that the repository's refs reach, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
-/* For a failed walk, as libgit2 does not say on which commit it failed: looks at all of the repository's. -EIO, with its name: one that is there cannot
- * be read. 0: none. */
-int history_name_unreadable(git_repository *git);
+/* For a failed walk from these commits or tags, as libgit2 does not say on which commit it failed. -EIO, with its name: one that is there cannot be
+ * read. 0: none. */
+int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n);
 
 #define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
 #define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
@@ -118,8 +118,13 @@ int history_make_bare(const char *path, const char *url, git_repository **ret);
 /* Copies all objects as files. After a failure `to` is unusable. */
 int history_copy_objects(git_repository *from, git_repository *to);
 
+/* True if some of its packs, or of those that it borrows from, come from a partial clone. */
+bool history_is_partial(git_repository *git);
+/* Warns of files and folders that commits of `git`, which came from a partial clone, lack. */
+int history_tell_lacking(git_repository *git, const char *url, const struct progress *p);
+
 /* Copies new objects, and sets branches, tags and HEAD as in the other repository. With `under` ("refs/submodules/<x>/") branches and tags go there,
- * and HEAD stays. */
+ * and HEAD stays. Of a partial clone, takes what is there. */
 int history_fetch_local(git_repository *from, git_repository *to, const char *under, const struct progress *p);
 
 /* Makes an address absolute. *ret_local: the repository of a local address, checked (no fifos in place of files, not shallow); NULL for a remote one. */

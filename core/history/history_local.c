@@ -109,16 +109,51 @@ static int collect_wants(git_repository *from, struct wants *ret)
 
 /* -- objects ---------------------------------------------------------------------------------------------------- */
 
-static int pack_error(int r, git_repository *from)
+#define DEPTH_MOST 2048 /* of folders: a deeper one is in no path */
+
+struct objects {
+        git_repository *from;
+        git_odb *there, *here;
+        git_packbuilder *pack; /* NULL: looks only for what is lacking */
+        git_revwalk *walk;
+        bool walk_failed;    /* libgit2 does not say at which commit */
+        bool is_partial;     /* may lack files and folders */
+        struct oid_set seen; /* files and folders */
+        const git_oid *commit;
+        uint64_t n_lacking;
+        git_oid first; /* the first commit with something lacking */
+};
+
+static void objects_done(struct objects *o)
+{
+        git_odb_free(o->there);
+        git_odb_free(o->here);
+        git_packbuilder_free(o->pack);
+        git_revwalk_free(o->walk);
+        oid_set_done(&o->seen);
+}
+#define cleanup_objects cleanup(objects_done)
+
+static int name_unreadable(git_repository *from, const struct wants *w)
+{
+        cleanup_free git_oid *tips = allocate(w->n + 1, sizeof(*tips));
+
+        for (size_t i = 0; i < w->n; i++)
+                tips[i] = w->list[i].target;
+        tips[w->n] = w->head_oid;
+        return history_name_unreadable(from, tips, w->n + w->has_head_oid);
+}
+
+static int pack_error(int r, const struct objects *o, const struct wants *w)
 {
         cleanup_free char *reason = copy_string(git_error_text());
-        int e = git_errno(r), unreadable = e == -EIO ? history_name_unreadable(from) : 0;
+        int e = git_errno(r), unreadable = o->walk_failed ? name_unreadable(o->from, w) : 0;
 
         if (e == -ECANCELED)
                 return errorf(e, "interrupted");
         if (unreadable < 0)
                 return unreadable;
-        return errorf(e == -ENOENT ? -EIO : e, "cannot get the objects of %s: %s%s", git_repository_path(from), reason,
+        return errorf(e == -ENOENT ? -EIO : e, "cannot get the objects of %s: %s%s", git_repository_path(o->from), reason,
                       r == GIT_ENOTFOUND ? "; it is damaged, or a shallow or partial clone" : "");
 }
 
@@ -168,22 +203,109 @@ static int hide_ours(git_repository *to, git_revwalk *walk)
 }
 
 /* Sets up the walk over the commits whose objects are to be packed: pushes those missing here, hides those on both sides. */
-static int begin_walk(git_repository *from, git_repository *to, const struct wants *w, git_packbuilder *pack, git_revwalk *walk)
+static int begin_walk(struct objects *o, git_repository *to, const struct wants *w)
 {
-        cleanup_git_odb git_odb *here = NULL;
-        int r = git_repository_odb(&here, to);
+        int r = git_repository_odb(&o->here, to);
 
         for (size_t i = 0; r == 0 && i < w->n; i++)
-                r = want_object(from, here, &w->list[i].target, pack, walk);
+                r = want_object(o->from, o->here, &w->list[i].target, o->pack, o->walk);
         if (r == 0 && w->has_head_oid)
-                r = want_object(from, here, &w->head_oid, pack, walk);
-        return r == 0 ? hide_ours(to, walk) : r;
+                r = want_object(o->from, o->here, &w->head_oid, o->pack, o->walk);
+        return r == 0 ? hide_ours(to, o->walk) : r;
+}
+
+/* 1: it is there, and was not seen before. */
+static int take_object(struct objects *o, const git_oid *oid, const char *name)
+{
+        int r = 0;
+
+        if (!oid_set_add(&o->seen, oid) || (o->here && git_odb_exists_ext(o->here, oid, GIT_ODB_LOOKUP_NO_REFRESH)))
+                return 0;
+        if (o->is_partial && !git_odb_exists_ext(o->there, oid, GIT_ODB_LOOKUP_NO_REFRESH)) {
+                if (o->n_lacking++ == 0)
+                        o->first = *o->commit;
+                return 0;
+        }
+        if (o->pack)
+                r = git_packbuilder_insert(o->pack, oid, name);
+        return r < 0 ? r : 1;
+}
+
+static int take_tree(struct objects *o, const git_oid *oid, unsigned depth)
+{
+        cleanup_git_tree git_tree *tree = NULL;
+        int r = depth < DEPTH_MOST ? take_object(o, oid, NULL) : 0;
+
+        if (r <= 0)
+                return r;
+        r = git_tree_lookup(&tree, o->from, oid);
+        for (size_t i = 0; r >= 0 && i < git_tree_entrycount(tree); i++) {
+                const git_tree_entry *e = git_tree_entry_byindex(tree, i);
+
+                if (git_tree_entry_type(e) == GIT_OBJECT_TREE)
+                        r = take_tree(o, git_tree_entry_id(e), depth + 1);
+                else if (git_tree_entry_type(e) == GIT_OBJECT_BLOB)
+                        r = take_object(o, git_tree_entry_id(e), git_tree_entry_name(e));
+        }
+        return MIN(r, 0);
+}
+
+static int take_commit(struct objects *o, const git_oid *oid)
+{
+        cleanup_git_commit git_commit *commit = NULL;
+        int r = git_commit_lookup(&commit, o->from, oid);
+
+        o->commit = oid;
+        if (r == 0 && o->pack)
+                r = git_packbuilder_insert(o->pack, oid, NULL);
+        return r < 0 ? r : take_tree(o, git_commit_tree_id(commit), 0);
+}
+
+static int take_commits(struct objects *o, const struct progress *p)
+{
+        uint64_t n = 0;
+        git_oid oid;
+        int k = 0, r = git_revwalk_sorting(o->walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME | GIT_SORT_REVERSE);
+
+        while (r == 0 && (k = git_revwalk_next(&oid, o->walk)) == 0)
+                r = progress_step(p, "looking at the files of commits", n++, 0) < 0 ? GIT_EUSER : take_commit(o, &oid);
+        o->walk_failed = k < 0 && k != GIT_ITEROVER;
+        return o->walk_failed ? k : r;
+}
+
+static void tell_lacking(const struct objects *o, const char *from)
+{
+        if (o->n_lacking > 0)
+                log_warning("%s is a partial clone, and lacks files of its commits (%" PRIu64 "), first of %s: what needs them cannot be built", from,
+                            o->n_lacking, oid_text(&o->first));
+}
+
+int history_tell_lacking(git_repository *git, const char *url, const struct progress *p)
+{
+        cleanup_objects struct objects o = {.from = git, .is_partial = true};
+        int r = git_repository_odb(&o.there, git);
+
+        if (r == 0)
+                r = git_revwalk_new(&o.walk, git);
+        if (r == 0)
+                r = git_revwalk_push_glob(o.walk, "refs/*");
+        if (r == 0)
+                r = take_commits(&o, p);
+        tell_lacking(&o, url);
+        return r == GIT_EUSER ? errorf(-ECANCELED, "interrupted") : 0; /* damage is told by who reads it */
+}
+
+/* fsck tells by it what came from a partial clone. */
+static int mark_pack(const struct objects *o, const char *folder)
+{
+        cleanup_free char *mark = format_string("%s/pack-%s.promisor", folder, git_packbuilder_name(o->pack));
+
+        return o->n_lacking > 0 ? write_file_atomic(mark, "", 0, 0400) : 0;
 }
 
 static int pack_missing(git_repository *from, git_repository *to, const struct wants *w, const struct progress *p)
 {
-        cleanup_git_packbuilder git_packbuilder *pack = NULL;
-        cleanup_git_revwalk git_revwalk *walk = NULL;
+        cleanup_objects struct objects o = {.from = from, .is_partial = history_is_partial(from)};
         char folder[PATH_SIZE];
         int r = path_join(folder, git_repository_commondir(to), "objects/pack");
 
@@ -191,18 +313,23 @@ static int pack_missing(git_repository *from, git_repository *to, const struct w
                 r = make_dirs(folder, 0700);
         if (r < 0)
                 return r;
-        r = git_packbuilder_new(&pack, from);
+        r = git_repository_odb(&o.there, from);
         if (r == 0)
-                r = git_packbuilder_set_callbacks(pack, on_pack, (void *)p);
+                r = git_packbuilder_new(&o.pack, from);
         if (r == 0)
-                r = git_revwalk_new(&walk, from);
+                r = git_packbuilder_set_callbacks(o.pack, on_pack, (void *)p);
         if (r == 0)
-                r = begin_walk(from, to, w, pack, walk);
+                r = git_revwalk_new(&o.walk, from);
         if (r == 0)
-                r = git_packbuilder_insert_walk(pack, walk);
-        if (r == 0 && git_packbuilder_object_count(pack) > 0)
-                r = git_packbuilder_write(pack, folder, 0400, NULL, NULL);
-        return r < 0 ? pack_error(r, from) : 0;
+                r = begin_walk(&o, to, w);
+        if (r == 0)
+                r = take_commits(&o, p);
+        if (r == 0 && git_packbuilder_object_count(o.pack) > 0)
+                r = git_packbuilder_write(o.pack, folder, 0400, NULL, NULL);
+        if (r < 0)
+                return pack_error(r, &o, w);
+        tell_lacking(&o, git_repository_path(from));
+        return mark_pack(&o, folder);
 }
 
 /* -- refs ------------------------------------------------------------------------------------------------------- */

@@ -391,6 +391,7 @@ test_that "fsck finds a damaged repository" '
 	chmod u+w "$f" && cp "$f" kept && printf "\1\2\3" | dd of="$f" bs=1 seek=20 conv=notrunc status=none && run 1 fsck && has out "^damaged	repositories"; r=$?; cp kept "$f"; (exit $r)'
 git init -q -b main holed && git -C holed config user.name T && git -C holed config user.email t@example.org && mkdir holed/in &&
 	for i in 1 2 3; do echo $i >holed/in/a; git -C holed add in && git -C holed commit -qm $i; done
+sed '/^.variant/,$d' recipes/toy.recipe >wide.recipe
 object() { git -C holed rev-parse "$1" | sed 's,..,objects/&/,'; }
 file=$(object HEAD~1:in/a) folder=$(object HEAD~1:in) whole=$(object HEAD:in/a)
 test_that "fsck names what a repository lacks, with the commit and the path" '
@@ -409,14 +410,21 @@ test_that "on a full disk a damaged object stays what it is" '
 test_that "the way that fsck names works" '
 	rm -f "third/repos/holed.git/$file" && mv holed elsewhere && run 1 --store third fsck && has out "fetch --refetch REPO" &&
 	git -C third/repos/holed.git fetch -q --refetch "$top/elsewhere" && run 0 --store third fsck; r=$?; mv elsewhere holed; (exit $r)'
-test_that "files that a partial clone lacks are a note" '
+test_that "files that a partial clone lacks are told when it is added, and are a note" '
 	run 0 --store third solver remove holed toy-again && git -C holed config uploadpack.allowFilter true &&
 	git clone -q --bare --filter=blob:none "file://$top/holed" partial && run 0 --store third solver add partial partial --recipe recipes/toy.recipe &&
-	has err "is a partial clone" && run 0 --store third fsck && has out "^note	repositories	partial: .*partial clone, first in/a of commit"'
+	has err "is a partial clone, and lacks files of its commits .4., first of $(git -C holed rev-parse HEAD~3):" && run 0 --store third fsck &&
+	has out "^note	repositories	partial: .*[(]4[)].*partial clone, first in/a of commit $(git -C holed rev-parse HEAD~3)"'
+test_that "the same of a clone that borrows its objects from a partial one" '
+	git clone -q --bare --shared partial borrower && run 0 --store third solver add borrower borrower --recipe wide.recipe && has err "partial clone, and lacks files of its commits .4., first of" &&
+	run 0 --store third fsck && has out "^note	repositories	borrower: .*[(]4[)].*partial clone" && run 4 --store third build borrower HEAD && has err "lacks in/a .*partial clone"'
+test_that "an update from a partial clone takes what is there" '
+	echo 5 >holed/in/b && git -C holed add in && git -C holed commit -qm 5 && git -C partial fetch -q origin main:main && run 0 --store third solver update partial &&
+	has err "lacks files of its commits .*, first of $(git -C holed rev-parse HEAD):" && run 0 --store third fsck && [ "$(git -C third/repos/partial.git rev-parse main)" = "$(git -C holed rev-parse main)" ]'
 test_that "fsck shows its progress within a commit of many folders" '
 	make_repository wide && python3 -c "
 print(\"commit refs/heads/main\ncommitter T <t@example.org> 1700000000 +0000\ndata 0\")
-for i in range(80000): print(f\"M 100644 inline {i % 200}/{i}/a\ndata 0\")" | git -C wide fast-import --quiet && sed "/^.variant/,\$d" recipes/toy.recipe >wide.recipe &&
+for i in range(80000): print(f\"M 100644 inline {i % 200}/{i}/a\ndata 0\")" | git -C wide fast-import --quiet &&
 	run 0 --store third solver add wide wide --recipe wide.recipe && terminal "$solverfs" --store third fsck && has out "0/1  repository wide"'
 test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs downloads journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
 test_that "gc --keep of ten bytes is a slip" 'run 2 gc --keep 10 && has err "write a unit, such as 10g" && run 2 gc --keep 1048575 && run 0 gc -n --keep 1k'

@@ -159,6 +159,7 @@ update 1 "is not a git repository" "upstream is no repository any more" 'rm .git
 update 1 "fetch --unshallow" "upstream is shallow now" 'git rev-parse HEAD >.git/shallow'
 update 4 "refs/heads/main of .* cannot be read" "the new commit is damaged" 'over $(loose HEAD)'
 update 4 "cannot get the objects" "a new file is damaged" 'over $(loose HEAD:toy.sh)'
+update 4 "cannot get the objects.*damaged" "a new file is damaged, and so is a commit of no branch" 'over $(loose HEAD:toy.sh); echo x | git hash-object -t commit --literally -w --stdin'
 update 4 "cannot get the objects" "a new tree is lost" 'rm -f $(loose HEAD^{tree})'
 update 4 "cannot read the refs" "the refs cannot be read" 'echo garbage >.git/packed-refs'
 test_that "one that fails keeps no other from its update" 'run 4 solver update && has out "^toy	0	3" && serves'
