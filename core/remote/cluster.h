@@ -49,10 +49,15 @@ void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
 int cluster_machine(struct cluster *c, char ret[PATH_SIZE]);
 void cluster_know_machine(struct cluster *c, const char *machine); /* the store's; workers of another machine leave */
 
+#define CLUSTER_PROBE_KEPT (14 * 24 * 3600) /* seconds; the node may have gone, or be in another cluster by now */
+struct cluster_probe {
+        uint64_t ns;
+        int64_t at; /* seconds of the clock */
+};
 /* A probe of another process's worker; of a node that comes here, ours counts. */
-void cluster_know_probe(struct cluster *c, const char *host, uint64_t ns);
+void cluster_know_probe(struct cluster *c, const char *host, const struct cluster_probe *probe);
 /* Calls fn, which calls nothing here, with the least probe of each node that came here. */
-void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, uint64_t ns), void *user);
+void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, const struct cluster_probe *probe), void *user);
 
 /* A slot for one run after another. `most_ns`: the longest time of a run, 0: not known; workers that end sooner are left out. `waiting`: the number
  * of askers, this one included; workers are launched for them. Does not wait. -EAGAIN if none is free; `look` is called when one may be. -EIO with a

@@ -103,7 +103,7 @@ struct cluster {
         char why[4096];
         struct probed {
                 char *host;
-                uint64_t ns; /* its least time */
+                struct cluster_probe least;
                 bool is_ours; /* it came here */
         } * probed; /* owned */
         size_t n_probed;

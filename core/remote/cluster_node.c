@@ -259,20 +259,29 @@ int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice b
 
 /* -- slow nodes, by the probe that each worker reports -- */
 
+static bool is_old(const struct probed *p)
+{
+        return now_seconds() > p->least.at + CLUSTER_PROBE_KEPT;
+}
+
 static void judge_probes(struct cluster *c)
 {
-        const struct probed *least = c->probed, *most = c->probed;
+        const struct probed *least = NULL, *most = NULL;
         bool was_even = !c->uneven[0];
 
-        for (size_t i = 1; i < c->n_probed; i++) {
-                least = c->probed[i].ns < least->ns ? &c->probed[i] : least;
-                most = c->probed[i].ns > most->ns ? &c->probed[i] : most;
+        for (size_t i = 0; i < c->n_probed; i++) {
+                const struct probed *p = &c->probed[i];
+
+                if (is_old(p))
+                        continue;
+                least = !least || p->least.ns < least->least.ns ? p : least;
+                most = !most || p->least.ns > most->least.ns ? p : most;
         }
         c->uneven[0] = '\0';
-        if ((double)most->ns <= CLUSTER_UNEVEN * (double)least->ns)
+        if (!most || (double)most->least.ns <= CLUSTER_UNEVEN * (double)least->least.ns)
                 return;
         snprintf(c->uneven, sizeof(c->uneven), "%.80s takes %.2f times as long as %.80s for the same probe", most->host,
-                 (double)most->ns / (double)least->ns, least->host);
+                 (double)most->least.ns / (double)least->least.ns, least->host);
         if (was_even)
                 log_warning("cluster %s: %s; their times stand under one machine", c->settings.name, c->uneven);
 }
@@ -297,27 +306,28 @@ static void note_probe(struct cluster *c, const char *host, uint64_t ns)
         if (ns == 0)
                 return;
         p = probed_of(c, host);
-        p->ns = p->is_ours ? MIN(p->ns, ns) : ns;
+        if (!p->is_ours || ns <= p->least.ns || is_old(p))
+                p->least = (struct cluster_probe){ns, now_seconds()};
         p->is_ours = true;
         judge_probes(c);
 }
 
-void cluster_know_probe(struct cluster *c, const char *host, uint64_t ns)
+void cluster_know_probe(struct cluster *c, const char *host, const struct cluster_probe *probe)
 {
         struct probed *p;
 
         pthread_mutex_lock(&c->lock);
         p = probed_of(c, host);
-        p->ns = p->is_ours ? p->ns : ns;
+        p->least = p->is_ours ? p->least : *probe;
         pthread_mutex_unlock(&c->lock);
 }
 
-void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, uint64_t ns), void *user)
+void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, const struct cluster_probe *probe), void *user)
 {
         pthread_mutex_lock(&c->lock);
         for (size_t i = 0; i < c->n_probed; i++)
                 if (c->probed[i].is_ours)
-                        fn(user, c->probed[i].host, c->probed[i].ns);
+                        fn(user, c->probed[i].host, &c->probed[i].least);
         pthread_mutex_unlock(&c->lock);
 }
 

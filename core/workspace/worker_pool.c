@@ -206,17 +206,21 @@ void pool_will_build(struct worker_pool *p)
 
 /* -- probes in the store -- */
 
-#define PROBE_KEPT (14 * 24 * 3600) /* seconds; the node may have gone, or be in another cluster by now */
+#define PROBES "cluster/%.100s/probe/" /* all versions' */
 
 static const char *probe_key(const struct worker_pool *p, const char *host, char ret[STORE_KEY_MAX])
 {
-        snprintf(ret, STORE_KEY_MAX, "cluster/%.100s/probe/%.40s/%.256s", p->name, SOLVERFS_VERSION, host);
+        snprintf(ret, STORE_KEY_MAX, PROBES "%.40s/%.256s", p->name, SOLVERFS_VERSION, host);
         return ret;
 }
 
-static bool is_old(const struct store_walk *row)
+/* False: it is too old to say anything. */
+static bool read_probe(const struct store_walk *row, struct cluster_probe *ret)
 {
-        return row->value.size != 16 || now_seconds() > (int64_t)key_get_u64((const uint8_t *)row->value.data + 8) + PROBE_KEPT;
+        if (row->value.size != 16)
+                return false;
+        *ret = (struct cluster_probe){key_get_u64(row->value.data), (int64_t)key_get_u64((const uint8_t *)row->value.data + 8)};
+        return now_seconds() <= ret->at + CLUSTER_PROBE_KEPT;
 }
 
 /* An error is not told, here and below, as only a warning depends on this. */
@@ -225,23 +229,25 @@ static void learn_probes(struct worker_pool *p)
         char key[STORE_KEY_MAX];
         cleanup_walk struct store_walk each = {
                 .store = workspace_store(p->workspace), .table = TABLE_META, .prefix = slice_string(probe_key(p, "", key))};
+        struct cluster_probe probe;
 
         while (store_walk(&each) > 0) {
                 cleanup_free char *host = copy_prefix((const char *)each.key.data + each.prefix.size, each.key.size - each.prefix.size);
 
-                if (!is_old(&each))
-                        cluster_know_probe(p->cluster, host, key_get_u64(each.value.data));
+                if (read_probe(&each, &probe))
+                        cluster_know_probe(p->cluster, host, &probe);
         }
 }
 
 static int forget_old_probes(const struct worker_pool *p, struct store_txn *t)
 {
-        char key[STORE_KEY_MAX];
-        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_META, .prefix = slice_string(probe_key(p, "", key))};
+        cleanup_free char *prefix = format_string(PROBES, p->name);
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_META, .prefix = slice_string(prefix)};
+        struct cluster_probe probe;
         int r = 0;
 
         while (r == 0 && (r = store_walk(&each)) > 0)
-                r = is_old(&each) ? store_delete(t, TABLE_META, each.key) : 0;
+                r = read_probe(&each, &probe) ? 0 : store_delete(t, TABLE_META, each.key);
         return r;
 }
 
@@ -252,14 +258,14 @@ struct sharing {
         size_t n;
 };
 
-static void put_probe(void *user, const char *host, uint64_t ns)
+static void put_probe(void *user, const char *host, const struct cluster_probe *probe)
 {
         struct sharing *s = user;
         char key[STORE_KEY_MAX];
         uint8_t value[16];
 
-        key_u64(value, ns);
-        key_u64(value + 8, (uint64_t)now_seconds());
+        key_u64(value, probe->ns);
+        key_u64(value + 8, (uint64_t)probe->at);
         if (s->r == 0 && s->txn)
                 s->r = store_put(s->txn, TABLE_META, slice_string(probe_key(s->pool, host, key)), SLICE(value, sizeof(value)));
         s->n++;

@@ -177,5 +177,67 @@ START_TEST(test_a_node_that_no_longer_comes_is_forgotten)
 }
 END_TEST
 
+static int read_probes(void *user, struct store_txn *t)
+{
+        cleanup_walk struct store_walk each = {.txn = t, .table = TABLE_META, .prefix = slice_string("cluster/lab/probe/")};
+        int64_t *ret = user;
+        int r;
+
+        *ret = 0;
+        while ((r = store_walk(&each)) > 0)
+                *ret = *ret == 0 ? (int64_t)key_get_u64((const uint8_t *)each.value.data + 8) : -1;
+        return r;
+}
+
+/* The time in the store's one row; -1: there are more. */
+static int64_t time_of_the_probe(void)
+{
+        int64_t at;
+
+        assert_ok(store_update(workspace_store(workspace), read_probes, &at));
+        return at;
+}
+
+static int put_old(void *, struct store_txn *t)
+{
+        uint8_t value[16] = {0};
+
+        return store_put(t, TABLE_META, slice_string("cluster/lab/probe/0.0.9/n5"), SLICE(value, sizeof(value)));
+}
+
+START_TEST(test_a_probe_of_an_older_version_is_forgotten)
+{
+        open_store();
+        assert_ok(store_update(workspace_store(workspace), put_old, NULL));
+        workspace = workspace_close(workspace);
+        uneven_in_a_command("n7", 20000000);
+        open_store();
+        ck_assert_int_gt(time_of_the_probe(), 0);
+        workspace = workspace_close(workspace);
+}
+END_TEST
+
+START_TEST(test_a_probe_is_as_old_as_the_hello_that_brought_it)
+{
+        struct worker_pool *p;
+        struct cluster_slot *slot;
+        int64_t came;
+
+        write_probe("n3", 10000000);
+        p = open_with(says_hello, 1, no_look);
+        assert_ok(pool_lease(p, 0, never, NULL, &slot));
+        came = now_seconds();
+        while (now_seconds() <= came + 1)
+                usleep(100000);
+        pool_release(p, slot);
+        pool_attach(p, NULL, NULL);
+        pool_share(p);
+        ck_assert_int_le(time_of_the_probe(), came);
+        ck_assert_int_gt(time_of_the_probe(), 0);
+        close_place(p);
+}
+END_TEST
+
 SUITE("worker_pool", test_a_lease_asks_for_no_worker_of_jobs_that_have_gone, test_a_lease_that_is_over,
-      test_nodes_of_separate_commands_are_compared, test_a_node_that_no_longer_comes_is_forgotten)
+      test_nodes_of_separate_commands_are_compared, test_a_node_that_no_longer_comes_is_forgotten,
+      test_a_probe_of_an_older_version_is_forgotten, test_a_probe_is_as_old_as_the_hello_that_brought_it)
