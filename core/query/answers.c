@@ -321,14 +321,15 @@ int dispute_find(struct workspace *w, const struct case_info *info, const struct
 /* A row's value: the version, the numbers of solver and case, the seed, the limits, the commit. */
 enum { SEED_AT = 1 + 4 + 4, SEED_SIZE = 1 + 8 };
 
-/* By solver, case, commit and machine. */
+/* By solver, case, commit and machine, whatever the version. */
 static int compare_groups(const struct note *a, const struct note *b)
 {
         const void *x = note_commit(a), *y = note_commit(b);
 
         if (!x || !y)
                 return (x != NULL) - (y != NULL);
-        return memcmp(a->value.data, b->value.data, SEED_AT) ?: memcmp(x, y, GIT_OID_RAWSZ) ?: strcmp(note_machine(a) ?: "", note_machine(b) ?: "");
+        return memcmp(a->value.data + 1, b->value.data + 1, SEED_AT - 1) ?: memcmp(x, y, GIT_OID_RAWSZ) ?:
+               strcmp(note_machine(a) ?: "", note_machine(b) ?: "");
 }
 
 static int compare_seeds(const struct note *a, const struct note *b)

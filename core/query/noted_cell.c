@@ -6,6 +6,7 @@
 
 #define NOTE_VERSION     3
 #define WITHOUT_CPU_TIME 2 /* the version of before */
+#define WITH_MACHINE     4 /* the same with a machine's name at the end */
 #define MACHINE_MARK     '@' /* no second column has it */
 #define CELL_SIZE        (1 + 4 + 4 + 1 + 8 + 8 + 8 + GIT_OID_RAWSZ)
 
@@ -13,15 +14,15 @@
 
 void transfer_numbers(struct transfer *t, struct remeasured *c)
 {
-        const bool is_old = !t->to && record_left(&t->from) > 0 && *t->from.at == WITHOUT_CPU_TIME;
+        const uint8_t version = !t->to && record_left(&t->from) > 0 ? *t->from.at : NOTE_VERSION;
 
-        transfer_version(t, is_old ? WITHOUT_CPU_TIME : NOTE_VERSION);
+        transfer_version(t, version == WITHOUT_CPU_TIME || version == WITH_MACHINE ? version : NOTE_VERSION);
         transfer_u32(t, &c->solver);
         transfer_u32(t, &c->info);
         transfer_bool(t, &c->has_seed);
         transfer_u64(t, &c->seed);
         transfer_u64(t, &c->wall_ns);
-        if (!is_old)
+        if (version != WITHOUT_CPU_TIME)
                 transfer_u64(t, &c->cpu_ns);
 }
 
@@ -52,6 +53,10 @@ int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f
         buffer_add(&b, rest.data, rest.size);
         if (f->cell->machine)
                 buffer_addf(&b, "%c%s", MACHINE_MARK, f->cell->machine);
+        if (buffer_error(&b) < 0)
+                return -ENOMEM;
+        if (f->cell->machine)
+                b.data[0] = WITH_MACHINE;
         return store_put(t, TABLE_META, slice_string(row), SLICE(b.data, b.size));
 }
 

@@ -2,7 +2,7 @@
  * limits). Its reader looks the fact up, and skips the row if the case or the solver was removed or the answer was measured again.
  *
  * Rows are in TABLE_META. <fact> is a digest of the fact's key. The value is the cell, followed by the second column,
- * then '@' and the name of the machine if the fact was imported from another one:
+ * then '@' and the name of the machine if the fact was imported from another one (version 4; in some stores 3):
  *
  *     wrong/<fact>                           the answer contradicts the case's status
  *     disturbed/<fact>      tries            every sample was disturbed (disturbed.h)

@@ -1,6 +1,7 @@
 #include "tests/support/test.h"
 
 #include "core/query/cell_value.h"
+#include "core/query/noted_cell.h"
 #include "core/query/query.h"
 
 struct row {
@@ -102,4 +103,56 @@ START_TEST(test_wrong)
 }
 END_TEST
 
-SUITE("cell_value", test_limits_in_seconds_lose_no_nanosecond, test_lower_median, test_disturbed, test_result, test_wrong)
+/* -- notes of cells -- */
+
+static void put_row(struct workspace *w, const char *key, const char *machine)
+{
+        struct solver solver = {.number = 7};
+        struct case_info info = {.id = 3};
+        struct cell cell = {.solver = &solver, .info = &info, .machine = machine};
+        struct store_update u = {.store = workspace_store(w)};
+
+        while (store_update_begins(&u))
+                u.r = note_set(u.txn, "said/", &(struct noted_fact){.cell = &cell, .key = slice_string(key)}, true, slice_string("su?"));
+        assert_ok(u.r);
+}
+
+/* Programs of before read version 3, and take all behind the cell for the letters. */
+START_TEST(test_a_row_of_another_machine_has_a_version_of_its_own)
+{
+        struct workspace *w;
+        cleanup_notes struct notes notes = {0};
+        unsigned n_named = 0;
+
+        assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        put_row(w, "ours", NULL);
+        put_row(w, "theirs", "depot");
+        assert_ok(notes_read(w, "said/", &notes));
+        ck_assert_uint_eq(notes.n, 2);
+        for (size_t i = 0; i < notes.n; i++) {
+                struct note *row = &notes.list[i];
+                const bool is_named = note_machine(row);
+
+                for (char version = is_named ? 4 : 3; version >= 3; version--) { /* 3: of before */
+                        struct transfer t;
+                        struct remeasured cell;
+
+                        ck_assert(version == 3 || row->value.data[0] == version);
+                        row->value.data[0] = version;
+                        t = (struct transfer){.from = record_of(SLICE(row->value.data, row->value.size))};
+                        transfer_numbers(&t, &cell);
+                        ck_assert_int_eq(t.from.error, 0);
+                        ck_assert_uint_eq(cell.solver, 7);
+                        ck_assert_uint_eq(note_rest(row).size, 3);
+                        ck_assert(!is_named || strcmp(note_machine(row), "depot") == 0);
+                }
+                n_named += is_named;
+        }
+        ck_assert_uint_eq(n_named, 1);
+        workspace_close(w);
+}
+END_TEST
+
+SUITE("cell_value", test_limits_in_seconds_lose_no_nanosecond, test_lower_median, test_disturbed, test_result, test_wrong,
+      test_a_row_of_another_machine_has_a_version_of_its_own)
