@@ -404,8 +404,8 @@ test_that "it puts back what upstream has, also for a damaged object, and --look
 	run 0 --store third fsck && git -C third/repos/holed.git fsck --strict'
 test_that "on a full disk a damaged object stays what it is" '
 	random_bytes 9000000 >holed/in/large && git -C holed add in && git -C holed commit -qm large && run 0 --store third solver update holed && large=$(object HEAD:in/large) &&
-	rm -rf third/repos/holed.git/objects/pack/* && mkdir -p "third/repos/holed.git/${large%/*}" && echo x >x && cp x "third/repos/holed.git/$large" && (trap "" XFSZ; ulimit -f 8000; run 1 --store third fsck) &&
-	has out "$large is damaged" && cmp x "third/repos/holed.git/$large" && [ ! -e third/repos/holed.git/objects/put-back ] && run 1 --store third fsck && ! has out "^damaged" &&
+	rm -rf third/repos/holed.git/objects/pack/* && mkdir -p "third/repos/holed.git/${large%/*}" && echo x >damage && cp damage "third/repos/holed.git/$large" && (trap "" XFSZ; ulimit -f 8000; run 1 --store third fsck) &&
+	has out "$large is damaged" && cmp damage "third/repos/holed.git/$large" && [ ! -e third/repos/holed.git/objects/put-back ] && run 1 --store third fsck && ! has out "^damaged" &&
 	cmp holed/in/large <(git -C third/repos/holed.git cat-file -p HEAD:in/large)'
 test_that "the way that fsck names works" '
 	rm -f "third/repos/holed.git/$file" && mv holed elsewhere && run 1 --store third fsck && has out "fetch --refetch REPO" &&
