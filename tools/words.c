@@ -1,5 +1,6 @@
 #include "words.h"
 
+#include "core/query/cell_answer.h"
 #include "core/query/machines.h"
 #include "core/study/base/version.h"
 
@@ -181,6 +182,16 @@ void command_tell_wrong(const struct cell *cell, const struct fact *f)
         wrong_line(cell, f, &line);
         command_worse(STATUS_FAILED);
         alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
+}
+
+bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f)
+{
+        cleanup_buffer struct buffer line = {0};
+
+        not_started_line(s, commit, f, &line);
+        if (line.size > 0)
+                say("%s", line.data);
+        return line.size > 0;
 }
 
 static void refuse_named(const struct recipe *recipe, char *const *words, size_t n)

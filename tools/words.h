@@ -72,6 +72,8 @@ void command_note_tools(struct solver *s, const uint32_t *list, size_t n);
 void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build);
 /* Prints the alarm about a wrong answer. */
 void command_tell_wrong(const struct cell *cell, const struct fact *f);
+/* Says by note() or complain() why the commit's program did not begin. False: it did. */
+bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f);
 /* Leaves out, with a note, the cases that the solver does not take. One that a word names alone is complained about, which shows in the exit status. Ends
  * the command if it takes none. */
 void command_keep_format(const struct solver *s, char *const *words, size_t n, struct case_selection *cases);

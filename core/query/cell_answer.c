@@ -1,6 +1,7 @@
 #include "core/query/cell_answer.h"
 
 #include "cache/base/json.h"
+#include "core/query/programs.h"
 #include "core/run/effort.h"
 #include "core/run/fact_query.h"
 
@@ -11,6 +12,16 @@ const char *cell_check(const struct cell *cell, const struct fact *f, bool dispu
         if (disputed)
                 return "DISPUTED";
         return f && verdict_is_decided(f->verdict) && f->verdict == cell->info->status ? "correct" : "-";
+}
+
+void not_started_line(const struct solver *s, uint32_t commit, const struct fact *f, struct buffer *ret)
+{
+        char name[COMMIT_NAME_SIZE];
+
+        if (!f->not_started)
+                return;
+        program_name_at(s, commit, name);
+        buffer_addf(ret, "%s %s: %s; once that is mended, 'solverfs run --again' measures anew", s->recipe->name, name, f->not_started);
 }
 
 int cell_print(struct workspace *w, const struct recipe *recipe, const struct case_info *info, const struct fact *f, enum cell_file file,

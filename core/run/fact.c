@@ -9,6 +9,7 @@ static void fact_free(struct fact *f)
         blob_done(&f->out);
         blob_done(&f->err);
         blob_done(&f->json);
+        free(f->not_started);
         free(f);
 }
 DEFINE_REFS(fact, fact_free)
@@ -80,9 +81,8 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
         return in_time;
 }
 
-/* -- the store's form: a head of 136 bytes, then four byte strings, whose sizes it gives; if the seventh byte is 1, a size and the answers -- */
-
-#define UNUSED 1 /* zero bytes after the first seven */
+/* -- the store's form: a head of 136 bytes, then four byte strings, whose sizes it gives; if the seventh byte is 1, a size and the answers; if the eighth
+ * is 1, a size and why the program did not begin -- */
 
 struct fields { /* in the order of the record */
         bool *flags[4];
@@ -109,7 +109,7 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         for (size_t i = 0; i < ARRAY_SIZE(x.flags); i++)
                 record_put_u8(ret, *x.flags[i]);
         record_put_u8(ret, f->answers.size > 0);
-        buffer_add(ret, (const uint8_t[UNUSED]){0}, UNUSED);
+        record_put_u8(ret, f->not_started != NULL);
         for (size_t i = 0; i < ARRAY_SIZE(x.numbers); i++)
                 record_put_u64_le(ret, *x.numbers[i]);
         for (size_t i = 0; i < ARRAY_SIZE(x.bytes); i++)
@@ -119,6 +119,10 @@ int fact_encode(const struct fact *f, struct buffer *ret)
         if (f->answers.size > 0)
                 record_put_u64_le(ret, f->answers.size);
         buffer_add(ret, f->answers.data, f->answers.size);
+        if (f->not_started) {
+                record_put_u64_le(ret, strlen(f->not_started));
+                buffer_adds(ret, f->not_started);
+        }
         return buffer_error(ret);
 }
 
@@ -128,7 +132,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         const struct fields x = fields_of(f);
         struct record rec = record_of(bytes);
         uint64_t sizes[ARRAY_SIZE(x.bytes)];
-        bool has_answers;
+        bool has_answers, has_not_started;
         int r;
 
         f->refs = 1;
@@ -139,7 +143,7 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         for (size_t i = 0; i < ARRAY_SIZE(x.flags); i++)
                 *x.flags[i] = record_bool(&rec);
         has_answers = record_bool(&rec);
-        record_slice(&rec, UNUSED);
+        has_not_started = record_bool(&rec);
         for (size_t i = 0; i < ARRAY_SIZE(x.numbers); i++)
                 *x.numbers[i] = record_u64_le(&rec);
         for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
@@ -151,6 +155,8 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
                         record_blob(&rec, sizes[i], x.bytes[i]);
         if (has_answers)
                 record_blob(&rec, record_u64_le(&rec), &f->answers);
+        if (has_not_started)
+                f->not_started = record_string(&rec, record_u64_le(&rec));
         r = record_end(&rec, "a fact");
         if (r == 0)
                 *ret = steal_pointer(f);

@@ -37,6 +37,7 @@ struct fact {
         struct blob answers;  /* of a script with several check-sat: when each was answered (fact_query.h); empty: not known */
         struct blob out, err; /* the kept output of the chosen sample */
         struct blob json;     /* run.json */
+        char *not_started;    /* why the program did not begin, in a sentence; NULL: it did, or it is a fact written before this was kept */
 };
 
 DECLARE_REFS(fact)

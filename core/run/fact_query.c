@@ -84,6 +84,7 @@ int fact_of_query(const struct fact *f, uint32_t query, struct fact **ret)
         q->verdict = a.verdict;
         q->results = (struct blob){.data = line, .size = strlen(line), .owned = line};
         q->answers = q->out = q->err = q->json = (struct blob){0};
+        q->not_started = f->not_started ? copy_string(f->not_started) : NULL;
         q->memory = a.memory;
         if (a.verdict != VERDICT_TIMEOUT) { /* its time is the limit, as for every timeout */
                 const double share = f->wall_ns == 0 ? 0 : (double)a.ns / (double)f->wall_ns;

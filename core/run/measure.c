@@ -285,20 +285,21 @@ static json_t *samples_json(const struct measurement *m)
         return array;
 }
 
-static json_t *end_json(const struct execute_result *r)
+static json_t *end_json(const struct run_result *result)
 {
         static const char *const names[] = {
                 [END_EXIT] = "exit",     [END_SIGNAL] = "signal",       [END_TIMEOUT] = "timeout",     [END_MEMORY] = "memory",
                 [END_OUTPUT] = "output", [END_PROCESSES] = "processes", [END_CANCELLED] = "cancelled", [END_NOEXEC] = "noexec",
         };
+        const struct execute_result *r = &result->run;
         json_t *end = json_pack("{s:s}", "reason", names[r->end]);
 
         if (r->end == END_EXIT)
                 json_object_set_new(end, "status", json_integer(r->code));
         else if (r->end == END_SIGNAL)
                 json_object_set_new(end, "signal", json_string(sigabbrev_np(r->code) ? sigabbrev_np(r->code) : "?"));
-        else if (r->end == END_NOEXEC)
-                json_object_set_new(end, "error", json_string(strerror(r->code)));
+        if (result->not_started)
+                json_object_set_new(end, "error", json_printable(result->not_started));
         return end;
 }
 
@@ -341,7 +342,7 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
         json_object_update_new(j, json_pack("{ss so so}", "verdict", verdict_name(f->verdict), "answers", verdict_list(t->verdicts.list, t->verdicts.n),
                                             "expected", verdict_list(q->expected, q->n_expected)));
         cell_numbers(f, j);
-        json_object_update_new(j, json_pack("{so so so so so sI so ss ss so so}", "end", end_json(&t->run), "effort", effort_json(&t->efforts), "limits",
+        json_object_update_new(j, json_pack("{so so so so so sI so ss ss so so}", "end", end_json(t), "effort", effort_json(&t->efforts), "limits",
                                             limits_json(&f->limits), "surroundings", surroundings_json(x), "samples", samples_json(m), "chosen",
                                             (json_int_t)m->chosen, "rusage", rusage_json(&t->run), "method", t->run.method, "memory-means", MEMORY_MEANS,
                                             "stdout", stream_json(t->run.out_size, &t->run.out, t->run.out_cut), "stderr",
@@ -411,6 +412,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
                 return r;
         f->out = t->result.run.out;
         f->err = t->result.run.err;
+        f->not_started = steal_pointer(t->result.not_started);
         t->result.run.out = t->result.run.err = (struct blob){0};
         *ret = steal_pointer(f);
         return 0;

@@ -339,17 +339,37 @@ static int check_executed(const struct runner *r, const struct execute_result *r
         return 0;
 }
 
-/* A program that was not started has printed nothing: its stderr says why. */
-static void say_not_started(struct execute_result *run)
+/* Why the program did not begin; NULL: it did. */
+static char *why_not_started(const struct execute_result *run)
 {
+        const struct slice library = run->end == END_EXIT && run->code == 127 ? missing_library(run) : SLICE(NULL, 0);
+        struct buffer b = {0};
+
+        if (run->end != END_NOEXEC && library.size == 0)
+                return NULL;
+        buffer_adds(&b, "the program cannot be executed: ");
+        if (library.size > 0) {
+                buffer_adds(&b, "it needs the shared library ");
+                buffer_add_safe(&b, library.data, MIN(library.size, (size_t)NAME_MAX));
+                buffer_adds(&b, ", which is missing");
+        } else {
+                buffer_addf(&b, "%s%s", strerror(run->code),
+                            run->code == ENOENT    ? "; its interpreter or loader is missing"
+                            : run->code == ENOEXEC ? "; it is no program of this machine, and names no interpreter"
+                                                   : "");
+        }
+        return b.data;
+}
+
+/* A program that was not executed has printed nothing: its stderr says why. */
+static void say_not_started(struct run_result *result)
+{
+        struct execute_result *run = &result->run;
         char *text;
 
         if (run->end != END_NOEXEC || run->err.size > 0)
                 return;
-        text = format_string(RUNNER_NOT_STARTED "%s%s\n", strerror(run->code),
-                             run->code == ENOENT    ? "; its interpreter or loader is missing"
-                             : run->code == ENOEXEC ? "; it is no program of this machine, and names no interpreter"
-                                                    : "");
+        text = format_string("%s\n", result->not_started);
         blob_done(&run->err);
         run->err = (struct blob){.data = text, .size = strlen(text), .owned = text};
         run->err_size = run->err.size;
@@ -367,7 +387,9 @@ static int read_result(struct runner *r, size_t questions, struct run_result *re
         verdict_read(r->options.recipe->format, questions, &ret->run, &ret->verdicts);
         effort_read(r->effort, &ret->run, &ret->efforts);
         ret->verdict = ret->verdicts.last;
-        say_not_started(&ret->run);
+        if (ret->verdict == VERDICT_ERROR)
+                ret->not_started = why_not_started(&ret->run);
+        say_not_started(ret);
         if (ret->run.guessed && ret->verdict <= VERDICT_UNKNOWN) /* it answered, so it did not lack anything */
                 ret->run.end = END_EXIT;
         return 0;
@@ -494,6 +516,7 @@ void run_result_done(struct run_result *r)
         execute_result_done(&r->run);
         verdicts_done(&r->verdicts);
         effort_values_done(&r->efforts);
+        free(steal_pointer(r->not_started));
 }
 
 enum run_again run_again(struct run_tries *t, int r)

@@ -112,13 +112,12 @@ struct run_input {
         size_t questions;   /* number of its check-sat; 0: not known (verdict.h) */
 };
 
-#define RUNNER_NOT_STARTED "the program cannot be executed: " /* the stderr of such a run; the reason follows */
-
 struct run_result {
         enum verdict verdict;         /* = verdicts.last */
         struct verdicts verdicts;     /* one for each check-sat */
         struct execute_result run;    /* end, code, doubt; wall and CPU time; peak memory; stdout, stderr */
         struct effort_values efforts; /* one for each of the recipe's patterns; labels are the runner's */
+        char *not_started;            /* why the program did not begin, in a sentence; NULL: it did */
 };
 void run_result_done(struct run_result *r);
 

@@ -212,11 +212,14 @@ struct slice missing_library(const struct execute_result *r)
         static const char words[] = "error while loading shared libraries: ";
         const struct slice err = SLICE(r->err.data, r->err.size);
         const char *at = contains(err, "cannot open shared object file") ? memmem(err.data, err.size, words, strlen(words)) : NULL;
+        size_t n;
 
         if (!at)
                 return SLICE(NULL, 0);
         at += strlen(words);
-        return SLICE(at, (size_t)((const char *)err.data + err.size - at));
+        for (n = 0; at + n < (const char *)err.data + err.size && at[n] != ':' && at[n] != '\n';)
+                n++;
+        return SLICE(at, n);
 }
 
 /* True if the output has a text that solvers, C++'s runtime and the loader print when an allocation fails. Under a limit on address space, a program that

@@ -56,6 +56,6 @@ static inline enum verdict verdict_believed(const struct verdicts *v)
 /* True if an answer contradicts the case's own status (sat against unsat). expected[i] is VERDICT_UNKNOWN if the case states none. */
 bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected);
 
-/* The loader's words about a shared library that is not on this machine, from its name to the end of the output; empty: none is missing. They belong
- * to `r`. A library for which there is no memory is not missing. */
+/* The name of a shared library that the loader did not find on this machine; empty: none is missing. It belongs to `r`. A library for which there is no
+ * memory is not missing. */
 struct slice missing_library(const struct execute_result *r);

@@ -59,11 +59,11 @@ static int state_value(struct session *s, fuse_ino_t ino, const char *name, stru
                 buffer_adds(ret, job_state_name(state.state));
         else if (strcmp(name, "reason") == 0 && state.reason)
                 buffer_adds(ret, state.reason);
+        else if (strcmp(name, "reason") == 0 && state.state == JOB_READY && n.route->reason)
+                n.route->reason(s->tree, &n, ret);
         else if (strcmp(name, "job") == 0 && state.job > 0)
                 buffer_addf(ret, "%llu", (unsigned long long)state.job);
-        else
-                return -ENODATA;
-        return 0;
+        return ret->size > 0 ? 0 : -ENODATA;
 }
 
 static void reply_xattr(fuse_req_t req, int r, const struct buffer *b, size_t size)

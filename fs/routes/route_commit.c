@@ -365,6 +365,16 @@ static int cell_answer(struct tree *t, const struct node *n, struct value *v, st
         return r < 0 ? r : print_cell(t, n, info, run->fact, run->build, ret);
 }
 
+static void cell_reason(struct tree *t, const struct node *n, struct buffer *ret)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(fact_unrefp) struct fact *f = NULL;
+        struct cell cell;
+
+        if (tree_cell(t, n, &cell, &info) == 0 && tree_fact(t, n, &cell, true, &f) == 0)
+                not_started_line(n->solver, cell.commit, f, ret);
+}
+
 /* The later of the commit's and the case's time, so that it does not change when the value becomes ready; a deliberate re-measurement changes it. */
 static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
@@ -654,7 +664,7 @@ static int setting_entries(struct tree *t, const struct node *dir, const struct 
 }
 
 #define COMMIT_TEXT IN(KIND_COMMIT), .type = NODE_FILE, .content = commit_text_content, .mtime = commit_time
-#define CELL_VALUE .type = NODE_COMPUTED, .content = cell_content, .query = cell_query, .answer = cell_answer, .mtime = cell_mtime
+#define CELL_VALUE .type = NODE_COMPUTED, .content = cell_content, .query = cell_query, .answer = cell_answer, .reason = cell_reason, .mtime = cell_mtime
 #define CELL_FILE  IN(KIND_CELL), CELL_VALUE
 #define QUERY_FILE IN(KIND_QUERY), CELL_VALUE
 

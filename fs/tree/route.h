@@ -106,6 +106,8 @@ struct route {
         int (*query)(struct tree *t, const struct node *n, struct query **ret);
         /* The file's content from the query's value, without reading the store. */
         int (*answer)(struct tree *t, const struct node *n, struct value *v, struct buffer *ret);
+        /* Why a stored value is none of the solver's. Adds nothing if it is. May be NULL. */
+        void (*reason)(struct tree *t, const struct node *n, struct buffer *ret);
         /* Instead of `content` and `answer`, for files that the query puts into a folder, which takes a moment even for a stored value. `kept`: 1 if it
          * is stored, else 0, or -errno. `answer_fd`: the descriptor that the value holds. `waits_for`: the query whose state is shown until then. */
         int (*kept)(struct tree *t, const struct node *n);

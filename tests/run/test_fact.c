@@ -30,6 +30,7 @@ static struct fact example(enum verdict v)
                 .json = BLOB("{}"),
                 .waited_ns = NSEC_PER_SEC,
                 .answers = BLOB("0123456789abcdef"),
+                .not_started = "it has no interpreter",
         };
 }
 
@@ -60,9 +61,17 @@ START_TEST(test_round_trip)
         ck_assert_int_eq(g->remeasured, f.remeasured);
         ck_assert(blob_is(&g->results, &f.results) && blob_is(&g->out, &f.out) && blob_is(&g->err, &f.err) &&
                   blob_is(&g->json, &f.json) && blob_is(&g->answers, &f.answers) && blob_is(&brief->answers, &f.answers));
+        ck_assert_str_eq(g->not_started, f.not_started);
+        ck_assert_str_eq(brief->not_started, f.not_started);
         ck_assert(blob_is(&brief->results, &f.results));
         ck_assert_uint_eq(brief->out.size + brief->err.size + brief->json.size, 0);
         ck_assert_uint_eq(brief->wall_ns, f.wall_ns);
+        f.not_started = NULL;
+        b.size = 0;
+        assert_ok(fact_encode(&f, &b));
+        fact_unref(g);
+        assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
+        ck_assert_ptr_null(g->not_started);
 }
 END_TEST
 

@@ -223,13 +223,19 @@ START_TEST(test_limits)
                 enum verdict verdict;
                 const char *results;
                 const char *reason;
+                const char *not_started;
         } rows[] = {
                 {"#!/bin/sh\necho unsat\nsleep 100\n", VERDICT_TIMEOUT, "unsat\ntimeout\n", "timeout"},
                 {"#!/bin/sh\nwhile :; do :; done\n", VERDICT_TIMEOUT, "timeout\n", "timeout"},
                 {"#!/usr/bin/perl\n$x='x'; while (1) { $x .= $x; }\n", VERDICT_MEMOUT, "memout\n", NULL},
                 {"#!/bin/sh\nexec yes sat\n", VERDICT_ERROR, NULL, "output"},
                 {"#!/bin/sh\nexit 3\n", VERDICT_ERROR, "error\n", "exit"},
-                {"#!/no/such/interpreter\n", VERDICT_ERROR, "error\n", "noexec"},
+                {"#!/no/such/interpreter\n", VERDICT_ERROR, "error\n", "noexec",
+                 "the program cannot be executed: No such file or directory; its interpreter or loader is missing"},
+                {"", VERDICT_ERROR, "error\n", "noexec",
+                 "the program cannot be executed: Exec format error; it is no program of this machine, and names no interpreter"},
+                {"#!/bin/sh\necho 'toy: error while loading shared libraries: libnone.so.1: cannot open shared object file: No such file' >&2\nexit 127\n",
+                 VERDICT_ERROR, "error\n", "exit", "the program cannot be executed: it needs the shared library libnone.so.1, which is missing"},
                 {"#!/bin/sh\necho '(error \"x\")'\nexit 1\n", VERDICT_ERROR, "error\n", "exit"},
         };
 
@@ -251,8 +257,10 @@ START_TEST(test_limits)
                 j = json_of(f);
                 if (rows[i].reason)
                         ck_assert_str_eq(string_at(json_object_get(j, "end"), "reason"), rows[i].reason);
-                if (rows[i].reason && strcmp(rows[i].reason, "noexec") == 0)
-                        ck_assert(blob_equals(&f->err, "the program cannot be executed: No such file or directory; its interpreter or loader is missing\n"));
+                ck_assert_pstr_eq(f->not_started, rows[i].not_started);
+                ck_assert_pstr_eq(json_string_value(json_object_get(json_object_get(j, "end"), "error")), rows[i].not_started);
+                if (rows[i].not_started && strcmp(rows[i].reason, "noexec") == 0)
+                        ck_assert(f->err.size == strlen(rows[i].not_started) + 1 && memcmp(f->err.data, rows[i].not_started, f->err.size - 1) == 0);
                 json_decref(j);
                 fact_unref(f);
                 ck_assert(is_empty(scratch));

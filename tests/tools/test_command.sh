@@ -334,10 +334,16 @@ unsanitized as_root "a machine without bubblewrap, or with too few threads or pr
 	{ SOLVERFS_EXEC=/nothing "$solverfs" run --seed 77 toy v1 1 >out 2>err; [ $? = 4 ]; } && has err "SOLVERFS_EXEC" &&
 	mkdir -m 777 small && cp -a "$SOLVERFS_STORE" small/s && chown -R 12345 small/s && chmod 711 "$top" &&
 	{ (cd small; ulimit -Su 1; setpriv --reuid 12345 --clear-groups "$solverfs" --store s run --seed 78 toy v1 1) >out 2>err; [ $? = 4 ]; } && has err "Resource temporarily"; r=$?; chmod 700 "$top"; (exit $r)'
-test_that "a program that cannot be started is an error, and run says why" '
-	git init -q crlf && printf "#!/bin/sh\r\necho sat\n" >crlf/p && chmod +x crlf/p && git -C crlf add p && git -C crlf -c user.name=x -c user.email=x commit -qm p &&
-	toy_recipe crlf "build = true" "output = p" &&
-	run 0 -q solver add crlf crlf -r crlf.recipe && run 0 run crlf HEAD 1 && has out "	error	" && has err "crlf .*cannot be executed: No such file"'
+crlf() { printf "#!/bin/sh$1\necho sat\n" >crlf/p && git -C crlf add p && git -C crlf -c user.name=x -c user.email=x commit -qm p; }
+not_begun='crlf [0-9a-f]{12}: the program cannot be executed: No such file or directory; its interpreter or loader is missing; once that is mended, .solverfs run --again. measures anew$'
+test_that "a program that cannot be started is an error, and each command says why in the same words" '
+	git init -q crlf && : >crlf/p && chmod +x crlf/p && crlf "" && crlf "\r" && toy_recipe crlf "build = true" "output = p" &&
+	run 0 -q solver add crlf crlf -r crlf.recipe && run 0 run crlf HEAD 1 && has out "	error	" && has err "^solverfs: $not_begun" &&
+	run 0 history crlf 1 --all && has err "^$not_begun" && run 0 history crlf 1 --known && has err "^$not_begun" &&
+	run 0 compare crlf@HEAD~1 crlf@HEAD 1 && has err "^solverfs: $not_begun" &&
+	run 0 localize crlf --reference HEAD~1 --target HEAD 1 && has err "^solverfs: $not_begun" && [ "$(grep -c "cannot be executed" err)" = 1 ] &&
+	run 0 report crlf --output page.html && grep -q "cannot be executed: No such file" page.html &&
+	{ run 0 watch crlf --once || run 6 watch crlf --once; } && has err "^$not_begun"'
 test_that "a small soft limit on the stack is raised, a small hard one is refused with a sentence" '
 	(ulimit -Ss 64; run 0 run --seed 79 toy v1 1) && (ulimit -s 64; run 4 case list) && has err "a stack may have 64 KiB.*ulimit -Hs"'
 cat >inodes.sh <<'END'

@@ -37,6 +37,12 @@ test_that "a file that a shell writes, which is empty at its first close, is not
 	echo "; full" >"$mnt/cases/full.smt2" && run 0 case remove full.smt2 && : >"$mnt/cases/void.smt2" && await "grep -q \"was not added: .void.smt2. is empty\" store/log" && ! grep "full.smt2. is empty" store/log'
 test_that "mounting there again is refused" 'run 1 mount "$mnt" && has err "already"'
 test_that "the command and the mount share what is known" 'run 0 run toy v1 a.smt2 --print time && cmp -s out "$mnt/toy/commits/v1/cases/1/time"'
+not_begun='crlf [0-9a-f]{12}: the program cannot be executed: No such file or directory; its interpreter or loader is missing'
+test_that "a cell whose program did not begin says why in an attribute" '
+	git init -q crlf && printf "#!/bin/sh\r\necho sat\n" >crlf/p && chmod +x crlf/p && git -C crlf add p && git -C crlf -c user.name=x -c user.email=x commit -qm p &&
+	toy_recipe crlf "build = true" "output = p" && run 0 -q solver add crlf crlf -r crlf.recipe && await "[ -d \"$mnt/crlf\" ]" &&
+	[ "$(cat "$mnt/crlf/head/cases/1/result")" = error ] && getfattr --absolute-names -n user.solverfs.reason "$mnt/crlf/head/cases/1/time" >out && has out "$not_begun" &&
+	! getfattr -n user.solverfs.reason "$mnt/toy/commits/v1/cases/1/time" >out 2>err && has err "No such attribute"'
 test_that "a new commit shows after solver update, without a new mount" '
 	echo "# 4" >>toy/toy.sh && toy_commit 4 fourth && run 0 solver update && await "[ -d \"$mnt/toy/commits/$(git -C toy rev-parse HEAD)\" ]"'
 test_that "doctor knows the mount" 'run 0 doctor || run 1 doctor; has out "^mount	ok	.*/mnt serves"'

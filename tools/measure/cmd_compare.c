@@ -237,6 +237,13 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
         }
 }
 
+static void tell_not_started(const struct compare *o, const struct comparing_table *t)
+{
+        for (int side = 0; side < 2; side++)
+                if (t->not_started[side])
+                        command_tell_not_started(complain, o->options.version[side].solver, o->options.version[side].commit, t->not_started[side]);
+}
+
 /* Notes what the pairs do not show. */
 static void tell_chance(const struct compare *o, const struct comparing_table *t)
 {
@@ -278,6 +285,7 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
                 tell_unbuildable(o, t);
                 return STATUS_FAILED;
         }
+        tell_not_started(o, t);
         tell_chance(o, t);
         bad = tell_answers(t);
         for (size_t i = 0; i < o->cases.n && o->fail_ratio > 0; i++) {

@@ -62,6 +62,12 @@ static void tell_unbuildable(struct recording *o, size_t at, const struct build_
         o->unbuildable[at] = true;
 }
 
+static void tell_not_started(struct recording *o, size_t at, const struct fact *f)
+{
+        if (!o->unbuildable[at])
+                o->unbuildable[at] = command_tell_not_started(note, common.solver, o->line.list[at], f);
+}
+
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *)
 {
         struct recording *o = user;
@@ -84,6 +90,8 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 tell_unbuildable(o, w.at, run->build);
         else if (run->fact->wrong)
                 command_tell_wrong(&cell, run->fact);
+        else
+                tell_not_started(o, w.at, run->fact);
 }
 
 static void add_want(struct recording *o, size_t at, size_t test, unsigned seed)
@@ -220,7 +228,7 @@ static void print(const struct case_history *h, const struct steps *steps, const
         json_decref(list);
 }
 
-static void show_case(const struct recording *o, size_t test, const struct revisions *known)
+static void show_case(struct recording *o, size_t test, const struct revisions *known)
 {
         cleanup_case_history struct case_history h = {0};
         cleanup_steps struct steps steps = {0};
@@ -230,12 +238,14 @@ static void show_case(const struct recording *o, size_t test, const struct revis
         struct cell cell = cell_of(o, 0, test);
 
         command_must(case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h));
-        for (size_t i = 0, at = 0; i < h.n; i++) { /* wrong answers that answered() has not reported */
+        for (size_t i = 0, at = 0; i < h.n; i++) { /* what answered() has not reported */
                 while (o->line.list[at] != h.list[i].commit)
                         at++;
                 cell = cell_of(o, at, test);
                 if (h.list[i].fact && h.list[i].fact->wrong && o->cells[test][at].seen != HISTORY_MEASURED)
                         command_tell_wrong(&cell, h.list[i].fact);
+                if (h.list[i].fact)
+                        tell_not_started(o, at, h.list[i].fact);
         }
         case_history_steps(&h, &steps, &points);
         if (o->svg) {

@@ -129,15 +129,8 @@ static void tell_unbuildable(struct running *o, size_t revision, const struct bu
 /* Once for each revision: all its cases show the same. */
 static void tell_not_started(struct running *o, size_t revision, const struct fact *f)
 {
-        static const char start[] = RUNNER_NOT_STARTED;
-        const size_t n = sizeof(start) - 1;
-        const char *end = f->err.size > 0 ? memchr(f->err.data, '\n', f->err.size) : NULL;
-
-        if (f->verdict != VERDICT_ERROR || !end || f->err.size <= n || memcmp(f->err.data, start, n) != 0 || o->unbuildable[revision])
-                return;
-        complain("%s %s: %.*s", common.solver->recipe->name, commit_label(common.solver, o->revisions.list[revision]).s,
-                 (int)(end - (const char *)f->err.data), (const char *)f->err.data);
-        o->unbuildable[revision] = true;
+        if (!o->unbuildable[revision])
+                o->unbuildable[revision] = command_tell_not_started(complain, common.solver, o->revisions.list[revision], f);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)

@@ -190,13 +190,9 @@ static void first_words(const struct execute_result *x, struct buffer *ret)
 bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
 {
         const struct slice library = missing_library(x);
-        const char *name = library.data;
-        size_t n = 0;
 
-        while (n < library.size && n + 1 < RUN_WORDS && name[n] != ':' && name[n] != '\n')
-                n++;
-        snprintf(ret, RUN_WORDS, "%.*s", (int)n, name ?: "");
-        return name != NULL;
+        snprintf(ret, RUN_WORDS, "%.*s", (int)MIN(library.size, (size_t)RUN_WORDS), (const char *)library.data ?: "");
+        return library.size > 0;
 }
 
 /* True if the program starts; otherwise prints a problem. */

@@ -226,6 +226,37 @@ static int localize(struct localizing *o, const struct case_selection *cases)
         return r < 0 ? fail(r) : STATUS_OK;
 }
 
+static void tell_not_started_at(const struct localizing *o, uint32_t commit, struct case_info *info, struct revisions *told)
+{
+        const struct cell cell = localization_cell(&o->options, commit, info);
+        cleanup(fact_unrefp) struct fact *f = NULL;
+
+        for (size_t i = 0; i < told->n; i++)
+                if (told->list[i] == commit)
+                        return;
+        if (run_find(common.workspace, &cell, true, &f) < 0 || !command_tell_not_started(complain, common.solver, commit, f))
+                return;
+        list_grow(told->list, told->n);
+        told->list[told->n++] = commit;
+}
+
+/* Of the ends and the culprits. */
+static void tell_not_started(const struct localizing *o, const struct case_selection *cases)
+{
+        cleanup_revisions struct revisions told = {0};
+
+        for (size_t i = 0; i < cases->n; i++) {
+                const struct localized_culprit *c;
+                uint32_t commit;
+
+                tell_not_started_at(o, o->options.reference, cases->list[i], &told);
+                tell_not_started_at(o, o->options.target, cases->list[i], &told);
+                for (size_t at = 0; o->results[i] && (c = localized_slowdown(o->results[i], &at));)
+                        if (culprit_commit(common.solver, c, &commit) == 0)
+                                tell_not_started_at(o, commit, cases->list[i], &told);
+        }
+}
+
 /* -- showing ------------------------------------------------------------------------------------------------------ */
 
 static int print(const struct localizing *o, size_t n)
@@ -404,6 +435,7 @@ void cmd_localize(int argc, char **argv)
         if (o.by_answer)
                 find_answers(&o.options, &cases);
         r = localize(&o, &cases);
+        tell_not_started(&o, &cases);
         shown = print(&o, cases.n); /* after an interruption: the finished ones */
         command_worse(MAX(r, shown));
 }

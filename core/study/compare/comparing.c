@@ -56,6 +56,7 @@ void comparing_free(struct comparing *c)
         for (int side = 0; side < 2; side++) {
                 solver_unref(c->options.version[side].solver);
                 free(c->table.label[side]);
+                fact_unref(c->table.not_started[side]);
         }
         free(c->table.families);
         free((void *)c->options.cases);
@@ -273,6 +274,7 @@ struct taken_list {
         bool has_effort;
         double seconds; /* of the cell's value */
         int64_t newest;
+        struct fact **not_started; /* of the table */
         struct taken *list; /* by number */
         size_t n;
 };
@@ -322,6 +324,8 @@ static int take_all(struct comparing *c, const struct cell *cell, struct taken_l
                 return r;
         ret->seconds = f ? fact_seconds(f) : NAN;
         ret->newest = f ? fact_moment(f) : 0;
+        if (f && f->not_started && !*ret->not_started)
+                *ret->not_started = fact_ref(f);
         cell_limits(cell, &limits);
         if (f && cell->machine && cell->wall_ns == 0)
                 limits = f->limits;
@@ -403,6 +407,7 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
         e->next[pair] = 0;
         for (int side = 0; side < 2 && r == 0; side++) {
                 taken[side].seconds = NAN;
+                taken[side].not_started = &c->table.not_started[side];
                 r = cell_of(c, i, pair, side, false, &cells[side]);
                 if (r == 0)
                         r = take_all(c, &cells[side], &taken[side]);

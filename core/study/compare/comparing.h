@@ -74,6 +74,7 @@ struct comparing_table {
         char *why;           /* for one of them: its name and a sentence */
         bool idle_seed[2];   /* the version's effort is the same under all seeds, on each case */
         bool unbuildable[2]; /* the version cannot be built */
+        struct fact *not_started[2]; /* one of the version's runs whose program did not begin; owns a ref; NULL: none */
         int64_t newest;      /* seconds; the newest known result; 0: none */
         char sha[2][GIT_OID_HEXSZ + 1];
         char *label[2]; /* "toy v1.2", or "toy 1a2b3c4d5e6f" if no tag names the commit */

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "core/run/cell_file.h"
+#include "core/query/cell_answer.h"
 
 /* -- numbers as text ---------------------------------------------------------------------------------------------- */
 
@@ -345,6 +345,15 @@ void comparison_write_markdown(const struct comparing_table *t, size_t most, str
         markdown_headline(t, ret);
         comparison_write_line(t, ret);
         buffer_adds(ret, ".\n\n");
+        for (int side = 0; side < 2; side++) {
+                const struct comparing_version *v = &t->options->version[side];
+                cleanup_buffer struct buffer line = {0};
+
+                if (t->not_started[side])
+                        not_started_line(v->solver, v->commit, t->not_started[side], &line);
+                if (line.size > 0)
+                        buffer_addf(ret, "%s.\n\n", line.data);
+        }
         markdown_numbers(t, ret);
         for (enum comparison_list list = 0; list < N_COMPARISON_LISTS; list++)
                 markdown_changes(t, list, most, ret);

@@ -224,6 +224,15 @@ static int write_top(struct report *r, struct buffer *b)
         return e;
 }
 
+static void add_list(const char *heading, const struct buffer *items, struct buffer *ret)
+{
+        if (items->size == 0)
+                return;
+        buffer_addf(ret, "<h3>%s</h3>\n<ul>\n", heading);
+        buffer_add(ret, items->data, items->size);
+        buffer_adds(ret, "</ul>\n");
+}
+
 int solver_report(const struct solver_report_options *options, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup_report struct report r = {.options = options, .workspace = options->workspace, .solver = options->solver};
@@ -252,11 +261,8 @@ int solver_report(const struct solver_report_options *options, struct buffer *re
         buffer_add(ret, body.data, body.size);
         buffer_adds(ret, "</main>\n");
         buffer_adds(ret, "<footer>\n");
-        if (r.left_out.size > 0) {
-                buffer_adds(ret, "<h3>What is left out</h3>\n<ul>\n");
-                buffer_add(ret, r.left_out.data, r.left_out.size);
-                buffer_adds(ret, "</ul>\n");
-        }
+        add_list("Programs that did not begin", &r.not_started, ret);
+        add_list("What is left out", &r.left_out, ret);
         buffer_adds(ret, "<p>Made by solverfs from what is stored; nothing was measured for it.</p>\n</footer>\n");
         html_page_end(ret);
         *ret_mtime = r.newest;

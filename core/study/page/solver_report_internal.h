@@ -69,7 +69,7 @@ struct report {
         struct report_step *steps; /* owned; by case, then by place */
         size_t n_steps;
 
-        struct buffer left_out; /* sentences for the end of the page, as items of a list */
+        struct buffer left_out, not_started; /* sentences for the end of the page, as items of a list */
 };
 
 /* Read cases, commits and cells, and find the steps. *r is all zero except for its options; call report_done() after an error, too. */

@@ -1,5 +1,6 @@
 /* Reads the report's data: cases, the measured commits, and a table of both. */
 #include "core/query/answers.h"
+#include "core/query/cell_answer.h"
 #include "core/query/resolved_cell.h"
 #include "core/study/judge/judge.h"
 #include "core/study/page/solver_report_internal.h"
@@ -23,6 +24,7 @@ void report_done(struct report *r)
         ref_list_unref(r->refs);
         case_selection_done(&r->cases);
         buffer_done(&r->left_out);
+        buffer_done(&r->not_started);
         *r = (struct report){0};
 }
 
@@ -232,6 +234,7 @@ struct reading_column {
         struct report_column *column; /* for the counts; NULL: not wanted */
         struct report_cell *cells;    /* of the column */
         size_t known;
+        bool tells_not_started;
 };
 
 static int add_run(void *user, const struct digest *sha256, struct fact *f)
@@ -244,6 +247,13 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
         if (!cell || cell->is_known)
                 return 0;
         report_newer(c->report, fact_moment(f));
+        if (f->not_started && c->column && !c->tells_not_started) {
+                cleanup_buffer struct buffer line = {0};
+
+                not_started_line(c->report->solver, c->column->of->number, f, &line);
+                xml_addf(&c->report->not_started, "<li>%s</li>\n", line.data);
+                c->tells_not_started = true;
+        }
         *cell = (struct report_cell){.seconds = (float)fact_seconds(f),
                                      .is_known = true,
                                      .is_wrong = f->wrong || answers_contradict(f, c->report->cases.list[found->index]),

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/run/cell_file.h"
+#include "core/query/cell_answer.h"
 #include "core/study/steps/case_history.h"
 #include "core/study/steps/history_plan.h"
 
@@ -83,8 +83,23 @@ static void add_suspect(struct watching *w, enum observation_kind kind, size_t b
         w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = after, .test = test};
 }
 
+/* The first version of a watch has none to lose answers against: a program that does not begin is noted. */
+static void note_not_started(struct watching *w)
+{
+        for (size_t i = w->n_known; i < w->n_pools; i++)
+                for (size_t test = 0, size = w->result.notes.size; test < w->n_cases && w->result.notes.size == size; test++) {
+                        const struct fact *f = fact_at(w, i, test);
+
+                        if (f)
+                                not_started_line(w->solver, w->places[i].commit, f, &w->result.notes);
+                        if (w->result.notes.size > size)
+                                buffer_adds(&w->result.notes, "\n");
+                }
+}
+
 int watching_suspect(struct watching *w, struct batch *)
 {
+        note_not_started(w);
         for (size_t test = 0; test < w->n_cases; test++) {
                 size_t before = NO_PLACE;
 
@@ -250,6 +265,8 @@ static void set_detail(struct watching *w, const struct suspect *s, const char *
 
         if (s->kind == ALARM_WRONG)
                 wrong_line(&cell, fact_at(w, s->after, s->test), &line);
+        else if (s->kind == ALARM_LOST)
+                not_started_line(w->solver, cell.commit, fact_at(w, s->after, s->test), &line);
         if (why)
                 buffer_addf(&line, "%sno single commit was found responsible: %s", line.size > 0 ? "; " : "", why);
         if (line.size > 0 && !*a->reason)
