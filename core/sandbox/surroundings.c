@@ -160,19 +160,17 @@ void surroundings_are_launched(void)
 
 int surroundings_refusal(const struct execute_request *q, uint32_t part, int error)
 {
+        const char *process = is_launched ? "the worker" : "this process";
+        const char *start = is_launched ? "change 'launch' so that it starts the worker" : "start solverfs";
         struct surroundings s;
         char wanted[32] = "unlimited";
 
         if (part == PART_NICE)
-                return errorf(-EIO,
-                              "a timed run has niceness 0, and this process may not go back to it (%s): start solverfs "
-                              "without 'nice'",
-                              strerror(error));
+                return errorf(-EIO, "a timed run has niceness 0, and %s may not go back to it (%s): %s without 'nice'", process, strerror(error), start);
         if (part == PART_CLASS)
                 return errorf(-EIO,
-                              "a timed run is scheduled like any other process, and this one may not leave its own class (%s): "
-                              "start solverfs without 'chrt'",
-                              strerror(error));
+                              "a timed run is scheduled like any other process, and %s may not leave its own class (%s): %s without 'chrt'", process,
+                              strerror(error), start);
         if (part >= SURROUNDINGS_LIMITS)
                 return errorf(-EIO, "the personality of a run cannot be set: %s", strerror(error));
         surroundings_of(q, &s);

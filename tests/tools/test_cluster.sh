@@ -58,6 +58,12 @@ test_that "a worker with a lower hard limit than a run needs blames its launch, 
 	has err "the limit .resident. of a run cannot be .*: the worker has a lower hard limit; change .launch. so that .ulimit -Hm. is not lower, as by a larger --mem of srun" &&
 	! has err "shell"'
 
+[ "$(id -u)" != 0 ] || unable='setpriv --bounding-set -sys_nice --inh-caps -sys_nice '
+printf '[cluster "nice"]\n\tlaunch = "exec nice -n 5 %s{worker} --slots 1 --folder '"'%s'"'"\n' "${unable-}" "$top/node" >>store/config
+run 4 run --on nice toy v1 1
+test_that "so does a worker with another niceness than a run needs" '
+	has err "a timed run has niceness 0, and the worker may not go back to it .*: change .launch. so that it starts the worker without .nice."'
+
 # The launch waits for its turn until the command has said that it does.
 printf '[cluster "patient"]\n\tlaunch = "until [ -e '"'%s'"' ]; do sleep 0.02; done; exec {worker} --slots 1 --folder '"'%s'"'"\n' "$top/turn" "$top/node" >>store/config
 script -qec "'$solverfs' run --on patient toy v1 1" /dev/null </dev/null >waits 2>/dev/null &
