@@ -440,6 +440,8 @@ void cmd_compare(int argc, char **argv)
                 o.options.most_pairs = 1;
         if (o.fail_ratio > 0 && o.options.most_pairs < JUDGE_FIRST_PAIRS)
                 command_usage("--fail-on-regression needs %d pairs of runs or more: fewer show no regression", JUDGE_FIRST_PAIRS);
+        if (o.has_pairs && o.options.most_pairs < JUDGE_FIRST_PAIRS)
+                note("fewer than %d pairs of runs show no change, however large it is", JUDGE_FIRST_PAIRS);
         if (o.fail_ratio > 0 && o.options.most_pairs < JUDGE_CASE_PAIRS)
                 note("with fewer than %d pairs a case fails only if its change is constant, or that of all cases", JUDGE_CASE_PAIRS);
         command_signals();
