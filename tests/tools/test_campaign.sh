@@ -348,6 +348,10 @@ test_that "... also with the logic given, with a corpus, and as the reference" '
 test_that "what was asked for a campaign that never began is asked again" '
 	campaign 2 unbegun 10s --reference v1 --target v2 --threshold 30s && campaign 1 unbegun 10s --reference "$mute" --target v1 && refused'
 test_that "so is one that prints nothing" 'campaign 1 mute 10s --reference v1 --target exec:/bin/true && has err "true@[0-9a-f]* answers no SMT-LIB"'
+printf '#!/bin/sh\n[ "$1" = --version ] || { echo "x: error while loading shared libraries: libnone.so: cannot open shared object file: none" >&2; exit 127; }\n' >lacking && chmod +x lacking
+lacking="exec:'$top/lacking'"
+test_that "... and one that does not begin, which is told as by run" '
+	campaign 1 mute 10s --reference v1 --target "$lacking" && has err "first run: the program cannot be executed: it needs the shared library libnone.so, which is missing"'
 test_that "the same version twice" 'campaign 2 x 10s --reference v1 --target v1 && has err "the same version"'
 test_that "the wrong way round" 'campaign 2 x 10s --reference v2 --target v1 && has err "comes after.*swap"'
 test_that "an end that cannot be built is said at once" 'campaign 1 x 10s --reference v1 --target v5 && has err "cannot be built at v5"'

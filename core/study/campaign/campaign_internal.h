@@ -244,8 +244,8 @@ struct trial {
 };
 
 struct answer recorded_answer(const struct campaign_record *r); /* without its ending */
-/* The first line of the output, else how the run ended. */
-void begin_of_output(const struct execute_result *run, char ret[ENDING_SIZE]);
+/* Why the program did not begin, else the first line of the output, else how the run ended. */
+void begin_of_output(const struct run_result *result, char ret[ENDING_SIZE]);
 /* Runs a text. `seed` as in worker_run(); `ret_output` (may be NULL) gets the program's output. */
 int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);

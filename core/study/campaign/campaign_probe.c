@@ -19,7 +19,7 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
         r = worker_run(worker, version, 0, &limits, text, &result);
         *ret = result.verdict == VERDICT_UNKNOWN && !result.verdicts.is_answer ? VERDICT_ERROR : result.verdict;
         if (r == 0 && ret_output)
-                begin_of_output(&result.run, ret_output);
+                begin_of_output(&result, ret_output);
         run_result_done(&result);
         return r;
 }

@@ -28,11 +28,14 @@ static double amount_of(const struct campaign *c, const struct answer *a, const 
                        : 0;
 }
 
-void begin_of_output(const struct execute_result *run, char ret[ENDING_SIZE])
+void begin_of_output(const struct run_result *result, char ret[ENDING_SIZE])
 {
+        const struct execute_result *run = &result->run;
         struct slice rest = SLICE(run->out.data, run->out.size), line;
 
-        if (slice_next_line(&rest, &line) && line.size > 0)
+        if (result->not_started)
+                snprintf(ret, ENDING_SIZE, "%s", result->not_started);
+        else if (slice_next_line(&rest, &line) && line.size > 0)
                 snprintf(ret, ENDING_SIZE, "%.*s", (int)MIN(line.size, (size_t)ENDING_SIZE), (const char *)line.data);
         else
                 ending_describe(run, ret);
@@ -56,7 +59,7 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
                 ret->seconds = (double)(c->settings->cpu_time ? result.run.user_ns + result.run.system_ns : result.run.wall_ns) / 1e9;
         ret->amount = amount_of(c, ret, &result);
         if (ret->verdict == VERDICT_ERROR)
-                begin_of_output(&result.run, ret->ending);
+                begin_of_output(&result, ret->ending);
         else
                 ending_describe(&result.run, ret->ending);
         if (ret_output)
