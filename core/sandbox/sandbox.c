@@ -119,6 +119,9 @@ int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
         if (!sandbox_has_users())
                 return 0;
         r = make_dirs(LEASES, 0755);
+        if (r < 0)
+                return errorf(r, "cannot make " LEASES ", where root's runs lock their users: %s; make /run writable (in a container: --tmpfs /run), or "
+                              "start solverfs as a user other than root", strerror(-r));
         for (unsigned i = 0; r == 0 && i < n; i++) {
                 *ret_uid = SANDBOX_UID_FIRST + (slot + i) % n;
                 r = take_lease(*ret_uid, ret_lock);
@@ -200,7 +203,10 @@ static int hand_path(const char *path, const struct owner *o, bool whole)
         r = hand_one(AT_FDCWD, path, &st, o);
         if (r == 0 && whole && S_ISDIR(st.st_mode))
                 r = hand_tree(AT_FDCWD, path, o, 0);
-        return r < 0 ? errorf(r, "cannot hand %s to the sandbox's user: %s", path, strerror(-r)) : 0;
+        return r < 0 ? errorf(r, "cannot hand %s to the sandbox's user: %s%s", path, strerror(-r),
+                              r == -EPERM ? "; root needs the capability CHOWN (in a container: do not drop it), or start solverfs as a user other than root"
+                                          : "")
+                     : 0;
 }
 
 /* A writable folder becomes the slot's user's; a shared one the group's, once; a read-only one is made readable to the group. That reveals nothing of

@@ -362,6 +362,9 @@ test_that "on a disk without free inodes what is known is read, also through a m
 	[ $(id -u) != 0 ] || { unshare -m bash inodes.sh "$solverfs" >out 2>err; has out "^status 0" && { [ ! -w /dev/fuse ] || has out "^unmounted 0"; } && ! has err "No such" && has out "^store-files	warning	.*df -i"; }'
 test_that "a folder of temporary files that cannot be used, which no run does, is no fault of bubblewrap" '
 	{ TMPDIR=/nonexistent run 0 doctor || TMPDIR=/nonexistent run 1 doctor; } && has out "^bubblewrap	ok"'
+as_root "a read-only /run, and a root without capabilities: doctor says what to do" '
+	unshare -m sh -c "mount -t tmpfs none /run && mount -o remount,ro /run && exec \"$solverfs\" doctor" >out 2>err; has out "^bubblewrap	failed	cannot make /run/solverfs.*--tmpfs /run.*other than root" &&
+	{ setpriv --bounding-set -chown --inh-caps -chown "$solverfs" doctor >out 2>err; has out "^bubblewrap	failed	.*capability CHOWN.*other than root"; }'
 as_root "doctor says that timed runs are refused under nice, where a user cannot go back" '
 	mkdir -m 777 nice && chmod 711 "$top" && { (cd /; HOME=$top/nice SOLVERFS_STORE=$top/nice/s nice -n 5 setpriv --reuid 12345 --clear-groups "$solverfs" doctor) >out 2>err; [ $? = 1 ]; } &&
 	has out "^timed-runs	failed	.*without .nice"; r=$?; chmod 700 "$top"; (exit $r)'
