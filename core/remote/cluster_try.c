@@ -16,6 +16,9 @@ static void describe(const struct cluster_slot *s, struct buffer *ret)
                     h->cores == 1 ? "" : "s", h->kernel, h->libc, h->version, h->slots, h->slots == 1 ? "" : "s");
         if (h->left_ns != UINT64_MAX)
                 buffer_addf(&text, ", until its job ends in %s", format_duration(h->left_ns / NSEC_PER_SEC * NSEC_PER_SEC).s);
+        if (h->memory > 0)
+                buffer_addf(&text, ", which gives a run at most %s of memory (a recipe's 'memory' may be no more; srun --mem raises it)",
+                            format_size(h->memory).s);
         buffer_addf(&text, "; it was there after %s", format_duration(after).s);
         buffer_add_printable(ret, text.data ? text.data : "");
 }

@@ -77,6 +77,7 @@ static void hello_fields(struct transfer *t, void *message)
         transfer_u32(t, &h->slots);
         transfer_u64(t, &h->probe_ns);
         transfer_u64(t, &h->left_ns);
+        transfer_u64(t, &h->memory);
 }
 
 /* True for a name that does not leave its folder. */

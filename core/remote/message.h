@@ -6,7 +6,7 @@
 #include "core/sandbox/execute.h"
 #include "core/recipe/recipe.h"
 
-#define REMOTE_PROTOCOL 9
+#define REMOTE_PROTOCOL 10
 #define REMOTE_PART     (1u << 20) /* uncompressed bytes of a blob or of an output in one packet */
 #define REMOTE_WANTS    60000       /* digests that a worker asks for at once; the rest follow in the next packet */
 #define REMOTE_SAID     (16u << 20) /* limit on the output that a worker sends during a build; each packet counts as at least REMOTE_SAID_LEAST */
@@ -32,6 +32,7 @@ struct remote_hello {
         uint32_t slots;  /* runs at a time */
         uint64_t probe_ns; /* host_probe() */
         uint64_t left_ns; /* until the scheduler ends the worker's job; UINT64_MAX: never */
+        uint64_t memory;  /* bytes that a run may have at most, as srun --mem sets it; 0: any number */
 };
 
 /* A file that a request names. Each run is complete in itself: no answer depends on earlier requests. */

@@ -1,6 +1,7 @@
 #include "core/remote/worker.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -67,8 +68,11 @@ static int send_hello(struct worker *w)
                 .probe_ns = host_probe(),
                 .left_ns = w->options->left_ns,
         };
+        struct rlimit memory;
         int r;
 
+        if (getrlimit(RLIMIT_RSS, &memory) == 0 && memory.rlim_max != RLIM_INFINITY)
+                hello.memory = memory.rlim_max;
         host_toolchain(toolchain);
         file_digests_save();
         r = worker_send_message(w, PACKET_HELLO, 0, &hello);

@@ -58,6 +58,11 @@ test_that "a worker with a lower hard limit than a run needs blames its launch, 
 	has err "the limit .resident. of a run cannot be .*: the worker has a lower hard limit; change .launch. so that .ulimit -Hm. is not lower, as by a larger --mem of srun" &&
 	! has err "shell"'
 
+mkdir doctored
+test_that "doctor says how much memory its launch gives a run" '
+	run 0 init --store doctored/s && tail -n 2 store/config >>doctored/s/config && { run 0 doctor --store doctored/s || run 1 doctor --store doctored/s; } &&
+	has out "^cluster narrow	ok	.*at most 2000k of memory .*srun --mem"'
+
 [ "$(id -u)" != 0 ] || unable='setpriv --bounding-set -sys_nice --inh-caps -sys_nice '
 printf '[cluster "nice"]\n\tlaunch = "exec nice -n 5 %s{worker} --slots 1 --folder '"'%s'"'"\n' "${unable-}" "$top/node" >>store/config
 run 4 run --on nice toy v1 1
