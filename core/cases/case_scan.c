@@ -17,6 +17,7 @@ struct scan {
         const char **asked; /* the place of each check-sat in the text */
         size_t n;
         bool exits; /* commands after (exit) do not count */
+        const char *open; /* the command that the text does not close; NULL: none */
 };
 
 static void add_expected(struct scan *s, const char *at)
@@ -79,7 +80,8 @@ static void scan_smt2(struct scan *s, struct slice bytes)
                         continue;
                 s->depth = 1;
                 command(s);
-                token_skip(&s->t, s->depth);
+                if (token_skip(&s->t, s->depth) > 0)
+                        s->open = token.text.data;
         }
 }
 
@@ -157,6 +159,15 @@ static struct scan scan_of(enum format format, struct slice bytes)
         else if (bytes.size > 0)
                 scan_cnf(&s, bytes);
         return s;
+}
+
+size_t case_open_line(enum format format, struct slice bytes)
+{
+        struct scan s = scan_of(format, bytes);
+
+        free(s.expected);
+        free(s.asked);
+        return s.open ? place_of(bytes, (size_t)(s.open - (const char *)bytes.data)).line : 0;
 }
 
 size_t case_questions(enum format format, struct slice bytes)

@@ -499,6 +499,18 @@ static int enter_query(struct cases *c, struct store_txn *t, struct case_info *i
         return r < 0 ? r : head_put(c, t, &h);
 }
 
+static int refuse_query(struct cases *c, const struct case_info *whole, uint32_t query)
+{
+        cleanup_blob struct blob bytes = {0};
+        size_t line = 0;
+
+        if (cases_read_bytes(c, whole, CASE_SIZE_MAX, &bytes) == 0)
+                line = case_open_line(whole->format, SLICE(bytes.data, bytes.size));
+        return line > 0 ? errorf(-ENOENT, "case %u (%s) has %zu check-sat, and no query %u: the command in line %zu is not closed", whole->id, whole->name,
+                                 whole->n_expected, query, line)
+                        : errorf(-ENOENT, "case %u (%s) has %zu check-sat, and no query %u", whole->id, whole->name, whole->n_expected, query);
+}
+
 int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, struct case_info **ret)
 {
         cleanup(case_info_unrefp) struct case_info *i = NULL;
@@ -507,7 +519,7 @@ int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, 
         int r;
 
         if (query == 0 || query > whole->n_expected)
-                return errorf(-ENOENT, "case %u (%s) has %zu check-sat, and no query %u", whole->id, whole->name, whole->n_expected, query);
+                return refuse_query(c, whole, query);
         i = case_info_query(whole, query);
         d = case_identity(i);
         r = cases_find_digest(c, &d, ret);

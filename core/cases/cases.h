@@ -122,6 +122,8 @@ void case_scan(enum format format, struct slice bytes, char **ret_logic, enum ve
               size_t *ret_n);
 /* The lines, from 1, of a case's questions; free(*ret). */
 void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n);
+/* The line, from 1, of a command that the text does not close: it hides the questions behind it. 0: there is none. */
+size_t case_open_line(enum format format, struct slice bytes);
 /* The number of a case's questions: check-sat and check-sat-assuming up to (exit). 0: not known. */
 size_t case_questions(enum format format, struct slice bytes);
 /* The command that unpacks a file of this beginning, also for forms that cases_add_given() does not unpack; NULL: not compressed. */

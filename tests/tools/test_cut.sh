@@ -47,8 +47,9 @@ toy_recipe toy 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 20s'
 } >inc.smt2
 printf '(check-sat)\n(exit)\n(check-sat)\n' >ends.smt2
 printf '(push 1)\n(pop 2)\n(check-sat)\n' >broken.smt2
+printf '(check-sat)\n(assert (= "a" b)\n(check-sat)\n' >open.smt2
 printf 'p cnf 1 1\n1 0\n' >one.cnf
-run 0 init && run 0 solver add --recipe toy.recipe toy toy && run 0 case add inc.smt2 ends.smt2 broken.smt2 one.cnf || { cat err; exit 1; }
+run 0 init && run 0 solver add --recipe toy.recipe toy toy && run 0 case add inc.smt2 ends.smt2 broken.smt2 one.cnf open.smt2 || { cat err; exit 1; }
 alone='(set-logic ALL)
 (assert a9)
 (check-sat-assuming (q9))'
@@ -80,6 +81,7 @@ test_that "JSON of a script that is no UTF-8 is refused at once, and a file is n
 	run 1 case cut "latin.smt2#2" --json --solver toy --at planted && has err "not valid UTF-8.* -o" && run 1 case cut "latin.smt2#2" --json && run 0 case cut "latin.smt2#2" --json -o latin.out && has out "\"query\""'
 test_that "a query that is not there, or behind (exit)" 'run 3 case cut "1#11" && has err "no query 11" && run 3 case cut "ends.smt2#2" && run 0 case cut "ends.smt2#1"'
 test_that "a broken script: its line" 'run 1 case cut "broken.smt2#1" && has err "broken.smt2#1: line 2: pop of 2 levels, and 1 open"'
+test_that "a command that is not closed hides the queries behind it" 'run 3 case cut "open.smt2#2" && has err "has 1 check-sat, and no query 2: the command in line 2 is not closed" && run 0 case cut "open.smt2#1"'
 test_that "what is no query" 'run 2 case cut inc.smt2 && has err "which query of case 1.*#1 to inc.smt2#10" && run 2 case cut "1#2-3" && run 3 case cut nothing#1 &&
 	run 2 case cut one.cnf && has err "nothing to cut" && run 3 case cut one.cnf#2'
 test_that "what is only for runs, without a solver" 'for o in "--on local" "--timeout 1s" "--pairs 5"; do run 2 case cut "1#9" $o && has err "nothing is run" || exit 1; done'
