@@ -54,6 +54,7 @@ static const struct sort *apply_sort(struct reader *r, size_t at, struct slice n
         else if (!(sort = builtin(r, name, args, n)) && r->bank->error == 0) {
                 if (!is_foreign(name) && !r->may_be_undeclared)
                         reader_fail(r, at, "unknown sort %s%s", (const char *)s->name.data, n > 0 ? " with arguments" : "");
+                reader_miss(r, at, s);
                 sort = sort_named(r->bank, s, args, n);
         }
         if (!sort)

@@ -140,6 +140,7 @@ static struct head symbol_head(struct reader *r, size_t at, const struct symbol 
         if (r->options->is_strict || !(r->may_be_undeclared || is_foreign(s->name)))
                 reader_fail(r, at, "unknown symbol %s: it is neither declared nor an operator that is known here",
                             (const char *)s->name.data);
+        reader_miss(r, at, s);
         id_map_set(&r->undeclared, s->id, 1);
         return opaque_head(r, as_written(r, s));
 }
@@ -240,6 +241,12 @@ static bool is_bitvec_name(struct slice s)
         return s.size > 2 && memcmp(s.data, "bv", 2) == 0 && digits_only(SLICE((const char *)s.data + 2, s.size - 2));
 }
 
+/* (_ is cons), (_ update head) */
+static bool names_part(struct slice name)
+{
+        return text_is(name, "is") || text_is(name, "update") || text_is(name, "update-field");
+}
+
 /* Reads the head or literal after "(_". Returns a literal; NULL: *ret is a head. */
 static const struct term *indexed_identifier(struct reader *r, size_t begin, struct head *ret)
 {
@@ -268,8 +275,12 @@ static const struct term *indexed_identifier(struct reader *r, size_t begin, str
         }
         if (ret->op != OP_NONE && is_numeric)
                 return NULL;
-        if (text_is(s->name, "is") && second && !binding_of(second) && !r->may_be_undeclared)
-                reader_fail(r, begin, "%s is no constructor: no datatype has it", (const char *)second->name.data);
+        if (second && !binding_of(second)) {
+                if (names_part(s->name) && !r->may_be_undeclared)
+                        reader_fail(r, begin, "%s is no %s: no datatype has it", (const char *)second->name.data,
+                                    text_is(s->name, "is") ? "constructor" : "selector");
+                reader_miss(r, begin, second);
+        }
         *ret = opaque_head(r, symbol_of(r->bank, SLICE(r->t.base + begin, r->token.end - begin)));
         if (text_is(s->name, "is")) /* a tester of a datatype */
                 ret->sort = sort_simple(r->bank, SORT_BOOL);
@@ -290,10 +301,12 @@ static void qualified_identifier(struct reader *r, struct head *ret)
                         reader_give_up(r);
         } else if (r->token.kind == TOKEN_SYMBOL) {
                 s = symbol_of(r->bank, r->token.text);
-                if (!binding_of(s) && s->op == OP_NONE && !r->options->is_strict)
+                if (!binding_of(s) && s->op == OP_NONE && !r->options->is_strict) {
+                        reader_miss(r, begin, s);
                         *ret = opaque_head(r, as_written(r, s));
-                else
+                } else {
                         *ret = symbol_head(r, begin, s);
+                }
         } else {
                 reader_fail(r, begin, "a name is expected after (as");
         }

@@ -66,6 +66,7 @@ struct script_options {
         bool is_dialect_fixed;          /* ignore the input's :smt-lib-version */
         struct bank *bank;              /* to read into; NULL: a new one */
         bool is_strict;                 /* an unknown symbol or command is an error; else its command becomes opaque */
+        struct bank *before;            /* of a script that this one was made of: a name that it declares and this one does not is unknown, also in text */
 };
 
 /* Reads a whole input. -EINVAL with a sentence (place, problem, remedy), -ENOMEM. `options` NULL: 2.6, not strict. Any depth is read, in time linear

@@ -107,6 +107,7 @@ void reader_bind(struct reader *r, const struct symbol *s, struct binding b)
 
 void reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f)
 {
+        ((struct symbol *)s)->is_declared = true;
         reader_bind(r, s, (struct binding){.kind = BINDING_FUNCTION, .level = UINT32_MAX, .function = f});
 }
 
@@ -118,8 +119,18 @@ void reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_bind
         remember(r, s, kept, true);
 }
 
+void reader_miss(struct reader *r, size_t at, const struct symbol *s)
+{
+        const struct symbol *before = r->options->before ? symbol_find(r->options->before, s->name) : NULL;
+
+        ((struct symbol *)s)->is_missed = true;
+        if (before && before->is_declared && !before->is_missed)
+                reader_fail(r, at, "unknown symbol %s: it is not declared any more", (const char *)s->name.data);
+}
+
 void reader_declare_sort(struct reader *r, const struct symbol *s, size_t arity)
 {
+        ((struct symbol *)s)->is_declared = true;
         reader_bind_sort(r, s, (struct sort_binding){.sort = arity == 0 ? sort_named(r->bank, s, NULL, 0) : NULL, .arity = arity});
 }
 
@@ -140,6 +151,22 @@ static void skip_command(struct reader *r, size_t begin, struct command *)
         if (token_skip(&r->t, 1) > 0)
                 reader_fail(r, begin, "the input ends within this command");
         r->token.end = (size_t)(r->t.p - r->t.base);
+}
+
+/* The names in a command that is kept as text, up to the end of its last token. Its own variables are not told from others. */
+static void miss_names(struct reader *r, size_t begin)
+{
+        struct tokenizer t = r->t;
+        struct token token;
+
+        t.p = r->t.base + begin;
+        t.end = r->t.base + r->token.end;
+        while (token_next(&t, &token) != TOKEN_END) {
+                const struct symbol *s = token.kind == TOKEN_SYMBOL ? symbol_of(r->bank, token.text) : NULL;
+
+                if (s && !s->binding && !s->sort_binding)
+                        reader_miss(r, token.begin, s);
+        }
 }
 
 static void read_end(struct reader *r)
@@ -297,6 +324,7 @@ static void read_define_funs_rec(struct reader *r, size_t begin, struct command 
                 reader_bind_function(r, s, f);
         }
         skip_command(r, begin, c);
+        miss_names(r, begin);
 }
 
 static void read_assert(struct reader *r, size_t begin, struct command *c)
@@ -443,8 +471,10 @@ static bool read_understood(struct reader *r, const struct command_row *row, siz
 }
 
 /* Keeps as text a command that the reader does not understand. Undoes everything that the reader did for it. */
-static void read_opaque(struct reader *r, size_t begin, size_t trail, struct command *c)
+static void read_opaque(struct reader *r, const struct command_row *row, size_t begin, size_t trail, struct command *c)
 {
+        const struct function *defined = row && row->read == read_definition ? c->function : NULL; /* its body was not understood */
+
         reader_unbind(r, trail);
         r->n_frames = r->n_values = r->n_lets = r->n_names = r->n_sort_frames = 0;
         r->level = 0;
@@ -454,6 +484,10 @@ static void read_opaque(struct reader *r, size_t begin, size_t trail, struct com
         r->t.p = r->t.base + begin + 1;
         skip_command(r, begin, c);
         r->script->n_opaque_commands++;
+        if (defined)
+                reader_bind_function(r, defined->symbol, defined);
+        r->may_be_undeclared |= (!defined && (!row || row->kind != COMMAND_ASSERT)) || memmem(r->t.base + begin, r->token.end - begin, ":named", 6);
+        miss_names(r, begin);
 }
 
 static void read_command(struct reader *r)
@@ -470,10 +504,8 @@ static void read_command(struct reader *r)
                 reader_fail(r, begin, "a command, which begins with a parenthesis, is expected here");
         reader_expect(r, TOKEN_SYMBOL, "the name of a command");
         row = command_row(r->token.text);
-        if (!read_understood(r, row, begin, &c)) {
-                read_opaque(r, begin, trail, &c);
-                r->may_be_undeclared |= !row || row->kind != COMMAND_ASSERT || memmem(r->t.base + begin, r->token.end - begin, ":named", 6);
-        }
+        if (!read_understood(r, row, begin, &c))
+                read_opaque(r, row, begin, trail, &c);
         for (size_t i = 0; i < r->n_names; i++)
                 reader_bind_function(r, r->names[i]->symbol, r->names[i]);
         r->n_names = 0;

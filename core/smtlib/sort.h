@@ -21,6 +21,7 @@ struct symbol {
         uint32_t id;                  /* dense, from 0 */
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
         bool is_reserved;             /* by the standard: as a term or a name it is written |quoted| */
+        bool is_declared, is_missed;  /* a script that was read declares it; uses it where it is not declared */
         struct slice name;            /* followed by a NUL */
         void *binding, *sort_binding; /* used by the reader */
         struct term *literal;         /* the bank's own: the first literal of this text, or NULL */

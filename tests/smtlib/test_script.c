@@ -342,6 +342,7 @@ START_TEST(test_errors)
                 {X "\n(assert (and true\n   (str.len x)))", "f:3:4: argument 1 of str.len is Int, and should be String"},
                 {X "(assert x)", "f:1:30: an assertion must be of sort Bool"},
                 {"(declare-datatype C ((red)))(declare-const c C)(assert ((_ is blue) c))", "f:1:57: blue is no constructor: no datatype has it"},
+                {"(declare-datatype C ((red (of C))))(declare-const c C)(assert (= c ((_ update fo) c c)))", "f:1:69: fo is no selector: no datatype has it"},
                 {"(assert (foo 1))", "f:1:10: unknown symbol foo: it is neither declared nor an operator that is known here"},
                 {"(declare-const x Foo)", "f:1:18: unknown sort Foo"},
                 {"(declare-const x (Array Int))", "f:1:18: unknown sort Array with arguments"},

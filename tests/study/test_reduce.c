@@ -715,6 +715,44 @@ START_TEST(test_datatypes)
 }
 END_TEST
 
+#define COLORS "(declare-datatypes ((Color 0) (Shape 0)) (((red) (blue)) ((dot) (box (of Color) (width Int)))))\n"
+
+/* Names in a command that is only text keep their declarations: those of constants, functions, constructors, selectors and sorts. */
+START_TEST(test_names_in_text_stay)
+{
+        assert_text((struct interest){.words = {"match"}},
+                    COLORS "(declare-const s Shape)\n(declare-fun count (Int) Int)\n(declare-const n Int)\n(declare-const m Int)\n"
+                           "(assert (match s ((dot (= n 1)) ((box c w) (= (count w) (width (box red 2)))))))\n"
+                           "(assert (= n (count (+ n m))))\n(assert (= s (box blue m)))\n(check-sat)\n",
+                    "(declare-datatypes ((Color 0) (Shape 0)) (((red)) ((dot) (box (of Color) (width Int)))))\n(declare-const s Shape)\n"
+                    "(declare-fun b (Int) Int)\n(declare-const n Int)\n(assert (match s ((dot (= n 1)) ((box c w) (= (b w) (width (box red 2)))))))\n");
+        assert_text((struct interest){.words = {"define-funs-rec"}},
+                    "(declare-sort U 0)\n(declare-const n Int)\n(declare-const m Int)\n(declare-const u U)\n"
+                    "(define-funs-rec ((f ((x Int) (y U)) Int)) ((ite (= y u) (+ n x) (f (- x 1) y))))\n(assert (= n m (f m u)))\n(check-sat)\n",
+                    "(declare-const n Int)\n(declare-const u Int)\n"
+                    "(define-funs-rec ((f ((x Int) (y Int)) Int)) ((ite (= y u) (+ n x) (f (- x 1) y))))\n");
+}
+END_TEST
+
+/* It is known by its name and its sorts though its body is only text. */
+START_TEST(test_a_definition_that_is_text_stays)
+{
+        assert_text((struct interest){.words = {"(= 1 (size"}},
+                    COLORS "(declare-const s Shape)\n(declare-const n Int)\n(define-fun size ((x Shape)) Int (match x ((dot 0) ((box c w) w))))\n"
+                           "(assert (or (= n 2) (= 1 (size s))))\n(assert (match s ((x true))))\n(check-sat)\n",
+                    "(declare-datatypes ((Color 0) (Shape 0)) (((blue)) ((dot) (box (of Color) (width Int)))))\n(declare-const s Shape)\n"
+                    "(define-fun size ((x Shape)) Int (match x ((dot 0) ((box c w) w))))\n(assert (= 1 (size s)))\n");
+}
+END_TEST
+
+START_TEST(test_an_updated_field_stays)
+{
+        assert_text((struct interest){.words = {"_ update"}},
+                    COLORS "(declare-const s Shape)\n(assert (= s ((_ update width) s 2)))\n(check-sat)\n",
+                    "(declare-datatypes ((Shape 0)) (((box (width Int)))))\n(declare-const s Shape)\n(assert (= s ((_ update width) s 0)))\n");
+}
+END_TEST
+
 /* An escape of old, which ends no string. */
 START_TEST(test_dialect_of_the_script)
 {
@@ -814,5 +852,6 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
       test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,
-      test_unknown_commands, test_datatypes, test_dialect_of_the_script, test_comments_that_matter,
+      test_unknown_commands, test_datatypes, test_names_in_text_stay, test_a_definition_that_is_text_stays, test_an_updated_field_stays,
+      test_dialect_of_the_script, test_comments_that_matter,
       test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)

@@ -18,6 +18,7 @@ struct reducer {
         size_t n_refused; /* candidates of the current text */
         bool is_script; /* and every candidate must be one, by these options */
         struct script_options script;
+        struct bank *before; /* the names that a candidate's text may not lose; NULL: none */
 };
 
 /* A text that was interesting once is tested again after this many refused candidates, or this many taken texts. Not at once: a smaller text follows most
@@ -58,6 +59,12 @@ void reduce_keep_script(struct reducer *r, bool is_script, const struct script_o
         r->script = *o;
 }
 
+void reduce_keep_names(struct reducer *r, struct bank *names)
+{
+        bank_unref(r->before);
+        r->before = names ? bank_ref(names) : NULL;
+}
+
 bool reduce_keeps_script(const struct reducer *r)
 {
         return r->is_script;
@@ -67,8 +74,10 @@ bool reduce_keeps_script(const struct reducer *r)
 static bool is_form_lost(const struct reducer *r, struct slice text)
 {
         cleanup_script struct script *made = NULL;
+        struct script_options o = r->script;
 
-        return r->is_script && script_read(text, &r->script, &made) < 0;
+        o.before = r->before;
+        return r->is_script && script_read(text, &o, &made) < 0;
 }
 
 /* -- tried texts -- */
@@ -490,6 +499,7 @@ int reduce(struct slice input, const struct reduce_test *test, const struct redu
         for (size_t i = 0; i < r.n; i++)
                 buffer_done(&r.trail[i]);
         free(r.trail);
+        reduce_keep_names(&r, NULL);
         tdestroy(r.seen, free);
         return k;
 }

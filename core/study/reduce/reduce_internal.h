@@ -29,6 +29,8 @@ enum dialect reduce_dialect(const struct reducer *r); /* of a text that names no
 /* From now on every candidate but those of reduce_offer() must be a script by these options; or none needs to be. */
 void reduce_keep_script(struct reducer *r, bool is_script, const struct script_options *o);
 bool reduce_keeps_script(const struct reducer *r);
+/* And must declare those of these names that it uses and that the script of this bank declared. Takes a reference, and drops the one before. */
+void reduce_keep_names(struct reducer *r, struct bank *names);
 
 /* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script: the text is a script, with a command that is known. */
 int reduce_script(struct reducer *r, bool *ret_is_script);

@@ -76,12 +76,12 @@ static bool is_word(const struct text_tree *t, size_t i, const char *word)
         return i != NONE && text_is(node_word(t, i), word);
 }
 
-/* A command that is only text may use the name in any way. */
-static bool may_go(const struct datatypes *d, size_t name)
+/* A command that is only text may give a variable to each field. */
+static bool keeps_fields(const struct datatypes *d, size_t constructor)
 {
-        const struct symbol *s = symbol_find(d->state->script->bank, node_word(&d->tree, name));
+        const struct symbol *s = symbol_find(d->state->script->bank, node_word(&d->tree, constructor));
 
-        return d->state->script->n_opaque_commands == 0 || !s || id_map_get(&d->mentions, s->id) <= 1;
+        return d->state->script->n_opaque_commands > 0 && s && id_map_get(&d->mentions, s->id) > 1;
 }
 
 static void add_item(struct datatypes *d, size_t node, size_t also)
@@ -143,22 +143,15 @@ static void list_items(struct datatypes *d)
 {
         const struct text_tree *t = &d->tree;
 
-        for (size_t i = 0; i < d->n_types; i++) {
-                bool goes = may_go(d, d->types[i].name);
-
-                for (size_t k = 0; k < d->n_constructors; k++)
-                        goes &= d->constructors[k].type != i || may_go(d, d->constructors[k].name);
-                if (goes)
-                        add_item(d, d->types[i].body, d->types[i].arity);
-        }
+        for (size_t i = 0; i < d->n_types; i++)
+                add_item(d, d->types[i].body, d->types[i].arity);
         for (size_t k = 0; k < d->n_constructors; k++)
-                if (may_go(d, d->constructors[k].name))
-                        add_item(d, d->constructors[k].node, NONE);
+                add_item(d, d->constructors[k].node, NONE);
         for (size_t k = 0; k < d->n_constructors; k++) {
                 size_t node = d->constructors[k].node, field = d->constructors[k].name;
 
-                while (is_list(t, node) && may_go(d, d->constructors[k].name) && (field = next_child(t, node, field)) != NONE)
-                        if (is_list(t, field) && may_go(d, first_child(t, field)))
+                while (is_list(t, node) && !keeps_fields(d, d->constructors[k].name) && (field = next_child(t, node, field)) != NONE)
+                        if (is_list(t, field))
                                 add_item(d, field, NONE);
         }
 }

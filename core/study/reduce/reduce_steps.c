@@ -26,11 +26,13 @@ int script_state_load(struct steps *steps, struct script_state *ret)
         int r;
 
         *ret = (struct script_state){0};
+        reduce_keep_names(steps->reducer, NULL); /* first: a large script is not held twice */
         r = reduce_set_text(&ret->text, reduce_text(steps->reducer));
         if (r == 0)
                 r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
         if (r < 0)
                 return r;
+        reduce_keep_names(steps->reducer, ret->script->bank);
         ret->first_term = ret->script->n_commands;
         for (size_t i = 0; i < ret->script->n_commands; i++) {
                 const struct command *c = &ret->script->commands[i];
