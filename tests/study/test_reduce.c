@@ -224,6 +224,15 @@ START_TEST(test_terms_come_from_elsewhere)
 END_TEST
 
 /* Neither change alone is interesting. */
+/* No pattern stands outside of a quantifier, and none is a value. */
+START_TEST(test_patterns_stay_in_quantifiers)
+{
+        assert_reduced((struct interest){.words = {":pattern"}},
+                       "(declare-fun f (Int) Int)\n(declare-const n Int)\n(assert (or (< n 2) (forall ((x Int)) (! (< (f x) n) :pattern ((f (+ x 1)))))))\n(check-sat)\n",
+                       "(assert (forall ((x Int)) (! true :pattern ((- 1)))))\n");
+}
+END_TEST
+
 START_TEST(test_two_changes_at_once)
 {
         assert_reduced((struct interest){.words = {"(= \"aa\" \"bb\")"}, .or = {"(= \"\" \"\")"}}, "(assert (= \"aa\" \"bb\"))\n",
@@ -843,7 +852,7 @@ END_TEST
 SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_shortened, test_quantifiers_and_definitions_go,
       test_arguments_go, test_constants_go, test_places_are_told_apart, test_other_operators_take_a_place,
       test_nested_arguments_are_one_list, test_negations_go_into_relations, test_equal_constants_are_put_in,
-      test_terms_come_from_elsewhere, test_two_changes_at_once, test_assertions_are_joined, test_declared_sorts_give_way,
+      test_terms_come_from_elsewhere, test_patterns_stay_in_quantifiers, test_two_changes_at_once, test_assertions_are_joined, test_declared_sorts_give_way,
       test_logic_is_simpler, test_two_constants_become_one, test_parts_of_relations_are_related,
       test_quantifiers_of_quantifiers_are_one, test_terms_are_nested, test_wide_bits_are_written_in_decimal, test_dialect_stays,
       test_pops_keep_their_pushes, test_later_constants_stay_behind, test_a_name_that_is_used_stays,

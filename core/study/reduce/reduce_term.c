@@ -7,12 +7,24 @@ struct replacing {
         struct term_map at; /* of a term: its replacement's index in the list, and 1 */
 };
 
+static bool has_patterns(const struct term *t)
+{
+        return t->kind == TERM_ANNOTATED && t->n_args > 1;
+}
+
+/* Patterns stand in a quantifier only, and are applications: others go. */
 static const struct term *replaced(void *user, const struct term *t, const struct term **args)
 {
         const struct replacing *r = user;
         uint32_t at = term_map_get(&r->at, t);
+        const struct term *to = at != 0 ? r->list[at - 1].to : NULL;
 
-        return at != 0 ? r->list[at - 1].to : term_with_args(r->bank, t, args);
+        while (to && has_patterns(to))
+                to = to->args[0];
+        for (size_t i = 1; at == 0 && has_patterns(t) && i < t->n_args; i++)
+                if (args[i]->n_args == 0 && args[i]->kind != TERM_FUNCTION)
+                        return args[0];
+        return at != 0 ? to : term_with_args(r->bank, t, args);
 }
 
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, size_t n)
