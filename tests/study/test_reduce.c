@@ -740,6 +740,10 @@ START_TEST(test_names_in_text_stay)
                     "(define-funs-rec ((f ((x Int) (y U)) Int)) ((ite (= y u) (+ n x) (f (- x 1) y))))\n(assert (= n m (f m u)))\n(check-sat)\n",
                     "(declare-const n Int)\n(declare-const u Int)\n"
                     "(define-funs-rec ((f ((x Int) (y Int)) Int)) ((ite (= y u) (+ n x) (f (- x 1) y))))\n");
+        assert_text((struct interest){.words = {"define-funs-rec"}},
+                    COLORS "(define-funs-rec ((f ((x Int)) Bool)) (((_ is box) (box blue x))))\n(check-sat)\n",
+                    "(declare-datatypes ((Color 0) (Shape 0)) (((blue)) ((box (of Color) (width Int)))))\n"
+                    "(define-funs-rec ((f ((x Int)) Bool)) (((_ is box) (box blue x))))\n");
 }
 END_TEST
 

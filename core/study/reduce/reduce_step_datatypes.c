@@ -20,6 +20,7 @@ struct datatype {
 struct datatypes {
         const struct script_state *state;
         struct term_map mentions;
+        bool has_text; /* commands that are only text, and have terms */
         struct text_tree tree;
         struct datatype *types; /* owned */
         size_t n_types;
@@ -81,7 +82,7 @@ static bool keeps_fields(const struct datatypes *d, size_t constructor)
 {
         const struct symbol *s = symbol_find(d->state->script->bank, node_word(&d->tree, constructor));
 
-        return d->state->script->n_opaque_commands > 0 && s && id_map_get(&d->mentions, s->id) > 1;
+        return d->has_text && s && id_map_get(&d->mentions, s->id) > 1;
 }
 
 static void add_item(struct datatypes *d, size_t node, size_t also)
@@ -263,8 +264,12 @@ int step_datatypes(struct steps *steps, const struct step *, struct script_state
         size_t at = 0, n = 0;
         int k;
 
-        for (size_t i = 0; i < s->script->n_commands; i++)
-                n += s->script->commands[i].kind == COMMAND_DECLARE_DATATYPES;
+        for (size_t i = 0; i < s->script->n_commands; i++) {
+                enum command_kind kind = s->script->commands[i].kind;
+
+                n += kind == COMMAND_DECLARE_DATATYPES;
+                d.has_text |= kind == COMMAND_OPAQUE || kind == COMMAND_DEFINE_FUNS_REC;
+        }
         k = n > 0 ? text_tree_read(steps->reducer, &d.tree) : 0;
         if (k < 0 || n == 0)
                 return k;
