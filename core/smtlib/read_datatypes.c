@@ -2,14 +2,9 @@
  * constructors, selectors and testers. */
 #include "core/smtlib/read_internal.h"
 
-static const struct sort *hide_parameters(struct reader *r, const struct sort *s)
-{
-        return s->has_parameter ? sort_simple(r->bank, SORT_UNKNOWN) : s;
-}
-
 static void declare(struct reader *r, const struct symbol *s, const struct sort *const *args, size_t n, const struct sort *result)
 {
-        reader_bind_function(r, s, function_of(r->bank, FUNCTION_OF_DATATYPE, s, args, n, hide_parameters(r, result)));
+        reader_bind_function(r, s, function_of(r->bank, FUNCTION_OF_DATATYPE, s, args, n, result));
 }
 
 /* Reads a constructor, whose first token is the current one: c, or (c (selector Sort) …). */
@@ -33,19 +28,13 @@ static void read_constructor(struct reader *r, const struct sort *of)
                 sort = read_next_sort(r);
                 reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the field's sort");
                 declare(r, s, &of, 1, sort);
-                reader_push_sort(r, hide_parameters(r, sort));
+                reader_push_sort(r, sort);
         }
         declare(r, name, r->sorts + fields, r->n_sorts - fields, of);
         r->n_sorts = fields;
         buffer_adds(&tester, "is-");
         buffer_add(&tester, name->name.data, name->name.size);
         declare(r, symbol_of(r->bank, SLICE(tester.data, tester.size)), &of, 1, sort_simple(r->bank, SORT_BOOL));
-}
-
-/* The datatype as its own constructors see it; an unknown sort if it has parameters. */
-static const struct sort *datatype_sort(struct reader *r, const struct symbol *s, size_t arity)
-{
-        return arity > 0 ? sort_simple(r->bank, SORT_UNKNOWN) : sort_named(r->bank, s, NULL, 0);
 }
 
 static void read_constructors(struct reader *r, const struct sort *of)
@@ -55,17 +44,19 @@ static void read_constructors(struct reader *r, const struct sort *of)
 }
 
 /* Reads the declaration of one datatype, ((c …) …) or (par (T) ((c …) …)); its open parenthesis is current. */
-static void read_body(struct reader *r, const struct sort *of)
+static void read_body(struct reader *r, const struct symbol *of)
 {
+        size_t from = r->n_sorts;
+
         if (!reader_peeks(r, TOKEN_SYMBOL, "par")) {
-                read_constructors(r, of);
+                read_constructors(r, sort_named(r->bank, of, NULL, 0));
                 return;
         }
         reader_next(r);
         reader_expect(r, TOKEN_OPEN, "the parameters behind par");
         read_parameters(r);
         reader_expect(r, TOKEN_OPEN, "the constructors behind par");
-        read_constructors(r, of);
+        read_constructors(r, sort_named(r->bank, of, r->sorts + from, r->n_sorts - from));
         reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (par");
 }
 
@@ -75,7 +66,7 @@ static void read_old_one(struct reader *r, size_t arity, bool is_first_pass)
         const struct symbol *s = reader_symbol(r, "the name of a datatype");
 
         if (!is_first_pass) {
-                read_constructors(r, datatype_sort(r, s, arity));
+                read_constructors(r, arity > 0 ? sort_simple(r->bank, SORT_UNKNOWN) : sort_named(r->bank, s, NULL, 0));
                 return;
         }
         if (arity > 0) /* datatypes with parameters refer to each other without them */
@@ -126,13 +117,13 @@ static void read_new(struct reader *r)
                 arity = reader_number(r, "too many parameters");
                 reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the datatype's arity");
                 reader_declare_sort(r, s, arity);
-                reader_push_sort(r, datatype_sort(r, s, arity));
+                reader_push_sort(r, sort_named(r->bank, s, NULL, 0));
         }
         reader_expect(r, TOKEN_OPEN, "the declarations of the datatypes");
         end = r->n_sorts;
         for (size_t i = from; i < end; i++) {
                 reader_expect(r, TOKEN_OPEN, "the declaration of a datatype");
-                read_body(r, r->sorts[i]);
+                read_body(r, r->sorts[i]->symbol);
         }
         reader_expect(r, TOKEN_CLOSE, "a parenthesis behind the last datatype");
 }
@@ -146,7 +137,7 @@ void read_datatypes(struct reader *r, size_t, struct command *)
                 reader_expect(r, TOKEN_OPEN, "the constructors");
                 has_parameters = reader_peeks(r, TOKEN_SYMBOL, "par");
                 reader_declare_sort(r, s, has_parameters ? ARITY_ANY : 0);
-                read_body(r, datatype_sort(r, s, has_parameters));
+                read_body(r, s);
         } else {
                 reader_expect(r, TOKEN_OPEN, "the names of the datatypes");
                 if (reader_peeks(r, TOKEN_OPEN, NULL))

@@ -376,7 +376,45 @@ const struct term *term_array_constant(struct bank *b, const struct sort *array,
         return array && apply(b, OP_ARRAY_CONST, NULL, 0, &element, 1, array, &t) == 0 ? t : NULL;
 }
 
-static int check_call(struct bank *b, const struct function *f, const struct term *const *args, size_t n)
+/* The sorts of one call for the parameters of a datatype: T is Int in (cons 1 l). */
+struct fitting {
+        const struct sort **parameters, **with; /* owned */
+        size_t n;
+};
+
+static void fitting_done(struct fitting *f)
+{
+        free(f->parameters);
+        free(f->with);
+}
+
+static bool sort_fits(struct fitting *f, const struct sort *wanted, const struct sort *is)
+{
+        size_t i = 0;
+
+        if (!wanted->has_parameter || is->kind == SORT_UNKNOWN)
+                return sort_takes(wanted, is);
+        if (wanted->kind == SORT_PARAMETER) {
+                while (i < f->n && f->parameters[i] != wanted)
+                        i++;
+                if (i == f->n) {
+                        list_grow(f->parameters, f->n);
+                        list_grow(f->with, f->n);
+                        f->parameters[f->n] = wanted;
+                        f->with[f->n++] = is;
+                }
+                if (sort_takes(is, f->with[i])) /* Real after Int */
+                        f->with[i] = is;
+                return sort_takes(f->with[i], is);
+        }
+        if (wanted->kind != is->kind || wanted->symbol != is->symbol || wanted->n_args != is->n_args)
+                return false;
+        while (i < wanted->n_args && sort_fits(f, wanted->args[i], is->args[i]))
+                i++;
+        return i == wanted->n_args;
+}
+
+static int check_call(struct bank *b, const struct function *f, struct fitting *fitting, const struct term *const *args, size_t n)
 {
         if (n != f->n_args)
                 return bank_errorf(b, "%s takes %u argument%s; %zu given", (const char *)f->symbol->name.data, f->n_args,
@@ -385,7 +423,7 @@ static int check_call(struct bank *b, const struct function *f, const struct ter
                 const struct sort *is = args[i]->sort, *wanted = f->args[i];
                 cleanup_buffer struct buffer first = {0}, second = {0};
 
-                if (sort_takes(wanted, is))
+                if (sort_fits(fitting, wanted, is))
                         continue;
                 sort_print(is, &first);
                 sort_print(wanted, &second);
@@ -398,13 +436,19 @@ static int check_call(struct bank *b, const struct function *f, const struct ter
 const struct term *term_call_as(struct bank *b, const struct function *f, const struct sort *sort, const struct term *const *args,
                                 size_t n)
 {
-        struct term_head h = {.kind = TERM_FUNCTION, .is_qualified = sort != NULL, .function = f};
+        struct term_head h = {.kind = TERM_FUNCTION, .is_qualified = sort != NULL, .function = f, .sort = sort};
+        cleanup(fitting_done) struct fitting fitting = {0};
 
         if (n == 0 && !sort && f && known_constant(f))
                 return known_constant(f);
-        if (!f || has_null(args, n) || check_call(b, f, args, n) < 0)
+        if (f && sort)
+                sort_fits(&fitting, f->result, sort);
+        if (!f || has_null(args, n) || check_call(b, f, &fitting, args, n) < 0)
                 return NULL;
-        h.sort = sort ? sort : f->result;
+        if (!sort && !(h.sort = sort_instantiate(b, f->result, fitting.parameters, fitting.with, fitting.n)))
+                return NULL;
+        if (h.sort->has_parameter) /* nil, of any sort */
+                h.sort = sort_simple(b, SORT_UNKNOWN);
         return term_intern(b, &h, args, n);
 }
 

@@ -51,6 +51,7 @@ static void assert_fails(const char *text, const char *message)
         assert_fails_with((struct script_options){.name = "f", .dialect = DIALECT_2_6}, text, -EINVAL, message);
 }
 
+#define L "(declare-datatypes ((L 1)) ((par (T) ((nil) (cons (hd T) (tl (L T)))))))(declare-const l (L Int))\n"
 #define X "(declare-const x Int)"
 
 /* -- reading and printing -- */
@@ -343,6 +344,8 @@ START_TEST(test_errors)
                 {X "(assert x)", "f:1:30: an assertion must be of sort Bool"},
                 {"(declare-datatype C ((red)))(declare-const c C)(assert ((_ is blue) c))", "f:1:57: blue is no constructor: no datatype has it"},
                 {"(declare-datatype C ((red (of C))))(declare-const c C)(assert (= c ((_ update fo) c c)))", "f:1:69: fo is no selector: no datatype has it"},
+                {L "(assert (hd (tl l)))", "f:2:9: an assertion must be of sort Bool"},
+                {L "(assert (= l (cons (hd l) (cons true nil))))", "f:2:14: argument 2 of cons is (L Bool), and should be (L T)"},
                 {"(assert (foo 1))", "f:1:10: unknown symbol foo: it is neither declared nor an operator that is known here"},
                 {"(declare-const x Foo)", "f:1:18: unknown sort Foo"},
                 {"(declare-const x (Array Int))", "f:1:18: unknown sort Array with arguments"},

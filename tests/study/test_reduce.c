@@ -718,6 +718,10 @@ START_TEST(test_datatypes)
                     "(assert (match l ((nil true) ((cons h r) false))))\n(check-sat)\n",
                     "(declare-datatypes ((List 0)) (((nil) (cons (head Int) (tail List)))))\n(declare-const l List)\n"
                     "(assert (match l ((nil true) ((cons h r) false))))\n");
+        assert_text((struct interest){.words = {"(= (fst p)"}, .or = {"(= p (fst"}},
+                    "(declare-datatypes ((P 2)) ((par (A B) ((pair (fst A) (snd B))))))\n"
+                    "(declare-const p (P Int Bool))\n(declare-const q (P Int Bool))\n(assert (= (fst p) (fst q)))\n(check-sat)\n",
+                    "(declare-datatypes ((P 2)) ((par (A B) ((pair (fst A))))))\n(declare-const p (P Int Bool))\n(assert (= (fst p) 0))\n");
         /* a value by way of a sequence is not known, and a datatype without a constructor is none */
         assert_text((struct interest){.words = {"Rose"}}, "(declare-datatypes ((Rose 0)) (((mk (kids (Seq Rose))))))\n(declare-const r Rose)\n(assert (= r r))\n",
                     "(declare-datatypes ((Rose 0)) (((mk))))\n");
