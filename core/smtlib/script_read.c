@@ -154,18 +154,23 @@ static void skip_command(struct reader *r, size_t begin, struct command *)
 }
 
 /* The names in a command that is kept as text, up to the end of its last token. Its own variables are not told from others. */
-static void miss_names(struct reader *r, size_t begin)
+static void read_names(struct reader *r, size_t begin)
 {
+        const struct sort *unknown = sort_simple(r->bank, SORT_UNKNOWN);
         struct tokenizer t = r->t;
         struct token token;
+        bool is_given = false; /* by :named */
 
         t.p = r->t.base + begin;
         t.end = r->t.base + r->token.end;
         while (token_next(&t, &token) != TOKEN_END) {
                 const struct symbol *s = token.kind == TOKEN_SYMBOL ? symbol_of(r->bank, token.text) : NULL;
 
-                if (s && !s->binding && !s->sort_binding)
+                if (s && is_given)
+                        reader_bind_function(r, s, function_of(r->bank, FUNCTION_NAMED, s, NULL, 0, unknown));
+                else if (s && !s->binding && !s->sort_binding)
                         reader_miss(r, token.begin, s);
+                is_given = token.kind == TOKEN_KEYWORD && token_is(&token, ":named");
         }
 }
 
@@ -324,7 +329,7 @@ static void read_define_funs_rec(struct reader *r, size_t begin, struct command 
                 reader_bind_function(r, s, f);
         }
         skip_command(r, begin, c);
-        miss_names(r, begin);
+        read_names(r, begin);
 }
 
 static void read_assert(struct reader *r, size_t begin, struct command *c)
@@ -486,8 +491,8 @@ static void read_opaque(struct reader *r, const struct command_row *row, size_t 
         r->script->n_opaque_commands++;
         if (defined)
                 reader_bind_function(r, defined->symbol, defined);
-        r->may_be_undeclared |= (!defined && (!row || row->kind != COMMAND_ASSERT)) || memmem(r->t.base + begin, r->token.end - begin, ":named", 6);
-        miss_names(r, begin);
+        r->may_be_undeclared |= !defined && (!row || row->kind != COMMAND_ASSERT);
+        read_names(r, begin);
 }
 
 static void read_command(struct reader *r)

@@ -751,6 +751,15 @@ START_TEST(test_names_in_text_stay)
 }
 END_TEST
 
+START_TEST(test_a_term_named_in_text_stays)
+{
+        assert_text((struct interest){.words = {"(not one"}},
+                    "(declare-datatype D ((d)))\n(declare-const n Int)\n(assert (! (match d ((x (< n 1)))) :named one))\n"
+                    "(assert (! (match d ((y true))) :named two))\n(assert (or (< n 1) (not one)))\n(check-sat)\n",
+                    "(declare-datatype D ((d)))\n(declare-const n Int)\n(assert (! (match d ((x (< n 1)))) :named one))\n(assert (not one))\n");
+}
+END_TEST
+
 /* It is known by its name and its sorts though its body is only text. */
 START_TEST(test_a_definition_that_is_text_stays)
 {
@@ -869,6 +878,6 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
       test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,
-      test_unknown_commands, test_datatypes, test_names_in_text_stay, test_a_definition_that_is_text_stays, test_an_updated_field_stays,
+      test_unknown_commands, test_datatypes, test_names_in_text_stay, test_a_definition_that_is_text_stays, test_a_term_named_in_text_stays, test_an_updated_field_stays,
       test_dialect_of_the_script, test_comments_that_matter,
       test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)
