@@ -228,7 +228,8 @@ END_TEST
 START_TEST(test_patterns_stay_in_quantifiers)
 {
         assert_reduced((struct interest){.words = {":pattern"}},
-                       "(declare-fun f (Int) Int)\n(declare-const n Int)\n(assert (or (< n 2) (forall ((x Int)) (! (< (f x) n) :pattern ((f (+ x 1)))))))\n(check-sat)\n",
+                       "(declare-fun f (Int) Int)\n(declare-const n Int)\n"
+                       "(assert (or (< n 2) (forall ((x Int)) (! (< (f x) n) :pattern ((f (+ x 1)))))))\n(check-sat)\n",
                        "(assert (forall ((x Int)) (! true :pattern ((- 1)))))\n");
 }
 END_TEST
@@ -622,6 +623,22 @@ START_TEST(test_other_parentheses)
         assert_text((struct interest){.words = {"needle"}}, "(define (f x) (let ((y (g needle x))) 1))\n(f 2)", "needle\n");
         assert_text((struct interest){.words = {"(frob", "needle"}}, "(frob (and (knit needle 1 2) (knit 3)))\n",
                     "(frob needle)\n");
+        assert_text((struct interest){.words = {"(", "needle", ")"}}, "(a b c needle d)\n", "(needle)\n");
+        assert_text((struct interest){.words = {"frob", "needle"}}, "(frob(needle))\n", "(frob needle)\n");
+}
+END_TEST
+
+START_TEST(test_parentheses_around_a_word)
+{
+        struct interest in = {.words = {"needle"}};
+        cleanup_reduce_result struct reduce_result result = {0};
+        cleanup_buffer struct buffer text = {0};
+
+        for (size_t i = 0; i < 40000; i++)
+                buffer_adds(&text, i == 20000 ? "needle)" : i < 20000 ? "(" : ")");
+        assert_ok(reduce_words(&in, 1, text.data, &result));
+        ck_assert_str_eq(result.text.data, "needle");
+        ck_assert_uint_lt(in.calls, 100);
 }
 END_TEST
 
@@ -877,7 +894,8 @@ SUITE("reduce", test_commands_go, test_terms_are_replaced, test_literals_are_sho
       test_failure_keeps_the_best, test_cancellation_keeps_the_best, test_time_that_is_over_keeps_the_best, test_a_last_check_that_fails_is_an_error,
       test_lies_are_withdrawn, test_a_text_that_the_last_check_goes_back_to_is_reduced, test_a_lie_that_was_taken_is_given_back, test_a_test_that_is_trusted_is_asked_less,
       test_many_changes_are_one_step, test_lists_that_are_shared_stay_shared, test_input_that_is_known_is_not_asked_for,
-      test_input_without_bytes, test_other_parentheses, test_lines, test_dimacs, test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,
+      test_input_without_bytes, test_other_parentheses, test_parentheses_around_a_word, test_lines, test_dimacs,
+      test_dimacs_of_a_solver, test_opaque_terms, test_pool_gives_the_same,
       test_unknown_commands, test_datatypes, test_names_in_text_stay, test_a_definition_that_is_text_stays, test_a_term_named_in_text_stays, test_an_updated_field_stays,
       test_dialect_of_the_script, test_comments_that_matter,
       test_pool_cancels_what_is_behind, test_pool_fails_and_is_cancelled)

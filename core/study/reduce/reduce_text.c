@@ -88,6 +88,7 @@ void text_tree_add(const struct text_tree *t, const bool *is_out, struct buffer 
         for (size_t i = 0; i < t->n; i++) {
                 const struct text_node *node = &t->list[i];
                 size_t begin = node->begin;
+                bool is_first;
 
                 if (!is_out[i] || begin < at)
                         continue;
@@ -95,9 +96,10 @@ void text_tree_add(const struct text_tree *t, const bool *is_out, struct buffer 
                         begin--;
                 buffer_add(ret, text + at, begin - at);
                 at = node->end;
-                while (!t->has_lines && begin > 0 && text[begin - 1] == '(' && at < t->text.size && strchr(" \t\n\r", text[at]))
+                is_first = ret->size > 0 && ret->data[ret->size - 1] == '(';
+                while (!t->has_lines && is_first && at < t->text.size && strchr(" \t\n\r", text[at]))
                         at++;
-                if (!t->has_lines && at < t->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0 && ret->data[ret->size - 1] != '(')
+                if (!t->has_lines && at < t->text.size && !strchr("() \t\n\r", text[at]) && ret->size > 0 && !is_first)
                         buffer_adds(ret, " ");
         }
         buffer_add(ret, text + at, t->text.size - at);
@@ -138,6 +140,52 @@ static int leave_out_at(struct reducer *r, int (*read)(struct reducer *r, struct
                 if (t.list[i].depth == depth && may_change(r, &t, i))
                         l.list[l.n++] = i;
         return reduce_sweep(r, l.n, 0, without_nodes, &l);
+}
+
+/* -- parentheses with one thing in them -- */
+
+static void add_paren(const struct text_tree *t, size_t at, const bool *is_gone, struct buffer *ret)
+{
+        char before = ret->size > 0 ? ret->data[ret->size - 1] : '(', behind = at + 1 < t->text.size ? t->text.data[at + 1] : ')';
+
+        if (!is_gone[at])
+                buffer_add(ret, t->text.data + at, 1);
+        else if (!strchr("() \t\n\r", before) && !strchr("() \t\n\r", behind))
+                buffer_adds(ret, " ");
+}
+
+static int without_parens(void *user, const bool *is_out, struct buffer *ret)
+{
+        const struct level *l = user;
+        const struct text_tree *t = l->tree;
+        cleanup_free bool *is_gone = allocate(t->text.size, sizeof(*is_gone));
+
+        for (size_t i = 0; i < l->n; i++)
+                is_gone[t->list[l->list[i]].begin] = is_gone[t->list[l->list[i]].end - 1] = is_out[i];
+        for (size_t at = 0; at < t->text.size; at++)
+                add_paren(t, at, is_gone, ret);
+        return 0;
+}
+
+/* Many at once: one by one, thousands around a word would take as many passes over the text. */
+static int unwrap(struct reducer *r)
+{
+        cleanup(text_tree_done) struct text_tree t = {0};
+        cleanup(level_done) struct level l = {.tree = &t};
+        cleanup_free size_t *children = NULL;
+        int k = text_tree_read(r, &t);
+
+        if (k < 0)
+                return k;
+        children = allocate(t.n, sizeof(*children));
+        l.list = allocate(t.n, sizeof(*l.list));
+        for (size_t i = 0; i < t.n; i++)
+                if (t.list[i].parent != SIZE_MAX)
+                        children[t.list[i].parent]++;
+        for (size_t i = 0; i < t.n; i++)
+                if (children[i] == 1 && may_change(r, &t, i))
+                        l.list[l.n++] = i;
+        return reduce_sweep(r, l.n, 0, without_parens, &l);
 }
 
 struct lifting {
@@ -182,9 +230,9 @@ int reduce_trees(struct reducer *r)
         int k;
 
         do {
-                more = false;
-                k = 0;
                 reduce_stage(r, "trees");
+                k = unwrap(r);
+                more = k > 0;
                 for (uint32_t depth = 0; k >= 0; depth++) {
                         k = leave_out_at(r, text_tree_read, depth);
                         more |= k > 0;
