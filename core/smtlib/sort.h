@@ -58,7 +58,7 @@ struct sort {
 enum function_kind {
         FUNCTION_DECLARED,
         FUNCTION_DEFINED, /* define-fun and its kin; the definition is in the command */
-        FUNCTION_OF_DATATYPE, /* a constructor, a selector, or is-c, the name of a tester before 2.6 */
+        FUNCTION_OF_DATATYPE, /* a constructor, a selector, or is-c, the name of a tester before 2.6. Its sorts may have the datatype's parameters */
         FUNCTION_NAMED        /* the n of (! t :named n), used as a term */
 };
 
