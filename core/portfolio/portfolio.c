@@ -132,11 +132,9 @@ static int open_solver(struct workspace *w, struct arm *a)
         revision = strchr(who, '@');
         if (revision)
                 *revision++ = '\0';
-        r = workspace_solver(w, who, &a->solver);
-        if (r == 0)
-                r = history_resolve(a->solver->history, revision && *revision ? revision : "HEAD", &a->commit);
-        if (r == 0)
-                r = build_key(a->solver->history, a->commit, a->solver->recipe, &build);
+        r = workspace_solver(w, who, &a->solver)
+            ?: history_resolve(a->solver->history, revision && *revision ? revision : "HEAD", &a->commit)
+            ?: build_key(a->solver->history, a->commit, a->solver->recipe, &build);
         if (r == -ENOENT || r == -ENOTUNIQ || r == -ENODATA) {
                 a->problem = format_string("%s: %s", a->text, error_message(r));
                 return 0;
@@ -195,10 +193,8 @@ static bool is_section_of(const struct gitconfig_section *s, const char *name)
 static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitconfig *ret)
 {
         cleanup_config_text struct config_text text = {0};
-        int r = path_join(path, workspace_dir(w), "config");
+        int r = path_join(path, workspace_dir(w), "config") ?: config_text_read(workspace_store(w), path, &text);
 
-        if (r == 0)
-                r = config_text_read(workspace_store(w), path, &text);
         return r < 0 ? r : gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
 }
 
@@ -297,9 +293,7 @@ int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret
 
         *p = (struct portfolio){
                 .refs = 1, .name = copy_string(name), .wall_ns = 20 * NSEC_PER_SEC, .memory = UINT64_C(4) << 30, .seed = 1};
-        r = read_sections(w, path, &config);
-        if (r == 0)
-                r = read_portfolio(w, path, &config, p);
+        r = read_sections(w, path, &config) ?: read_portfolio(w, path, &config, p);
         if (r < 0)
                 return r;
         find_epoch(w, p);
@@ -409,12 +403,8 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
         cleanup_close int lock = -1;
         char path[PATH_SIZE];
         unsigned line;
-        int r = portfolio_name_check(name);
+        int r = portfolio_name_check(name) ?: lock_sections(w, &lock) ?: find_section(w, name, path, &line);
 
-        if (r == 0)
-                r = lock_sections(w, &lock);
-        if (r == 0)
-                r = find_section(w, name, path, &line);
         if (r == 0 && line > 0)
                 r = errorf(-EEXIST, "there is a portfolio '%s' already (%s:%u)", name, path, line);
         if (r < 0)

@@ -135,9 +135,7 @@ static int trial_query_compute(struct query *query, struct job *j, struct value 
                 cleanup(running_done) struct running run = {.query = q, .job = j, .case_fd = -1};
 
                 *ret = value_unref(*ret);
-                r = running_open_case(&run);
-                if (r == 0)
-                        r = compute(q, &run, ret, &stands);
+                r = running_open_case(&run) ?: compute(q, &run, ret, &stands);
         }
         return r;
 }

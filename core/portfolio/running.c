@@ -218,10 +218,8 @@ static int run_arms(struct running *run)
 
 int running_take_turns(struct running *run)
 {
-        int r = begin_portfolio(run);
+        int r = begin_portfolio(run) ?: run_arms(run);
 
-        if (r == 0)
-                r = run_arms(run);
         if (run->learned)
                 learned_give(run->query->workspace, steal_pointer(run->learned));
         run->is_over = r == 0;

@@ -108,9 +108,8 @@ static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t cas
                 return r;
         if (number.size != 4)
                 return -ENOENT; /* it is damaged: the case is run again */
-        r = store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', key_get_u32(number.data)), &value);
-        if (r == 0)
-                r = trial_decode(SLICE(value.data, value.size), ret);
+        r = store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', key_get_u32(number.data)), &value)
+            ?: trial_decode(SLICE(value.data, value.size), ret);
         return r == -EBADMSG ? -ENOENT : r; /* likewise, or a newer version's */
 }
 
@@ -126,10 +125,8 @@ int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id,
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_trial struct trial *t = NULL;
-        int r = trial_find_any(w, p, case_id, &t);
+        int r = trial_find_any(w, p, case_id, &t) ?: cases_get(workspace_cases(w), case_id, &info);
 
-        if (r == 0)
-                r = cases_get(workspace_cases(w), case_id, &info);
         if (r < 0)
                 return r;
         if (!trial_stands(w, p, info, t))
@@ -254,10 +251,9 @@ static int command_known(struct workspace *w, const struct portfolio *p, const s
         cleanup_trial struct trial *t = NULL;
         cleanup_blob struct blob value = {0};
         uint8_t key[ARM_KEY_SIZE];
-        int r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, arm_key(key, p, a, info), &value);
+        int r = store_fetch(workspace_store(w), TABLE_PORTFOLIOS, arm_key(key, p, a, info), &value)
+            ?: trial_decode(SLICE(value.data, value.size), &t);
 
-        if (r == 0)
-                r = trial_decode(SLICE(value.data, value.size), &t);
         if (r == -EBADMSG || (r == 0 && t->n_arms != 1))
                 return -ENOENT;
         if (r == 0)

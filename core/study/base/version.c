@@ -58,9 +58,7 @@ static int parse_commit(struct version *v, struct solver *s, const char *text)
 
         if (colon)
                 *colon++ = '\0';
-        r = history_resolve(s->history, revision, &v->commit);
-        if (r == 0)
-                r = history_commit(s->history, v->commit, &c);
+        r = history_resolve(s->history, revision, &v->commit) ?: history_commit(s->history, v->commit, &c);
         if (r == 0 && colon && *colon == '\0')
                 r = errorf(-EINVAL, "no arguments follow the colon of '%s'", text);
         if (r < 0)
@@ -78,10 +76,9 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
         const struct recipe *binary;
         char name[COMMIT_NAME_SIZE], sha[GIT_OID_HEXSZ + 1];
         struct commit c;
-        int r = program_commit(w, text, cancel_fd, NULL, &programs, &v->commit);
+        int r = program_commit(w, text, cancel_fd, NULL, &programs, &v->commit)
+            ?: history_commit(programs->history, v->commit, &c);
 
-        if (r == 0)
-                r = history_commit(programs->history, v->commit, &c);
         if (r < 0)
                 return r;
         v->solver = solver_at(programs, v->commit, s->number == programs->number ? NULL : s->recipe, NULL);
@@ -179,10 +176,8 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *value = NULL;
-        int r = query_build(w, v->solver, v->commit, &q);
+        int r = query_build(w, v->solver, v->commit, &q) ?: engine_get(e, q, p, false, cancel_fd, &value);
 
-        if (r == 0)
-                r = engine_get(e, q, p, false, cancel_fd, &value);
         if (r == 0 && !((struct build_value *)value)->record->ok)
                 r = errorf(-ENODATA, "%s cannot be built at %s; 'solverfs build %s %.12s' shows why", v->solver->recipe->name,
                            v->name, v->solver->recipe->name, v->text);

@@ -64,21 +64,18 @@ static int open_campaign(struct campaign *c)
         cleanup_campaign_settings struct campaign_settings there = {0};
         struct campaign_status status = {0};
         cleanup_free char *journal = NULL, *log = NULL;
-        int r = campaign_check_name(s->name);
+        int r = campaign_check_name(s->name)
+            ?: campaign_folder(c->workspace, c->solver->recipe->name, s->name, c->folder)
+            ?: make_dirs(c->folder, 0700);
 
-        if (r == 0)
-                r = campaign_folder(c->workspace, c->solver->recipe->name, s->name, c->folder);
-        if (r == 0)
-                r = make_dirs(c->folder, 0700);
         journal = format_string("%s/journal", c->folder);
         log = format_string("%s/log", c->folder);
         if (r == 0) /* locked before the settings are read, as another command may begin this campaign, too */
                 r = campaign_journal_open(journal, &c->journal);
         if (r < 0)
                 return r;
-        r = campaign_get(c->workspace, c->solver->number, s->name, &there, &status);
-        if (r == 0)
-                r = campaign_check_settings(&there, s);
+        r = campaign_get(c->workspace, c->solver->number, s->name, &there, &status)
+            ?: campaign_check_settings(&there, s);
         if (r == -ENOENT)
                 remove_answers(c);
         else if (r < 0)
@@ -164,9 +161,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         if (r < 0)
                 return r;
         has_time = campaign_now(c) < full->seconds; /* before other threads start */
-        r = campaign_start_localizer(c);
-        if (r == 0)
-                r = campaign_start_reducer(c);
+        r = campaign_start_localizer(c) ?: campaign_start_reducer(c);
         if (r == 0 && has_time)
                 r = campaign_search(c);
         else

@@ -43,9 +43,7 @@ static int read_seed(struct campaign *c, const char *path, const char *name, enu
 
         list_grow(to->list, to->n);
         list_grow(to->names, to->n);
-        r = read_file(path, SEED_SIZE_MAX, &b);
-        if (r == 0)
-                r = read_formula(c, path, format, SLICE(b.data, b.size), &formula);
+        r = read_file(path, SEED_SIZE_MAX, &b) ?: read_formula(c, path, format, SLICE(b.data, b.size), &formula);
         if (r == -ENOMEM)
                 return r;
         if (r < 0) {

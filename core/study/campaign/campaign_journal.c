@@ -114,9 +114,7 @@ static int tell_checkpoint(struct slice bytes, const char *path, campaign_replay
         first.now = record_real(&r);
         first.state = record_slice(&r, record_u64(&r));
         records = record_slice(&r, record_left(&r));
-        k = record_end(&r, "a campaign's checkpoint");
-        if (k == 0)
-                k = replay(user, &first);
+        k = record_end(&r, "a campaign's checkpoint") ?: replay(user, &first);
         return k < 0 ? k : tell(records, true, replay, user, &n);
 }
 

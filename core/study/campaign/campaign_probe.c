@@ -37,9 +37,8 @@ static int answers(struct campaign *c, enum format format, bool *ret)
         int r;
 
         c->format = format;
-        r = lease_take(&worker.lease);
-        if (r == 0)
-                r = run_probe(&worker, c->n_compared - 1, slice_string(trivial[format]), &verdict, NULL);
+        r = lease_take(&worker.lease)
+            ?: run_probe(&worker, c->n_compared - 1, slice_string(trivial[format]), &verdict, NULL);
         *ret = r == 0 && verdict == VERDICT_SAT;
         lease_leave(&worker.lease);
         return r;
@@ -122,13 +121,10 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
         p.left = allocate(c->n_compared, sizeof(*p.left));
         p.output = allocate(c->n_compared, sizeof(*p.output));
         p.answers = allocate(c->n_compared, sizeof(*p.answers));
-        r = lease_take(&p.worker.lease);
-        if (r == 0)
-                r = ask(&p, ret);
-        if (r == 0)
-                r = find_mute(&p);
-        if (r == 0)
-                r = write_file_atomic(path, ret->data, ret->size, 0600);
+        r = lease_take(&p.worker.lease)
+            ?: ask(&p, ret)
+            ?: find_mute(&p)
+            ?: write_file_atomic(path, ret->data, ret->size, 0600);
         for (size_t v = 0; v < c->n_compared; v++) {
                 if (r == 0 && p.left[v].size > 0)
                         campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
@@ -166,9 +162,8 @@ static int ask_operators(struct probe *p, struct buffer *ret)
         for (unsigned i = 0; r == 0 && i < 2; i++) {
                 cleanup_buffer struct buffer text = {0};
 
-                r = weaken_probe_quantifier(i ? TERM_EXISTS : TERM_FORALL, dialect, &text);
-                if (r == 0)
-                        r = ask_all(p, &text, i ? "exists" : "forall", &is_left_out);
+                r = weaken_probe_quantifier(i ? TERM_EXISTS : TERM_FORALL, dialect, &text)
+                    ?: ask_all(p, &text, i ? "exists" : "forall", &is_left_out);
         }
         if (is_left_out)
                 buffer_adds(ret, "quantifiers\n");
@@ -250,9 +245,7 @@ static int ask_inputs(struct probe *p, struct buffer *)
         for (size_t i = 0; r == 0 && i < MIN(c->corpus.n, (size_t)PROBE_INPUTS); i++) {
                 cleanup_buffer struct buffer text = {0};
 
-                r = formula_print(&c->corpus.list[i], c->dialect, &text);
-                if (r == 0)
-                        r = ask_all(p, &text, NULL, &ignored);
+                r = formula_print(&c->corpus.list[i], c->dialect, &text) ?: ask_all(p, &text, NULL, &ignored);
         }
         for (size_t i = 0; r == 0 && c->logics && c->logics[i]; i++)
                 r = ask_logic(p, c->logics[i], NULL, &ignored);

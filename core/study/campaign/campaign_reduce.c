@@ -51,10 +51,9 @@ static int look(const struct reducer *p, const struct observation *finding, stru
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_reduction struct reduction known = {0};
-        int r = finding_query_reduced(p->campaign->workspace, p->campaign->solver, finding, 1, 0, &q);
+        int r = finding_query_reduced(p->campaign->workspace, p->campaign->solver, finding, 1, 0, &q)
+            ?: reduction_find(q, &known);
 
-        if (r == 0)
-                r = reduction_find(q, &known);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         f->seconds = known.seconds;
@@ -149,10 +148,9 @@ static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
         cleanup(value_unrefp) struct value *v = NULL;
         double before = f->seconds;
         uint64_t began = now_ns();
-        int r = finding_query_reduced(c->workspace, c->solver, o, (uint64_t)((before + seconds) * 1e9), jobs, &q);
+        int r = finding_query_reduced(c->workspace, c->solver, o, (uint64_t)((before + seconds) * 1e9), jobs, &q)
+            ?: engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
 
-        if (r == 0)
-                r = engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
         if (r == 0) {
                 const struct reduction *reduction = &((struct reduced_value *)v)->reduction;
 
@@ -246,9 +244,7 @@ int campaign_reduce_all(struct campaign *c)
 
                 if (!next)
                         break;
-                r = reduce_one(p, next, seconds_left(p) / (double)MIN(n, SHARES_MOST));
-                if (r == 0)
-                        r = group(p);
+                r = reduce_one(p, next, seconds_left(p) / (double)MIN(n, SHARES_MOST)) ?: group(p);
         }
         if (r < 0 && r != -ECANCELED)
                 campaign_say(c, "not reduced: %s", error_message(r));

@@ -222,9 +222,7 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
                 if (campaign_recall(c, &record))
                         answers[v] = recorded_answer(&record);
         }
-        r = run_wanted(&t);
-        if (r == 0)
-                r = trial_look_for_errors(&t);
+        r = run_wanted(&t) ?: trial_look_for_errors(&t);
         if (r < 0)
                 return r;
         is_contradicted = r == 1;

@@ -100,10 +100,9 @@ int trial_is_kept(struct trial *t, const struct version *reference, const struct
                                          .reference = reference->text,
                                          .target = target->text};
         char name[200];
-        int r = observation_find(c->workspace, &like, t->input->text, &f);
+        int r = observation_find(c->workspace, &like, t->input->text, &f)
+            ?: cases_get(workspace_cases(c->workspace), f->case_id, &info);
 
-        if (r == 0)
-                r = cases_get(workspace_cases(c->workspace), f->case_id, &info);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         name_input(t, name);

@@ -79,10 +79,9 @@ int campaign_check_machine(struct campaign *c)
 {
         cleanup_free char *path = format_string("%s/machine", c->folder);
         char machine[PATH_SIZE], before[PATH_SIZE];
-        int r = find_machine(c, machine);
+        int r = find_machine(c, machine)
+            ?: campaign_machine(c->workspace, c->solver->recipe->name, c->settings->name, before);
 
-        if (r == 0)
-                r = campaign_machine(c->workspace, c->solver->recipe->name, c->settings->name, before);
         if (r == -ENOENT)
                 return write_file_atomic(path, machine, strlen(machine), 0600);
         if (r == 0 && strcmp(before, machine) != 0)

@@ -145,9 +145,7 @@ static int step(struct chain *ch)
         if (r < 0)
                 return r;
         ch->input.text = SLICE(ch->text.data, ch->text.size);
-        r = chain_run_all(ch);
-        if (r == 0)
-                r = chain_judge(ch);
+        r = chain_run_all(ch) ?: chain_judge(ch);
         if (r != 0 || !verdict_is_decided(ch->trial.answers[ch->target].verdict))
                 return r;
         /* the next step begins at the formula that the target has just decided */
@@ -190,10 +188,8 @@ int chain_try(struct campaign_worker *worker, const struct strategy_input *input
 {
         struct campaign *c = worker->campaign;
         cleanup(chain_done) struct chain ch;
-        int r = chain_open(worker, input, &ch);
+        int r = chain_open(worker, input, &ch) ?: begin_at_seed(&ch);
 
-        if (r == 0)
-                r = begin_at_seed(&ch);
         for (ch.step = 1; r == 0 && ch.step <= ch.place.steps; ch.step++) {
                 if (campaign_is_over(c))
                         return 0; /* the chain continues here when the campaign does */

@@ -408,9 +408,7 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
         for (int side = 0; side < 2 && r == 0; side++) {
                 taken[side].seconds = NAN;
                 taken[side].not_started = &c->table.not_started[side];
-                r = cell_of(c, i, pair, side, false, &cells[side]);
-                if (r == 0)
-                        r = take_all(c, &cells[side], &taken[side]);
+                r = cell_of(c, i, pair, side, false, &cells[side]) ?: take_all(c, &cells[side], &taken[side]);
         }
         if (r == -ENOENT) /* the scrambled input was never made */
                 return 0;

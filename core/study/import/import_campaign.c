@@ -121,10 +121,8 @@ static int put_rows(const struct taking *t, const struct taken_campaign *c)
 static int reserve(const struct taking *t, const struct taken_campaign *c)
 {
         char folder[PATH_SIZE], path[FILE_SIZE];
-        int r = campaign_folder(t->source->here, t->here->recipe->name, c->here, folder);
+        int r = campaign_folder(t->source->here, t->here->recipe->name, c->here, folder) ?: make_dirs(folder, 0700);
 
-        if (r == 0)
-                r = make_dirs(folder, 0700);
         snprintf(path, sizeof(path), "%s/machine", folder);
         if (r == 0 && *c->machine)
                 r = write_file_atomic(path, c->machine, strlen(c->machine), 0600);
@@ -269,9 +267,7 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
         if (r < 0 && r != -ENOENT)
                 return r;
         is_cut = r == 1;
-        r = write_checkpoint(&c);
-        if (r == 0)
-                r = campaign_journal_sync(c.journal);
+        r = write_checkpoint(&c) ?: campaign_journal_sync(c.journal);
         return r < 0 ? r : is_cut;
 }
 
@@ -309,9 +305,7 @@ static int copy_files(const struct taking *t, const char *there, const char *her
         for (size_t i = 0; i < ARRAY_SIZE(names) && r == 0; i++) {
                 snprintf(from, sizeof(from), "%s/%s", there, names[i]);
                 snprintf(to, sizeof(to), "%s/%s", here, names[i]);
-                r = fault_at("import.campaign");
-                if (r == 0)
-                        r = copy_file(t, from, to, i == 0);
+                r = fault_at("import.campaign") ?: copy_file(t, from, to, i == 0);
         }
         return r;
 }
@@ -326,12 +320,10 @@ struct places {
 
 static int find_places(const struct taking *t, const struct taken_campaign *c, struct places *ret)
 {
-        int r = campaign_folder(t->source->there, t->there->recipe->name, c->there, ret->there);
+        int r = campaign_folder(t->source->there, t->there->recipe->name, c->there, ret->there)
+            ?: campaign_folder(t->source->here, t->here->recipe->name, c->here, ret->here)
+            ?: make_dirs(ret->here, 0700);
 
-        if (r == 0)
-                r = campaign_folder(t->source->here, t->here->recipe->name, c->here, ret->here);
-        if (r == 0)
-                r = make_dirs(ret->here, 0700);
         snprintf(ret->journal_there, FILE_SIZE, "%s/journal", ret->there);
         snprintf(ret->journal_here, FILE_SIZE, "%s/journal", ret->here);
         snprintf(ret->fresh, FILE_SIZE, "%s/journal.import", ret->here);
@@ -411,14 +403,11 @@ static int note_import(const struct places *p, const char *hash, const char *raw
 /* The journal comes last: where it is there, the other files are there too. */
 static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p, const char *hash, const char *raw)
 {
-        int r = copy_files(t, p->there, p->here);
+        int r = copy_files(t, p->there, p->here)
+            ?: note_import(p, hash, raw)
+            ?: put_rows(t, c)
+            ?: fault_at("import.campaign");
 
-        if (r == 0)
-                r = note_import(p, hash, raw);
-        if (r == 0)
-                r = put_rows(t, c);
-        if (r == 0)
-                r = fault_at("import.campaign");
         if (r == 0 && rename(p->fresh, p->journal_here) < 0)
                 r = errorf(-errno, "cannot rename %s: %s", p->fresh, strerror(errno));
         return r < 0 ? r : sync_folder(p->here);

@@ -28,11 +28,9 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
                 return r;
         r = cases_find_same(here, info, &ours);
         if (r == -ENOENT) {
-                r = cases_read_bytes(there, info, CASE_SIZE_MAX, &text);
-                if (r == 0)
-                        r = cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret);
-                if (r == 0)
-                        r = cases_find_same(here, info, &ours);
+                r = cases_read_bytes(there, info, CASE_SIZE_MAX, &text)
+                    ?: cases_add_unlisted(here, info->name, SLICE(text.data, text.size), ret)
+                    ?: cases_find_same(here, info, &ours);
         }
         if (r == 0)
                 *ret = ours->id;
@@ -106,10 +104,9 @@ static int take_counts(const struct taking *t, const struct observation *theirs,
 {
         cleanup_free struct campaign_count *there = NULL, *here = NULL;
         size_t n, n_here = 0;
-        int r = finding_counts(t->source->there, t->there->number, theirs->number, &there, &n);
+        int r = finding_counts(t->source->there, t->there->number, theirs->number, &there, &n)
+            ?: finding_counts(t->source->here, t->here->number, ours->number, &here, &n_here);
 
-        if (r == 0)
-                r = finding_counts(t->source->here, t->here->number, ours->number, &here, &n_here);
         for (size_t i = 0; r == 0 && i < n; i++) {
                 const struct taken_campaign *campaign = taking_find_campaign(t, there[i].campaign);
                 const char *name = campaign ? campaign->here : there[i].campaign;
@@ -150,14 +147,11 @@ static int translate(const struct taking *t, enum observation_series series, con
                      struct observation **ret)
 {
         cleanup_observation struct observation *o = NULL;
-        int r = observation_get(t->source->there, series, t->there->number, number, &o);
+        int r = observation_get(t->source->there, series, t->there->number, number, &o)
+            ?: take_input(t, o->case_id, &o->case_id)
+            ?: take_input(t, o->seed_id, &o->seed_id)
+            ?: take_input(t, o->decided_id, &o->decided_id);
 
-        if (r == 0)
-                r = take_input(t, o->case_id, &o->case_id);
-        if (r == 0)
-                r = take_input(t, o->seed_id, &o->seed_id);
-        if (r == 0)
-                r = take_input(t, o->decided_id, &o->decided_id);
         for (size_t i = 0; r == 0 && series == OF_WATCHES && i < o->n_runs; i++)
                 r = take_input(t, o->runs[i].case_id, &o->runs[i].case_id);
         if (r < 0)
@@ -214,9 +208,7 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
         if (r < 0 || series == OF_WATCHES)
                 return r;
         t->numbers[number] = ours->number;
-        r = take_counts(t, theirs, ours);
-        if (r == 0)
-                r = take_localized(t, theirs, ours, campaign ? campaign->machine : "");
+        r = take_counts(t, theirs, ours) ?: take_localized(t, theirs, ours, campaign ? campaign->machine : "");
         return r < 0 ? r : take_reduced(t, theirs);
 }
 
@@ -230,9 +222,8 @@ static int take_series(struct taking *t, enum observation_series series)
                 t->n_numbers = n;
         }
         for (uint32_t number = 1; r == 0 && number <= n; number++) {
-                r = progress_step(t->source->progress, series == OF_WATCHES ? "import alarms" : "import findings", number - 1, n);
-                if (r == 0)
-                        r = take(t, series, number);
+                r = progress_step(t->source->progress, series == OF_WATCHES ? "import alarms" : "import findings", number - 1, n)
+                    ?: take(t, series, number);
         }
         return r;
 }
@@ -244,10 +235,9 @@ static int take_class(const struct taking *t, const struct culprit *theirs, cons
         const struct culprit *ours = NULL;
         struct commit c;
         uint32_t commit;
-        int r = history_commit(t->there->history, theirs->commit, &c);
+        int r = history_commit(t->there->history, theirs->commit, &c)
+            ?: history_number(t->here->history, &c.oid, &commit);
 
-        if (r == 0)
-                r = history_number(t->here->history, &c.oid, &commit);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         for (size_t i = 0; i < all->n; i++)
@@ -310,9 +300,7 @@ static int take_solver(struct store_source *source, struct solver *theirs, struc
                         r = take_class(&t, &classes_there.list[i], &classes_here);
         if (r == 0)
                 r = taking_copy_campaigns(&t);
-        if (r == 0)
-                r = take_series(&t, OF_WATCHES);
-        return r;
+        return r ?: take_series(&t, OF_WATCHES);
 }
 
 int import_study(struct store_source *source, struct study_import *ret)

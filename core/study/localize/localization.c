@@ -233,10 +233,9 @@ static int look_at_known(struct localization *l)
         cleanup_free bool *on_line = allocate(l->n, sizeof(*on_line));
         cleanup_revisions struct revisions line = {0};
         size_t n;
-        int r = commits_known(l->options.workspace, l->options.solver, NULL, &known, &n);
+        int r = commits_known(l->options.workspace, l->options.solver, NULL, &known, &n)
+            ?: revision_range(l->options.solver, l->start, l->options.target, &line);
 
-        if (r == 0)
-                r = revision_range(l->options.solver, l->start, l->options.target, &line);
         if (r < 0)
                 return r;
         on_line[l->start] = true;
@@ -349,13 +348,10 @@ int localization_new(const struct localization_options *options, struct localiza
         l->disturbed = allocate(options->n, sizeof(*l->disturbed));
         for (size_t i = 0; i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
-        r = find_start(l);
-        if (r == 0)
-                r = read_parents(l);
-        if (r == 0)
-                r = begin_search(l);
-        if (r == 0)
-                r = step_over(l);
+        r = find_start(l)
+            ?: read_parents(l)
+            ?: begin_search(l)
+            ?: step_over(l);
         if (r == 0)
                 *ret = steal_pointer(l);
         return r;

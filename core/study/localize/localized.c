@@ -379,10 +379,8 @@ int localized_get(struct workspace *w, struct solver *s, const struct digest *ke
 {
         cleanup_txn struct store_txn *t = NULL;
         json_int_t failed = 0;
-        int r = store_read(workspace_store(w), &t);
+        int r = store_read(workspace_store(w), &t) ?: read_in(t, key, ret, &failed);
 
-        if (r == 0)
-                r = read_in(t, key, ret, &failed);
         t = store_end(t);
         if (r == 0 && failed > 0)
                 (*ret)->is_unfinished |= count_failed(w, s, *ret) < failed;

@@ -139,10 +139,8 @@ int campaign_machine(struct workspace *w, const char *solver, const char *name, 
 {
         cleanup_blob struct blob b = {0};
         char path[PATH_SIZE];
-        int r = file_of(w, solver, name, "machine", path);
+        int r = file_of(w, solver, name, "machine", path) ?: read_file(path, PATH_SIZE - 1, &b);
 
-        if (r == 0)
-                r = read_file(path, PATH_SIZE - 1, &b);
         if (r == 0)
                 snprintf(ret, PATH_SIZE, "%.*s", (int)b.size, (const char *)b.data);
         return r;

@@ -253,16 +253,12 @@ static int classify(struct workspace *w, struct solver *s, struct culprit *c)
         cleanup_txn struct store_txn *t = NULL;
         uint8_t key[KEY_SIZE];
         struct override o;
-        int r = history_text(s->history, c->commit, COMMIT_MESSAGE, &message);
+        int r = history_text(s->history, c->commit, COMMIT_MESSAGE, &message)
+            ?: history_text(s->history, c->commit, COMMIT_CHANGES, &changes)
+            ?: store_read(workspace_store(w), &t)
+            ?: key_of(s, c->commit, key)
+            ?: get_override(t, key, &o);
 
-        if (r == 0)
-                r = history_text(s->history, c->commit, COMMIT_CHANGES, &changes);
-        if (r == 0)
-                r = store_read(workspace_store(w), &t);
-        if (r == 0)
-                r = key_of(s, c->commit, key);
-        if (r == 0)
-                r = get_override(t, key, &o);
         if (r < 0)
                 return r;
         c->is_class_set = o.class != NOT_SET;

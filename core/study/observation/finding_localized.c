@@ -35,9 +35,8 @@ int finding_localization_options(struct workspace *w, struct solver *s, const st
                                              .by_verdict = f->kind != FINDING_SPR,
                                              .before = finding_verdict(f, f->reference),
                                              .after = finding_verdict(f, f->target)};
-        r = history_resolve(s->history, f->reference, &ret->reference);
-        if (r == 0)
-                r = history_resolve(s->history, f->target, &ret->target);
+        r = history_resolve(s->history, f->reference, &ret->reference)
+            ?: history_resolve(s->history, f->target, &ret->target);
         return r < 0 ? r : cases_get(workspace_cases(w), f->case_id, info);
 }
 

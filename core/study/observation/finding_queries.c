@@ -50,10 +50,9 @@ static int add_version(struct workspace *w, struct solver *s, const struct obser
 {
         cleanup_version struct version *v = NULL;
         struct digest build;
-        int r = version_parse(w, s, t->which == 0 ? f->reference : f->target, -1, &v);
+        int r = version_parse(w, s, t->which == 0 ? f->reference : f->target, -1, &v)
+            ?: build_key(v->solver->history, v->commit, v->solver->recipe, &build);
 
-        if (r == 0)
-                r = build_key(v->solver->history, v->commit, v->solver->recipe, &build);
         if (r == 0) {
                 struct cell cell = {.solver = v->solver, .commit = v->commit, .info = (struct case_info *)info};
 

@@ -328,12 +328,10 @@ static int read_input(struct workspace *w, struct finding_choice *c)
 
 static int read_choice(struct workspace *w, struct solver *s, struct finding_choice *c)
 {
-        int r = read_input(w, c);
+        int r = read_input(w, c)
+            ?: read_reduced(w, s, c)
+            ?: finding_get_count(w, s->number, c->finding->number, &c->count);
 
-        if (r == 0)
-                r = read_reduced(w, s, c);
-        if (r == 0)
-                r = finding_get_count(w, s->number, c->finding->number, &c->count);
         read_culprit(w, s, c);
         read_logic(c);
         return r;

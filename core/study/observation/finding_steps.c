@@ -15,10 +15,8 @@ int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *re
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_close int fd = -1;
         char path[PATH_SIZE];
-        int r = cases_get(workspace_cases(w), id, &info);
+        int r = cases_get(workspace_cases(w), id, &info) ?: cases_open_bytes(workspace_cases(w), info, &fd, path);
 
-        if (r == 0)
-                r = cases_open_bytes(workspace_cases(w), info, &fd, path);
         if (r == 0)
                 *ret_size = info->size;
         return r == 0 && info->size <= most ? read_fd(fd, most, ret) : r;

@@ -177,11 +177,9 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
                 .query = {.type = &query_seeds_type, .refs = 1}, .workspace = w, .finding = observation_ref((struct observation *)f)};
         if (s->pool || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
                 *q->machine = '\0';
-        r = version_parse(w, s, f->reference, -1, &q->versions[0]);
-        if (r == 0)
-                r = version_parse(w, s, f->target, -1, &q->versions[1]);
-        if (r == 0)
-                r = cases_get(workspace_cases(w), f->case_id, &q->info);
+        r = version_parse(w, s, f->reference, -1, &q->versions[0])
+            ?: version_parse(w, s, f->target, -1, &q->versions[1])
+            ?: cases_get(workspace_cases(w), f->case_id, &q->info);
         if (r < 0) {
                 seeds_query_done(&q->query);
                 return r;

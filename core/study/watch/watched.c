@@ -126,9 +126,7 @@ static int mark_seen(struct looking *l)
                 uint32_t commit;
                 size_t n = 0;
 
-                r = parse_branch(each.value, NULL, &b);
-                if (r == 0)
-                        r = history_number(h, &b.seen, &commit);
+                r = parse_branch(each.value, NULL, &b) ?: history_number(h, &b.seen, &commit);
                 if (r == 0 && commit < l->n_seen && !l->seen[commit])
                         r = history_line(h, commit, &line, &n);
                 if (r < 0 && r != -ENOENT)
@@ -144,10 +142,8 @@ static int mark_seen(struct looking *l)
 static int stretch_new(struct looking *l, struct watched_stretch *s)
 {
         size_t n, from;
-        int r = mark_seen(l);
+        int r = mark_seen(l) ?: history_line(l->solver->history, s->head, &s->fresh, &n);
 
-        if (r == 0)
-                r = history_line(l->solver->history, s->head, &s->fresh, &n);
         if (r < 0)
                 return r;
         for (from = n; from > 0 && (s->fresh[from - 1] >= l->n_seen || !l->seen[s->fresh[from - 1]]); from--)

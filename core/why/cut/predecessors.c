@@ -45,10 +45,9 @@ static int run_text(struct measuring *m, struct slice text, size_t questions, si
                                                .limits = m->limits,
                                                .has_seed = m->recipe->seed && seed > 0,
                                                .seed = seed};
-        int r = lease_yield(&m->lease);
+        int r = lease_yield(&m->lease)
+            ?: lease_run(&m->lease, 0, &options, &(struct run_input){.bytes = text, .questions = questions}, ret);
 
-        if (r == 0)
-                r = lease_run(&m->lease, 0, &options, &(struct run_input){.bytes = text, .questions = questions}, ret);
         m->ret->runs++;
         return r;
 }
@@ -88,10 +87,9 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
         uint64_t before = 0, end;
         const char *why;
         size_t n = 1;
-        int r = progress_step(m->options->progress, m->stage, m->ret->runs, 0);
+        int r = progress_step(m->options->progress, m->stage, m->ret->runs, 0)
+            ?: cut_write(m->cut, form, is_kept, &text);
 
-        if (r == 0)
-                r = cut_write(m->cut, form, is_kept, &text);
         for (size_t i = 0; is_kept && i + 1 < m->cut->query; i++)
                 n += is_kept[i];
         if (r == 0)
@@ -233,9 +231,7 @@ static int find(struct measuring *m, size_t n)
         int r;
 
         m->stage = "case cut: after which queries";
-        r = cut_minimize(n, shows, m, p->is_kept);
-        if (r == 0)
-                r = is_slow(m, CUT_SCOPES, p->is_kept);
+        r = cut_minimize(n, shows, m, p->is_kept) ?: is_slow(m, CUT_SCOPES, p->is_kept);
         p->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
         for (size_t i = 0; i < n; i++) {
                 p->n_kept += p->is_kept[i];

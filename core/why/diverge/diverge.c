@@ -271,15 +271,12 @@ static int begin(struct diverging *d)
                 const struct version *v = o->version[side];
 
                 diverge_say(d, "its build", side);
-                r = version_build(o->engine, o->workspace, v, PRIORITY_PERSON, o->cancel_fd);
-                if (r == 0)
-                        r = version_hold(o->workspace, v, &d->programs[side]);
+                r = version_build(o->engine, o->workspace, v, PRIORITY_PERSON, o->cancel_fd)
+                    ?: version_hold(o->workspace, v, &d->programs[side]);
         }
         if (r == 0)
                 r = path_join(d->scratch, workspace_dir(o->workspace), "scratch");
-        if (r == 0)
-                r = cases_open_bytes(workspace_cases(o->workspace), o->info, &fd, d->case_path);
-        return r;
+        return r ?: cases_open_bytes(workspace_cases(o->workspace), o->info, &fd, d->case_path);
 }
 
 static void end(struct diverging *d)
@@ -307,9 +304,7 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
         memset(&d.spools, 0, sizeof(d.spools));
         for (size_t i = 0; i < 2 * N_RUNS * N_DIVERGE_STREAMS; i++)
                 (&d.spools[0][0][0])[i].fd = -1;
-        r = begin(&d);
-        if (r == 0)
-                r = compare_traces(&d, ret);
+        r = begin(&d) ?: compare_traces(&d, ret);
         if (r == 0 && o->has_calls)
                 r = diverge_calls(&d, ret);
         if (r == 0 && o->has_profile)

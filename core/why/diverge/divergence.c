@@ -331,10 +331,8 @@ static int realign(struct reader r[2], size_t ret[2])
         for (size_t sum = 1; sum <= most; sum++)
                 for (size_t i = 0; i <= sum; i++) {
                         const struct line *l[2];
-                        int k = peek(&r[0], i, &l[0]);
+                        int k = peek(&r[0], i, &l[0]) ?: peek(&r[1], sum - i, &l[1]);
 
-                        if (k == 0)
-                                k = peek(&r[1], sum - i, &l[1]);
                         if (k < 0)
                                 return k;
                         if (!l[0] || !l[1] || l[0]->shape != l[1]->shape || (most < LOOK_AHEAD && places_of(l[0], l[1]) != 0))

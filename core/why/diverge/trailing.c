@@ -86,9 +86,8 @@ static int build_side(struct trailing *t, int side, bool *ret_built)
         if (o->announce && build_find(o->workspace, solver, v->commit, false, &known) == -ENOENT)
                 o->announce(o->user, v->name);
         diverge_say(t->d, "built once more, to report its calls", side);
-        r = query_build(o->workspace, solver, v->commit, &q);
-        if (r == 0)
-                r = engine_get(o->engine, q, PRIORITY_PERSON, false, o->cancel_fd, &value);
+        r = query_build(o->workspace, solver, v->commit, &q)
+            ?: engine_get(o->engine, q, PRIORITY_PERSON, false, o->cancel_fd, &value);
         if (r < 0)
                 return r;
         if (!((struct build_value *)value)->record->ok)
@@ -145,9 +144,7 @@ static int list_functions(struct trailing *t, bool *ret_ok)
         }
         if (r == 0 && *ret_ok) {
                 trail_skip((struct slice[]){heard(&names[0]), heard(&names[1])}, &skip);
-                r = scratch_make(t->d->scratch, t->folder);
-                if (r == 0)
-                        r = path_join(t->skip, t->folder, SKIP);
+                r = scratch_make(t->d->scratch, t->folder) ?: path_join(t->skip, t->folder, SKIP);
                 fd = r == 0 ? open(t->skip, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
                 if (r == 0 && (fd < 0 || fchmod(fd, 0644) < 0))
                         r = errorf(-errno, "cannot make %s: %s", t->skip, strerror(errno));

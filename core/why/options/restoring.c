@@ -59,11 +59,8 @@ static int run_program(struct restoring *s, int side, const struct recipe *recip
                                                .limits = recipe->limits,
                                                .has_seed = seed > 0,
                                                .seed = seed};
-        int r = lease_yield(&s->lease);
-
-        if (r == 0)
-                r = lease_run(&s->lease, LEASE_ONCE, &options, &(struct run_input){.bytes = input, .questions = input.size > 0 ? s->questions : 0}, ret);
-        return r;
+        return lease_yield(&s->lease)
+            ?: lease_run(&s->lease, LEASE_ONCE, &options, &(struct run_input){.bytes = input, .questions = input.size > 0 ? s->questions : 0}, ret);
 }
 
 /* Runs a version under seed i, 0 for the case itself; `limit`: seconds by the clock that counts, 0: the whole. `arguments` may be NULL. */
@@ -86,9 +83,8 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         if (q->is_cpu_time)
                 recipe->limits.cpu_ns = seconds_ns(limit);
         snprintf(what, sizeof(what), "options: %ju runs", (uintmax_t)s->answer->runs);
-        r = progress_step(q->progress, what, 0, 0);
-        if (r == 0)
-                r = run_program(s, side, recipe, SLICE(s->input.data, s->input.size), s->answer->has_seeds ? i : 0, &result);
+        r = progress_step(q->progress, what, 0, 0)
+            ?: run_program(s, side, recipe, SLICE(s->input.data, s->input.size), s->answer->has_seeds ? i : 0, &result);
         s->answer->runs++;
         if (r == 0) {
                 const uint64_t ns = q->is_cpu_time ? result.run.user_ns + result.run.system_ns : result.run.wall_ns;
@@ -181,10 +177,8 @@ static void add_candidate(struct restoring *s, const struct option *o, const str
 
 static int find_candidates(struct restoring *s)
 {
-        int r = read_options(s, 0);
+        int r = read_options(s, 0) ?: read_options(s, 1);
 
-        if (r == 0)
-                r = read_options(s, 1);
         for (size_t i = 0; r == 0 && i < s->lists[1].n; i++)
                 add_candidate(s, &s->lists[1].list[i], option_list_find(&s->lists[0], s->lists[1].list[i].name));
         s->answer->candidates = s->n;
@@ -292,9 +286,8 @@ static int run_pairs(struct restoring *s)
                 struct judge_pair *p = &s->pairs[s->n_pairs];
                 const int first = s->n_pairs % 2;
 
-                r = run_version(s, first, NULL, (unsigned)s->n_pairs, 0, &p->run[first]);
-                if (r == 0)
-                        r = run_version(s, !first, NULL, (unsigned)s->n_pairs, 0, &p->run[!first]);
+                r = run_version(s, first, NULL, (unsigned)s->n_pairs, 0, &p->run[first])
+                    ?: run_version(s, !first, NULL, (unsigned)s->n_pairs, 0, &p->run[!first]);
                 if (r < 0)
                         break;
                 s->n_pairs++;
@@ -462,10 +455,8 @@ static int search(struct restoring *s)
         struct restoring_answer *a = s->answer;
         cleanup_option_search_result struct option_search_result found = {0};
         const struct option_search_options options = {.candidates = s->search, .n = s->n, .rounds = N_ROUNDS, .test = test, .confirm = confirm, .user = s};
-        int r = option_search(&options, &found);
+        int r = option_search(&options, &found) ?: mirror(s, &found);
 
-        if (r == 0)
-                r = mirror(s, &found);
         a->flips = flips_of(s, found.flips, found.n);
         a->n = found.n;
         a->dropped = flips_of(s, found.broken, found.n_broken);
