@@ -15,12 +15,10 @@ void lane_end(struct running *run, size_t arm)
 int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r;
 
         if (!a->solver)
                 return held_program(a->program, ret);
-        r = build_find(w, a->solver, a->commit, false, &record);
-        return r < 0 ? r : held_build(w, record, ret);
+        return build_find(w, a->solver, a->commit, false, &record) ?: held_build(w, record, ret);
 }
 
 static uint64_t memory_held(const struct running *run)

@@ -193,9 +193,8 @@ static bool is_section_of(const struct gitconfig_section *s, const char *name)
 static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitconfig *ret)
 {
         cleanup_config_text struct config_text text = {0};
-        int r = path_join(path, workspace_dir(w), "config") ?: config_text_read(workspace_store(w), path, &text);
-
-        return r < 0 ? r : gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
+        return path_join(path, workspace_dir(w), "config") ?: config_text_read(workspace_store(w), path, &text)
+            ?: gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
 }
 
 static int portfolio_name_check(const char *name)
@@ -374,9 +373,7 @@ static int remove_section(struct workspace *w, const char *name)
 int portfolio_remove(struct workspace *w, const char *name)
 {
         cleanup_close int lock = -1;
-        int r = lock_sections(w, &lock);
-
-        return r < 0 ? r : remove_section(w, name);
+        return lock_sections(w, &lock) ?: remove_section(w, name);
 }
 
 /* A relative path of a command begins with the present folder: others ask from elsewhere. */

@@ -30,11 +30,10 @@ void running_begin(struct running *run)
 int running_open_case(struct running *run)
 {
         const struct trial_query *q = run->query;
-        int r;
 
         running_begin(run);
-        r = cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path);
-        return r < 0 ? r : path_join(run->scratch, workspace_dir(q->workspace), "scratch");
+        return cases_open_bytes(workspace_cases(q->workspace), q->info, &run->case_fd, run->case_path)
+            ?: path_join(run->scratch, workspace_dir(q->workspace), "scratch");
 }
 
 static bool runs_remotely(const struct arm *a)

@@ -55,6 +55,5 @@ int running_need_remote(struct trial_query *q, struct query_list *ret)
         arm = q->remote->step.arm;
         q->remote->lanes[arm].asked = true;
         cell = arm_cell(&q->portfolio->arms[arm], q->info, q->portfolio->wall_ns);
-        r = query_run(q->workspace, &cell, &next);
-        return r < 0 ? r : query_list_add(ret, steal_pointer(next));
+        return query_run(q->workspace, &cell, &next) ?: query_list_add(ret, steal_pointer(next));
 }

@@ -116,9 +116,7 @@ static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t cas
 int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(workspace_store(w), &t);
-
-        return r < 0 ? r : find_in(t, &p->epoch, case_id, ret);
+        return store_read(workspace_store(w), &t) ?: find_in(t, &p->epoch, case_id, ret);
 }
 
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)

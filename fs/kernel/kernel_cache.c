@@ -2,7 +2,7 @@
 
 #include <search.h>
 
-#include "fs/tree/lock.h"
+#include "cache/base/hold.h"
 #include "fs/tree/tree.h"
 
 #define PLACED_BITS (1u << 20)

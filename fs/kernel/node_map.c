@@ -2,7 +2,7 @@
 
 #include <search.h>
 
-#include "fs/tree/lock.h"
+#include "cache/base/hold.h"
 
 struct move {
         uint64_t ino;

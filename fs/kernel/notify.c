@@ -7,7 +7,7 @@
 
 #include "core/query/scrambled.h"
 #include "fs/routes/routes.h"
-#include "fs/tree/lock.h"
+#include "cache/base/hold.h"
 
 struct notify {
         struct tree *tree;           /* borrowed */

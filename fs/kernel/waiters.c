@@ -6,7 +6,7 @@
 #include <sys/queue.h>
 
 #include "cache/base/process.h"
-#include "fs/tree/lock.h"
+#include "cache/base/hold.h"
 
 #define LOOK_AGAIN_MS 250
 

@@ -1,6 +1,6 @@
 #include "fs/kernel/writers.h"
 
-#include "fs/tree/lock.h"
+#include "cache/base/hold.h"
 
 struct writers {
         size_t n_threads;

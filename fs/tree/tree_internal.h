@@ -2,7 +2,7 @@
  * (recent lookups) and tree_held.c (nodes whose numbers are hashes). */
 #pragma once
 
-#include "fs/tree/lock.h"
+#include "cache/base/hold.h"
 #include "fs/tree/tree.h"
 
 struct tree {

@@ -25,12 +25,9 @@ int campaign_note(struct campaign *c, const struct campaign_record *r)
 
 bool campaign_is_over(struct campaign *c)
 {
-        bool is_over;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
 
-        pthread_mutex_lock(&c->lock);
-        is_over = c->is_over;
-        pthread_mutex_unlock(&c->lock);
-        return is_over;
+        return c->is_over;
 }
 
 void campaign_end(struct campaign *c)

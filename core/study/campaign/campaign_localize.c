@@ -203,13 +203,11 @@ static int run_search(struct search *s, struct localization *l)
 /* A searched finding counts as tried, even if its result is not kept: another search in this session would give the same. */
 static void mark_tried(struct campaign *c, const struct observation *f)
 {
-        struct campaign_found *found;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+        struct campaign_found *found = found_of(c, f);
 
-        pthread_mutex_lock(&c->lock);
-        found = found_of(c, f);
         if (found)
                 found->is_tried = true;
-        pthread_mutex_unlock(&c->lock);
 }
 
 static void note_result(struct search *s, const struct observation *f, const struct localized *result)

@@ -211,8 +211,7 @@ static int ask_logic(struct probe *p, const char *logic, const char *name, bool 
         if (r < 0)
                 return r;
         s = generate_formula(g);
-        r = script_print(s, NULL, &text);
-        return r < 0 ? r : ask_all(p, &text, name, ret_unsupported);
+        return script_print(s, NULL, &text) ?: ask_all(p, &text, name, ret_unsupported);
 }
 
 /* One name per line; empty: strings. */

@@ -132,12 +132,9 @@ static struct strategy_input *find_left(const struct campaign *c, uint64_t id)
 
 bool campaign_recall(struct campaign *c, struct campaign_record *r)
 {
-        bool is_known;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
 
-        pthread_mutex_lock(&c->lock);
-        is_known = campaign_journal_find(c->journal, r);
-        pthread_mutex_unlock(&c->lock);
-        return is_known;
+        return campaign_journal_find(c->journal, r);
 }
 
 static int replay_next(struct campaign *c, const struct campaign_record *r)

@@ -46,31 +46,28 @@ int signatures_load(struct campaign *c)
 
 bool signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
         struct unknowns *u = unknowns_of(c);
-        bool is_claimed = true;
         struct known_finding *k;
 
-        pthread_mutex_lock(&c->lock);
         while ((k = find(u, signature)) && k->number == 0) /* also when the search is over: a claim ends with its runs */
                 pthread_cond_wait(&c->changed, &c->lock);
         if (!k)
                 add(u, signature);
         else if (k->number != 0 && 2 * size > k->size && !(k->is_own && !k->is_counted)) {
                 *ret_number = k->number;
-                is_claimed = false;
+                return false;
         }
-        pthread_mutex_unlock(&c->lock);
-        return is_claimed;
+        return true;
 }
 
 bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size)
 {
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
         struct unknowns *u = unknowns_of(c);
-        struct known_finding *k;
+        struct known_finding *k = find(u, signature);
         bool is_new = false;
 
-        pthread_mutex_lock(&c->lock);
-        k = find(u, signature);
         if (k && number == 0 && k->number == 0) {
                 free(k->signature);
                 *k = u->known[--u->n_known];
@@ -81,7 +78,6 @@ bool signature_stored(struct campaign *c, const char *signature, uint32_t number
                 k->is_own = k->is_counted = true; /* before its EVENT_FOUND, or who waits would claim it, too */
         }
         pthread_cond_broadcast(&c->changed);
-        pthread_mutex_unlock(&c->lock);
         return is_new;
 }
 

@@ -27,15 +27,14 @@ static bool chain_allows(void *user, const struct term *t)
 int chain_note(struct chain *ch, struct campaign_record *r)
 {
         struct campaign *c = ch->campaign;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
         int k;
 
         r->id = ch->id;
         r->step = ch->step;
-        pthread_mutex_lock(&c->lock);
         k = campaign_note(c, r);
         if (k == 0)
                 unknowns_count(c, r);
-        pthread_mutex_unlock(&c->lock);
         return k;
 }
 

@@ -100,8 +100,8 @@ static int fill(struct chain *ch, struct observation *f, const struct chain_find
         snprintf(name, sizeof(name), "%s-%" PRIu64 "-%u-decided.smt2", c->settings->name, ch->id, ch->step);
         if (r < 0 || !ch->next || (find->kind != FINDING_IMPLICATION && find->kind != FINDING_SOUNDNESS))
                 return r;
-        r = script_print(ch->now, &(struct print_options){.dialect = c->dialect}, &decided);
-        return r < 0 ? r : add_case(ch, name, &decided, &f->decided_id);
+        return script_print(ch->now, &(struct print_options){.dialect = c->dialect}, &decided)
+            ?: add_case(ch, name, &decided, &f->decided_id);
 }
 
 /* The line in the log: "unknown where 1.8 says sat: (reason)". */

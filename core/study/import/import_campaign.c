@@ -109,12 +109,11 @@ static int put_rows(const struct taking *t, const struct taken_campaign *c)
 {
         struct campaign_settings settings = c->settings;
         struct campaign_status status = c->status;
-        int r;
 
         settings.name = c->here;
         status.state = status.state == CAMPAIGN_FINISHED ? CAMPAIGN_FINISHED : CAMPAIGN_STOPPED;
-        r = campaign_put_status(t->source->here, t->here->number, c->here, &status);
-        return r < 0 ? r : campaign_put_settings(t->source->here, t->here->number, &settings);
+        return campaign_put_status(t->source->here, t->here->number, c->here, &status)
+            ?: campaign_put_settings(t->source->here, t->here->number, &settings);
 }
 
 /* Makes the folder and the rows of the new name. The machine's name comes first, as it is part of the campaign's identity. */

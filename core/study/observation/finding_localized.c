@@ -19,8 +19,6 @@ bool finding_is_localizable(const struct solver *s, const struct observation *f)
 int finding_localization_options(struct workspace *w, struct solver *s, const struct observation *f, struct case_info **info,
                                  struct localization_options *ret)
 {
-        int r;
-
         if (!finding_is_localizable(s, f))
                 return errorf(-ENODATA, "there is no history between %s and %s to look for a commit in", f->reference, f->target);
         *ret = (struct localization_options){.workspace = w,
@@ -35,18 +33,16 @@ int finding_localization_options(struct workspace *w, struct solver *s, const st
                                              .by_verdict = f->kind != FINDING_SPR,
                                              .before = finding_verdict(f, f->reference),
                                              .after = finding_verdict(f, f->target)};
-        r = history_resolve(s->history, f->reference, &ret->reference)
-            ?: history_resolve(s->history, f->target, &ret->target);
-        return r < 0 ? r : cases_get(workspace_cases(w), f->case_id, info);
+        return history_resolve(s->history, f->reference, &ret->reference)
+            ?: history_resolve(s->history, f->target, &ret->target)
+            ?: cases_get(workspace_cases(w), f->case_id, info);
 }
 
 int finding_query_localized(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct localization_options options;
-        int r = finding_localization_options(w, s, f, &info, &options);
-
-        return r < 0 ? r : query_localized(&options, ret);
+        return finding_localization_options(w, s, f, &info, &options) ?: query_localized(&options, ret);
 }
 
 int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret)

@@ -68,10 +68,8 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
 int finding_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct reduction *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
-        int r = finding_query_reduced(w, s, f, 1, 0, &q); /* independent of the present settings */
+        int r = finding_query_reduced(w, s, f, 1, 0, &q) ?: reduction_find(q, ret); /* independent of the present settings */
 
-        if (r == 0)
-                r = reduction_find(q, ret);
         if (r < 0 || ret->has_ended)
                 return r;
         reduction_done(ret);

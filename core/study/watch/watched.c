@@ -62,11 +62,10 @@ static int get_branch(struct workspace *w, uint32_t solver, const char *name, st
 {
         cleanup_buffer struct buffer key = {0};
         cleanup_blob struct blob b = {0};
-        int r;
 
         branch_key(solver, name, &key);
-        r = store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b);
-        return r < 0 ? r : parse_branch(SLICE(b.data, b.size), name, ret);
+        return store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b)
+            ?: parse_branch(SLICE(b.data, b.size), name, ret);
 }
 
 static int put_branch(struct store_txn *t, uint32_t solver, const char *name, const struct watched_branch *b)

@@ -300,9 +300,7 @@ static int peek(struct reader *r, size_t ahead, const struct line **ret)
 /* The next line of each side; NULL if a side has ended. */
 static int peek_both(struct reader r[2], const struct line *ret[2])
 {
-        int k = peek(&r[0], 0, &ret[0]);
-
-        return k < 0 ? k : peek(&r[1], 0, &ret[1]);
+        return peek(&r[0], 0, &ret[0]) ?: peek(&r[1], 0, &ret[1]);
 }
 
 /* True if a side that was cut off has ended. */
