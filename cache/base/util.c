@@ -80,16 +80,12 @@ unsigned word_distance(const char *a, const char *b)
 
 int compare_u32(const void *a, const void *b)
 {
-        uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-        return (x > y) - (x < y);
+        return ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 int compare_u64(const void *a, const void *b)
 {
-        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-        return (x > y) - (x < y);
+        return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 int compare_strings(const void *a, const void *b)
@@ -125,9 +121,7 @@ size_t sort_numbers(uint32_t *list, size_t n)
 
 int compare_doubles(const void *a, const void *b)
 {
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
+        return ORDER(*(const double *)a, *(const double *)b);
 }
 
 void list_grow_sized(void *list, size_t n, size_t size)

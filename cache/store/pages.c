@@ -314,12 +314,9 @@ static int nodes_fill_room(struct tree_reader *w, const uint8_t *page, unsigned 
 
 static int compare(enum tree_kind kind, const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
 {
-        int c;
-
         if (kind == TREE_FREE && a_size == sizeof(uint64_t) && b_size == sizeof(uint64_t))
-                return (load_8(a) > load_8(b)) - (load_8(a) < load_8(b));
-        c = memcmp(a, b, MIN(a_size, b_size));
-        return c != 0 ? c : (a_size > b_size) - (a_size < b_size);
+                return ORDER(load_8(a), load_8(b));
+        return memcmp(a, b, MIN(a_size, b_size)) ?: ORDER(a_size, b_size);
 }
 
 /* Keys ascend; a key of a branch is above all keys to its left and not above any to its right. */

@@ -136,9 +136,7 @@ static int compare_used(const void *a, const void *b)
 {
         const struct entry *x = a, *y = b;
 
-        if (x->used.tv_sec != y->used.tv_sec)
-                return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-        return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+        return ORDER(x->used.tv_sec, y->used.tv_sec) ?: ORDER(x->used.tv_nsec, y->used.tv_nsec);
 }
 
 /* Deletes the file unless it is held. */

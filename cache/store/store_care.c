@@ -185,9 +185,8 @@ static int know(void *user, const struct journal_record *record)
 static int compare_known(const void *a, const void *b)
 {
         const struct last_word *x = a, *y = b;
-        int c = XXH128_cmp(&x->key, &y->key);
 
-        return c != 0 ? c : (x->order > y->order) - (x->order < y->order);
+        return XXH128_cmp(&x->key, &y->key) ?: ORDER(x->order, y->order);
 }
 
 static void keep_last_words(struct check *c)

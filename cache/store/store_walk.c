@@ -13,7 +13,7 @@ static int compare_keys(const void *a, size_t a_size, const void *b, size_t b_si
         size_t common = MIN(a_size, b_size);
         int c = common > 0 ? memcmp(a, b, common) : 0; /* an empty slice may have no address */
 
-        return c != 0 ? c : (a_size > b_size) - (a_size < b_size);
+        return c ?: ORDER(a_size, b_size);
 }
 
 /* Copies the frame out of the map. */

@@ -319,8 +319,7 @@ static int by_age(const void *a, const void *b)
 {
         const struct kept_program *x = a, *y = b;
 
-        return x->built != y->built ? (x->built > y->built) - (x->built < y->built)
-                                    : (x->touched > y->touched) - (x->touched < y->touched);
+        return ORDER(x->built, y->built) ?: ORDER(x->touched, y->touched);
 }
 
 /* Lists all programs in the order of deletion. Reads programs before builds, so that every listed program's record is seen. */

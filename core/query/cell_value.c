@@ -21,9 +21,7 @@ static int compare_times(const void *a, const void *b)
 {
         const struct measurement *const *x = a, *const *y = b;
 
-        if ((*x)->fact->wall_ns != (*y)->fact->wall_ns)
-                return (*x)->fact->wall_ns < (*y)->fact->wall_ns ? -1 : 1;
-        return *x < *y ? -1 : *x > *y; /* the earlier one, so that the choice is unique */
+        return ORDER((*x)->fact->wall_ns, (*y)->fact->wall_ns) ?: ORDER(*x, *y); /* the earlier one, so that the choice is unique */
 }
 
 size_t cell_value_choose(const struct measurement *list, size_t n)

@@ -72,7 +72,7 @@ static int compare_cases(const void *a, const void *b)
 {
         const struct export_case *x = a, *y = b;
 
-        return (x->id > y->id) - (x->id < y->id);
+        return ORDER(x->id, y->id);
 }
 
 /* Notes a case with a result; names are looked up at the end. Rows come by id, so the list is nearly in order. */

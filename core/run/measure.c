@@ -131,9 +131,7 @@ static int compare_times(const void *a, const void *b)
 {
         const struct taken *const *x = a, *const *y = b;
 
-        if ((*x)->sample.wall_ns != (*y)->sample.wall_ns)
-                return (*x)->sample.wall_ns < (*y)->sample.wall_ns ? -1 : 1;
-        return *x < *y ? -1 : *x > *y; /* the earlier, so that the choice is unique */
+        return ORDER((*x)->sample.wall_ns, (*y)->sample.wall_ns) ?: ORDER(*x, *y); /* the earlier, so that the choice is unique */
 }
 
 static size_t count_short(const struct measurement *m)

@@ -182,9 +182,7 @@ static int compare_levels(const void *a, const void *b)
 {
         const struct shared *x = a, *y = b;
 
-        if (x->level != y->level)
-                return x->level < y->level ? -1 : 1;
-        return x->order < y->order ? -1 : x->order > y->order;
+        return ORDER(x->level, y->level) ?: ORDER(x->order, y->order);
 }
 
 static void find_region(struct printer *p, const struct term *root, bool is_command)

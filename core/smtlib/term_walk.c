@@ -189,9 +189,9 @@ static void free_sets_done(struct free_sets *s)
 
 static int by_id(const void *a, const void *b)
 {
-        uint32_t x = (*(const struct term *const *)a)->id, y = (*(const struct term *const *)b)->id;
+        const struct term *const *x = a, *const *y = b;
 
-        return x < y ? -1 : x > y;
+        return ORDER((*x)->id, (*y)->id);
 }
 
 static void free_sets_init(struct free_sets *s, const struct term *t)

@@ -338,8 +338,7 @@ static int compare_responsible(const void *a, const void *b)
 {
         const struct responsibility *x = a, *y = b;
 
-        return x->commit != y->commit ? (x->commit > y->commit) - (x->commit < y->commit)
-                                      : (x->finding > y->finding) - (x->finding < y->finding);
+        return ORDER(x->commit, y->commit) ?: ORDER(x->finding, y->finding);
 }
 
 /* Two numbers for each responsibility. */

@@ -104,7 +104,7 @@ static int compare_wants(const void *a, const void *b)
 {
         const struct want *x = a, *y = b;
 
-        return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->test > y->test) - (x->test < y->test);
+        return ORDER(x->at, y->at) ?: ORDER(x->test, y->test);
 }
 
 static void plan_halves(struct recording *o)

@@ -106,9 +106,8 @@ static int compare_families(const void *a, const void *b, void *user)
         struct case_info *const *cases = user;
         const struct case_info *x = cases[*(const size_t *)a], *y = cases[*(const size_t *)b];
         size_t n = family_size(x), m = family_size(y);
-        int order = memcmp(x->name, y->name, MIN(n, m));
 
-        return order != 0 ? order : (n > m) - (n < m);
+        return memcmp(x->name, y->name, MIN(n, m)) ?: ORDER(n, m);
 }
 
 /* Gives each case its family, by a sorted list of all. A single family is the set itself. */
@@ -478,9 +477,8 @@ static int compare_pools(const void *a, const void *b, void *judgement)
 {
         const struct judgement *j = judgement;
         size_t x = *(const size_t *)a, y = *(const size_t *)b;
-        int order = judge_order(&j->cases[x], &j->cases[y], j->options.measure);
 
-        return order != 0 ? order : (x > y) - (x < y);
+        return judge_order(&j->cases[x], &j->cases[y], j->options.measure) ?: ORDER(x, y);
 }
 
 /* True if the seed changes nothing: on every case with five seeds or more, the effort is one number. */

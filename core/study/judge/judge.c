@@ -84,11 +84,9 @@ int judge_order(const struct judged_case *a, const struct judged_case *b, enum j
 {
         double x = a->by[m].ratio, y = b->by[m].ratio;
 
-        if (a->change != b->change)
-                return a->change < b->change ? -1 : 1;
         x = x > 0 ? fabs(log(x)) : 0;
         y = y > 0 ? fabs(log(y)) : 0;
-        return (x < y) - (x > y);
+        return ORDER(a->change, b->change) ?: ORDER(y, x);
 }
 
 /* -- runs --------------------------------------------------------------------------------------------------------- */

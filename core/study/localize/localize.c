@@ -6,9 +6,7 @@ static int compare_keys(const void *a, const void *b)
 {
         const uint64_t *x = a, *y = b;
 
-        if (x[0] != y[0])
-                return x[0] < y[0] ? -1 : 1;
-        return x[1] < y[1] ? -1 : x[1] > y[1];
+        return ORDER(x[0], y[0]) ?: ORDER(x[1], y[1]);
 }
 
 /* The first commit with a key represents all others: it is their program. */
@@ -234,11 +232,7 @@ static int compare_wants(const void *a, const void *b)
 {
         const struct localize_want *x = a, *y = b;
 
-        if (x->verify != y->verify)
-                return x->verify - y->verify;
-        if (!x->verify && x->commit != y->commit)
-                return x->commit < y->commit ? -1 : 1;
-        return x->order < y->order ? -1 : x->order > y->order;
+        return ORDER(x->verify, y->verify) ?: (x->verify ? 0 : ORDER(x->commit, y->commit)) ?: ORDER(x->order, y->order);
 }
 
 static void find_seeds(struct localize *l)

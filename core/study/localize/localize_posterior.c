@@ -172,9 +172,9 @@ static void sighting_add(struct sighting *s, const struct thresholds *t, const s
 
 static int compare_sightings(const void *a, const void *b)
 {
-        size_t x = ((const struct sighting *)a)->place, y = ((const struct sighting *)b)->place;
+        const struct sighting *x = a, *y = b;
 
-        return (x > y) - (x < y);
+        return ORDER(x->place, y->place);
 }
 
 struct sighting *sightings_collect(const struct test *t, const struct line *line, size_t *ret_n)

@@ -364,11 +364,9 @@ static int by_rank(const void *a, const void *b)
                 return x->has_quantifier - y->has_quantifier;
         if (group == 2 && x->is_decidable != y->is_decidable)
                 return y->is_decidable - x->is_decidable;
-        if (group == 3 && robustness(x) != robustness(y))
-                return robustness(x) > robustness(y) ? -1 : 1;
-        if (group >= 2 && small(x) != small(y))
-                return small(x) < small(y) ? -1 : 1;
-        return (x->finding->number > y->finding->number) - (x->finding->number < y->finding->number);
+        return (group == 3 ? ORDER(robustness(y), robustness(x)) : 0)
+            ?: (group >= 2 ? ORDER(small(x), small(y)) : 0)
+            ?: ORDER(x->finding->number, y->finding->number);
 }
 
 /* The same kind, versions and commit: one cause is possible. A finding that is not localized may have the other's commit. A contradiction or a crash

@@ -223,11 +223,8 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
 static int compare_cases(const void *a, const void *b)
 {
         const struct observed_runs *x = a, *y = b;
-        double fx = alarm_factor(x), fy = alarm_factor(y);
 
-        if (fx > fy || fx < fy)
-                return fx > fy ? -1 : 1;
-        return x->case_id < y->case_id ? -1 : x->case_id > y->case_id;
+        return ORDER(alarm_factor(y), alarm_factor(x)) ?: ORDER(x->case_id, y->case_id);
 }
 
 int observation_add(struct workspace *w, struct observation *o)

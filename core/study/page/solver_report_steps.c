@@ -169,15 +169,11 @@ static int by_commit(const void *a, const void *b)
 {
         const struct report_step *x = a, *y = b;
 
-        if (x->after != y->after)
-                return x->after > y->after ? -1 : 1; /* newest first */
-        if (x->before != y->before)
-                return x->before > y->before ? -1 : 1;
-        if (x->is_slower != y->is_slower)
-                return y->is_slower - x->is_slower;
-        if (ratio_of(x) != ratio_of(y))
-                return ratio_of(x) > ratio_of(y) ? -1 : 1;
-        return (x->case_index > y->case_index) - (x->case_index < y->case_index);
+        return ORDER(y->after, x->after) /* newest first */
+            ?: ORDER(y->before, x->before)
+            ?: ORDER(y->is_slower, x->is_slower)
+            ?: ORDER(ratio_of(y), ratio_of(x))
+            ?: ORDER(x->case_index, y->case_index);
 }
 
 /* True if no commit is between the two stretches of programs. */

@@ -34,9 +34,7 @@ static int by_date(const void *a, const void *b)
 {
         const struct tag *x = a, *y = b;
 
-        if (x->commit.committed != y->commit.committed)
-                return x->commit.committed > y->commit.committed ? -1 : 1; /* newest first */
-        return strcmp(y->ref->name, x->ref->name);
+        return ORDER(y->commit.committed, x->commit.committed) ?: strcmp(y->ref->name, x->ref->name); /* newest first */
 }
 
 static void choose_tags(const struct report *r, struct versions *v)

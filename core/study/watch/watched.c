@@ -281,15 +281,12 @@ static int compare_heads(const void *a, const void *b, void *user)
         const bool is_default[2] = {x->head == h->of_default, y->head == h->of_default};
         struct commit of[2] = {0};
 
-        if (is_new[0] != is_new[1])
-                return is_new[0] ? 1 : -1;
-        if (is_default[0] != is_default[1])
-                return is_default[0] ? -1 : 1;
         history_commit(h->history, x->head, &of[0]);
         history_commit(h->history, y->head, &of[1]);
-        if (of[0].committed != of[1].committed)
-                return of[0].committed > of[1].committed ? -1 : 1;
-        return strcmp(x->branch, y->branch);
+        return ORDER(is_new[0], is_new[1])
+            ?: ORDER(is_default[1], is_default[0])
+            ?: ORDER(of[1].committed, of[0].committed)
+            ?: strcmp(x->branch, y->branch);
 }
 
 int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret)

@@ -14,11 +14,7 @@ static int compare_addresses(const void *a, const void *b)
 {
         const struct profile_address *x = a, *y = b;
 
-        if (x->side != y->side)
-                return x->side < y->side ? -1 : 1;
-        if (x->file != y->file)
-                return x->file < y->file ? -1 : 1;
-        return (x->offset > y->offset) - (x->offset < y->offset);
+        return ORDER(x->side, y->side) ?: ORDER(x->file, y->file) ?: ORDER(x->offset, y->offset);
 }
 
 struct frame {
@@ -183,9 +179,8 @@ static void count_line(struct profile *p, unsigned side, const char *line)
 static int compare_functions(const void *a, const void *b)
 {
         const struct profile_function *x = a, *y = b;
-        double p = x->self[1] - x->self[0], q = y->self[1] - y->self[0];
 
-        return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
+        return ORDER(y->self[1] - y->self[0], x->self[1] - x->self[0]) ?: strcmp(x->name, y->name);
 }
 
 /* The growth of a function's time beyond the growth of the whole run. */

@@ -133,9 +133,8 @@ static double own_change(const struct statistics *again, const struct statistic 
 static int compare_changes(const void *a, const void *b)
 {
         const struct statistic_change *x = a, *y = b;
-        double p = fabs(log(x->ratio)), q = fabs(log(y->ratio));
 
-        return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
+        return ORDER(fabs(log(y->ratio)), fabs(log(x->ratio))) ?: strcmp(x->name, y->name);
 }
 
 struct statistic_change *statistics_compare(const struct statistics run[2], const struct statistics again[2], size_t *ret_n)

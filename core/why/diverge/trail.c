@@ -99,9 +99,7 @@ static int compare_positions(const void *a, const void *b)
 {
         const struct position *x = a, *y = b;
 
-        if (x->hash != y->hash)
-                return x->hash < y->hash ? -1 : 1;
-        return (x->at > y->at) - (x->at < y->at);
+        return ORDER(x->hash, y->hash) ?: ORDER(x->at, y->at);
 }
 
 static bool is_same(const struct trail_chunk *a, const struct trail_chunk *b)
