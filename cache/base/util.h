@@ -140,6 +140,13 @@ size_t lower_bound(const void *key, const void *list, size_t n, size_t size, int
 /* Room for one more element behind the `n` of a list (NULL while empty) that nothing else lengthens. It doubles at 0, 1, 3, 7, …, so no
  * capacity need be kept. */
 #define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
+/* Adds an element; its address. */
+#define list_add(list, n, ...)             \
+        ({                                 \
+                list_grow(list, n);        \
+                (list)[n] = (__VA_ARGS__); \
+                &(list)[(n)++];            \
+        })
 void list_grow_sized(void *list, size_t n, size_t size);
 
 /* -- bytes ------------------------------------------------------------------------------------------------------ */

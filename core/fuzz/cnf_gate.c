@@ -38,8 +38,7 @@ void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd)
 
 static void add_gate(struct gates *g, const struct gate *gate)
 {
-        list_grow(g->list, g->n);
-        g->list[g->n++] = *gate;
+        list_add(g->list, g->n, *gate);
 }
 
 void gates_done(struct gates *g)

@@ -71,8 +71,7 @@ static void add_production(struct enumeration *e, enum op op, enum sort_kind sam
                         return;
         for (size_t i = 0; i < n_index; i++)
                 p.index[i] = index[i];
-        list_grow(e->productions, e->n_productions);
-        e->productions[e->n_productions++] = p;
+        list_add(e->productions, e->n_productions, p);
 }
 
 static void add_operator(struct enumeration *e, enum op op)

@@ -150,8 +150,7 @@ static void make_rules(struct families *f)
 
         f->n_rules = 0;
         while (search_one(&s, &rule, seeds) > 0 || search_two(&s, &rule, seeds) > 0) {
-                list_grow(f->rules, f->n_rules);
-                f->rules[f->n_rules++] = rule;
+                list_add(f->rules, f->n_rules, rule);
                 for (size_t i = 0; i < f->n_found; i++)
                         is_explained[i] |= has_rule(&f->found[i], &rule);
         }
@@ -180,8 +179,7 @@ void families_found(struct families *f, const struct shape *s)
                 shape_done(&f->found[0]);
                 memmove(f->found, f->found + 1, --f->n_found * sizeof(*f->found));
         }
-        list_grow(f->found, f->n_found);
-        f->found[f->n_found++] = shape_copy(s);
+        list_add(f->found, f->n_found, shape_copy(s));
         make_rules(f);
 }
 
@@ -192,8 +190,7 @@ void families_missed(struct families *f, const struct shape *s)
 
         note(f, s, false);
         if (f->n_missed < MISSES_MOST) {
-                list_grow(f->missed, f->n_missed);
-                f->missed[f->n_missed++] = shape_copy(s);
+                list_add(f->missed, f->n_missed, shape_copy(s));
                 return;
         }
         at = hash_quick(&number, sizeof(number)) % (number + 1);

@@ -245,8 +245,7 @@ static void add_function(struct vocabulary *v, const struct function *f)
         allow(v, f->result);
         for (uint32_t i = 0; i < f->n_args; i++)
                 allow(v, f->args[i]);
-        list_grow(v->functions, v->n_functions);
-        v->functions[v->n_functions++] = f;
+        list_add(v->functions, v->n_functions, f);
 }
 
 struct vocabulary vocabulary_at(const struct script *s, size_t at)

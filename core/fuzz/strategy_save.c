@@ -131,10 +131,8 @@ void strategy_transfer(struct strategy *s, struct transfer *t)
         transfer_u64(t, &s->last_id);
         transfer_count(t, &n, 1);
         for (size_t i = 0; i < n; i++) {
-                if (transfer_reads(t)) {
-                        list_grow(s->under_way, s->n_under_way);
-                        s->under_way[s->n_under_way++] = allocate(1, sizeof(struct input));
-                }
+                if (transfer_reads(t))
+                        list_add(s->under_way, s->n_under_way, allocate(1, sizeof(struct input)));
                 transfer_input(s, t, s->under_way[i]);
         }
         s->rows->transfer(s, t);

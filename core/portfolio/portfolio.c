@@ -165,9 +165,7 @@ static int add_arm(struct workspace *w, const char *label, unsigned line, const 
         struct arm *a;
         int r;
 
-        list_grow(p->arms, p->n_arms);
-        a = &p->arms[p->n_arms++];
-        *a = (struct arm){.text = copy_string(text)};
+        a = list_add(p->arms, p->n_arms, (struct arm){.text = copy_string(text)});
         command = command_of(a->text);
         r = command ? open_command(label, a, command) : open_solver(w, a);
         if (r < 0)

@@ -84,8 +84,7 @@ void plot_range_y(struct plot *p, double low, double high)
 
 void plot_note(struct plot *p, const char *text)
 {
-        list_grow(p->notes, p->n_notes);
-        p->notes[p->n_notes++] = copy_text(text ? text : "");
+        list_add(p->notes, p->n_notes, copy_text(text ? text : ""));
 }
 
 struct plot_series *plot_series(struct plot *p, enum plot_kind kind, const char *name)
@@ -110,8 +109,7 @@ void plot_unmarked(struct plot_series *s)
 
 void plot_point(struct plot_series *s, double x, double y, const char *tooltip)
 {
-        list_grow(s->items, s->n);
-        s->items[s->n++] = (struct plot_item){.x = x, .y = y, .tooltip = copy_text(tooltip)};
+        list_add(s->items, s->n, (struct plot_item){.x = x, .y = y, .tooltip = copy_text(tooltip)});
 }
 
 void plot_label(struct plot_series *s, const char *label)
@@ -121,8 +119,7 @@ void plot_label(struct plot_series *s, const char *label)
 
 static void add_rule(struct plot *p, enum plot_rule_kind kind, double value, const char *label, const char *tooltip)
 {
-        list_grow(p->rules, p->n_rules);
-        p->rules[p->n_rules++] = (struct plot_rule){kind, value, copy_text(label), copy_text(tooltip)};
+        list_add(p->rules, p->n_rules, (struct plot_rule){kind, value, copy_text(label), copy_text(tooltip)});
 }
 
 void plot_rule_x(struct plot *p, double x, const char *label, const char *tooltip)

@@ -26,8 +26,7 @@ static struct node *node_new(struct reader *r, enum node_kind kind)
 
 static void add_arg(struct node *n, struct node *arg)
 {
-        list_grow(n->args, n->n_args);
-        n->args[n->n_args++] = arg;
+        list_add(n->args, n->n_args, arg);
 }
 
 static enum token_kind next(struct reader *r)

@@ -167,8 +167,7 @@ static void keep_open(struct campaign_journal *j, const struct campaign_record *
         if (!is_open || r->event == EVENT_COUNTED)
                 return;
         if (r->event != EVENT_FINISH) {
-                list_grow(j->open, j->n_open);
-                j->open[j->n_open++] = *r;
+                list_add(j->open, j->n_open, *r);
                 return;
         }
         for (size_t i = 0; i < j->n_open; i++)

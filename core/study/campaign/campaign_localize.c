@@ -25,8 +25,7 @@ void campaign_add_found(struct campaign *c, const struct observation *f)
                 campaign_sign(c, f->signature);
         if ((f->kind != FINDING_SPR && f->kind != FINDING_REGRESSION) || !finding_is_localizable(c->solver, f))
                 return;
-        list_grow(c->found, c->n_found);
-        c->found[c->n_found++] = (struct campaign_found){.finding = f->number};
+        list_add(c->found, c->n_found, (struct campaign_found){.finding = f->number});
 }
 
 uint64_t campaign_count_causes(const struct campaign *c)

@@ -142,10 +142,8 @@ static int replay_next(struct campaign *c, const struct campaign_record *r)
         struct strategy_input input;
         int k = c->type->next_again(c, r, &input);
 
-        if (k == 0) {
-                list_grow(c->left, c->n_left);
-                c->left[c->n_left++] = input;
-        }
+        if (k == 0)
+                list_add(c->left, c->n_left, input);
         return k == -EAGAIN ? 0 : k;
 }
 

@@ -11,9 +11,7 @@ static struct known_finding *find(struct unknowns *u, const char *signature)
 
 static struct known_finding *add(struct unknowns *u, const char *signature)
 {
-        list_grow(u->known, u->n_known);
-        u->known[u->n_known] = (struct known_finding){.signature = copy_string(signature)};
-        return &u->known[u->n_known++];
+        return list_add(u->known, u->n_known, (struct known_finding){.signature = copy_string(signature)});
 }
 
 static void load(struct campaign *c, const struct observation *f)

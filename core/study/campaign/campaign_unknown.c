@@ -78,8 +78,7 @@ static void count_number(struct unknowns *u, uint32_t number, uint64_t times)
                         u->counts[i].n += times;
                         return;
                 }
-        list_grow(u->counts, u->n_counts);
-        u->counts[u->n_counts++] = (struct finding_count){.number = number, .n = times};
+        list_add(u->counts, u->n_counts, (struct finding_count){.number = number, .n = times});
 }
 
 static void count_found(struct campaign *c, const struct campaign_record *r)
@@ -143,10 +142,8 @@ static void add_counted(struct campaign *c, struct campaign_record **known, size
 {
         const struct unknowns *u = unknowns_of(c);
 
-        for (size_t i = 0; i < u->n_counts; i++) {
-                list_grow(*known, *n);
-                (*known)[(*n)++] = (struct campaign_record){.event = EVENT_COUNTED, .id = u->counts[i].n, .finding = u->counts[i].number};
-        }
+        for (size_t i = 0; i < u->n_counts; i++)
+                list_add(*known, *n, (struct campaign_record){.event = EVENT_COUNTED, .id = u->counts[i].n, .finding = u->counts[i].number});
 }
 
 static int replay(struct campaign *c, const struct campaign_record *r)

@@ -122,9 +122,8 @@ static void find_families(struct comparing *c)
                 struct case_info *info = cases[c->table.order[k]];
 
                 if (k == 0 || compare_families(&c->table.order[k - 1], &c->table.order[k], cases) != 0) {
-                        list_grow(c->table.families, c->n_families);
-                        c->table.families[c->n_families++] =
-                                family_size(info) > 0 ? copy_prefix(info->name, family_size(info)) : copy_string(".");
+                        list_add(c->table.families, c->n_families,
+                                 family_size(info) > 0 ? copy_prefix(info->name, family_size(info)) : copy_string("."));
                 }
                 c->table.cases[c->table.order[k]].family = c->n_families - 1;
         }
@@ -346,10 +345,8 @@ static bool in_turn(const struct taken *a, const struct taken *b)
 
 static void add_pair(struct comparing *c, struct evidence *e, size_t at, const struct taken *a, const struct taken *b)
 {
-        while (e->n_pairs <= at) {
-                list_grow(e->pairs, e->n_pairs);
-                e->pairs[e->n_pairs++] = (struct judge_pair){0};
-        }
+        while (e->n_pairs <= at)
+                list_add(e->pairs, e->n_pairs, (struct judge_pair){0});
         if (a)
                 e->pairs[at].run[0] = a->run;
         if (b)
@@ -557,8 +554,7 @@ int comparing_read(struct comparing *c)
 
 static void add_want(struct comparing *c, size_t i, size_t pair, int side, uint32_t sample)
 {
-        list_grow(c->wants, c->n_wants);
-        c->wants[c->n_wants++] = (struct want){i, pair, side, sample};
+        list_add(c->wants, c->n_wants, (struct want){i, pair, side, sample});
 }
 
 static bool is_known(const struct comparing *c, size_t i, int side)

@@ -242,8 +242,7 @@ static int copy_record(void *user, const struct campaign_record *record)
         if (!translate(c, &ours))
                 return ours.is_known ? 0 : 1;
         if (ours.is_known) {
-                list_grow(c->known, c->n_known);
-                c->known[c->n_known++] = ours;
+                list_add(c->known, c->n_known, ours);
                 return 0;
         }
         r = write_checkpoint(c);

@@ -77,8 +77,7 @@ static int read_parents(struct localization *l)
                 for (size_t p = 0; p < n; p++) {
                         if (parents[p] == COMMIT_NONE || parents[p] >= i) /* cut off by a shallow clone */
                                 continue;
-                        list_grow(l->parents, n_parents);
-                        l->parents[n_parents++] = parents[p];
+                        list_add(l->parents, n_parents, parents[p]);
                         l->commits[i].n_parents++;
                 }
                 if (i < n_keys)

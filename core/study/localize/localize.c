@@ -168,8 +168,7 @@ void localize_feed(struct localize *l, size_t commit, size_t test, const struct 
         struct test *t = &l->tests[test];
         size_t program = l->program[commit];
 
-        list_grow(t->facts, t->n_facts);
-        t->facts[t->n_facts++] = (struct fact){.program = program, .outcome = *outcome};
+        list_add(t->facts, t->n_facts, (struct fact){.program = program, .outcome = *outcome});
         l->built[program] = BUILD_DONE;
         for (size_t i = 0; i < l->n_wants; i++) {
                 struct localize_want *w = &l->wants[i];
@@ -181,8 +180,7 @@ void localize_feed(struct localize *l, size_t commit, size_t test, const struct 
                 if (w->verification != NONE) {
                         struct verification *v = &t->verifications[w->verification];
 
-                        list_grow(v->runs[w->side], v->n[w->side]);
-                        v->runs[w->side][v->n[w->side]++] = *outcome;
+                        list_add(v->runs[w->side], v->n[w->side], *outcome);
                 }
                 return;
         }
@@ -268,8 +266,7 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
 
 void culprit_add(struct test *t, const struct localize_culprit *culprit)
 {
-        list_grow(t->culprits, t->n_culprits);
-        t->culprits[t->n_culprits++] = *culprit;
+        list_add(t->culprits, t->n_culprits, *culprit);
 }
 
 enum localize_state localize_state(const struct localize *l, size_t test)

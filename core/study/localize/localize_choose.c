@@ -82,10 +82,8 @@ bool demand_add(struct localize *l, size_t test, const struct line *line, size_t
                 return true;
         for (size_t x = a; x <= b; x++)
                 share[x - a] = (below[x] - below[a]) / (below[b] - below[a]);
-        list_grow(l->demands, l->n_demands);
-        d = &l->demands[l->n_demands++];
-        *d = (struct demand){
-                .test = test, .line = line, .a = a, .b = b, .below = steal_pointer(share), .alive = steal_pointer(alive)};
+        d = list_add(l->demands, l->n_demands,
+                     (struct demand){.test = test, .line = line, .a = a, .b = b, .below = steal_pointer(share), .alive = steal_pointer(alive)});
         for (size_t x = a + 1; x < b; x++)
                 d->best = fmax(d->best, information(d, x));
         return true;

@@ -114,10 +114,8 @@ static void verify(struct search *s, size_t before, size_t after, struct localiz
         const struct verification *v;
         bool is_shown;
 
-        if (k == s->t->n_verifications) {
-                list_grow(s->t->verifications, s->t->n_verifications);
-                s->t->verifications[s->t->n_verifications++] = (struct verification){.before = before, .after = after};
-        }
+        if (k == s->t->n_verifications)
+                list_add(s->t->verifications, s->t->n_verifications, (struct verification){.before = before, .after = after});
         v = &s->t->verifications[k];
         n = MIN(v->n[0], v->n[1]);
         pairs = allocate(n, sizeof(*pairs));
@@ -166,10 +164,8 @@ static size_t *commits_between(const struct localize *l, size_t before, size_t a
                         reached[l->commits[i].parents[p]] |= reached[i];
         *ret_n = 0;
         for (size_t i = 0; i <= after; i++)
-                if (reached[i] == 1) {
-                        list_grow(commits, *ret_n);
-                        commits[(*ret_n)++] = i;
-                }
+                if (reached[i] == 1)
+                        list_add(commits, *ret_n, i);
         return commits;
 }
 
@@ -242,10 +238,8 @@ static void search_gap(struct search *s, const struct line *line, const double *
 {
         double risk = wrong_turn_risk(s, line, from->place, to->place);
 
-        if (from->change > 0.5) {
-                list_grow(s->t->new_spreads, s->t->n_new_spreads);
-                s->t->new_spreads[s->t->n_new_spreads++] = (struct spread){.line = line, .a = from->place, .b = to->place};
-        }
+        if (from->change > 0.5)
+                list_add(s->t->new_spreads, s->t->n_new_spreads, (struct spread){.line = line, .a = from->place, .b = to->place});
         if (from->change > risk && from->change < 1 - risk) {
                 double unsure_from = 1 - from->level[top_level(from)], unsure_to = 1 - to->level[top_level(to)];
                 const struct sighting *at = unsure_from > unsure_to ? from : to;
@@ -405,10 +399,8 @@ static void blame_side(struct search *s, const struct line *line, size_t a, size
         size_t n = 0;
         cleanup_free size_t *commits = a < b ? commits_between(s->l, line->last[a], line->first[b], &n) : NULL;
 
-        for (size_t i = 0; i < n; i++) {
-                list_grow(s->blamed, s->n_blamed);
-                s->blamed[s->n_blamed++] = commits[i];
-        }
+        for (size_t i = 0; i < n; i++)
+                list_add(s->blamed, s->n_blamed, commits[i]);
 }
 
 /* Searches the commits that a merge brought. First their tip: if it is no worse than fast (for an improvement: no better than before), the merge itself is

@@ -188,10 +188,8 @@ struct sighting *sightings_collect(const struct test *t, const struct line *line
                 for (uint32_t at = line->place[t->facts[i].program]; at > 0; at = line->again[at - 1]) {
                         for (k = 0; k < n && list[k].place != at - 1; k++)
                                 ;
-                        if (k == n) {
-                                list_grow(list, n);
-                                list[n++] = (struct sighting){.place = at - 1};
-                        }
+                        if (k == n)
+                                list_add(list, n, (struct sighting){.place = at - 1});
                         sighting_add(&list[k], &t->thresholds, &t->facts[i].outcome);
                 }
         }

@@ -196,9 +196,7 @@ static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
         for (size_t i = 0; i < c->n; i++)
                 if (c->list[i].commit == commit)
                         return &c->list[i];
-        list_grow(c->list, c->n);
-        c->list[c->n] = (struct culprit){.commit = commit, .before = NAN, .after = NAN};
-        return &c->list[c->n++];
+        return list_add(c->list, c->n, (struct culprit){.commit = commit, .before = NAN, .after = NAN});
 }
 
 static bool is_worse(const struct culprit *c, enum judge_measure m, double before, double after)
@@ -213,8 +211,7 @@ static void add_slowdown(const struct observation *f, const struct localized_cul
         const double before = l->is_broken_before ? NAN : l->value_before, after = l->is_broken_after ? NAN : l->value_after;
         struct culprit *c = culprit_of(ret, commit);
 
-        list_grow(c->findings, c->n);
-        c->findings[c->n++] = f->number;
+        list_add(c->findings, c->n, f->number);
         if (is_worse(c, f->measure, before, after)) {
                 c->worst = f->number;
                 c->measure = f->measure;

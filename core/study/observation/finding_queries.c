@@ -40,8 +40,7 @@ static int add_run(void *user, uint32_t, const struct fact *fact)
 
                 if (fact_query_answer(fact, q->number, &a) < 0 || !a.is_reached)
                         break; /* nor is any behind it */
-                list_grow(q->seconds[t->which], q->n[t->which]);
-                q->seconds[t->which][q->n[t->which]++] = (double)a.ns / 1e9;
+                list_add(q->seconds[t->which], q->n[t->which], (double)a.ns / 1e9);
         }
         return 0;
 }

@@ -226,8 +226,7 @@ static void add_piece(const struct term *t, struct pieces *ret)
         add_node(t, &b);
         for (size_t i = 0; i < t->n_args; i++)
                 add_node(t->args[i], &b);
-        list_grow(ret->list, ret->n);
-        ret->list[ret->n++] = XXH3_64bits(b.data, b.size);
+        list_add(ret->list, ret->n, XXH3_64bits(b.data, b.size));
 }
 
 int formula_pieces(struct slice text, struct pieces *ret)

@@ -96,9 +96,8 @@ void observation_add_case_runs(struct observation *o, uint32_t case_id, const ch
 
         if (n > 0)
                 memcpy(copy, seconds, n * sizeof(*copy));
-        list_grow(o->runs, o->n_runs);
-        o->runs[o->n_runs++] =
-                (struct observed_runs){.case_id = case_id, .version = copy_string(version), .verdict = verdict, .seconds = copy, .n = n};
+        list_add(o->runs, o->n_runs,
+                 (struct observed_runs){.case_id = case_id, .version = copy_string(version), .verdict = verdict, .seconds = copy, .n = n});
 }
 
 void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n)

@@ -52,10 +52,8 @@ static void transfer_observation(struct transfer *t, struct observation *o)
                 transfer_string_u32(t, observation_text(o, i));
         transfer_u32(t, &n);
         for (uint32_t i = 0; i < n && t->from.error == 0; i++) {
-                if (transfer_reads(t)) {
-                        list_grow(o->runs, o->n_runs);
-                        o->runs[o->n_runs++] = (struct observed_runs){0};
-                }
+                if (transfer_reads(t))
+                        list_add(o->runs, o->n_runs, (struct observed_runs){0});
                 transfer_runs(t, &o->runs[i]);
         }
         if (transfer_reads(t) ? record_left(&t->from) > 0 : o->seed > 0) /* left out if it is 0, as in records of before */

@@ -317,8 +317,7 @@ int observations_read(struct workspace *w, uint32_t solver, const char *folder, 
                         break;
                 if (!o || (folder && strcmp(folder, observation_folder(o->kind)) != 0))
                         continue;
-                list_grow(ret->list, ret->n);
-                ret->list[ret->n++] = steal_pointer(o);
+                list_add(ret->list, ret->n, steal_pointer(o));
         }
         if (r < 0)
                 observations_done(ret);

@@ -280,8 +280,7 @@ static int read_seed(struct report *r, const struct case_place *places, unsigned
         }
         if (e < 0 || c.known == 0)
                 return e;
-        list_grow(r->by_seed, r->n_seeds);
-        r->by_seed[r->n_seeds++] = steal_pointer(cells);
+        list_add(r->by_seed, r->n_seeds, steal_pointer(cells));
         return 1;
 }
 static int read_cells(struct report *r)

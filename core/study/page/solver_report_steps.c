@@ -100,13 +100,12 @@ static void keep_steps(struct report *r, size_t case_index, const struct series 
         for (size_t i = 0; i < steps->n; i++) {
                 const struct step *step = &steps->list[i];
 
-                list_grow(r->steps, r->n_steps);
-                r->steps[r->n_steps++] = (struct report_step){.case_index = (uint32_t)case_index,
-                                                              .before = s->commits[step->at - 1],
-                                                              .after = s->commits[step->at],
-                                                              .is_slower = step->is_slower,
-                                                              .seconds_before = step->before,
-                                                              .seconds_after = step->after};
+                list_add(r->steps, r->n_steps, (struct report_step){.case_index = (uint32_t)case_index,
+                                                                    .before = s->commits[step->at - 1],
+                                                                    .after = s->commits[step->at],
+                                                                    .is_slower = step->is_slower,
+                                                                    .seconds_before = step->before,
+                                                                    .seconds_after = step->after});
         }
 }
 

@@ -31,8 +31,7 @@ static int add_outcome(void *user, uint32_t number, const struct fact *f)
 {
         struct outcome_list *l = user;
 
-        list_grow(l->list, l->n);
-        l->list[l->n++] = fact_outcome(l->cell, f, l->measure);
+        list_add(l->list, l->n, fact_outcome(l->cell, f, l->measure));
         return 0;
 }
 

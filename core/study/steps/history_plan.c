@@ -79,10 +79,8 @@ void history_halve(const struct history_cell *cells, size_t n, size_t **ret, siz
                         continue;
                 if (before < i && history_differs(&cells[before].outcome, &cells[i].outcome))
                         middle = middle_of_open(cells, before, i);
-                if (middle < i) {
-                        list_grow(*ret, *ret_n);
-                        (*ret)[(*ret_n)++] = middle;
-                }
+                if (middle < i)
+                        list_add(*ret, *ret_n, middle);
                 before = i;
         }
 }

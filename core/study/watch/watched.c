@@ -236,8 +236,7 @@ static int look_at(struct looking *l, const struct ref *ref)
                 return r;
         }
         s.branch = copy_string(ref->name);
-        list_grow(l->found->list, l->found->n);
-        l->found->list[l->found->n++] = s;
+        list_add(l->found->list, l->found->n, s);
         return 0;
 }
 

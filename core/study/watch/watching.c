@@ -64,8 +64,7 @@ struct observation *watching_alarm(struct watching *w, enum observation_kind kin
                 if (w->result.alarms[i]->kind == kind && *before && strcmp(w->result.alarms[i]->target, commit) == 0 &&
                     strcmp(w->result.alarms[i]->reference, before) == 0)
                         return w->result.alarms[i];
-        list_grow(w->result.alarms, w->result.n_alarms);
-        a = w->result.alarms[w->result.n_alarms++] = observation_new();
+        a = *list_add(w->result.alarms, w->result.n_alarms, observation_new());
         history_subject(w->solver->history, subject_of, &subject);
         set_string(&a->target, commit);
         set_string(&a->reference, before);
@@ -81,8 +80,7 @@ struct observation *watching_alarm(struct watching *w, enum observation_kind kin
 
 static void add_want(struct watching *w, size_t place, size_t test)
 {
-        list_grow(w->wants, w->n_wants);
-        w->wants[w->n_wants++] = (struct want){place, test};
+        list_add(w->wants, w->n_wants, (struct want){place, test});
 }
 
 static void want_place(struct watching *w, size_t place)
@@ -156,8 +154,7 @@ static void find_boundaries(struct watching *w)
                         continue;
                 if (w->places[i].state == PLACE_UNBUILDABLE && i >= w->n_known &&
                     (before == NO_PLACE ? i == 0 : w->places[before].state == PLACE_BUILT)) {
-                        list_grow(w->boundaries, w->n_boundaries);
-                        w->boundaries[w->n_boundaries++] = (struct boundary){.good = before, .bad = i, .parent = COMMIT_NONE};
+                        list_add(w->boundaries, w->n_boundaries, (struct boundary){.good = before, .bad = i, .parent = COMMIT_NONE});
                 }
                 before = i;
         }

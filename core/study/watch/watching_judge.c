@@ -79,8 +79,7 @@ static void alarm_first(struct watching *w, enum observation_kind kind, size_t p
 
 static void add_suspect(struct watching *w, enum observation_kind kind, size_t before, size_t after, size_t test)
 {
-        list_grow(w->suspects, w->n_suspects);
-        w->suspects[w->n_suspects++] = (struct suspect){.kind = kind, .before = before, .after = after, .test = test};
+        list_add(w->suspects, w->n_suspects, (struct suspect){.kind = kind, .before = before, .after = after, .test = test});
 }
 
 /* The first version of a watch has none to lose answers against: a program that does not begin is noted. */

@@ -71,8 +71,7 @@ static void open_scope(struct reader *r)
 
         list_grow(c->ends, c->n_scopes);
         c->ends[c->n_scopes] = SIZE_MAX;
-        list_grow(r->stack, r->n);
-        r->stack[r->n++] = c->n_scopes++;
+        list_add(r->stack, r->n, c->n_scopes++);
 }
 
 static void close_scopes(struct reader *r, size_t to)
@@ -159,8 +158,7 @@ static void read_declaration(struct reader *r, struct cut_item *item)
         forget_old(r, name);
         if (!is_base)
                 return;
-        list_grow(r->base, r->n_base);
-        r->base[r->n_base++] = (struct declared){r->cut->n_items, r->stack[STACK_BASE], name};
+        list_add(r->base, r->n_base, (struct declared){r->cut->n_items, r->stack[STACK_BASE], name});
 }
 
 static bool begins(struct slice name, const char *with)
@@ -220,8 +218,7 @@ static int read_command(struct reader *r, size_t begin)
         }
         if (c->n_queries == c->query && before < c->query)
                 c->line = line_at(c, begin);
-        list_grow(c->items, c->n_items);
-        c->items[c->n_items++] = item;
+        list_add(c->items, c->n_items, item);
         return 0;
 }
 
@@ -288,8 +285,7 @@ static size_t count_levels(struct writer *w, size_t i)
 
         for (size_t k = 0; k < item->levels; k++) {
                 if (item->part == PART_PUSH) {
-                        list_grow(w->open, w->n_open);
-                        w->open[w->n_open++] = w->form != CUT_ALONE && is_needed(w, i, item->of + k);
+                        list_add(w->open, w->n_open, w->form != CUT_ALONE && is_needed(w, i, item->of + k));
                         n += w->open[w->n_open - 1];
                 } else {
                         n += w->open[--w->n_open];

@@ -174,9 +174,7 @@ static struct changed_function *put(struct changed_functions *to, const char *fi
         for (size_t i = to->n; i-- > 0;) /* most lines are of the last one */
                 if (text_is(name, to->list[i].name) && strcmp(to->list[i].file, file) == 0)
                         return &to->list[i];
-        list_grow(to->list, to->n);
-        to->list[to->n] = (struct changed_function){.file = copy_string(file), .name = copy_prefix(name.data, name.size)};
-        return &to->list[to->n++];
+        return list_add(to->list, to->n, (struct changed_function){.file = copy_string(file), .name = copy_prefix(name.data, name.size)});
 }
 
 static int add_hunk(void *user, const struct commit_hunk *h)

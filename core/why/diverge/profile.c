@@ -64,8 +64,7 @@ static void each_line(struct profile *p, unsigned side, struct slice text, void 
 
 static void add_address(struct profile *p, unsigned side, unsigned file, uint64_t offset)
 {
-        list_grow(p->addresses, p->n_addresses);
-        p->addresses[p->n_addresses++] = (struct profile_address){.side = side, .file = file, .offset = offset};
+        list_add(p->addresses, p->n_addresses, (struct profile_address){.side = side, .file = file, .offset = offset});
 }
 
 static void read_line(struct profile *p, unsigned side, const char *line)
@@ -75,8 +74,7 @@ static void read_line(struct profile *p, unsigned side, const char *line)
         int path = 0;
 
         if (sscanf(line, "M %u %n", &file, &path) == 1 && path > 0) {
-                list_grow(p->files[side], p->n_files[side]);
-                p->files[side][p->n_files[side]++] = copy_string(line + path);
+                list_add(p->files[side], p->n_files[side], copy_string(line + path));
         } else if (parse_sample(line, &s))
                 for (size_t i = 0; i < s.n; i++) {
                         add_address(p, side, s.frames[i].file, s.frames[i].at);
@@ -105,12 +103,9 @@ void profile_add_code(struct profile *p, struct profile_address *a, const char *
 
         while (i < p->n_functions && (strcmp(p->functions[i].name, name) != 0 || strcmp(basename(p->functions[i].file), basename(file)) != 0)) /* a file may have moved */
                 i++;
-        if (i == p->n_functions) {
-                list_grow(p->functions, p->n_functions);
-                p->functions[p->n_functions++] = (struct profile_function){.name = steal_pointer(name), .file = steal_pointer(file)};
-        }
-        list_grow(a->code, a->n);
-        a->code[a->n++] = i;
+        if (i == p->n_functions)
+                list_add(p->functions, p->n_functions, (struct profile_function){.name = steal_pointer(name), .file = steal_pointer(file)});
+        list_add(a->code, a->n, i);
 }
 
 /* -- counting ------------------------------------------------------------------------------------------------------ */

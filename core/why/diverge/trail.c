@@ -29,10 +29,8 @@ struct names {
 static void read_names(struct slice text, struct names *ret)
 {
         for (char *line; (line = take_line(&text)); free(line))
-                if (strncmp(line, "N ", 2) == 0) {
-                        list_grow(ret->list, ret->n);
-                        ret->list[ret->n++] = copy_string(line + 2);
-                }
+                if (strncmp(line, "N ", 2) == 0)
+                        list_add(ret->list, ret->n, copy_string(line + 2));
 }
 
 void trail_skip(const struct slice text[2], struct buffer *ret)
@@ -70,8 +68,7 @@ static void read_chunk(struct trail *t, const char *line)
         t->has_threads |= *line == 'P';
         if (sscanf(line, "K %" SCNx64 " %" SCNx64, &c.steps, &c.hash) != 2)
                 return;
-        list_grow(t->chunks, t->n);
-        t->chunks[t->n++] = c;
+        list_add(t->chunks, t->n, c);
         t->steps += c.steps;
 }
 
@@ -180,8 +177,7 @@ void trail_compare(const struct trail t[2], struct trail_parting *ret)
                         is_over |= f.at[side] == t[side].n && (!t[side].is_whole || f.at[!side] == t[!side].n);
                 if (is_over)
                         break;
-                list_grow(list, n);
-                list[n++] = f;
+                list_add(list, n, f);
                 memcpy(to, f.at, sizeof(to));
                 list[n - 1].passed = UINT64_MAX;
                 if (!lay_anew(t, index, &to[0], &to[1]))
@@ -220,10 +216,8 @@ static void read_function(struct trail_window *w, const char *line)
 
         if (sscanf(line, "F %x %x %" SCNx64 " %n", &number, &f.file, &f.address, &name) != 3 || name == 0 || number >= NUMBERS_MOST)
                 return;
-        while (w->n_functions <= number) {
-                list_grow(w->functions, w->n_functions);
-                w->functions[w->n_functions++] = (struct trail_function){0};
-        }
+        while (w->n_functions <= number)
+                list_add(w->functions, w->n_functions, (struct trail_function){0});
         f.name = copy_string(line + name);
         free(w->functions[number].name);
         w->functions[number] = f;
@@ -235,19 +229,16 @@ static void read_step(struct trail_window *w, const char *line)
         int path = 0;
 
         if (sscanf(line, "M %*x %n", &path) == 0 && path > 0) {
-                list_grow(w->files, w->n_files);
-                w->files[w->n_files++] = copy_string(line + path);
+                list_add(w->files, w->n_files, copy_string(line + path));
         } else if (*line == 'F')
                 read_function(w, line);
         else if (sscanf(line, "%*c %x %x %x %" SCNx64, &s.function, &s.outcome, &s.file, &s.address) < 1 || s.function >= w->n_functions ||
                  !w->functions[s.function].name)
                 return;
         else if (*line == 'S') {
-                list_grow(w->stack, w->n_stack);
-                w->stack[w->n_stack++] = s.function;
+                list_add(w->stack, w->n_stack, s.function);
         } else if (strchr("CRTcr", *line)) {
-                list_grow(w->steps, w->n_steps);
-                w->steps[w->n_steps++] = s;
+                list_add(w->steps, w->n_steps, s);
         }
 }
 
@@ -280,8 +271,7 @@ struct open {
 
 static void open_call(struct open *o, unsigned function)
 {
-        list_grow(o->list, o->n);
-        o->list[o->n++] = function;
+        list_add(o->list, o->n, function);
 }
 
 static void take(struct open *o)

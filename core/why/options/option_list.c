@@ -310,8 +310,7 @@ static void close_entry(struct entry *e, struct option_list *ret)
         }
         if (is_of_use) {
                 o.is_of_search = !matches(NOT_OF_SEARCH, o.name);
-                list_grow(ret->list, ret->n);
-                ret->list[ret->n++] = o;
+                list_add(ret->list, ret->n, o);
         } else {
                 option_done(&o);
         }

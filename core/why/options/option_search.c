@@ -38,8 +38,7 @@ static void flips_done(struct flips *f)
 
 static void add_flip(struct flips *to, size_t candidate, size_t value)
 {
-        list_grow(to->list, to->n);
-        to->list[to->n++] = (struct option_flip){candidate, value};
+        list_add(to->list, to->n, (struct option_flip){candidate, value});
 }
 
 /* -- one test ----------------------------------------------------------------------------------------------------- */
@@ -53,9 +52,7 @@ static struct known *know(struct search *s, const struct option_flip *list, size
         for (size_t i = 0; i < s->n_known; i++)
                 if (s->known[i].set == set)
                         return &s->known[i];
-        list_grow(s->known, s->n_known);
-        s->known[s->n_known] = (struct known){.set = set};
-        return &s->known[s->n_known++];
+        return list_add(s->known, s->n_known, (struct known){.set = set});
 }
 
 static int ask(struct search *s, const struct option_flip *list, size_t n, enum option_care care, enum option_outcome *ret)
@@ -169,8 +166,7 @@ static void drop(struct search *s, struct option_flip f)
         if (s->is_dropped[f.candidate][f.value])
                 return;
         s->is_dropped[f.candidate][f.value] = true;
-        list_grow(s->ret->broken, s->ret->n_broken);
-        s->ret->broken[s->ret->n_broken++] = f;
+        list_add(s->ret->broken, s->ret->n_broken, f);
 }
 
 /* -- a round ------------------------------------------------------------------------------------------------------ */
