@@ -85,6 +85,19 @@ DEFINE_CLEANUP(DIR *, closedir)
 #define cleanup_file  cleanup(fclosep)
 #define cleanup_dir   cleanup(closedirp)
 
+/* Holds a mutex until the end of the scope: `cleanup_unlock pthread_mutex_t *held = hold(&x->lock);` */
+static inline pthread_mutex_t *hold(pthread_mutex_t *m)
+{
+        pthread_mutex_lock(m);
+        return m;
+}
+static inline void unlockp(pthread_mutex_t **m)
+{
+        if (*m)
+                pthread_mutex_unlock(*m);
+}
+#define cleanup_unlock cleanup(unlockp)
+
 #define steal_pointer(p)                          \
         ({                                        \
                 __typeof__(p) *steal_p = &(p);    \

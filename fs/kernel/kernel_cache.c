@@ -2,7 +2,6 @@
 
 #include <search.h>
 
-#include "cache/base/hold.h"
 #include "fs/tree/tree.h"
 
 #define PLACED_BITS (1u << 20)

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
-#include "cache/base/hold.h"
 
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret)
 {

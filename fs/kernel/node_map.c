@@ -2,7 +2,7 @@
 
 #include <search.h>
 
-#include "cache/base/hold.h"
+#include "cache/base/util.h"
 
 struct move {
         uint64_t ino;

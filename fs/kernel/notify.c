@@ -7,7 +7,6 @@
 
 #include "core/query/scrambled.h"
 #include "fs/routes/routes.h"
-#include "cache/base/hold.h"
 
 struct notify {
         struct tree *tree;           /* borrowed */

@@ -14,7 +14,6 @@
 #include "fs/kernel/waiters.h"
 #include "fs/kernel/writers.h"
 #include "fs/routes/routes.h"
-#include "cache/base/hold.h"
 
 struct session {
         struct tree *tree;                 /* owned */

@@ -6,7 +6,6 @@
 #include <sys/queue.h>
 
 #include "cache/base/process.h"
-#include "cache/base/hold.h"
 
 #define LOOK_AGAIN_MS 250
 

@@ -1,6 +1,6 @@
 #include "fs/kernel/writers.h"
 
-#include "cache/base/hold.h"
+#include "cache/base/util.h"
 
 struct writers {
         size_t n_threads;

@@ -2,7 +2,6 @@
  * (recent lookups) and tree_held.c (nodes whose numbers are hashes). */
 #pragma once
 
-#include "cache/base/hold.h"
 #include "fs/tree/tree.h"
 
 struct tree {
