@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "core/why/diverge/trail.h"
+
 #define FRAMES      80
 #define NEAR        0.8 /* of the largest excess: the callers of a place have nearly its own */
 #define LEAST_SHARE 0.1 /* of the second run: the least excess of a place */
@@ -49,19 +51,6 @@ static bool parse_sample(const char *p, struct sample *ret)
         return ret->n > 0;
 }
 
-/* Calls fn for each line, except a truncated last one. */
-static void each_line(struct profile *p, unsigned side, struct slice text, void (*fn)(struct profile *p, unsigned side, const char *line))
-{
-        const char *at = text.data, *const end = at + text.size, *newline;
-
-        while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-                cleanup_free char *line = copy_prefix(at, (size_t)(newline - at));
-
-                fn(p, side, line);
-                at = newline + 1;
-        }
-}
-
 static void add_address(struct profile *p, unsigned side, unsigned file, uint64_t offset)
 {
         list_add(p->addresses, p->n_addresses, (struct profile_address){.side = side, .file = file, .offset = offset});
@@ -85,10 +74,12 @@ static void read_line(struct profile *p, unsigned side, const char *line)
 
 void profile_read(struct profile *p, const struct slice text[2])
 {
+        struct slice rest[2] = {text[0], text[1]};
         size_t n = 0;
 
         for (unsigned side = 0; side < 2; side++)
-                each_line(p, side, text[side], read_line);
+                for (char *line; (line = trail_take_line(&rest[side])); free(line))
+                        read_line(p, side, line);
         sort_list(p->addresses, p->n_addresses, sizeof(*p->addresses), compare_addresses);
         for (size_t i = 0; i < p->n_addresses; i++)
                 if (n == 0 || compare_addresses(&p->addresses[n - 1], &p->addresses[i]) != 0)
@@ -222,8 +213,11 @@ static void find_place(struct profile *p)
 
 void profile_count(struct profile *p, const struct slice text[2])
 {
+        struct slice rest[2] = {text[0], text[1]};
+
         for (unsigned side = 0; side < 2; side++)
-                each_line(p, side, text[side], count_line);
+                for (char *line; (line = trail_take_line(&rest[side])); free(line))
+                        count_line(p, side, line);
         sort_list(p->functions, p->n_functions, sizeof(*p->functions), compare_functions);
         find_place(p);
 }

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "core/run/verdict.h"
+
 #define NAME_MOST 80
 #define LIST_MOST 4096
 #define STEM_LEAST 4
@@ -83,21 +85,18 @@ static void put(struct statistics *to, const struct statistic *s)
 
 void statistics_read(struct slice text, struct statistics *to)
 {
-        const char *p = text.data, *const end = p + text.size;
+        struct slice bytes;
 
-        while (p < end) {
-                const char *newline = memchr(p, '\n', (size_t)(end - p));
-                size_t n = newline ? (size_t)(newline - p) : (size_t)(end - p);
+        while (slice_next_line(&text, &bytes)) {
                 struct statistic s = {0};
                 char line[4 * NAME_MOST];
 
-                snprintf(line, sizeof(line), "%.*s", (int)MIN(n, sizeof(line) - 1), p);
+                snprintf(line, sizeof(line), "%.*s", (int)MIN(bytes.size, sizeof(line) - 1), (const char *)bytes.data);
                 line[strcspn(line, "\r")] = '\0';
-                if (n < sizeof(line) && parse_line(line, &s))
+                if (bytes.size < sizeof(line) && parse_line(line, &s))
                         put(to, &s);
                 else
                         free(s.name);
-                p += n + 1;
         }
 }
 

@@ -10,8 +10,7 @@
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
-/* The next line, NUL-terminated; NULL at the end. A last line without a newline is truncated, and skipped. */
-static char *take_line(struct slice *text)
+char *trail_take_line(struct slice *text)
 {
         struct slice line;
 
@@ -28,7 +27,7 @@ struct names {
 
 static void read_names(struct slice text, struct names *ret)
 {
-        for (char *line; (line = take_line(&text)); free(line))
+        for (char *line; (line = trail_take_line(&text)); free(line))
                 if (strncmp(line, "N ", 2) == 0)
                         list_add(ret->list, ret->n, copy_string(line + 2));
 }
@@ -75,7 +74,7 @@ static void read_chunk(struct trail *t, const char *line)
 void trail_read(struct slice text, struct trail *ret)
 {
         *ret = (struct trail){0};
-        for (char *line; (line = take_line(&text)); free(line))
+        for (char *line; (line = trail_take_line(&text)); free(line))
                 read_chunk(ret, line);
 }
 
@@ -245,7 +244,7 @@ static void read_step(struct trail_window *w, const char *line)
 void trail_window_read(struct slice text, struct trail_window *ret)
 {
         *ret = (struct trail_window){0};
-        for (char *line; (line = take_line(&text)); free(line))
+        for (char *line; (line = trail_take_line(&text)); free(line))
                 read_step(ret, line);
 }
 

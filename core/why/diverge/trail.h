@@ -21,6 +21,8 @@
 #define TRAIL_STRETCH 4    /* an equal stretch counts only if it is this many times as long as the skipped one; else it is chance */
 #define TRAIL_END     100  /* the last hundredth prints statistics and times: no partings there */
 
+/* The next line, NUL-terminated; free(); NULL at the end. A last line without a newline is truncated, and skipped. */
+char *trail_take_line(struct slice *text);
 /* From both programs' "names": the names that only one program has, a line each, sorted. */
 void trail_skip(const struct slice text[2], struct buffer *ret);
 
