@@ -64,8 +64,5 @@ void html_cell_end(struct buffer *b, struct html_table *t);
 
 /* -- numbers for people ------------------------------------------------------------------------------------------- */
 
-struct html_number {
-        char s[32];
-};
-struct html_number html_seconds(double seconds); /* "0.123 s"; "–" for NaN */
-struct html_number html_ratio(double ratio);     /* "1.25×" */
+struct short_text html_seconds(double seconds); /* "0.123 s"; "–" for NaN */
+struct short_text html_ratio(double ratio);     /* "1.25×" */

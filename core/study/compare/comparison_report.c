@@ -6,13 +6,9 @@
 
 /* -- numbers as text ---------------------------------------------------------------------------------------------- */
 
-struct text {
-        char s[32];
-};
-
-static struct text number(double x, int decimals)
+static struct short_text number(double x, int decimals)
 {
-        struct text t;
+        struct short_text t;
 
         if (isfinite(x))
                 snprintf(t.s, sizeof(t.s), "%.*f", decimals, x);
@@ -21,19 +17,19 @@ static struct text number(double x, int decimals)
         return t;
 }
 
-static struct text seconds(double x)
+static struct short_text seconds(double x)
 {
         return number(x, 6);
 }
 
-static struct text ratio(double x)
+static struct short_text ratio(double x)
 {
         return number(x, 4);
 }
 
-static struct text probability(double x)
+static struct short_text probability(double x)
 {
-        struct text t = number(x, 0);
+        struct short_text t = number(x, 0);
 
         if (isfinite(x))
                 snprintf(t.s, sizeof(t.s), "%.2g", x);
@@ -87,7 +83,7 @@ void comparison_write_summary(const struct comparing_table *t, struct buffer *re
 
 static void add_mean(const struct judge_mean *m, bool is_ratio, struct buffer *ret)
 {
-        struct text (*print)(double) = is_ratio ? ratio : seconds;
+        struct short_text (*print)(double) = is_ratio ? ratio : seconds;
 
         buffer_addf(ret, "\t%s\t%s\t%s\t%s\t%s", print(m->mean).s, print(m->seeds.low).s, print(m->seeds.high).s,
                     print(m->cases.low).s, print(m->cases.high).s);

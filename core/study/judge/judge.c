@@ -54,9 +54,9 @@ bool judge_is_above(enum judge_measure m, double before, double after, double th
         return judge_scale(m, after) - judge_scale(m, before) > judge_scale_threshold(m, threshold);
 }
 
-struct judge_text judge_amount_text(enum judge_measure m, double amount)
+struct short_text judge_amount_text(enum judge_measure m, double amount)
 {
-        struct judge_text t;
+        struct short_text t;
 
         snprintf(t.s, sizeof(t.s),
                  is_time(m)          ? "%.3fs"

@@ -58,10 +58,7 @@ double judge_scale(enum judge_measure m, double amount);
 double judge_scale_threshold(enum judge_measure m, double threshold);
 bool judge_is_above(enum judge_measure m, double before, double after, double threshold);
 
-struct judge_text {
-        char s[32];
-};
-struct judge_text judge_amount_text(enum judge_measure m, double amount); /* "0.118s", "76.3 MB", "120345" */
+struct short_text judge_amount_text(enum judge_measure m, double amount); /* "0.118s", "76.3 MB", "120345" */
 
 /* -- evidence ----------------------------------------------------------------------------------------------------- */
 

@@ -100,9 +100,9 @@ void report_cell_direction(struct html_table *t, bool is_worse, const char *word
         html_cell_end(b, t);
 }
 
-struct report_date report_date(int64_t seconds)
+struct short_text report_date(int64_t seconds)
 {
-        struct report_date date;
+        struct short_text date;
 
         format_date(seconds, date.s);
         date.s[strcspn(date.s, "T")] = '\0';

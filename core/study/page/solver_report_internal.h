@@ -105,10 +105,7 @@ void report_cell_number(const struct report *r, struct html_table *t, const stru
 void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b);
 /* A cell with a word in the colour for worse or better. */
 void report_cell_direction(struct html_table *t, bool is_worse, const char *word, struct buffer *b);
-struct report_date {
-        char s[32];
-};
-struct report_date report_date(int64_t seconds); /* "2024-01-31" */
+struct short_text report_date(int64_t seconds); /* "2024-01-31" */
 
 /* The sections. Each appends. */
 void report_write_history(struct report *r, struct buffer *b); /* the plots */

@@ -200,7 +200,7 @@ static void add_cases(const struct report *r, const struct report_step *s, size_
                 buffer_addf(b, "<details><summary>%zu cases</summary><ul>", n);
         for (size_t i = 0; i < n && i < CASES_SHOWN; i++) {
                 const struct case_info *info = r->cases.list[s[i].case_index];
-                struct html_number before = html_seconds(s[i].seconds_before), after = html_seconds(s[i].seconds_after);
+                struct short_text before = html_seconds(s[i].seconds_before), after = html_seconds(s[i].seconds_after);
                 cleanup_buffer struct buffer path = {0};
 
                 buffer_adds(b, n > 1 ? "<li>" : "");
@@ -217,7 +217,7 @@ static void add_cases(const struct report *r, const struct report_step *s, size_
 static void add_row(const struct report *r, struct html_table *t, const struct report_step *s, size_t n, struct buffer *b)
 {
         cleanup_free char *subject = NULL, *author = NULL;
-        struct html_number ratio = html_ratio(ratio_of(s));
+        struct short_text ratio = html_ratio(ratio_of(s));
 
         report_commit_texts(r->solver, s->after->number, &subject, &author);
         html_row_begin(b, t);
