@@ -119,9 +119,7 @@ int learned_take(struct workspace *w, const struct portfolio *p, size_t features
                 r = make(p, features, &l);
         l->taken_back = taken_back;
         if (r == 0)
-                r = tell_all(w, p, l);
-        if (r == 0)
-                r = leave_out(w, p, l);
+                r = tell_all(w, p, l) ?: leave_out(w, p, l);
         if (r < 0)
                 learned_free(l);
         else

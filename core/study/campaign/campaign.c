@@ -144,15 +144,11 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         if (r == 0 && full->corpus)
                 r = corpus_read(c);
         if (r == 0)
-                r = c->type->begin(c);
-        if (r == 0)
-                r = campaign_check_fingerprint(c, full);
-        if (r == 0)
-                r = campaign_resume(c);
-        if (r == 0)
-                r = campaign_put_settings(c->workspace, c->solver->number, full);
-        if (r == 0)
-                r = campaign_record_status(c, CAMPAIGN_RUNNING);
+                r = c->type->begin(c)
+                    ?: campaign_check_fingerprint(c, full)
+                    ?: campaign_resume(c)
+                    ?: campaign_put_settings(c->workspace, c->solver->number, full)
+                    ?: campaign_record_status(c, CAMPAIGN_RUNNING);
         if (r == 0 && (r = campaign_note_conditions(c)) < 0)
                 campaign_record_status(c, CAMPAIGN_STOPPED);
         if (r < 0)
@@ -175,9 +171,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         if (r == 0 && has_time) /* the last input began earlier: without this record the same command would find time left */
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_SESSION});
         if (r == 0)
-                r = campaign_localize_all(c);
-        if (r == 0)
-                r = campaign_reduce_all(c);
+                r = campaign_localize_all(c) ?: campaign_reduce_all(c);
         k = campaign_record_status(c, r == 0 && !fd_is_readable(c->cancel_fd) && (c->is_exhausted || campaign_now(c) >= full->seconds)
                                      ? CAMPAIGN_FINISHED
                                      : CAMPAIGN_STOPPED);

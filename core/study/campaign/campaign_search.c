@@ -81,9 +81,7 @@ static int work(struct campaign_worker *worker)
                 pthread_cond_broadcast(&c->changed);
                 pthread_mutex_unlock(&c->lock);
                 if (r == 0)
-                        r = fault_at("campaign.input");
-                if (r == 0)
-                        r = lease_yield(&worker->lease);
+                        r = fault_at("campaign.input") ?: lease_yield(&worker->lease);
         }
         return r;
 }

@@ -67,9 +67,8 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
         r = lease_take(&worker.lease); /* a worker may wait in a queue for hours; the campaign's time begins once it is there */
         lease_leave(&worker.lease);
         if (r == 0)
-                r = query_machine(c->cluster, &q);
-        if (r == 0)
-                r = engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
+                r = query_machine(c->cluster, &q)
+                    ?: engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
         if (r == 0 && !pool_machine(c->cluster, ret))
                 r = errorf(-EIO, "the machine of %s is not known", c->cluster->name);
         return r;

@@ -257,11 +257,9 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
         int r = unlink(to) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", to, strerror(errno)) : 0;
 
         if (r == 0)
-                r = campaign_journal_open(to, &c.journal);
-        if (r == 0)
-                r = campaign_journal_replay(c.journal, NULL, NULL);
-        if (r == 0)
-                r = campaign_journal_read(from, copy_record, &c);
+                r = campaign_journal_open(to, &c.journal)
+                    ?: campaign_journal_replay(c.journal, NULL, NULL)
+                    ?: campaign_journal_read(from, copy_record, &c);
         if (r < 0 && r != -ENOENT)
                 return r;
         is_cut = r == 1;

@@ -288,13 +288,10 @@ static int take_solver(struct store_source *source, struct solver *theirs, struc
         if (r == -ENOENT)
                 return pass_over(&t);
         if (r == 0)
-                r = taking_read_campaigns(&t);
-        if (r == 0)
-                r = take_series(&t, OF_CAMPAIGNS);
-        if (r == 0)
-                r = culprits_read(source->there, theirs, &classes_there);
-        if (r == 0)
-                r = culprits_read(source->here, t.here, &classes_here);
+                r = taking_read_campaigns(&t)
+                    ?: take_series(&t, OF_CAMPAIGNS)
+                    ?: culprits_read(source->there, theirs, &classes_there)
+                    ?: culprits_read(source->here, t.here, &classes_here);
         for (size_t i = 0; r == 0 && i < classes_there.n; i++)
                 if (classes_there.list[i].is_class_set || classes_there.list[i].is_intent_set)
                         r = take_class(&t, &classes_there.list[i], &classes_here);

@@ -345,9 +345,7 @@ int watching_localize(struct watching *w, struct batch *ret)
                         continue;
                 }
                 if (r == 0)
-                        r = localization_next(w->localization, ret);
-                if (r == 0)
-                        r = take_results(w);
+                        r = localization_next(w->localization, ret) ?: take_results(w);
         }
         return r;
 }

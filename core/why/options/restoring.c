@@ -503,8 +503,6 @@ int restoring_run(const struct restoring_question *q, struct restoring_answer *r
                 r = cases_read_bytes(workspace_cases(q->workspace), q->info, INPUT_MOST, &s.input);
         s.questions = case_questions(q->info->format, SLICE(s.input.data, s.input.size));
         if (r == 0)
-                r = find_candidates(&s);
-        if (r == 0)
-                r = run_pairs(&s);
+                r = find_candidates(&s) ?: run_pairs(&s);
         return r == 0 ? search(&s) : r;
 }
