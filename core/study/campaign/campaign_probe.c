@@ -12,7 +12,7 @@
 static int run_probe(struct campaign_worker *worker, size_t version, struct slice text, enum verdict *ret, char ret_output[ENDING_SIZE])
 {
         struct recipe_limits limits = worker->campaign->versions[version]->solver->recipe->limits;
-        struct run_result result = {0};
+        cleanup(run_result_done) struct run_result result = {0};
         int r;
 
         limits.wall_ns = limits.cpu_ns = PROBE_SECONDS * NSEC_PER_SEC;
@@ -20,7 +20,6 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
         *ret = result.verdict == VERDICT_UNKNOWN && !result.verdicts.is_answer ? VERDICT_ERROR : result.verdict;
         if (r == 0 && ret_output)
                 begin_of_output(&result, ret_output);
-        run_result_done(&result);
         return r;
 }
 

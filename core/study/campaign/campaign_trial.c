@@ -46,7 +46,7 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
 {
         struct campaign *c = t->worker->campaign;
         struct recipe_limits limits = c->versions[version]->solver->recipe->limits;
-        struct run_result result = {0};
+        cleanup(run_result_done) struct run_result result = {0};
         int r;
 
         limits.cpu_ns = seconds_ns(seconds);
@@ -64,7 +64,6 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
                 ending_describe(&result.run, ret->ending);
         if (ret_output)
                 buffer_add(ret_output, result.run.out.data, result.run.out.size);
-        run_result_done(&result);
         return ret_output ? buffer_error(ret_output) : 0;
 }
 

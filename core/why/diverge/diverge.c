@@ -149,7 +149,7 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
                 diverge_recipe(d, side, o->trace ?: o->version[side]->solver->recipe->trace);
         struct recipe_limits limits = diverge_limits(d, side);
         const bool is_here = !d->lease.pool;
-        struct run_result result = {0};
+        cleanup(run_result_done) struct run_result result = {0};
         char text[128];
         struct run_input input =
                 number == RUN_EMPTY
@@ -181,7 +181,6 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
                                                         (double)result.run.wall_ns / 1e9,
                                                         {result.run.out_size, result.run.err_size},
                                                         s[0].is_cut || s[1].is_cut};
-        run_result_done(&result);
         return k;
 }
 

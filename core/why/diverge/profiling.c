@@ -25,7 +25,7 @@ static int sample(struct diverging *d, int side, struct blob *ret, char **ret_wh
         struct recipe_limits limits = diverge_limits(d, side);
         struct held programs = d->programs[side]; /* and the sampler beside them */
         cleanup_free char *run = recipe->run;
-        struct run_result result = {0};
+        cleanup(run_result_done) struct run_result result = {0};
         char path[PATH_SIZE];
         int r = helper_path(SAMPLER, "core", "SOLVERFS_SAMPLE", path);
 
@@ -47,7 +47,6 @@ static int sample(struct diverging *d, int side, struct blob *ret, char **ret_wh
                 *ret = result.run.out;
                 result.run.out = (struct blob){0};
         }
-        run_result_done(&result);
         return r;
 }
 

@@ -158,7 +158,7 @@ static int list_functions(struct trailing *t, bool *ret_ok)
 
 static int read_trail(const struct trailing *t, int side, const char *doing, struct trail *ret, bool *ret_ok)
 {
-        struct run_result result = {0};
+        cleanup(run_result_done) struct run_result result = {0};
         int r = run(t, side, "chunks", doing, &result);
 
         if (r == 0)
@@ -166,7 +166,6 @@ static int read_trail(const struct trailing *t, int side, const char *doing, str
         if (r == 0 && ret->n == 0)
                 *ret_ok = cannot(t, "%s, so built, reports nothing: it ends at once, or before its first steps are told",
                                  t->d->options->version[side]->name);
-        run_result_done(&result);
         return r;
 }
 
@@ -247,12 +246,11 @@ static int find_place(const struct trailing *t, const int sides[2], const struct
 
         for (int i = 0; r == 0 && i < 2; i++) {
                 cleanup_free char *mode = format_string("window %" PRIu64 " %" PRIu64, p->from[i], p->size + BEHIND);
-                struct run_result result = {0};
+                cleanup(run_result_done) struct run_result result = {0};
 
                 r = run(t, sides[i], mode, "its calls where they part", &result);
                 if (r == 0)
                         trail_window_read(heard(&result), &w[i]);
-                run_result_done(&result);
         }
         if (r == 0)
                 trail_find_place(w, &place);

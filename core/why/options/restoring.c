@@ -59,6 +59,7 @@ static int run_program(struct restoring *s, int side, const struct recipe *recip
                                                .limits = recipe->limits,
                                                .has_seed = seed > 0,
                                                .seed = seed};
+
         return lease_yield(&s->lease)
             ?: lease_run(&s->lease, LEASE_ONCE, &options, &(struct run_input){.bytes = input, .questions = input.size > 0 ? s->questions : 0}, ret);
 }
@@ -68,7 +69,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
 {
         const struct restoring_question *q = s->question;
         cleanup(recipe_unrefp) struct recipe *like = recipe_for_format(q->version[side]->solver->recipe, q->info->format), *recipe = recipe_copy(like);
-        struct run_result result = {0};
+        cleanup(run_result_done) struct run_result result = {0};
         char what[64];
         int r;
 
@@ -92,7 +93,6 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
                 *ret = (struct judge_run){.is_known = true, .verdict = result.verdict, .limit = limit, .cpu_seconds = NAN, .memory = NAN, .effort = NAN};
                 ret->seconds = result.verdict == VERDICT_TIMEOUT ? limit : fmax((double)ns / 1e9, 1e-6);
         }
-        run_result_done(&result);
         return r;
 }
 
@@ -101,7 +101,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
 static int print_options(struct restoring *s, int side, const char *arguments, struct buffer *ret)
 {
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_asking(s->question->version[side]->solver->recipe, arguments, LIST_NS);
-        struct run_result result = {0};
+        cleanup(run_result_done) struct run_result result = {0};
         int r;
 
         ret->size = 0;
@@ -112,7 +112,6 @@ static int print_options(struct restoring *s, int side, const char *arguments, s
 
                         buffer_add(ret, b->data, b->size);
                 }
-        run_result_done(&result);
         return r < 0 ? r : buffer_error(ret);
 }
 
