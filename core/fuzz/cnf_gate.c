@@ -36,11 +36,6 @@ void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd)
 
 /* -- recognition -- */
 
-static void add_gate(struct gates *g, const struct gate *gate)
-{
-        list_add(g->list, g->n, *gate);
-}
-
 void gates_done(struct gates *g)
 {
         free(g->list);
@@ -159,7 +154,7 @@ static void find_ands(const struct cnf *c, struct gates *ret)
                         at++;
                 gate.kind = at < n ? GATE_ONE : GATE_AND;
                 gate.clauses[gate.n_clauses++] = (uint32_t)i;
-                add_gate(ret, &gate);
+                list_add(ret->list, ret->n, gate);
         }
         free(p.list);
         free(p.begin);
@@ -274,7 +269,7 @@ static void find_xors(const struct cnf *c, struct gates *ret)
                 struct gate gate;
 
                 if (is_xor(list + i, n - i, &gate)) {
-                        add_gate(ret, &gate);
+                        list_add(ret->list, ret->n, gate);
                         i += gate.n_clauses;
                 } else {
                         i++;

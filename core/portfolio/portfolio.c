@@ -191,6 +191,7 @@ static bool is_section_of(const struct gitconfig_section *s, const char *name)
 static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitconfig *ret)
 {
         cleanup_config_text struct config_text text = {0};
+
         return path_join(path, workspace_dir(w), "config") ?: config_text_read(workspace_store(w), path, &text)
             ?: gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
 }
@@ -371,6 +372,7 @@ static int remove_section(struct workspace *w, const char *name)
 int portfolio_remove(struct workspace *w, const char *name)
 {
         cleanup_close int lock = -1;
+
         return lock_sections(w, &lock) ?: remove_section(w, name);
 }
 

@@ -36,11 +36,6 @@ int running_open_case(struct running *run)
             ?: path_join(run->scratch, workspace_dir(q->workspace), "scratch");
 }
 
-static bool runs_remotely(const struct arm *a)
-{
-        return a->solver && a->solver->pool;
-}
-
 /* Makes the arm fail at once. */
 static int give_up(struct running *run, size_t arm, enum verdict verdict)
 {
@@ -57,7 +52,7 @@ static int begin_turn(struct running *run, const struct step *step)
         struct lane *lane = &run->lanes[step->arm];
         int r;
 
-        if (!runs_remotely(arm))
+        if (!arm->solver || !arm->solver->pool)
                 return lane_begin(run, step->arm);
         if (!lane->asked)
                 return TURN_WAITS;

@@ -116,6 +116,7 @@ static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t cas
 int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
+
         return store_read(workspace_store(w), &t) ?: find_in(t, &p->epoch, case_id, ret);
 }
 

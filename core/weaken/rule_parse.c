@@ -24,11 +24,6 @@ static struct node *node_new(struct reader *r, enum node_kind kind)
         return r->rule->nodes = n;
 }
 
-static void add_arg(struct node *n, struct node *arg)
-{
-        list_add(n->args, n->n_args, arg);
-}
-
 static enum token_kind next(struct reader *r)
 {
         return token_next(&r->tokens, &r->token);
@@ -120,8 +115,8 @@ static void read_args(struct reader *r, struct node *n)
                 struct node *x = is_each ? node_new(r, NODE_EACH) : read_node(r);
 
                 if (is_each)
-                        add_arg(x, n->args[--n->n_args]);
-                add_arg(n, x);
+                        list_add(x->args, x->n_args, n->args[--n->n_args]);
+                list_add(n->args, n->n_args, x);
         }
 }
 

@@ -9,11 +9,6 @@ static struct known_finding *find(struct unknowns *u, const char *signature)
         return NULL;
 }
 
-static struct known_finding *add(struct unknowns *u, const char *signature)
-{
-        return list_add(u->known, u->n_known, (struct known_finding){.signature = copy_string(signature)});
-}
-
 static void load(struct campaign *c, const struct observation *f)
 {
         struct unknowns *u = unknowns_of(c);
@@ -24,7 +19,7 @@ static void load(struct campaign *c, const struct observation *f)
                 return;
         k = find(u, f->signature);
         if (!k)
-                k = add(u, f->signature);
+                k = list_add(u->known, u->n_known, (struct known_finding){.signature = copy_string(f->signature)});
         if (k->number != 0 && k->size <= info->size)
                 return;
         k->number = f->number;
@@ -51,7 +46,7 @@ bool signature_claim(struct campaign *c, const char *signature, uint64_t size, u
         while ((k = find(u, signature)) && k->number == 0) /* also when the search is over: a claim ends with its runs */
                 pthread_cond_wait(&c->changed, &c->lock);
         if (!k)
-                add(u, signature);
+                list_add(u->known, u->n_known, (struct known_finding){.signature = copy_string(signature)});
         else if (k->number != 0 && 2 * size > k->size && !(k->is_own && !k->is_counted)) {
                 *ret_number = k->number;
                 return false;

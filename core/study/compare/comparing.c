@@ -552,11 +552,6 @@ int comparing_read(struct comparing *c)
 
 /* -- asking ------------------------------------------------------------------------------------------------------- */
 
-static void add_want(struct comparing *c, size_t i, size_t pair, int side, uint32_t sample)
-{
-        list_add(c->wants, c->n_wants, (struct want){i, pair, side, sample});
-}
-
 static bool is_known(const struct comparing *c, size_t i, int side)
 {
         return c->table.cases[i].n_pairs > 0 && c->table.cases[i].pairs[0].run[side].is_known;
@@ -588,8 +583,8 @@ static void plan_pair(struct comparing *c, size_t i, size_t k)
                 return;
         sample = e->is_repeated ? e->next[0] + (uint32_t)k : e->next[pair];
         first = (int)((pair + sample) % 2);
-        add_want(c, i, pair, first, sample);
-        add_want(c, i, pair, !first, sample);
+        list_add(c->wants, c->n_wants, (struct want){i, pair, first, sample});
+        list_add(c->wants, c->n_wants, (struct want){i, pair, !first, sample});
 }
 
 /* A pair of each open case, then the next of each: the pairs of one case are spread over time, and the two runs of a pair are not. */
@@ -640,7 +635,7 @@ int comparing_next(struct comparing *c, struct batch *ret)
         for (size_t i = 0; i < c->options.n && can_run && !c->began; i++)
                 for (int side = 0; side < 2; side++)
                         if (!is_known(c, i, side))
-                                add_want(c, i, 0, side, 0);
+                                list_add(c->wants, c->n_wants, (struct want){i, 0, side, 0});
         c->repeating = c->n_wants == 0;
         if (can_run && c->repeating) {
                 plan_pairs(c);

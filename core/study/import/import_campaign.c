@@ -203,18 +203,12 @@ static void copying_done(struct copying *c)
         free(c->known);
 }
 
-/* 0: it is not here. */
-static uint32_t number_here(const struct taking *t, uint64_t there)
-{
-        return there <= t->n_numbers ? t->numbers[there] : 0;
-}
-
 /* Changes the numbers of findings to those here. False: one is not here: it was made after the findings were read, or was passed over. */
 static bool translate(const struct copying *c, struct campaign_record *r)
 {
         uint64_t there = r->finding;
 
-        r->finding = number_here(c->taking, there);
+        r->finding = there <= c->taking->n_numbers ? c->taking->numbers[there] : 0;
         return there == 0 || r->finding != 0;
 }
 

@@ -119,6 +119,7 @@ int campaign_folder(struct workspace *w, const char *solver, const char *name, c
 static int file_of(struct workspace *w, const char *solver, const char *name, const char *file, char ret[PATH_SIZE])
 {
         char folder[PATH_SIZE];
+
         return campaign_folder(w, solver, name, folder) ?: path_join(ret, folder, file);
 }
 
@@ -153,6 +154,7 @@ int campaign_put_conditions(struct workspace *w, const char *solver, const char 
 {
         cleanup_free char *text = json_dumps(conditions, JSON_INDENT(1) | JSON_SORT_KEYS);
         char path[PATH_SIZE];
+
         return file_of(w, solver, name, "conditions", path) ?: write_file_atomic(path, text, strlen(text), 0600);
 }
 

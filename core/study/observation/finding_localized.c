@@ -42,6 +42,7 @@ int finding_query_localized(struct workspace *w, struct solver *s, const struct 
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct localization_options options;
+
         return finding_localization_options(w, s, f, &info, &options) ?: query_localized(&options, ret);
 }
 

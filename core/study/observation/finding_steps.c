@@ -43,19 +43,13 @@ static bool origin_of(const char *clone, char ret[PATH_SIZE])
         return is_found;
 }
 
-/* A repository's address for others. */
+/* A repository's address for others; of a clone on this machine, the clone's origin. "": not known. */
 static void address_of(struct slice repository, char ret[PATH_SIZE])
 {
         cleanup_free char *address = copy_prefix(repository.data ?: "", repository.size);
 
         if (*address != '/' || !origin_of(address, ret) || *ret == '/' || *ret == '.')
                 snprintf(ret, PATH_SIZE, "%s", address);
-}
-
-/* The repository's address for others; of a clone on this machine, the clone's origin. "": not known. */
-static void steps_repository(const struct solver *s, char ret[PATH_SIZE])
-{
-        address_of(slice_string(s->recipe->repository ?: ""), ret);
 }
 
 const char *steps_root(const struct solver *s, const char *version, char ret_clone[PATH_SIZE])
@@ -118,7 +112,7 @@ bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
                 {"github.", "commit"}, {"codeberg.", "commit"}, {"git.sr.ht", "commit"}, {"bitbucket.", "commits"}, {"gitlab.", "-/commit"}, {"salsa.debian.", "-/commit"}};
         char repository[PATH_SIZE], place[PATH_SIZE];
 
-        steps_repository(s, repository);
+        address_of(slice_string(s->recipe->repository ?: ""), repository);
         if (!forge_path(repository, place))
                 return false;
         for (size_t i = 0; i < ARRAY_SIZE(forges); i++)

@@ -259,6 +259,7 @@ int observation_add(struct workspace *w, struct observation *o)
 int observation_get(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
+
         return store_read(workspace_store(w), &t) ?: get_in(t, series, solver, number, ret);
 }
 

@@ -272,6 +272,7 @@ static int read_seed(struct report *r, const struct case_place *places, unsigned
         cleanup_free struct report_cell *cells = allocate(r->n_columns * r->cases.n, sizeof(*cells));
         struct reading_column c = {.report = r, .places = places};
         int e = 0;
+
         for (size_t i = 0; i < r->n_columns && e == 0; i++) {
                 const struct cell cell = {.solver = r->solver, .commit = r->columns[i].of->number, .has_seed = true, .seed = seed};
 

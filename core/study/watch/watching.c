@@ -78,16 +78,11 @@ struct observation *watching_alarm(struct watching *w, enum observation_kind kin
 
 /* -- measuring ---------------------------------------------------------------------------------------------------- */
 
-static void add_want(struct watching *w, size_t place, size_t test)
-{
-        list_add(w->wants, w->n_wants, (struct want){place, test});
-}
-
 static void want_place(struct watching *w, size_t place)
 {
         w->places[place].facts = allocate(w->n_cases, sizeof(*w->places[place].facts));
         for (size_t test = 0; test < w->n_cases; test++)
-                add_want(w, place, test);
+                list_add(w->wants, w->n_wants, (struct want){place, test});
 }
 
 static int make_run(void *user, size_t i, struct query **ret)
@@ -171,7 +166,7 @@ static int narrow(struct watching *w, size_t i)
                 size_t middle = b->good + (b->bad - b->good) / 2;
 
                 if (w->places[middle].state == PLACE_OPEN) {
-                        add_want(w, middle, i);
+                        list_add(w->wants, w->n_wants, (struct want){middle, i});
                         return 0;
                 }
                 *(w->places[middle].state == PLACE_BUILT ? &b->good : &b->bad) = middle;
@@ -185,7 +180,7 @@ static int narrow(struct watching *w, size_t i)
         b->is_parent = b->good != NO_PLACE && c.first_parent == w->places[b->good].commit;
         b->parent = c.first_parent;
         if (!b->is_parent && c.first_parent != COMMIT_NONE)
-                add_want(w, NO_PLACE, i);
+                list_add(w->wants, w->n_wants, (struct want){NO_PLACE, i});
         return 0;
 }
 

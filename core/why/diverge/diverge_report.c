@@ -13,11 +13,6 @@ static const char *version_name(const struct diverge_result *r, int side)
         return r->options->version[side]->name;
 }
 
-static bool is_quiet(const struct diverge_result *r, int stream)
-{
-        return r->side[0].printed[stream] + r->side[1].printed[stream] == 0;
-}
-
 /* -- sentences ----------------------------------------------------------------------------------------------------- */
 
 static void add_place(const struct parting *p, struct buffer *to)
@@ -154,7 +149,7 @@ void diverge_print(const struct diverge_result *r, size_t most, struct buffer *t
 
         add_head(r, to);
         for (int i = 0; i < N_DIVERGE_STREAMS; i++) {
-                if (is_quiet(r, i))
+                if (r->side[0].printed[i] + r->side[1].printed[i] == 0)
                         continue;
                 buffer_adds(to, "\n");
                 add_stream(r, i, to);

@@ -268,18 +268,13 @@ struct open {
         size_t n, at;
 };
 
-static void open_call(struct open *o, unsigned function)
-{
-        list_add(o->list, o->n, function);
-}
-
 static void take(struct open *o)
 {
         const struct trail_step *s = &o->window->steps[o->at++];
         size_t n = o->n;
 
         if (s->kind == 'C' || s->kind == 'c')
-                open_call(o, s->function);
+                list_add(o->list, o->n, s->function);
         if (s->kind != 'R' && s->kind != 'r')
                 return;
         while (n > 0 && o->list[n - 1] != s->function)
@@ -313,7 +308,7 @@ void trail_find_place(const struct trail_window w[2], struct trail_place *ret)
         *ret = (struct trail_place){0};
         for (int side = 0; side < 2; side++)
                 for (size_t i = 0; i < w[side].n_stack; i++)
-                        open_call(&o[side], w[side].stack[i]);
+                        list_add(o[side].list, o[side].n, w[side].stack[i]);
         while ((a = look(&o[0])), (b = look(&o[1])), a && b && is_same_step(o, a, b)) {
                 ret->entered = a->kind == 'C' ? ret->entered + 1 : 0;
                 take(&o[0]);

@@ -36,11 +36,6 @@ static void flips_done(struct flips *f)
         free(f->list);
 }
 
-static void add_flip(struct flips *to, size_t candidate, size_t value)
-{
-        list_add(to->list, to->n, (struct option_flip){candidate, value});
-}
-
 /* -- one test ----------------------------------------------------------------------------------------------------- */
 
 static struct known *know(struct search *s, const struct option_flip *list, size_t n)
@@ -189,7 +184,7 @@ static void list_flips(struct search *s, unsigned round, size_t level, bool all,
                         while (!is_own && value < c->n_values && s->is_dropped[i][value])
                                 value++;
                         if (value < c->n_values)
-                                add_flip(ret, i, value);
+                                list_add(ret->list, ret->n, (struct option_flip){i, value});
                 }
                 if (is_own)
                         *ret_own = ret->n;
