@@ -103,13 +103,11 @@ static int begin_reading(struct db *db, MDB_txn **ret)
 
 static struct store_txn *take_spare(struct environment *e, struct index *x)
 {
-        struct store_txn *t;
+        cleanup_unlock pthread_mutex_t *held = hold(&e->pool_lock);
+        struct store_txn *t = x->pool;
 
-        pthread_mutex_lock(&e->pool_lock);
-        t = x->pool;
         if (t)
                 x->pool = t->next;
-        pthread_mutex_unlock(&e->pool_lock);
         return t;
 }
 

@@ -56,8 +56,8 @@ static size_t dissolve(struct group *g, enum update_state state)
         struct together *all = &g->store->together;
         struct update *u;
         size_t n = 0;
+        cleanup_unlock pthread_mutex_t *held = hold(&all->lock);
 
-        pthread_mutex_lock(&all->lock);
         if (STAILQ_EMPTY(&g->updates)) /* no transaction could begin: only the leader gets the error */
                 STAILQ_REMOVE_HEAD(&all->waiting, next);
         for (; (u = STAILQ_FIRST(&g->updates)); n++) {
@@ -67,7 +67,6 @@ static size_t dissolve(struct group *g, enum update_state state)
         all->is_led = !STAILQ_EMPTY(&all->waiting);
         if (all->is_led)
                 set_state(STAILQ_FIRST(&all->waiting), UPDATE_LEADS);
-        pthread_mutex_unlock(&all->lock);
         return n;
 }
 
@@ -85,8 +84,8 @@ static enum update_state join(struct store *s, struct update *u)
 {
         struct together *all = &s->together;
         enum update_state state;
+        cleanup_unlock pthread_mutex_t *held = hold(&all->lock);
 
-        pthread_mutex_lock(&all->lock);
         if (!all->is_led)
                 u->state = UPDATE_LEADS;
         all->is_led = true;
@@ -94,7 +93,6 @@ static enum update_state join(struct store *s, struct update *u)
         while (u->state == UPDATE_WAITS)
                 pthread_cond_wait(&u->changed, &all->lock);
         state = u->state;
-        pthread_mutex_unlock(&all->lock);
         return state;
 }
 
@@ -119,10 +117,9 @@ size_t store_waiting(struct store *s)
 {
         struct update *u;
         size_t n = 0;
+        cleanup_unlock pthread_mutex_t *held = hold(&s->together.lock);
 
-        pthread_mutex_lock(&s->together.lock);
         STAILQ_FOREACH(u, &s->together.waiting, next)
                 n++;
-        pthread_mutex_unlock(&s->together.lock);
         return n;
 }

@@ -171,12 +171,9 @@ void job_drop_slot(struct job *j, unsigned slot)
 
 bool job_is_pressed(struct job *j)
 {
-        bool is_pressed;
+        cleanup_unlock pthread_mutex_t *held = hold(&j->engine->lock);
 
-        pthread_mutex_lock(&j->engine->lock);
-        is_pressed = somebody_waits(j->engine) || is_turn_of_build(j);
-        pthread_mutex_unlock(&j->engine->lock);
-        return is_pressed;
+        return somebody_waits(j->engine) || is_turn_of_build(j);
 }
 
 int job_give_way(struct job *j)
@@ -249,26 +246,22 @@ static void phase_set(char ret[PHASE_SIZE], const char *what)
 static void job_tell(void *user, const char *what, uint64_t done, uint64_t total)
 {
         struct job *j = user;
+        cleanup_unlock pthread_mutex_t *held = hold(&j->engine->lock);
 
-        pthread_mutex_lock(&j->engine->lock);
         phase_set(j->phase, what);
         j->done = done;
         j->total = total;
         if (!j->engine->dirty)
                 engine_wake(j->engine); /* it may sleep until something happens, but other processes want to see this */
         j->engine->dirty = true;
-        pthread_mutex_unlock(&j->engine->lock);
 }
 
 static bool job_is_cancelled(void *user)
 {
         struct job *j = user;
-        bool cancelled;
+        cleanup_unlock pthread_mutex_t *held = hold(&j->engine->lock);
 
-        pthread_mutex_lock(&j->engine->lock);
-        cancelled = j->cancelled;
-        pthread_mutex_unlock(&j->engine->lock);
-        return cancelled;
+        return j->cancelled;
 }
 
 /* True if a need is missing again. A run may wait for hours: gc takes the program, or it is damaged. */

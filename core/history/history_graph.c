@@ -181,17 +181,15 @@ static struct descendants *find_descendants(struct history *h, uint32_t of)
 
 int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool *ret)
 {
-        struct descendants *d;
         int r = 0;
+        cleanup_unlock pthread_mutex_t *held = hold(&h->lock);
+        struct descendants *d = find_descendants(h, ancestor);
 
-        pthread_mutex_lock(&h->lock);
-        d = find_descendants(h, ancestor);
         if (commit >= d->n)
                 r = look_further(h, d);
         if (r == 0 && commit >= d->n)
                 r = errorf(-ENOENT, "%s has no commit number %u", h->name, commit);
         if (r == 0)
                 *ret = d->has[commit];
-        pthread_mutex_unlock(&h->lock);
         return r;
 }

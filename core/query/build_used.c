@@ -61,17 +61,15 @@ static void look(struct workspace *w, struct verdict_on_used *v)
 
 static bool used_changed(struct workspace *w, const struct digest *used, char **ret_path)
 {
-        struct verdict_on_used *v;
         bool changed;
+        cleanup_unlock pthread_mutex_t *held = hold(&verdicts.lock);
+        struct verdict_on_used *v = verdict_of(used);
 
-        pthread_mutex_lock(&verdicts.lock);
-        v = verdict_of(used);
         if (v->looked == 0 || now_ns() - v->looked >= LOOK_AGAIN)
                 look(w, v);
         changed = v->changed != NULL;
         if (changed && ret_path)
                 *ret_path = copy_string(v->changed);
-        pthread_mutex_unlock(&verdicts.lock);
         return changed;
 }
 

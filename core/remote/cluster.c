@@ -112,13 +112,12 @@ int cluster_machine(struct cluster *c, char ret[PATH_SIZE])
 void cluster_know_machine(struct cluster *c, const char *machine)
 {
         struct node *n;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
 
-        pthread_mutex_lock(&c->lock);
         TAILQ_FOREACH (n, &c->nodes, link)
                 if (n->state == NODE_PRESENT && strcmp(c->machine, machine) != 0)
                         node_lose(n, "is left out: it is another machine than %s, of which another process's first worker was", machine);
         snprintf(c->machine, sizeof(c->machine), "%s", machine);
-        pthread_mutex_unlock(&c->lock);
 }
 
 void cluster_will_build(struct cluster *c)
@@ -202,11 +201,10 @@ static int cannot_be_had(struct cluster *c, uint64_t most_ns)
 
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret)
 {
-        struct cluster_slot *s;
         int r = 0;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+        struct cluster_slot *s = c->closing ? NULL : find_slot(c, most_ns);
 
-        pthread_mutex_lock(&c->lock);
-        s = c->closing ? NULL : find_slot(c, most_ns);
         c->demanded = now_ns();
         if (c->closing) {
                 r = errorf(-ECANCELED, "solverfs is being shut down");
@@ -223,7 +221,6 @@ int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct clu
                         cluster_wake(c);
                 }
         }
-        pthread_mutex_unlock(&c->lock);
         return r;
 }
 
@@ -231,8 +228,8 @@ void cluster_give_back(struct cluster_slot *s)
 {
         struct node *n = s->node;
         struct cluster *c = n->cluster;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
 
-        pthread_mutex_lock(&c->lock);
         s->taken = false;
         n->n_busy--;
         if (n->n_busy == 0) {
@@ -240,7 +237,6 @@ void cluster_give_back(struct cluster_slot *s)
                 cluster_wake(c);
         }
         node_free_if_done(n);
-        pthread_mutex_unlock(&c->lock);
 }
 
 struct run_remote *cluster_slot_remote(struct cluster_slot *s)

@@ -314,12 +314,10 @@ static void note_probe(struct cluster *c, const char *host, uint64_t ns)
 
 void cluster_know_probe(struct cluster *c, const char *host, const struct cluster_probe *probe)
 {
-        struct probed *p;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+        struct probed *p = probed_of(c, host);
 
-        pthread_mutex_lock(&c->lock);
-        p = probed_of(c, host);
         p->least = p->is_ours ? p->least : *probe;
-        pthread_mutex_unlock(&c->lock);
 }
 
 void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, const struct cluster_probe *probe), void *user)

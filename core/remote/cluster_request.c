@@ -98,14 +98,13 @@ int call_give_first(const struct call *c, const struct remote_file *f, int fd, c
         struct node *n = c->slot->node;
         bool was_sent = false;
         int r;
+        cleanup_unlock pthread_mutex_t *held = hold(&n->upload);
 
-        pthread_mutex_lock(&n->upload);
         lock(c);
         for (size_t i = 0; i < MIN(n->n_sent, (size_t)SENT_KEPT) && !was_sent; i++)
                 was_sent = digest_equal(&n->sent[i], &f->id);
         unlock(n);
         r = was_sent ? 0 : give(c, f, fd, bytes);
-        pthread_mutex_unlock(&n->upload);
         return r;
 }
 
@@ -130,12 +129,9 @@ bool call_wants(struct call *c, const struct digest *id)
 int call_give_wanted(struct call *c, const struct remote_file *f, int fd, const char *bytes)
 {
         struct node *n = c->slot->node;
-        int r;
+        cleanup_unlock pthread_mutex_t *held = hold(&n->upload);
 
-        pthread_mutex_lock(&n->upload);
-        r = call_wants(c, &f->id) ? give(c, f, fd, bytes) : 0;
-        pthread_mutex_unlock(&n->upload);
-        return r;
+        return call_wants(c, &f->id) ? give(c, f, fd, bytes) : 0;
 }
 
 /* -- the request and its answer -- */

@@ -218,8 +218,8 @@ void *cluster_thread(void *user)
 {
         struct cluster *c = user;
         struct node *n, *next;
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
 
-        pthread_mutex_lock(&c->lock);
         while (!c->closing || !TAILQ_EMPTY(&c->nodes)) {
                 uint64_t now = now_ns(), when = UINT64_MAX;
 
@@ -235,6 +235,5 @@ void *cluster_thread(void *user)
                         node_free_if_done(n);
                 }
         }
-        pthread_mutex_unlock(&c->lock);
         return NULL;
 }

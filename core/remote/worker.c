@@ -21,15 +21,13 @@
 int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body)
 {
         cleanup_buffer struct buffer b = {0};
-        int r;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->out_lock);
+        int r = packet_write(type, id, w->out_sequence, body, &b);
 
-        pthread_mutex_lock(&w->out_lock);
-        r = packet_write(type, id, w->out_sequence, body, &b);
         if (r == 0) {
                 w->out_sequence++;
                 r = write_all(w->options->out, b.data, b.size);
         }
-        pthread_mutex_unlock(&w->out_lock);
         return r;
 }
 

@@ -16,12 +16,11 @@ void worker_request_free(struct request *q)
 void worker_runs_cancel(struct worker *w, uint64_t id)
 {
         struct request *q;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        pthread_mutex_lock(&w->lock);
         TAILQ_FOREACH (q, &w->requests, link)
                 if (q->id == id || id == 0)
                         eventfd_write(q->cancel_fd, 1);
-        pthread_mutex_unlock(&w->lock);
 }
 
 /* -- kept runners -- */
@@ -39,14 +38,13 @@ static void kept_free(struct kept_runner *k)
 static struct kept_runner *kept_take(struct worker *w, int cpu)
 {
         struct kept_runner *found;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        pthread_mutex_lock(&w->lock);
         SLIST_FOREACH (found, &w->kept, link)
                 if (found->cpu == cpu)
                         break;
         if (found)
                 SLIST_REMOVE(&w->kept, found, kept_runner, link);
-        pthread_mutex_unlock(&w->lock);
         return found;
 }
 

@@ -148,14 +148,13 @@ static void read_kept(struct slice bytes)
 void file_digests_keep(const char *path)
 {
         cleanup_blob struct blob b = {0};
+        cleanup_unlock pthread_mutex_t *held = hold(&digests.lock);
 
-        pthread_mutex_lock(&digests.lock);
         if (!digests.file) {
                 digests.file = copy_string(path);
                 if (read_file(path, FILE_BYTES, &b) == 0)
                         read_kept(SLICE(b.data, b.size));
         }
-        pthread_mutex_unlock(&digests.lock);
 }
 
 static void print_known(const void *node, VISIT visit, void *to)
@@ -174,8 +173,8 @@ static void print_known(const void *node, VISIT visit, void *to)
 void file_digests_save(void)
 {
         cleanup_buffer struct buffer b = {0};
+        cleanup_unlock pthread_mutex_t *held = hold(&digests.lock);
 
-        pthread_mutex_lock(&digests.lock);
         if (digests.file && digests.has_news) {
                 record_put_u8(&b, FORMAT);
                 twalk_r(digests.known, print_known, &b);
@@ -183,5 +182,4 @@ void file_digests_save(void)
                         log_debug("%s is not written: files are hashed again next time", digests.file);
                 digests.has_news = false;
         }
-        pthread_mutex_unlock(&digests.lock);
 }

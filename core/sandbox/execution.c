@@ -41,8 +41,8 @@ static uint64_t memory_kills(bool fresh)
         cleanup_file FILE *f = NULL;
         unsigned long long n;
         char line[128];
+        cleanup_unlock pthread_mutex_t *held = hold(&lock);
 
-        pthread_mutex_lock(&lock);
         if (fresh || when == 0 || now_ns() - when > NSEC_PER_SEC) {
                 f = open_memory_kills();
                 while (f && fgets(line, sizeof(line), f))
@@ -51,7 +51,6 @@ static uint64_t memory_kills(bool fresh)
                 when = now_ns();
         }
         n = count;
-        pthread_mutex_unlock(&lock);
         return n;
 }
 

@@ -163,13 +163,12 @@ static void ask_store(struct worker_pool *p)
 static bool known_text(struct worker_pool *p, const char *text, char *ret, size_t size)
 {
         bool is_known;
+        cleanup_unlock pthread_mutex_t *held = hold(&p->lock);
 
-        pthread_mutex_lock(&p->lock);
         if (!text[0] || text == p->toolchain) /* a known machine never changes */
                 ask_store(p);
         is_known = text[0];
         snprintf(ret, size, "%s", is_known ? text : "?");
-        pthread_mutex_unlock(&p->lock);
         return is_known;
 }
 

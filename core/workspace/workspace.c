@@ -18,8 +18,8 @@ struct kept {
 void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), void (*kept_free)(void *kept))
 {
         struct kept *k;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        pthread_mutex_lock(&w->lock);
         for (k = w->kept; k && k->key != key; k = k->next)
                 ;
         if (!k) {
@@ -27,7 +27,6 @@ void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), 
                 *k = (struct kept){.next = w->kept, .key = key, .object = make(), .free = kept_free};
                 w->kept = k;
         }
-        pthread_mutex_unlock(&w->lock);
         return k->object;
 }
 
@@ -220,16 +219,14 @@ uint64_t workspace_wait(const struct workspace *w)
 int workspace_run_on(struct workspace *w, const char *pool)
 {
         struct worker_pool *p;
-        int r;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+        int r = workspace_find_pool(w, pool, &p);
 
-        pthread_mutex_lock(&w->lock);
-        r = workspace_find_pool(w, pool, &p);
         if (r == 0) {
                 w->run_on = pool;
                 w->solvers = solver_list_unref(w->solvers);
                 r = workspace_refresh(w);
         }
-        pthread_mutex_unlock(&w->lock);
         return r;
 }
 

@@ -109,13 +109,11 @@ int workspace_refresh(struct workspace *w)
 
 int workspace_solvers(struct workspace *w, struct solver_list **ret)
 {
-        int r;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+        int r = workspace_refresh(w);
 
-        pthread_mutex_lock(&w->lock);
-        r = workspace_refresh(w);
         if (r == 0)
                 *ret = solver_list_ref(w->solvers);
-        pthread_mutex_unlock(&w->lock);
         return r;
 }
 
@@ -137,11 +135,10 @@ void workspace_config_written(struct workspace *w)
 uint64_t workspace_recipes_changed(struct workspace *w)
 {
         uint64_t n;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        pthread_mutex_lock(&w->lock);
         workspace_refresh(w); /* when it cannot be read, nothing has changed */
         n = w->recipes_changed;
-        pthread_mutex_unlock(&w->lock);
         return n;
 }
 

@@ -681,7 +681,7 @@ struct held { /* a file that is held open, half read, mapped, or only opened */
         size_t have, size;
 };
 
-static void hold(struct held *h, const char *path)
+static void hold_path(struct held *h, const char *path)
 {
         struct stat st;
 
@@ -757,11 +757,11 @@ START_TEST(test_again_never_mixes)
                 ino = st.st_ino;
                 if (i == 3)
                         break;
-                hold(&half[i], at(CELL "stdout", id));
+                hold_path(&half[i], at(CELL "stdout", id));
                 read_up_to(&half[i], half[i].size / 2);
-                hold(&mapped[i], at(CELL "stdout", id));
+                hold_path(&mapped[i], at(CELL "stdout", id));
                 map(&mapped[i]);
-                hold(&opened[i], at(CELL "stdout", id));
+                hold_path(&opened[i], at(CELL "stdout", id));
         }
         for (int i = 0; i < 3; i++) {
                 let_go(&half[i], "half read", was[i]);
@@ -934,7 +934,7 @@ START_TEST(test_an_edited_recipe)
                              id, id);
         }
         ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 3); /* a build and two runs */
-        hold(&held, at(CELL "stdout", id));                         /* and who reads on reads what was */
+        hold_path(&held, at(CELL "stdout", id));                         /* and who reads on reads what was */
         read_up_to(&held, 100);
         edit_recipe("{bin} --variant=other {seed} {case}");
         assert_shell("cat " CELL "stdout | cmp - new", id);
