@@ -356,12 +356,9 @@ static _Thread_local int error_number;
 int errorf(int r, const char *format, ...)
 {
         char text[sizeof(error_text)]; /* an argument may point to the sentence kept so far */
-        va_list args;
 
         assert(r < 0);
-        va_start(args, format);
-        vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
+        format_rest(text, format);
         memcpy(error_text, text, sizeof(text));
         error_number = r;
         return r;

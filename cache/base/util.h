@@ -122,6 +122,14 @@ char *copy_string(const char *s);
 void set_string(char **at, const char *s); /* *at becomes a copy; NULL: nothing */
 char *copy_prefix(const char *s, size_t most); /* at most the first `most` bytes */
 char *format_string(const char *format, ...) printf_like(1, 2);
+/* In a function that ends in `const char *format, ...`: the text, in an array. */
+#define format_rest(array, format)                                       \
+        do {                                                             \
+                va_list format_args;                                     \
+                va_start(format_args, format);                           \
+                vsnprintf(array, sizeof(array), (format), format_args);  \
+                va_end(format_args);                                     \
+        } while (0)
 unsigned word_distance(const char *a, const char *b); /* Levenshtein's, of short words; 9: as much or more */
 
 /* A number, a date or the like as text, by value: printf("%s", format_size(n).s). */

@@ -141,13 +141,10 @@ static void check_done(struct check *c)
 static printf_like(2, 3) void tell(struct check *c, const char *format, ...)
 {
         char line[512];
-        va_list args;
 
         if (!c->say)
                 return;
-        va_start(args, format);
-        vsnprintf(line, sizeof(line), format, args);
-        va_end(args);
+        format_rest(line, format);
         c->say(c->user, line);
 }
 

@@ -16,11 +16,8 @@ const char *care_kind_name(enum care_kind k)
 void care_say(const struct care_watch *w, const char *area, enum care_kind kind, const char *format, ...)
 {
         char text[PATH_SIZE + 128];
-        va_list args;
 
-        va_start(args, format);
-        vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
+        format_rest(text, format);
         w->found(w->user, &(struct care_finding){.area = area, .kind = kind, .text = text});
 }
 

@@ -43,13 +43,10 @@ static printf_like(2, 3) void refuse(struct reading *d, const char *format, ...)
 {
         cleanup_buffer struct buffer text = {0};
         char line[1024];
-        va_list args;
 
         if (d->error != 0)
                 return;
-        va_start(args, format);
-        vsnprintf(line, sizeof(line), format, args);
-        va_end(args);
+        format_rest(line, format);
         buffer_add_printable(&text, line);
         d->error = errorf(-EINVAL, "%s:%lu: %s", d->name, line_number(d), text.data ? text.data : "");
         XML_StopParser(d->parser, XML_FALSE);

@@ -22,11 +22,8 @@ void source_done(struct store_source *s)
 void source_say(const struct store_source *s, const char *format, ...)
 {
         char line[PATH_SIZE + 256];
-        va_list args;
 
-        va_start(args, format);
-        vsnprintf(line, sizeof(line), format, args);
-        va_end(args);
+        format_rest(line, format);
         if (s->say)
                 s->say(s->user, line);
 }

@@ -17,11 +17,8 @@ static void tell(struct ref_check *c, bool mended, const char *format, ...) prin
 static void tell(struct ref_check *c, bool mended, const char *format, ...)
 {
         char text[PATH_SIZE + 512];
-        va_list args;
 
-        va_start(args, format);
-        vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
+        format_rest(text, format);
         c->say(c->user, mended, text);
 }
 

@@ -147,13 +147,10 @@ void node_lose(struct node *n, const char *format, ...)
 {
         cleanup_buffer struct buffer sentence = {0};
         char what[512];
-        va_list args;
 
         if (n->state == NODE_GONE)
                 return;
-        va_start(args, format);
-        vsnprintf(what, sizeof(what), format, args);
-        va_end(args);
+        format_rest(what, format);
         node_read_error(n);
         buffer_add_printable(&sentence, name_of(n));
         buffer_adds(&sentence, " ");

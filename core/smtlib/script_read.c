@@ -8,11 +8,8 @@ void reader_fail(struct reader *r, size_t offset, const char *format, ...)
 {
         struct place place = place_of(r->bytes, offset);
         char sentence[512];
-        va_list args;
 
-        va_start(args, format);
-        vsnprintf(sentence, sizeof(sentence), format, args);
-        va_end(args);
+        format_rest(sentence, format);
         if (r->options->name)
                 errorf(-EINVAL, "%s:%zu:%zu: %s", r->options->name, place.line, place.column, sentence);
         else

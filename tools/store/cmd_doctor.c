@@ -25,11 +25,8 @@ static printf_like(3, 4) void show(const char *name, enum check_state state, con
         static const struct column columns[] = {{"CHECK", 18}, {"STATE", 7}, {"WHAT"}, {0}};
         static const char *const names[] = {[CHECK_OK] = "ok", [CHECK_WARNING] = "warning", [CHECK_FAILED] = "failed"};
         char text[PATH_SIZE + 512];
-        va_list args;
 
-        va_start(args, format);
-        vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
+        format_rest(text, format);
         if (state == CHECK_FAILED)
                 command_worse(STATUS_FAILED);
         output_object(columns, json_pack("{ss ss so}", "check", name, "state", names[state], "what", json_printable(text)));

@@ -22,12 +22,8 @@ struct looking {
 
 static printf_like(3, 4) void say(struct looking *l, enum check_state state, const char *format, ...)
 {
-        va_list args;
-
-        va_start(args, format);
         l->c->state = state;
-        vsnprintf(l->c->text, sizeof(l->c->text), format, args);
-        va_end(args);
+        format_rest(l->c->text, format);
 }
 
 /* -- files of the machine ----------------------------------------------------------------------------------------- */
