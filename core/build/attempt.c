@@ -18,9 +18,9 @@ void attempt_done(struct attempt *a)
         sources_done(&a->sources);
         buffer_done(&a->log);
         buffer_done(&a->watched);
-        blob_done(&a->used);
-        free(a->reason);
-        build_outputs_free(a->outputs, a->n_outputs);
+        blob_done(&a->made.used);
+        free(a->made.reason);
+        build_outputs_free(a->made.outputs, a->made.n_outputs);
 }
 
 int attempt_fail(struct attempt *a, const char *format, ...)
@@ -28,10 +28,10 @@ int attempt_fail(struct attempt *a, const char *format, ...)
         va_list args;
 
         va_start(args, format);
-        if (vasprintf(&a->reason, format, args) < 0)
+        if (vasprintf(&a->made.reason, format, args) < 0)
                 process_end_sound("no memory is left");
         va_end(args);
-        for (char *p = a->reason; *p; p++)
+        for (char *p = a->made.reason; *p; p++)
                 if ((unsigned char)*p < 0x20)
                         *p = ' '; /* one line */
         return 0;
@@ -40,7 +40,7 @@ int attempt_fail(struct attempt *a, const char *format, ...)
 int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
         attempt_fail(a, "%s", error_message(-EBADMSG));
-        a->started = now_seconds();
+        a->made.started = now_seconds();
         return attempt_record(a, commit, ret);
 }
 
@@ -128,7 +128,7 @@ static int attempt_once(struct attempt *a)
         const struct build_request *q = a->request;
         int r = worktree_begin(a->worktree);
 
-        a->started = now_seconds();
+        a->made.started = now_seconds();
         a->began_ns = (int64_t)clock_ns(CLOCK_REALTIME_COARSE); /* as the kernel stamps files */
         a->is_watched = true;
         buffer_done(&a->watched);
@@ -140,11 +140,11 @@ static int attempt_once(struct attempt *a)
                 r = fault_at("build.checkout");
         if (r == 0)
                 r = fill_tree(a);
-        for (size_t i = 0; r == 0 && !a->reason && q->recipe->build[i]; i++)
+        for (size_t i = 0; r == 0 && !a->made.reason && q->recipe->build[i]; i++)
                 r = attempt_run_command(a, i);
-        if (r == 0 && !a->reason)
+        if (r == 0 && !a->made.reason)
                 r = attempt_put_outputs(a);
-        return r == 0 && a->reason ? check_disk(a) : r;
+        return r == 0 && a->made.reason ? check_disk(a) : r;
 }
 
 /* -- another attempt -- */
@@ -167,16 +167,16 @@ static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer
 {
         struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
 
-        log_info("building %s in a clean tree, as %s: %s", oid_text(commit), what, a->reason ?: "");
-        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, a->reason ?: "");
+        log_info("building %s in a clean tree, as %s: %s", oid_text(commit), what, a->made.reason ?: "");
+        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, a->made.reason ?: "");
         add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
         a->log.size = a->heard = 0;
         buffer_add(&a->log, notes->data, notes->size);
-        build_outputs_free(steal_pointer(a->outputs), a->n_outputs);
-        a->n_outputs = 0;
-        a->wall_ns = a->cpu_ns = a->memory = a->waited_ns = 0;
+        build_outputs_free(steal_pointer(a->made.outputs), a->made.n_outputs);
+        a->made.n_outputs = 0;
+        a->made.duration_ns = a->made.cpu_ns = a->made.memory = a->waited_ns = 0;
         a->doubted = false;
-        free(steal_pointer(a->reason));
+        free(steal_pointer(a->made.reason));
         return attempt_once(a);
 }
 
@@ -184,33 +184,25 @@ static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer
 
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
-        struct build_record *b = allocate(1, sizeof(*b));
+        struct build_record *b = &a->made;
         int r;
 
-        if (a->reason)
-                buffer_addf(&a->log, "(failed: %s)\n", a->reason);
+        if (b->reason) {
+                buffer_addf(&a->log, "(failed: %s)\n", b->reason);
+                build_outputs_free(steal_pointer(b->outputs), b->n_outputs);
+                b->n_outputs = 0;
+        }
         r = buffer_steal(&a->log, &b->log);
-        if (r < 0) {
-                free(b);
+        if (r < 0)
                 return r;
-        }
         b->refs = 1;
-        b->ok = !a->reason;
+        b->ok = !b->reason;
         b->commit = *commit;
-        b->started = a->started;
-        b->duration_ns = a->wall_ns;
-        b->cpu_ns = a->cpu_ns;
-        b->memory = a->memory;
-        b->reason = steal_pointer(a->reason);
-        b->used = a->used;
-        a->used = (struct blob){0};
-        if (b->ok) {
-                b->outputs = steal_pointer(a->outputs);
-                b->n_outputs = a->n_outputs;
-                a->n_outputs = 0;
+        if (b->ok)
                 build_record_note_program(b);
-        }
-        *ret = b;
+        *ret = allocate(1, sizeof(**ret));
+        **ret = *b;
+        *b = (struct build_record){0};
         return 0;
 }
 
@@ -220,8 +212,8 @@ static int keep(struct attempt *a, bool made)
         cleanup_digests struct digest_list programs = {0};
         int r = fault_at("build.keep");
 
-        for (size_t i = 0; i < a->n_outputs; i++)
-                digest_list_add(&programs, a->outputs[i].id.bytes);
+        for (size_t i = 0; i < a->made.n_outputs; i++)
+                digest_list_add(&programs, a->made.outputs[i].id.bytes);
         return r < 0 ? r : worktree_keep(a->worktree, made ? &programs : NULL);
 }
 
@@ -241,8 +233,8 @@ int attempt_build(struct attempt *a, const git_oid *commit, struct build_record 
                                          "ask again");
         }
         if (r == 0 && a->doubted)
-                r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->reason);
-        if (keep(a, r == 0 && !a->reason) < 0)
+                r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->made.reason);
+        if (keep(a, r == 0 && !a->made.reason) < 0)
                 log_warning("%s is left behind, or its state cannot be written", a->worktree->path);
         return r < 0 ? r : attempt_record(a, commit, ret);
 }

@@ -18,19 +18,15 @@ struct attempt {
         struct sources sources; /* for given sources: the files alone */
         struct buffer log;
         size_t heard; /* bytes of the log that the request's listener has */
-        char *reason; /* owned; NULL: no failure so far */
         bool doubted; /* the failure may have come from outside */
         bool ccache;
         char shim[PATH_SIZE];
         struct buffer watched; /* the files that its commands asked for: execute.h */
         bool is_watched;       /* the list is complete */
         int64_t began_ns;      /* since 1970 */
-        struct blob used;      /* used.h; moves into the record */
         char namespace[sizeof("CCACHE_NAMESPACE=") + DIGEST_HEX_SIZE];
-        uint64_t wall_ns, cpu_ns, memory, waited_ns; /* waited: for a core that others had */
-        int64_t started;
-        struct build_output *outputs; /* owned */
-        size_t n_outputs;
+        uint64_t waited_ns; /* for a core that others had */
+        struct build_record made; /* reason NULL: no failure so far; its log is `log` */
 };
 void attempt_done(struct attempt *a);
 #define cleanup_attempt cleanup(attempt_done)

@@ -160,7 +160,7 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                 .directory = INSIDE,
                 .scratch = a->worktree->scratch,
                 .sandbox = q->sandbox,
-                .wall_ns = limits->wall_ns > a->wall_ns ? limits->wall_ns - a->wall_ns : 1,
+                .wall_ns = limits->wall_ns > a->made.duration_ns ? limits->wall_ns - a->made.duration_ns : 1,
                 .cpu_ns = limits->cpu_ns,
                 .memory = limits->memory,
                 .file_size = FILE_MAX,
@@ -227,12 +227,12 @@ int attempt_run_command(struct attempt *a, size_t number)
         if (r < 0)
                 return r;
         add_output(a, &x.out);
-        a->wall_ns += x.wall_ns;
+        a->made.duration_ns += x.wall_ns;
         a->waited_ns += x.waited_ns; /* without the hypervisor's time: it takes cores that nobody here waits for, too */
         buffer_add(&a->watched, x.watched.data, x.watched.size);
         a->is_watched &= x.is_watched;
-        a->cpu_ns += x.user_ns + x.system_ns;
-        a->memory = MAX(a->memory, x.memory);
+        a->made.cpu_ns += x.user_ns + x.system_ns;
+        a->made.memory = MAX(a->made.memory, x.memory);
         r = attempt_judge(a, number, text.data, &x);
         execute_result_done(&x);
         return r < 0 ? r : buffer_error(&a->log);

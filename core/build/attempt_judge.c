@@ -58,7 +58,7 @@ static bool may_be_killed(const struct execute_result *x)
  * sleeps or hangs waits for no core. */
 static bool is_starved(const struct attempt *a, const struct execute_result *x)
 {
-        return x->end == END_TIMEOUT && a->cpu_ns < a->wall_ns / 4 && a->waited_ns > a->wall_ns / 2;
+        return x->end == END_TIMEOUT && a->made.cpu_ns < a->made.duration_ns / 4 && a->waited_ns > a->made.duration_ns / 2;
 }
 
 /* True if the end of the command may not be the commit's fault. */
@@ -126,6 +126,6 @@ int attempt_judge(struct attempt *a, size_t number, const char *text, const stru
 {
         int r = name_reason(a, number, text, x);
 
-        a->doubted = a->reason && is_doubted(a, x);
+        a->doubted = a->made.reason && is_doubted(a, x);
         return r;
 }

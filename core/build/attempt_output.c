@@ -56,7 +56,7 @@ static int put_output(struct attempt *a, size_t i)
 {
         const char *path = a->request->recipe->outputs[i];
         const struct digest *near = i < a->worktree->programs.n ? &a->worktree->programs.list[i] : NULL;
-        struct build_output *o = &a->outputs[i];
+        struct build_output *o = &a->made.outputs[i];
         cleanup_close int fd = -1;
         struct stat st;
         int r = checkout_open(a->worktree->path, path, &fd);
@@ -76,7 +76,7 @@ static int put_output(struct attempt *a, size_t i)
         if (st.st_size == 0)
                 return attempt_fail(a, "output %s is empty", path);
         *o = (struct build_output){.name = copy_string(basename(path)), .executable = st.st_mode & 0111};
-        a->n_outputs++;
+        a->made.n_outputs++;
         if (a->given)
                 return a->given->output(a->given->user, fd, &o->id, &o->size);
         return programs_put(a->request->programs, fd, near, &o->id, &o->size);
@@ -87,11 +87,11 @@ int attempt_put_outputs(struct attempt *a)
         size_t n = strings_count(a->request->recipe->outputs);
         int r = 0;
 
-        a->outputs = allocate(n + 1, sizeof(*a->outputs));
+        a->made.outputs = allocate(n + 1, sizeof(*a->made.outputs));
         if (chmod(a->worktree->path, 0700) < 0) /* the build may have changed its mode */
                 return errorf(-errno, "cannot open %s: %s", a->worktree->path, strerror(errno));
         progress_tell(a->request->progress, "storing programs", 0, n); /* the build is done: too late to cancel */
-        for (size_t i = 0; r == 0 && !a->reason && i < n; i++)
+        for (size_t i = 0; r == 0 && !a->made.reason && i < n; i++)
                 r = put_output(a, i);
         return r;
 }

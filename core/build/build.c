@@ -10,9 +10,9 @@ static int build_released(struct attempt *a, const git_oid *commit, struct build
         const struct recipe *era = a->request->recipe;
         int r;
 
-        a->started = now_seconds();
+        a->made.started = now_seconds();
         buffer_addf(&a->log, "(released binary: %s, sha256 %s)\n", era->file, era->sha256);
-        r = binary_take(a->request, era, &a->outputs, &a->n_outputs, &a->reason);
+        r = binary_take(a->request, era, &a->made.outputs, &a->made.n_outputs, &a->made.reason);
         return r < 0 ? r : attempt_record(a, commit, ret);
 }
 

@@ -211,9 +211,9 @@ bool attempt_list_used(struct attempt *a)
                 free(u.list[i]);
         free(u.list);
         file_digests_save();
-        blob_done(&a->used);
-        if (buffer_steal(&b, &a->used) < 0)
-                a->used = (struct blob){0};
+        blob_done(&a->made.used);
+        if (buffer_steal(&b, &a->made.used) < 0)
+                a->made.used = (struct blob){0};
         return any_moved;
 }
 

@@ -115,28 +115,19 @@ void worktree_release(struct worktree *w)
 }
 
 /* Removes the files of a killed build. A worktree in use stays. */
-static int empty_idle(const char *work_dir, unsigned number)
+static int empty_idle(void *, const char *work_dir, const char *name)
 {
-        cleanup_worktree struct worktree w;
-        int r = worktree_open(work_dir, number, &w);
+        cleanup_worktree struct worktree w = {.lock = -1};
+        unsigned number;
+        int n = 0, r;
 
+        if (!isdigit((unsigned char)name[0]) || sscanf(name, "%u.lock%n", &number, &n) != 1 || n == 0 || name[n] != '\0')
+                return 0;
+        r = worktree_open(work_dir, number, &w);
         return r == -EAGAIN ? 0 : r < 0 ? r : remove_contents(&w);
 }
 
 int build_prune(const char *work_dir)
 {
-        cleanup_dir DIR *d = opendir(work_dir);
-        struct dirent *e;
-        int r = 0;
-
-        if (!d)
-                return errno == ENOENT ? 0 : errorf(-errno, "cannot read %s: %s", work_dir, strerror(errno));
-        while (r == 0 && (e = readdir(d))) {
-                unsigned number;
-                int n = 0;
-
-                if (isdigit((unsigned char)e->d_name[0]) && sscanf(e->d_name, "%u.lock%n", &number, &n) == 1 && n > 0 && e->d_name[n] == '\0')
-                        r = empty_idle(work_dir, number);
-        }
-        return r;
+        return folder_each(work_dir, empty_idle, NULL);
 }
