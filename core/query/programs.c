@@ -416,9 +416,7 @@ static int add(struct workspace *w, const struct program *p, const struct recipe
         print_sections(p, name.data, !recipe, &sections);
         if (r == 0)
                 r = recipe_append_config(w->config, sections.data);
-        if (r == 0)
-                workspace_config_written(w);
-        return r;
+        return workspace_config_written(w, r);
 }
 
 /* -- finding it ------------------------------------------------------------------------------------------------- */

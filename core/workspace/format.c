@@ -7,7 +7,7 @@
 #define IN_FILES 1 /* FORMAT_PROGRAMS */
 #define LOST     "store/lost"
 
-static int note(struct store *s, bool is_lost)
+int format_note(struct store *s, bool is_lost)
 {
         struct store_update u = {.store = s};
 
@@ -20,11 +20,6 @@ static int note(struct store *s, bool is_lost)
                         u.r = meta_number_put(u.txn, LOST, 1);
         }
         return u.r;
-}
-
-int format_note(struct store *s)
-{
-        return note(s, false);
 }
 
 bool format_was_lost(struct workspace *w)
@@ -107,7 +102,7 @@ int format_check(struct workspace *w)
                 return r;
         r = is_lost(w);
         if (r >= 0)
-                r = note(workspace_store(w), r == 1);
+                r = format_note(workspace_store(w), r == 1);
         if (r == 0 && format_was_lost(w))
                 log_error("the journal and index of %s are gone: all its cases, builds and measurements are lost", workspace_dir(w));
         return r;

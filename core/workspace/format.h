@@ -14,5 +14,5 @@ int format_check(struct workspace *w);
 bool format_was_lost(struct workspace *w);
 int format_forget_loss(struct workspace *w);
 
-/* Notes that the store has no record of an older format. */
-int format_note(struct store *s);
+/* Notes that the store has no record of an older format; `is_lost`: that it has nothing but files, unless another process opened it meanwhile. */
+int format_note(struct store *s, bool is_lost);

@@ -124,12 +124,15 @@ void workspace_look_again(struct workspace *w)
         pthread_mutex_unlock(&w->lock);
 }
 
-void workspace_config_written(struct workspace *w)
+int workspace_config_written(struct workspace *w, int r)
 {
-        pthread_mutex_lock(&w->lock);
-        w->looked = 0;
-        w->config_size = -1;
-        pthread_mutex_unlock(&w->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+
+        if (r == 0) {
+                w->looked = 0;
+                w->config_size = -1;
+        }
+        return r;
 }
 
 uint64_t workspace_recipes_changed(struct workspace *w)

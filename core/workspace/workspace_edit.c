@@ -29,14 +29,6 @@ static int begin_edit(struct workspace *w, const struct progress *p, struct edit
         return r < 0 ? r : workspace_recipes(w, &e->there, &e->n);
 }
 
-static bool is_named(struct recipe *const *list, size_t n, const char *name)
-{
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(list[i]->name, name) == 0)
-                        return true;
-        return false;
-}
-
 /* -- adding -- */
 
 int workspace_check_name(const char *name)
@@ -48,14 +40,14 @@ int workspace_check_name(const char *name)
 
 static int check_reserved(struct recipe *const *recipes, size_t n)
 {
-        return is_named(recipes, n, RECIPE_PROGRAMS) ? workspace_check_name(RECIPE_PROGRAMS) : 0;
+        return recipe_find(recipes, n, RECIPE_PROGRAMS) ? workspace_check_name(RECIPE_PROGRAMS) : 0;
 }
 
 /* Refuses names that are taken: no repository may be cloned over another. */
 static int check_names(const struct workspace *w, const struct edit *e, struct recipe *const *recipes, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                if (is_named(e->there, e->n, recipes[i]->name))
+                if (recipe_find(e->there, e->n, recipes[i]->name))
                         return errorf(-EEXIST,
                                       "there is a solver '%s' already; choose another name, give it another recipe with --replace, or edit %s",
                                       recipes[i]->name, w->config);
@@ -119,9 +111,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         }
         if (r == 0)
                 r = recipe_write_config(w->config, recipes, n);
-        if (r == 0)
-                workspace_config_written(w);
-        return r;
+        return workspace_config_written(w, r);
 }
 
 /* -- another recipe -- */
@@ -150,7 +140,7 @@ static int check_replaceable(const struct edit *e, struct recipe *const *recipes
                         if (old->base)
                                 return errorf(-EINVAL, "'%s' is a variant of %s: give that another recipe", name, old->base);
                         *ret_url = copy_string(old->repository ? old->repository : "");
-                } else if (is_named(recipes + 1, n - 1, old->name) && !(old->base && strcmp(old->base, name) == 0))
+                } else if (recipe_find(recipes + 1, n - 1, old->name) && !(old->base && strcmp(old->base, name) == 0))
                         return errorf(-EEXIST, "there is a solver '%s' already, which is no variant of %s", old->name, name);
         }
         return *ret_url ? 0 : errorf(-ENOENT, "there is no solver '%s' yet: to add it, say where its repository is", name);
@@ -175,9 +165,7 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
         }
         if (r == 0)
                 r = recipe_write_config(w->config, recipes, n);
-        if (r == 0)
-                workspace_config_written(w);
-        return r;
+        return workspace_config_written(w, r);
 }
 
 /* -- removing -- */
@@ -186,7 +174,7 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
 static int check_removable(const struct workspace *w, const struct edit *e, const char *const *names, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                if (!is_named(e->there, e->n, names[i]))
+                if (!recipe_find(e->there, e->n, names[i]))
                         return errorf(-ENOENT, "no solver '%.100s' in %s", names[i], w->config);
                 for (size_t k = 0; k < e->n; k++) {
                         const struct recipe *recipe = e->there[k];
@@ -207,7 +195,5 @@ int workspace_remove_solvers(struct workspace *w, const char *const *names, size
                 r = check_removable(w, &e, names, n);
         if (r == 0)
                 r = recipe_remove_config(w->config, "solver", names, n);
-        if (r == 0)
-                workspace_config_written(w);
-        return r;
+        return workspace_config_written(w, r);
 }

@@ -64,8 +64,8 @@ int workspace_none_at(const char *dir); /* -ENOENT with the sentence */
 int workspace_refresh(struct workspace *w);
 /* Notes a mistake in the config, for the log and for workspace_mistakes(). Under the lock. */
 void workspace_note_mistake(struct workspace *w, const char *what, int r);
-/* Tells that this process wrote the config: the next call that needs it reads it again. */
-void workspace_config_written(struct workspace *w);
+/* Tells, unless r < 0, that this process wrote the config: the next call that needs it reads it again. Returns r. */
+int workspace_config_written(struct workspace *w, int r);
 
 /* -- workspace_solvers.c -- */
 

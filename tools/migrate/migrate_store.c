@@ -257,7 +257,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
                 r = migrate_table(s, &kinds[i], &done);
         if (r == 0)
-                r = format_note(s);
+                r = format_note(s, false);
         if (r == 0 && done == 0)
                 puts("nothing to do");
         store_close(s);
