@@ -80,6 +80,7 @@ struct looking {
         void (*job)(void *user, const struct job_view *j);
         void (*remote)(void *user, const struct remote_view *v);
         void *user;
+        int but; /* a process left out; 0: none */
 };
 
 struct publishing {
@@ -264,39 +265,35 @@ static void view_read(const char *dir, const char *pid, const struct looking *l)
         json_decref(jobs);
 }
 
-static int view_each_other(const char *store_dir, int but, const struct looking *l)
+static int look_at_file(void *user, const char *dir, const char *name)
+{
+        const struct looking *l = user;
+        char *end;
+        long pid = strtol(name, &end, 10);
+        cleanup_free char *digits = copy_prefix(name, (size_t)(end - name));
+
+        if (pid > 0 && strcmp(end, ".json") == 0 && pid != l->but)
+                view_read(dir, digits, l);
+        return 0;
+}
+
+static int view_each_other(const char *store_dir, const struct looking *l)
 {
         char dir[PATH_SIZE];
-        struct dirent *d;
-        cleanup_dir DIR *folder = NULL;
         int r = path_join(dir, store_dir, "engines");
 
-        if (r < 0)
-                return r;
-        folder = opendir(dir);
-        if (!folder)
-                return errno == ENOENT ? 0 : -errno;
-        while ((d = readdir(folder))) {
-                char *end;
-                long pid = strtol(d->d_name, &end, 10);
-
-                if (pid > 0 && strcmp(end, ".json") == 0 && pid != but) {
-                        *end = '\0';
-                        view_read(dir, d->d_name, l);
-                }
-        }
-        return 0;
+        return r < 0 ? r : folder_each(dir, look_at_file, (void *)l);
 }
 
 int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
 {
         view_each(e, fn, user);
-        return view_each_other(e->home.dir, getpid(), &(struct looking){.job = fn, .user = user});
+        return view_each_other(e->home.dir, &(struct looking){.job = fn, .user = user, .but = getpid()});
 }
 
 int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const struct job_view *j), void *user)
 {
-        return view_each_other(store_dir, 0, &(struct looking){.job = fn, .user = user});
+        return view_each_other(store_dir, &(struct looking){.job = fn, .user = user});
 }
 
 int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user)
@@ -311,5 +308,5 @@ int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, cons
 
 int engine_each_remote_of_store(const char *store_dir, void (*fn)(void *user, const struct remote_view *v), void *user)
 {
-        return view_each_other(store_dir, 0, &(struct looking){.remote = fn, .user = user});
+        return view_each_other(store_dir, &(struct looking){.remote = fn, .user = user});
 }

@@ -8,8 +8,8 @@
 #include "core/history/history_internal.h"
 
 struct wanted {
-        git_oid target; /* the ref's object: a commit, or an annotated tag */
         char *name;
+        git_oid target; /* the ref's object: a commit, or an annotated tag */
 };
 
 struct wants {
@@ -65,16 +65,11 @@ static int add_wanted(struct wants *w, git_repository *from, const char *name)
         return 0;
 }
 
-static int compare_wanted(const void *a, const void *b)
-{
-        return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
-}
-
 static bool is_wanted(const struct wants *w, const char *name)
 {
         struct wanted like = {.name = (char *)name};
 
-        return find_in_list(&like, w->list, w->n, sizeof(*w->list), compare_wanted);
+        return find_in_list(&like, w->list, w->n, sizeof(*w->list), compare_strings);
 }
 
 static void collect_head(git_repository *from, struct wants *ret)
@@ -101,7 +96,7 @@ static int collect_wants(git_repository *from, struct wants *ret)
                 r = add_wanted(ret, from, name);
         if (r == 0 && e != GIT_ITEROVER)
                 return errorf(-EIO, "cannot read the refs of %s: %s", git_repository_path(from), git_error_text());
-        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_wanted);
+        sort_list(ret->list, ret->n, sizeof(*ret->list), compare_strings);
         if (r == 0)
                 collect_head(from, ret);
         return r;

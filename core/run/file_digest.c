@@ -37,14 +37,9 @@ static void moment_of(const struct stat *st, uint64_t ret[MOMENT_WORDS])
 
 /* -- the table; lock held -- */
 
-static int compare_paths(const void *a, const void *b)
-{
-        return strcmp(((const struct known *)a)->path, ((const struct known *)b)->path);
-}
-
 static struct known *find(const char *path)
 {
-        struct known **found = tfind(&(struct known){.path = (char *)path}, &digests.known, compare_paths);
+        struct known **found = tfind(&(struct known){.path = (char *)path}, &digests.known, compare_strings);
 
         return found ? *found : NULL;
 }
@@ -56,7 +51,7 @@ static void remember(const char *path, const uint64_t moment[MOMENT_WORDS], cons
         if (!k) {
                 k = allocate(1, sizeof(*k));
                 k->path = copy_string(path);
-                tsearch(k, &digests.known, compare_paths);
+                tsearch(k, &digests.known, compare_strings);
         }
         memcpy(k->moment, moment, sizeof(k->moment));
         k->digest = *digest;
