@@ -9,6 +9,7 @@ enum {
         KIND_CASE_NAME = 5,
         KIND_CASE_SHA256,
         KIND_CASE_LOGIC,
+        KIND_CASE_STATUS,
         KIND_BY_NAME = 9,
         KIND_BY_NAME_FOLDER,
         KIND_BY_NAME_LINK,
@@ -54,17 +55,7 @@ int case_mtime(struct tree *t, const struct node *n, int64_t *ret)
         int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
         if (r == 0)
-                *ret = info->added;
-        return r;
-}
-
-static int status_mtime(struct tree *t, const struct node *n, int64_t *ret)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
-
-        if (r == 0)
-                *ret = MAX(info->added, info->status_set);
+                *ret = n->inode.kind == KIND_CASE_STATUS ? MAX(info->added, info->status_set) : info->added;
         return r;
 }
 
@@ -211,7 +202,7 @@ static const struct route rows[] = {
          .about = "of its bytes"},
         {KIND_CASE_LOGIC, IN(KIND_CASE), .name = "logic", .type = NODE_FILE, .content = case_text, .mtime = case_mtime,
          .about = "of its (set-logic …), 'none' without one; 'cnf'"},
-        {8, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text, .mtime = status_mtime,
+        {KIND_CASE_STATUS, IN(KIND_CASE), .name = "status", .type = NODE_FILE, .moves = true, .rewritten = true, .content = case_text, .mtime = case_mtime,
          .about = "its :status, or the one given by case add --status; else 'unknown'"},
         {188, IN(KIND_CASE), .name = "features.tsv", .type = NODE_COMPUTED, .moves = true, .rewritten = true, .starts = true,
          .content = features_content, .query = features_query, .answer = features_answer, .mtime = case_mtime,

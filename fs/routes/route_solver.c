@@ -18,15 +18,10 @@ enum {
 
 static int solver_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
-        cleanup(solver_list_unrefp) struct solver_list *l = NULL;
-        int r = workspace_solvers(tree_workspace(t), &l);
+        cleanup(solver_unrefp) struct solver *s = NULL;
+        int r = workspace_solver(tree_workspace(t), name, &s);
 
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < l->n; i++)
-                if (strcmp(l->list[i]->recipe->name, name) == 0)
-                        return tree_set_view(t, &(struct view){.solver = l->list[i]->number}, &ret->inode);
-        return -ENOENT;
+        return r < 0 ? r : tree_set_view(t, &(struct view){.solver = s->number}, &ret->inode);
 }
 
 /* The solver of the lowest number from `from` on; NULL: there is none. */
