@@ -175,6 +175,19 @@ void command_tell_unbuildable(void (*say)(const char *format, ...), struct solve
         say("%s %s cannot be built: %s; see 'solverfs build --log %s %s'", name, label.s, reason, name, label.s);
 }
 
+bool command_disputed(const struct case_info *info, const struct fact *f, bool *told)
+{
+        cleanup_buffer struct buffer line = {0};
+
+        if (dispute_find(common.workspace, info, f, &line) != 1)
+                return false;
+        command_worse(STATUS_FAILED);
+        if (!*told)
+                alarm_line("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
+        *told = true;
+        return true;
+}
+
 void command_tell_wrong(const struct cell *cell, const struct fact *f)
 {
         cleanup_buffer struct buffer line = {0};

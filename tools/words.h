@@ -70,6 +70,8 @@ void command_note_tools(struct solver *s, const uint32_t *list, size_t n);
 
 /* Says by note() or complain(): "z3 v1 cannot be built: why; see 'solverfs build --log z3 v1'". `build` may be NULL. */
 void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build);
+/* True if another cell contradicts the answer, and it is unknown which is right. Prints the alarm unless *told, which it sets. */
+bool command_disputed(const struct case_info *info, const struct fact *f, bool *told);
 /* Prints the alarm about a wrong answer. */
 void command_tell_wrong(const struct cell *cell, const struct fact *f);
 /* Says by note() or complain() why the commit's program did not begin. False: it did. */

@@ -171,20 +171,6 @@ static const char *step_at(const struct case_history *h, const struct steps *ste
         return "-";
 }
 
-/* Reported once for each case. */
-static bool is_disputed(const struct case_history *h, size_t i, bool *told)
-{
-        cleanup_buffer struct buffer line = {0};
-
-        if (dispute_find(common.workspace, h->info, h->list[i].fact, &line) != 1)
-                return false;
-        command_worse(STATUS_FAILED);
-        if (!*told)
-                alarm_line("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
-        *told = true;
-        return true;
-}
-
 static json_t *point_json(const struct case_history *h, size_t i, bool disputed, const char *step)
 {
         const struct fact *f = h->list[i].fact;
@@ -213,7 +199,7 @@ static void print(const struct case_history *h, const struct steps *steps, const
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};
                 const char *step = step_at(h, steps, points, i);
-                bool disputed = is_disputed(h, i, &told);
+                bool disputed = command_disputed(h->info, h->list[i].fact, &told);
 
                 if (common.json) {
                         json_array_append_new(list, point_json(h, i, disputed, step));

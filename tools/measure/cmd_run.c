@@ -103,21 +103,6 @@ static json_t *row_of(struct running *o, size_t i, const struct cell *cell, cons
                          subject_of(o, i / o->cases.n), "disturbed", f && f->disturbed ? "disturbed" : "-");
 }
 
-/* True if another cell contradicts the answer, and it is unknown which is right. Reported once for each case. */
-static bool is_disputed(struct running *o, size_t i, const struct cell *cell, const struct fact *f)
-{
-        bool *told = &o->disputed[i % o->cases.n];
-        cleanup_buffer struct buffer line = {0};
-
-        if (dispute_find(common.workspace, cell->info, f, &line) != 1)
-                return false;
-        command_worse(STATUS_FAILED);
-        if (!*told)
-                alarm_line("%s: %s", answer_alarm_name(ANSWER_CONTRADICTION), line.data);
-        *told = true;
-        return true;
-}
-
 static void tell_unbuildable(struct running *o, size_t revision, const struct build_record *build)
 {
         command_worse(STATUS_FAILED);
@@ -145,7 +130,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 command_worse(status_of_value(r));
                 return;
         }
-        disputed = is_disputed(o, i, &cell, run->fact);
+        disputed = command_disputed(cell.info, run->fact, &o->disputed[i % o->cases.n]);
         r = o->print ? cell_print(common.workspace, cell.solver->recipe, cell.info, run->fact, o->file, to) : 0;
         if (r < 0) {
                 complain("case %u: %s", cell.info->id, error_message(r));
