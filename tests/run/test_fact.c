@@ -30,7 +30,7 @@ static struct fact example(enum verdict v)
                 .json = BLOB("{}"),
                 .waited_ns = NSEC_PER_SEC,
                 .answers = BLOB("0123456789abcdef"),
-                .not_started = "it has no interpreter",
+                .not_started = (char *)"it has no interpreter",
         };
 }
 
