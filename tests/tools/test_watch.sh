@@ -43,6 +43,7 @@ for i in 4 5 6 7 8; do toy "$i" $fast sat; done
 toy "the culprit" $slow sat
 for i in 10 11 12 13 14 15; do toy "$i" $slow sat; done
 culprit=$(sha "the culprit")
+run 0 solver update toy && run 0 build toy $(git -C hist rev-list -n 12 main)
 hold_cores
 test_that "--wait gives up: no core is free" 'limit=30 run 75 watch toy --once --wait 0 && has err "waits for a core"'
 let_cores_go
