@@ -233,6 +233,7 @@ void load_add(struct load *l, struct job *j, uint64_t now);
 int schedule_start(struct engine *e);
 void schedule_stop(struct engine *e); /* without the lock; returns when no job runs */
 const char *schedule_refusal(const struct job *j); /* why it waits for a slot; "": it waits for its turn; lock held */
+bool schedule_stands_still(const struct job *j);   /* a build, and runs have all of its cores; lock held */
 
 /* engine_view.c */
 int view_open(struct engine *e);

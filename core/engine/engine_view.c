@@ -44,6 +44,8 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
                 snprintf(s->phase, sizeof(s->phase), "waits for what it asked");
         else if (j->stage == STAGE_QUEUED && *schedule_refusal(j))
                 snprintf(s->phase, sizeof(s->phase), "%s", schedule_refusal(j));
+        else if (schedule_stands_still(j))
+                snprintf(s->phase, sizeof(s->phase), "%s; stands still, as runs have its cores", j->phase);
         else if (j->stage == STAGE_CLAIMED)
                 snprintf(s->phase, sizeof(s->phase), "another process is at it");
 }

@@ -670,6 +670,15 @@ static bool has_free(const struct engine *e, enum resource r)
 
 /* -- others have all cores -- */
 
+bool schedule_stands_still(const struct job *j)
+{
+        bool stands = j->resource == RESOURCE_BUILD && j->slots != 0;
+
+        for (unsigned i = 0; i < j->engine->n_slots && stands; i++)
+                stands = !(j->slots >> i & 1) || core_is_locked(*job_lock(j, i), CORE_RUN);
+        return stands;
+}
+
 const char *schedule_refusal(const struct job *j)
 {
         return j->resource == RESOURCE_CORE ? j->engine->refusal.who : "";

@@ -202,6 +202,8 @@ run 0 solver remove late
 hold_cores
 waits_for_core() { terminal timeout -s INT "$1" "$solverfs" run toy v1 1 --seed 99; has out "run: waits for a core: somebody has core [0-9]+"; }
 test_that "a run that waits for a core says so" 'waits_for_core 4 || waits_for_core 50'
+stands_still() { terminal timeout -s INT "$1" "$solverfs" build toy v1 --again; has out "build toy .*; stands still, as run"; }
+test_that "a build whose cores runs have says so" 'stands_still 4 || stands_still 50'
 test_that "--wait gives up with status 75, and says who has the cores" '
 	run 75 run toy v1 1 --seed 99 --wait 0 && has err "on case 1: waits for a core: somebody has core [0-9]+" && run 75 run toy v1 1 2 --seed 99 --wait 100ms &&
 	run 2 run toy v1 1 --wait never'
@@ -433,7 +435,7 @@ test_that "an update from a partial clone takes what is there" '
 test_that "fsck shows its progress within a commit of many folders" '
 	make_repository wide && python3 -c "
 print(\"commit refs/heads/main\ncommitter T <t@example.org> 1700000000 +0000\ndata 0\")
-for i in range(80000): print(f\"M 100644 inline {i % 200}/{i}/a\ndata 0\")" | git -C wide fast-import --quiet &&
+for i in range(80000): print(f\"M 100644 inline {i % 200}/{i}/a\ndata {len(str(i))}\n{i}\")" | git -C wide fast-import --quiet &&
 	run 0 --store third solver add wide wide --recipe wide.recipe && terminal "$solverfs" --store third fsck && has out "0/1  repository wide"'
 test_that "gc --dry-run frees nothing" 'du -s "$SOLVERFS_STORE" >before; run 0 gc --dry-run --keep 0 && [ "$(field 1 | tr "\n" " ")" = "leftovers copies worktrees ccache programs downloads journal " ] && [ "$(ls "$SOLVERFS_STORE/programs" | wc -l)" -gt 0 ]'
 test_that "gc --keep of ten bytes is a slip" 'run 2 gc --keep 10 && has err "write a unit, such as 10g" && run 2 gc --keep 1048575 && run 0 gc -n --keep 1k'
