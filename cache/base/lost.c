@@ -184,23 +184,23 @@ void lost_daemon(char *const argv[])
 
 void lost_mark(int folder, const char *name)
 {
-        pthread_mutex_lock(&lost.lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&lost.lock);
+
         for (size_t i = 0; i < MARKS_MOST; i++)
                 if (lost.marks[i].folder == 0) {
                         lost.marks[i].name = name;
                         lost.marks[i].folder = folder + 1;
                         break;
                 }
-        pthread_mutex_unlock(&lost.lock);
 }
 
 void lost_unmark(int folder)
 {
-        pthread_mutex_lock(&lost.lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&lost.lock);
+
         for (size_t i = 0; folder >= 0 && i < MARKS_MOST; i++)
                 if (lost.marks[i].folder == folder + 1)
                         lost.marks[i].folder = 0;
-        pthread_mutex_unlock(&lost.lock);
 }
 
 /* -- waits that must end ---------------------------------------------------------------------------------------- */

@@ -393,10 +393,10 @@ static struct {
 
 void log_set(enum log_level most, FILE *to)
 {
-        pthread_mutex_lock(&logger.lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&logger.lock);
+
         logger.most = most;
         logger.to = to;
-        pthread_mutex_unlock(&logger.lock);
 }
 
 void log_line(enum log_level level, const char *format, ...)

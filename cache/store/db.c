@@ -240,11 +240,7 @@ int db_open(const char *dir, int flags, struct db **ret)
         if (r == 0 && d->folder < 0)
                 r = errorf(-errno, "cannot open %s: %s", dir, strerror(errno));
         if (r == 0)
-                r = guard_install();
-        if (r == 0)
-                r = open_files(d);
-        if (r == 0)
-                r = open_env(d);
+                r = guard_install() ?: open_files(d) ?: open_env(d);
         if (r == 0 && !d->read_only && !d->fresh)
                 lost_mark(d->folder, DB_DAMAGED);
         if (r < 0) {
@@ -416,10 +412,8 @@ static int check_size(struct db *d, size_t size)
 int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct blob *ret)
 {
         MDB_val k = to_val(key), v = {0};
-        int r = READING(d, "read", mdb_get(txn, dbi, &k, &v));
+        int r = READING(d, "read", mdb_get(txn, dbi, &k, &v)) ?: check_size(d, v.mv_size);
 
-        if (r == 0)
-                r = check_size(d, v.mv_size);
         if (r < 0 || !ret)
                 return r;
         *ret = (struct blob){.size = v.mv_size, .owned = malloc(MAX(v.mv_size, (size_t)1))};

@@ -345,11 +345,7 @@ int journal_append(struct journal *j, struct journal_position start, struct slic
         if (r < 0)
                 return segment_error(j, r, "open", start.segment);
         fill_ahead(j->fd, start.offset + group.size);
-        r = fault_at("journal.append");
-        if (r == 0)
-                r = write_at(j->fd, start.offset, group);
-        if (r == 0)
-                r = fault_at("journal.sync");
+        r = fault_at("journal.append") ?: write_at(j->fd, start.offset, group) ?: fault_at("journal.sync");
         if (r == 0 && fdatasync(j->fd) < 0)
                 r = -errno;
         if (r == 0)

@@ -50,9 +50,7 @@ static int compact_flush(struct journal_compaction *c)
         if (c->n_records == 0)
                 return 0;
         journal_add_commit(&c->group, c->at, c->n_records);
-        r = buffer_error(&c->group);
-        if (r == 0)
-                r = write_all(c->fd, c->group.data, c->group.size);
+        r = buffer_error(&c->group) ?: write_all(c->fd, c->group.data, c->group.size);
         if (r < 0)
                 return errorf(r, "cannot write %s/" COMPACT_NAME ": %s", c->journal->dir, strerror(-r));
         c->at.offset += c->group.size;

@@ -132,8 +132,7 @@ static uint64_t reader_resync(struct reader *r, uint64_t offset)
 
 static void reader_remember(struct reader *r, uint64_t offset)
 {
-        list_grow(r->records, r->n_records);
-        r->records[r->n_records++] = offset;
+        list_add(r->records, r->n_records, offset);
         r->since_gap++;
 }
 

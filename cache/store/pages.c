@@ -302,11 +302,8 @@ static int nodes_fill_room(struct tree_reader *w, const uint8_t *page, unsigned 
         int r = 0;
 
         memset(c->room, 0, c->page_size);
-        for (unsigned i = 0; r == 0 && i < n; i++) {
-                r = node_read(w, page, i, branch, &node);
-                if (r == 0)
-                        r = node_takes_room(c, page, &node);
-        }
+        for (unsigned i = 0; r == 0 && i < n; i++)
+                r = node_read(w, page, i, branch, &node) ?: node_takes_room(c, page, &node);
         if (r == 0 && memchr(c->room + upper, 0, c->page_size - upper))
                 r = damaged(c, load_8(page), "there are gaps between its nodes");
         return r;
@@ -374,9 +371,7 @@ static int subtree(struct pages *c, uint64_t page, const struct node *n)
 
         if (n->value_size != sizeof(t->tree) || n->flags != NODE_SUB || n->key_size > TABLE_NAME_MOST)
                 return damaged(c, page, "a table is not described as one");
-        list_grow(c->tables, c->n_tables);
-        t = &c->tables[c->n_tables++];
-        *t = (struct table){0};
+        t = list_add(c->tables, c->n_tables, (struct table){0});
         memcpy(t->name, n->key, n->key_size);
         memcpy(&t->tree, n->value, sizeof(t->tree));
         if (!tree_is_possible(&t->tree, 0, c->meta.last))
@@ -429,12 +424,8 @@ static int walk_page(struct tree_reader *w, uint64_t number, unsigned depth)
         struct pages *c = w->pages;
         uint8_t *page = w->levels + (size_t)depth * c->page_size;
         bool branch = depth + 1 < w->tree->depth;
-        int r = see(c, number);
+        int r = see(c, number) ?: read_page(c, number, page) ?: check_page(w, page, branch);
 
-        if (r == 0)
-                r = read_page(c, number, page);
-        if (r == 0)
-                r = check_page(w, page, branch);
         if (r < 0)
                 return r;
         *(branch ? &w->counted.branches : &w->counted.leaves) += 1;
@@ -485,9 +476,7 @@ static int check_nodes(struct tree_reader *w, const uint8_t *page, bool branch)
         for (unsigned i = branch; r == 0 && i < nodes_of(page); i++) {
                 struct node n;
 
-                r = node_read(w, page, i, branch, &n);
-                if (r == 0)
-                        r = next_key(w, load_8(page), &n, false);
+                r = node_read(w, page, i, branch, &n) ?: next_key(w, load_8(page), &n, false);
                 if (r == 0 && !branch && n.flags & ~NODE_BIG)
                         r = damaged(w->pages, load_8(page), "a node has flags that no node has");
         }
@@ -506,9 +495,7 @@ static int path_page(struct tree_reader *w, uint64_t number, bool branch, const 
                         return damaged(p, number, "there is no such page");
                 k->number = 0;
                 k->page = k->page ?: allocate(1, p->page_size);
-                r = read_page(p, number, k->page);
-                if (r == 0)
-                        r = check_page(w, k->page, branch);
+                r = read_page(p, number, k->page) ?: check_page(w, k->page, branch);
                 if (r == 0 && !bit(p->checked, number))
                         r = check_nodes(w, k->page, branch);
         }
@@ -629,9 +616,7 @@ static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages
         p->checked = allocate(1, bits);
         p->room = allocate(1, p->page_size);
         /* The free list first: writing into a page in use would be the worst damage. */
-        r = walk_tree(p, TREE_FREE, &p->meta.free);
-        if (r == 0)
-                r = walk_tree(p, TREE_MAIN, &p->meta.main);
+        r = walk_tree(p, TREE_FREE, &p->meta.free) ?: walk_tree(p, TREE_MAIN, &p->meta.main);
         if (r == 0)
                 *ret = steal_pointer(p);
         return r;

@@ -158,8 +158,7 @@ static int add_entry(void *user, const char *folder, const char *name)
         if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0;
         if (digest_parse(name, &digest) == 0) {
-                list_grow(e->list, e->n);
-                e->list[e->n++] = (struct entry){.path = steal_pointer(path), .size = (uint64_t)st.st_size, .used = st.st_atim};
+                list_add(e->list, e->n, (struct entry){.path = steal_pointer(path), .size = (uint64_t)st.st_size, .used = st.st_atim});
                 e->bytes += (uint64_t)st.st_size;
         } else if (strncmp(name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE) {
                 take_away(path); /* left by a crash */
@@ -258,9 +257,7 @@ int program_folder_get(struct program_folder *f, const struct digest *id, uint64
         int r;
 
         digest_hex(id, w.hex);
-        r = path_join(w.path, f->dir, w.hex);
-        if (r == 0)
-                r = open_materialized(f, w.path, size, ret_fd);
+        r = path_join(w.path, f->dir, w.hex) ?: open_materialized(f, w.path, size, ret_fd);
         if (r == -ENOENT)
                 r = materialize_once(f, &w, ret_fd);
         if (r == -EROFS || r == -EACCES)

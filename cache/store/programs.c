@@ -311,10 +311,8 @@ static int decode_chain(struct chain *c, bool each, struct blob *ret)
 static int try_content(const struct programs *p, const struct digest *id, bool each, struct blob *ret, struct digest *ret_bad)
 {
         cleanup(chain_done) struct chain c = {0};
-        int r = load_chain(p, id, true, &c);
+        int r = load_chain(p, id, true, &c) ?: decode_chain(&c, each, ret);
 
-        if (r == 0)
-                r = decode_chain(&c, each, ret);
         *ret_bad = c.links[c.bad].id;
         return r;
 }
@@ -328,9 +326,7 @@ static int content_or_drop(struct programs *p, const struct digest *id, bool str
 
         if (p->read_only || (r != -EBADMSG && (r != -EIO || !strict)))
                 return r;
-        r = take_lock(p, &lock);
-        if (r == 0)
-                r = try_content(p, id, true, ret, &bad);
+        r = take_lock(p, &lock) ?: try_content(p, id, true, ret, &bad);
         if (r == -EBADMSG || (r == -EIO && strict))
                 dropped = drop(p, &bad);
         return dropped < 0 ? dropped : r;
@@ -425,11 +421,7 @@ static int place(struct programs *p, const struct digest *id, uint64_t size, con
         header_make(&h, id, size, base, frame->size);
         buffer_add(&b, &h, sizeof(h));
         buffer_add(&b, frame->data, frame->size);
-        r = buffer_error(&b);
-        if (r == 0)
-                r = fault_at("programs.place");
-        if (r == 0)
-                r = take_lock(p, &lock);
+        r = buffer_error(&b) ?: fault_at("programs.place") ?: take_lock(p, &lock);
         if (r < 0 || (!anew && programs_has(p, id)))
                 return r;
         if (!base_is_good(p, base, id))
@@ -451,10 +443,8 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
 {
         cleanup_blob struct blob content = {0};
         struct digest base = {0};
-        int r = fault_at("programs.put");
+        int r = fault_at("programs.put") ?: read_program(fd, &content);
 
-        if (r == 0)
-                r = read_program(fd, &content);
         if (r < 0)
                 return r;
         digest_of(content.data, content.size, ret_id);
@@ -470,9 +460,8 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
         while (r == 0) {
                 cleanup_blob struct blob frame = {0};
 
-                r = make_frame(p, SLICE(content.data, content.size), &base, &frame);
-                if (r == 0)
-                        r = place(p, ret_id, content.size, &base, &frame, false);
+                r = make_frame(p, SLICE(content.data, content.size), &base, &frame)
+                    ?: place(p, ret_id, content.size, &base, &frame, false);
                 if (r != -EAGAIN)
                         return r;
                 base = (struct digest){0}; /* the base was removed meanwhile */
@@ -488,10 +477,8 @@ static int remove_alone(struct programs *p, const struct digest_list *go, struct
 {
         cleanup_close int lock = -1;
         size_t n = 0;
-        int r = take_lock(p, &lock);
+        int r = take_lock(p, &lock) ?: list_links(p, ret);
 
-        if (r == 0)
-                r = list_links(p, ret);
         for (size_t i = 0; i < ret->n; i++)
                 if (digest_list_find(go, &ret->list[i].base) && !digest_list_find(go, &ret->list[i].id))
                         ret->list[n++] = ret->list[i];
@@ -511,10 +498,8 @@ static int restore(struct programs *p, const struct digest *id, const struct dig
         cleanup(chain_done) struct chain c = {0};
         cleanup_blob struct blob content = {0}, frame = {0};
         struct digest base = {0};
-        int r = read_content(p, id, &content);
+        int r = read_content(p, id, &content) ?: load_chain(p, id, false, &c);
 
-        if (r == 0)
-                r = load_chain(p, id, false, &c);
         if (r == -ENOENT || r == -EBADMSG)
                 return 0; /* dropped, or removed by another */
         for (size_t i = c.n; r == 0 && i-- > 1;)
@@ -542,11 +527,9 @@ int programs_remove(struct programs *p, const struct digest *ids, size_t n, cons
                                       "'solverfs fsck'",
                                       p->dir);
                 r = 0;
-                for (size_t i = 0; r == 0 && i < builds_on.n; i++) {
-                        r = progress_step(progress, "programs", i, builds_on.n);
-                        if (r == 0)
-                                r = restore(p, &builds_on.list[i].id, &go);
-                }
+                for (size_t i = 0; r == 0 && i < builds_on.n; i++)
+                        r = progress_step(progress, "programs", i, builds_on.n)
+                            ?: restore(p, &builds_on.list[i].id, &go);
                 if (r < 0 && r != -EAGAIN)
                         return r;
                 first = r == 0 ? builds_on.list[0].id : (struct digest){0};
@@ -557,9 +540,7 @@ int programs_remove(struct programs *p, const struct digest *ids, size_t n, cons
 
 static int content_for_folder(void *user, const struct digest *id, struct blob *ret)
 {
-        int r = fault_at("programs.get");
-
-        return r < 0 ? r : read_content(user, id, ret);
+        return fault_at("programs.get") ?: read_content(user, id, ret);
 }
 
 int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char ret_path[PATH_SIZE])

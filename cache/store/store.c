@@ -51,9 +51,9 @@ int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t 
 int meta_put(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, struct slice value)
 {
         cleanup_buffer struct buffer frame = {0};
-        int r = frame_encode(slice_string(key), value, &frame);
 
-        return r < 0 ? r : db_put(db, txn, meta, slice_string(key), SLICE(frame.data, frame.size));
+        return frame_encode(slice_string(key), value, &frame)
+            ?: db_put(db, txn, meta, slice_string(key), SLICE(frame.data, frame.size));
 }
 
 /* -- up to where the journal is applied ------------------------------------------------------------------------- */
@@ -128,9 +128,7 @@ int store_read(struct store *s, struct store_txn **ret)
 
         *ret = NULL;
         if (r == 0)
-                r = index_enter(s->env, false, &x);
-        if (r == 0)
-                r = begin_or_renew(s, x, &t);
+                r = index_enter(s->env, false, &x) ?: begin_or_renew(s, x, &t);
         if (r < 0) {
                 if (t)
                         db_abort(x->db, t->txn);
@@ -198,11 +196,7 @@ static int begin_writing(struct store_txn *t, bool lost)
                 db_clear_readers(db); /* a dead reader keeps pages from reuse */
                 e->readers_cleared_ns = now;
         }
-        r = applied_get(db, t->txn, t->index->meta, &t->at);
-        if (r == 0)
-                r = catch_up(t, lost);
-        if (r == 0)
-                r = fault_at("store.begin");
+        r = applied_get(db, t->txn, t->index->meta, &t->at) ?: catch_up(t, lost) ?: fault_at("store.begin");
         t->start = journal_next_group(t->at);
         if (r < 0)
                 db_abort(db, t->txn);
@@ -212,10 +206,8 @@ static int begin_writing(struct store_txn *t, bool lost)
 /* Under the write lock. No other process can replace the index until the lock is released. */
 static int write_enter(struct store_txn *t, bool lost)
 {
-        int r = index_enter(t->env, true, &t->index);
+        int r = index_enter(t->env, true, &t->index) ?: begin_writing(t, lost);
 
-        if (r == 0)
-                r = begin_writing(t, lost);
         if (r < 0)
                 index_leave(t->env, t->index);
         return r;
@@ -251,9 +243,7 @@ int store_write(struct store *s, struct store_txn **ret)
 
         if (r == -ENODATA) {
                 log_error("a part of the journal in %s/journal is gone; it is written anew from the index", s->dir);
-                r = store_compact(s);
-                if (r == 0)
-                        r = write_begin(s, false, ret);
+                r = store_compact(s) ?: write_begin(s, false, ret);
         }
         return r == -EIO ? write_begin(s, false, ret) : r;
 }
@@ -455,9 +445,8 @@ int store_put(struct store_txn *t, size_t table, struct slice key, struct slice 
         if (t->error < 0)
                 return t->error;
         frame->size = 0;
-        r = frame_encode(key, value, frame);
-        if (r == 0)
-                r = db_put(t->index->db, t->txn, txn_dbi(t, table), key, SLICE(frame->data, frame->size));
+        r = frame_encode(key, value, frame)
+            ?: db_put(t->index->db, t->txn, txn_dbi(t, table), key, SLICE(frame->data, frame->size));
         r = note_change(t, r, JOURNAL_PUT, table, key, SLICE(frame->data, frame->size));
         if (frame->failed || frame->capacity > (1 << 20)) /* do not keep memory for the largest value ever put */
                 buffer_done(frame);

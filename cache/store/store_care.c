@@ -33,9 +33,7 @@ int store_stats(struct store *s, struct store_stats *ret)
 
         *ret = (struct store_stats){0};
         if (r == 0)
-                r = table_stats(s->env, t->index, t->txn, ret, &page);
-        if (r == 0)
-                r = db_info(t->index->db, &info);
+                r = table_stats(s->env, t->index, t->txn, ret, &page) ?: db_info(t->index->db, &info);
         if (r == 0 && s->env->journal)
                 r = journal_size(s->env->journal, &ret->journal_bytes);
         if (r < 0)
@@ -299,10 +297,8 @@ static int check_journal(struct check *c, struct journal_position upto)
 static int check_all(struct check *c)
 {
         struct journal_position upto;
-        int r = applied_get(c->txn->index->db, c->txn->txn, c->txn->index->meta, &upto);
+        int r = applied_get(c->txn->index->db, c->txn->txn, c->txn->index->meta, &upto) ?: check_journal(c, upto);
 
-        if (r == 0)
-                r = check_journal(c, upto);
         for (size_t i = 0; r == 0 && i < c->txn->env->n_tables; i++)
                 r = check_table(c, i);
         if (r == 0)
@@ -325,10 +321,8 @@ static int check_before_compacting(struct store_txn *t)
 {
         struct store_report report = {0};
         cleanup(check_done) struct check c = {.txn = t, .report = &report, .look_only = true};
-        int r = check_pages(t);
+        int r = check_pages(t) ?: check_all(&c);
 
-        if (r == 0)
-                r = check_all(&c);
         if (r == 0 && report.damaged > 0)
                 r = errorf(-EIO, "the index in %s is not what the journal says", t->store->dir);
         return r == -EIO ? db_damaged(t->index->db, error_message(r)) : r;
@@ -344,9 +338,7 @@ static int compact_once(struct store *s)
 
         if (r < 0)
                 return r;
-        r = check_before_compacting(t);
-        if (r == 0)
-                r = compact_index(e, t->index, t->txn, t->at, &segment);
+        r = check_before_compacting(t) ?: compact_index(e, t->index, t->txn, t->at, &segment);
         /* Not store_commit(): it would release the lock before a segment that did not come into force is removed. */
         if (r == 0)
                 r = db_commit(t->index->db, t->txn);
@@ -355,9 +347,7 @@ static int compact_once(struct store *s)
         t->txn = NULL;
         in_force = r == 0;
         if (r == 0)
-                r = fault_at("store.compacted");
-        if (r == 0)
-                r = db_sync(t->index->db);
+                r = fault_at("store.compacted") ?: db_sync(t->index->db);
         if (r == 0) {
                 journal_remove_before(e->journal, segment);
                 e->journal_lost = false;

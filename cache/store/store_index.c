@@ -45,10 +45,8 @@ static int set_aside(const char *dir, const char *index)
 /* The new index takes the old one's name. */
 static int put_in_place(const char *dir, const char *new, const char *index)
 {
-        int r = sync_folder(new);
+        int r = sync_folder(new) ?: set_aside(dir, index);
 
-        if (r == 0)
-                r = set_aside(dir, index);
         if (r == 0 && rename(new, index) < 0)
                 r = errorf(-errno, "cannot put the new index %s in place: %s", index, strerror(errno));
         return r < 0 ? r : sync_folder(dir);
@@ -124,11 +122,9 @@ static int write_in(struct environment *e, struct index *x, bool alone, struct j
         if (r < 0)
                 return r;
         key_u32(format, STORE_FORMAT);
-        r = open_tables(e, x, txn, true);
-        if (r == 0)
-                r = meta_put(x->db, txn, x->meta, META_FORMAT, SLICE(format, sizeof(format)));
-        if (r == 0)
-                r = replay(e, x, alone, &txn, at, &places);
+        r = open_tables(e, x, txn, true)
+            ?: meta_put(x->db, txn, x->meta, META_FORMAT, SLICE(format, sizeof(format)))
+            ?: replay(e, x, alone, &txn, at, &places);
         if (r == 0 && places > 0)
                 log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir, (unsigned long long)places);
         if (r == 0 && !journal_position_equal(*at, found))
@@ -213,10 +209,9 @@ static int rescue_table(struct rescue *s, const char *name)
 static int applied_once(struct rescue *s, struct journal_position at)
 {
         MDB_dbi meta;
-        int r = db_table(s->old, s->from, META_TABLE, false, &meta);
+        int r = db_table(s->old, s->from, META_TABLE, false, &meta)
+            ?: applied_get(s->old, s->from, meta, &s->applied);
 
-        if (r == 0)
-                r = applied_get(s->old, s->from, meta, &s->applied);
         if (r < 0 || s->applied.segment == 0)
                 s->applied = at;
         return unless_damaged(r);
@@ -228,10 +223,8 @@ static int rescue_facts(struct rescue *s, uint64_t damaged, struct journal_posit
 {
         struct environment *e = s->env;
         struct journal_position first;
-        int r = journal_first(e->journal, &first, NULL);
+        int r = journal_first(e->journal, &first, NULL) ?: applied_once(s, at);
 
-        if (r == 0)
-                r = applied_once(s, at);
         damaged += s->applied.segment > at.segment || (s->applied.segment == at.segment && s->applied.offset > at.offset);
         if (r < 0 || damaged == 0 || s->applied.segment < first.segment)
                 return r;
@@ -286,14 +279,11 @@ static int fill(struct environment *e, const char *new, const char *old, uint64_
         struct index x = {0};
         struct journal_position at = {0};
         uint64_t damaged = 0;
-        int r = db_open(new, DB_FRESH, &x.db);
+        int r = db_open(new, DB_FRESH, &x.db)
+            ?: write_in(e, &x, true, &at, &damaged)
+            ?: rescue(e, &x, old, damaged, at, ret_segment)
+            ?: db_sync(x.db);
 
-        if (r == 0)
-                r = write_in(e, &x, true, &at, &damaged);
-        if (r == 0)
-                r = rescue(e, &x, old, damaged, at, ret_segment);
-        if (r == 0)
-                r = db_sync(x.db);
         db_close(x.db);
         return r;
 }
@@ -310,9 +300,7 @@ static int make_anew(struct environment *e, const char *index)
         if (r == 0)
                 log_warning("making the index of %s from its journal", e->dir);
         if (r == 0)
-                r = fill(e, new, index, &segment);
-        if (r == 0)
-                r = put_in_place(e->dir, new, index);
+                r = fill(e, new, index, &segment) ?: put_in_place(e->dir, new, index);
         if (r == 0 && segment != 0) {
                 journal_remove_before(e->journal, segment);
                 e->journal_anew = true;
@@ -333,10 +321,8 @@ static int make_anew(struct environment *e, const char *index)
 static int try_open(struct environment *e, const char *path, bool cut, struct index **ret)
 {
         struct index *x = allocate(1, sizeof(*x));
-        int r = db_open(path, e->read_only ? DB_READ_ONLY : 0, &x->db);
+        int r = db_open(path, e->read_only ? DB_READ_ONLY : 0, &x->db) ?: bring_up(e, x, cut);
 
-        if (r == 0)
-                r = bring_up(e, x, cut);
         x->refs = 1;
         if (r == 0)
                 *ret = x;
@@ -371,15 +357,12 @@ int index_open(struct environment *e, bool cut, bool check, bool anew, struct in
         int r;
 
         if (!anew) {
-                r = look_at(e, path, check);
-                if (r == 0)
-                        r = try_open(e, path, cut, ret);
+                r = look_at(e, path, check) ?: try_open(e, path, cut, ret);
                 if (r != -EIO || e->read_only)
                         return r;
                 log_error("%s", error_message(r));
         }
-        r = make_anew(e, path);
-        return r == 0 ? try_open(e, path, cut, ret) : r;
+        return make_anew(e, path) ?: try_open(e, path, cut, ret);
 }
 
 /* -- which one is in force -------------------------------------------------------------------------------------- */

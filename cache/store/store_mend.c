@@ -38,9 +38,7 @@ static int search(struct journal *j, struct journal_position upto, struct finder
 
         f->walk = (struct journal_walk){.upto = upto, .thorough = true, .fn = find_record, .user = f};
         if (r == 0)
-                r = journal_walk(j, &f->walk);
-        if (r == 0)
-                r = journal_first(j, &after, NULL);
+                r = journal_walk(j, &f->walk) ?: journal_first(j, &after, NULL);
         if (r < 0 || before.segment == after.segment)
                 return r;
         blob_done(&f->frame);
@@ -67,12 +65,10 @@ int mend(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         cleanup_blob struct blob frame = {0}, value = {0};
         struct journal_position upto;
-        int r = applied_get(t->index->db, t->txn, t->index->meta, &upto);
+        int r = applied_get(t->index->db, t->txn, t->index->meta, &upto)
+            ?: journal_frame(t->env, upto, slice_string(t->env->tables[table]), key, &frame)
+            ?: frame_decode(key, SLICE(frame.data, frame.size), &value);
 
-        if (r == 0)
-                r = journal_frame(t->env, upto, slice_string(t->env->tables[table]), key, &frame);
-        if (r == 0)
-                r = frame_decode(key, SLICE(frame.data, frame.size), &value);
         if (r < 0 && r != -ENOENT && r != -EBADMSG) /* an unreadable journal says nothing about the value */
                 return r;
         log_error("a value in the table %s of %s fails its checksum; %s", t->env->tables[table], t->env->dir,

@@ -83,7 +83,6 @@ static int lead(struct store *s, struct update *own)
 static enum update_state join(struct store *s, struct update *u)
 {
         struct together *all = &s->together;
-        enum update_state state;
         cleanup_unlock pthread_mutex_t *held = hold(&all->lock);
 
         if (!all->is_led)
@@ -92,8 +91,7 @@ static enum update_state join(struct store *s, struct update *u)
         STAILQ_INSERT_TAIL(&all->waiting, u, next);
         while (u->state == UPDATE_WAITS)
                 pthread_cond_wait(&u->changed, &all->lock);
-        state = u->state;
-        return state;
+        return u->state;
 }
 
 int store_update_together(struct store *s, store_update_fn fn, void *user)
