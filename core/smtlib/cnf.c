@@ -163,12 +163,10 @@ struct cnf *cnf_free(struct cnf *c)
 void cnf_add(struct cnf *c, int32_t literal)
 {
         if (literal == 0) {
-                list_grow(c->ends, c->n_clauses);
-                c->ends[c->n_clauses++] = c->n_literals;
+                list_add(c->ends, c->n_clauses, c->n_literals);
                 return;
         }
-        list_grow(c->literals, c->n_literals);
-        c->literals[c->n_literals++] = literal;
+        list_add(c->literals, c->n_literals, literal);
         c->variables = MAX(c->variables, (uint32_t)abs(literal));
 }
 

@@ -361,10 +361,8 @@ static void end_clause(struct scan *s)
 /* Memory grows with the variables that occur, not with the header's number. */
 static void count_occurrence(struct scan *s, uint32_t variable)
 {
-        while (variable >= s->n_occurrences) {
-                list_grow(s->occurrences, s->n_occurrences);
-                s->occurrences[s->n_occurrences++] = 0;
-        }
+        while (variable >= s->n_occurrences)
+                list_add(s->occurrences, s->n_occurrences, 0);
         s->v[C_VARIABLES_USED] += s->occurrences[variable]++ == 0;
         s->v[C_OCCURRENCES_MAX] = MAX(s->v[C_OCCURRENCES_MAX], (double)s->occurrences[variable]);
         s->v[C_VARIABLES] = MAX(s->v[C_VARIABLES], (double)variable);

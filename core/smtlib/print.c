@@ -168,11 +168,8 @@ static void find_shared(struct region *g, const struct term_list *all, const str
                 if (!g->is_shallow || !term_is_quantifier(t))
                         for (size_t k = term_first_arg(t); k < t->n_args; k++)
                                 level = MAX(level, term_map_get(&above, t->args[k]));
-                if (t != root && term_map_get(refs, t) > 1) {
-                        list_grow(g->shared, g->n_shared);
-                        g->shared[g->n_shared] = (struct shared){t, ++level, (uint32_t)g->n_shared};
-                        g->n_shared++;
-                }
+                if (t != root && term_map_get(refs, t) > 1)
+                        list_add(g->shared, g->n_shared, (struct shared){t, ++level, (uint32_t)g->n_shared});
                 if (level > 0)
                         term_map_set(&above, t, level);
         }
@@ -192,9 +189,8 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
         struct region *g;
         size_t outer = p->n_regions == 0 || p->regions[p->n_regions - 1].n_shared > 0 ? p->n_regions : p->regions[p->n_regions - 1].outer;
 
-        list_grow(p->regions, p->n_regions);
-        g = &p->regions[p->n_regions++];
-        *g = (struct region){.is_command = is_command, .outer = outer, .names_only = root->has_name && root->tree_size <= NAMED_MOST};
+        g = list_add(p->regions, p->n_regions,
+                     (struct region){.is_command = is_command, .outer = outer, .names_only = root->has_name && root->tree_size <= NAMED_MOST});
         if (root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier &&
             !root->has_name) /* a subterm can occur twice only if there is room for two */
                 return;

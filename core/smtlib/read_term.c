@@ -543,8 +543,7 @@ static void name_term(struct reader *r, const struct term *t)
 {
         const struct symbol *s = symbol_of(r->bank, r->token.text);
 
-        list_grow(r->names, r->n_names);
-        r->names[r->n_names++] = function_of(r->bank, FUNCTION_NAMED, s, NULL, 0, t->sort);
+        list_add(r->names, r->n_names, function_of(r->bank, FUNCTION_NAMED, s, NULL, 0, t->sort));
         annotate(r, slice_string(":named"), as_written(r, s)->name, NULL, 0);
 }
 

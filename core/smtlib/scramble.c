@@ -149,10 +149,8 @@ static bool is_word(const struct node *n, const char *word)
 
 static struct name *name_of(struct scrambler *s, const struct symbol *symbol)
 {
-        while (symbol->id >= s->n_names) {
-                list_grow(s->names, s->n_names);
-                s->names[s->n_names++] = (struct name){0};
-        }
+        while (symbol->id >= s->n_names)
+                list_add(s->names, s->n_names, (struct name){0});
         return &s->names[symbol->id];
 }
 
@@ -356,8 +354,7 @@ static void mention(struct scrambler *s, const struct symbol *symbol, bool is_ke
         name->mentioned_by = (uint32_t)at + 1;
         if (name->defined_by <= s->segments[at] || name->defined_by == at + 1)
                 return;
-        list_grow(s->needs, s->n_needs);
-        s->needs[s->n_needs++] = name->defined_by - 1;
+        list_add(s->needs, s->n_needs, name->defined_by - 1);
 }
 
 /* Records the names that the current command binds, declares and mentions. */
@@ -425,9 +422,8 @@ static void place_command(struct scrambler *s, size_t at, bool *is_placed, size_
 
         for (;;) {
                 if (!is_placed[at]) {
-                        list_grow(stack, depth);
                         is_placed[at] = true;
-                        stack[depth++] = (struct visit){at, at == 0 ? 0 : s->needs_end[at - 1]};
+                        list_add(stack, depth, (struct visit){at, at == 0 ? 0 : s->needs_end[at - 1]});
                 }
                 for (; depth > 0 && stack[depth - 1].need == s->needs_end[stack[depth - 1].command]; depth--)
                         order[(*n)++] = stack[depth - 1].command;

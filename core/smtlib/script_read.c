@@ -387,8 +387,7 @@ static void read_levels(struct reader *r, size_t begin, struct command *c)
                 pop(r, begin, c->levels);
                 return;
         }
-        list_grow(r->pushes, r->n_pushes);
-        r->pushes[r->n_pushes++] = (struct push){r->n_trail, c->levels};
+        list_add(r->pushes, r->n_pushes, (struct push){r->n_trail, c->levels});
         r->n_levels += c->levels;
 }
 

@@ -72,8 +72,7 @@ static void substitution_done(struct substitution *s)
 
 static void add_scope(struct substitution *s)
 {
-        list_grow(s->scopes, s->n_scopes);
-        s->scopes[s->n_scopes++] = (struct scope){0};
+        list_add(s->scopes, s->n_scopes, (struct scope){0});
 }
 
 static void add_pair(struct substitution *s, struct scope *scope, const struct term *from, const struct term *to)
@@ -152,8 +151,7 @@ static void enter(struct substitution *s, const struct term *t, size_t scope)
         if (term_is_quantifier(t))
                 f.inner = enter_quantifier(s, t, scope);
         f.next = (uint32_t)term_first_arg(t);
-        list_grow(s->frames, s->n_frames);
-        s->frames[s->n_frames++] = f;
+        list_add(s->frames, s->n_frames, f);
 }
 
 /* False on the bank's error. */

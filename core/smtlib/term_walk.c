@@ -164,8 +164,7 @@ void term_functions(const struct term *const *roots, size_t n, const struct func
                 if (!f || id_map_get(&seen, f->id) != 0)
                         continue;
                 id_map_set(&seen, f->id, 1);
-                list_grow(list, *ret_n);
-                list[(*ret_n)++] = f;
+                list_add(list, *ret_n, f);
         }
         *ret = list;
 }
@@ -301,10 +300,8 @@ void term_places(const struct term *root, size_t most, struct term_places *ret)
 
         most = MIN(most, (size_t)UINT32_MAX - 1);
         assert(most > 0);
-        list_grow(p.list, p.n);
-        list_grow(stack, depth);
-        p.list[p.n++] = (struct term_place){.term = root};
-        stack[depth++] = (struct place_frame){0, (uint32_t)term_first_arg(root)};
+        list_add(p.list, p.n, (struct term_place){.term = root});
+        list_add(stack, depth, (struct place_frame){0, (uint32_t)term_first_arg(root)});
         while (depth > 0) {
                 struct place_frame *f = &stack[depth - 1];
                 const struct term *t = p.list[f->place].term, *x;
@@ -316,12 +313,9 @@ void term_places(const struct term *root, size_t most, struct term_places *ret)
                 if (p.n == most)
                         break;
                 x = t->args[f->next];
-                list_grow(p.list, p.n);
-                p.list[p.n] = (struct term_place){x, f->place, f->next++, p.list[f->place].depth + 1};
-                list_grow(stack, depth);
+                list_add(p.list, p.n, (struct term_place){x, f->place, f->next++, p.list[f->place].depth + 1});
                 if (x->n_args > 0)
-                        stack[depth++] = (struct place_frame){(uint32_t)p.n, (uint32_t)term_first_arg(x)};
-                p.n++;
+                        list_add(stack, depth, (struct place_frame){(uint32_t)p.n - 1, (uint32_t)term_first_arg(x)});
         }
         *ret = p;
 }
