@@ -120,15 +120,12 @@ int case_files_unlink(struct case_files *f, const struct digest *d)
 static bool was_verified(struct case_files *f, uint32_t id, bool now)
 {
         bool was;
+        cleanup_unlock pthread_mutex_t *held = hold(&f->lock);
 
-        pthread_mutex_lock(&f->lock);
-        while (id >= f->n_verified) {
-                list_grow(f->verified, f->n_verified);
-                f->verified[f->n_verified++] = false;
-        }
+        while (id >= f->n_verified)
+                list_add(f->verified, f->n_verified, false);
         was = f->verified[id];
         f->verified[id] |= now;
-        pthread_mutex_unlock(&f->lock);
         return was;
 }
 

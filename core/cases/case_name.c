@@ -105,16 +105,12 @@ static int count_folders(struct store_txn *t, size_t table, const char *name, in
 
 int case_name_take(struct store_txn *t, size_t table, const char *name, uint32_t id)
 {
-        int r = name_put(t, table, 'n', name, strlen(name), id);
-
-        return r < 0 ? r : count_folders(t, table, name, 1);
+        return name_put(t, table, 'n', name, strlen(name), id) ?: count_folders(t, table, name, 1);
 }
 
 int case_name_release(struct store_txn *t, size_t table, const char *name)
 {
-        int r = name_delete(t, table, 'n', name, strlen(name));
-
-        return r < 0 ? r : count_folders(t, table, name, -1);
+        return name_delete(t, table, 'n', name, strlen(name)) ?: count_folders(t, table, name, -1);
 }
 
 int case_name_find(struct store_txn *t, size_t table, const char *name, uint32_t *ret)

@@ -125,9 +125,7 @@ int cases_open(struct store *s, const struct cases_tables *tables, struct cases 
 
         c->store = s;
         c->tables = *tables;
-        r = case_files_open_folder(&c->files, store_dir(s), store_read_only(s));
-        if (r == 0)
-                r = guard_install();
+        r = case_files_open_folder(&c->files, store_dir(s), store_read_only(s)) ?: guard_install();
         if (r < 0) {
                 cases_close(c);
                 return r;
@@ -228,8 +226,7 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
         if (r < 0)
                 return r;
         i = case_info_renamed(old, name);
-        r = record_put(c, t, i);
-        return r < 0 ? r : case_name_take(t, c->tables.names, name, i->id);
+        return record_put(c, t, i) ?: case_name_take(t, c->tables.names, name, i->id);
 }
 
 static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struct case_info *i)
@@ -244,9 +241,8 @@ static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struc
                 return errorf(-ENOSPC, "there are no numbers left for cases");
         i->id = ++h->last;
         key_u32(id, i->id);
-        r = record_put(c, t, i);
-        if (r == 0)
-                r = store_put(t, c->tables.digests, SLICE(d.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
+        r = record_put(c, t, i)
+            ?: store_put(t, c->tables.digests, SLICE(d.bytes, DIGEST_SIZE), SLICE(id, sizeof(id)));
         return r < 0 || i->removed ? r : case_name_take(t, c->tables.names, i->name, i->id);
 }
 
@@ -263,10 +259,8 @@ static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint
         cleanup(case_info_unrefp) struct case_info *old = NULL;
         struct head h;
         uint32_t holder;
-        int r = head_get(c, t, &h);
+        int r = head_get(c, t, &h) ?: find_digest(c, t, &i->sha256, &old);
 
-        if (r == 0)
-                r = find_digest(c, t, &i->sha256, &old);
         if (r < 0 && r != -ENOENT)
                 return r;
         *ret = r == -ENOENT ? ENTERED_NEW : old->removed && !i->removed ? ENTERED_BACK : ENTERED_KNOWN;
@@ -312,13 +306,10 @@ static int commit_info(struct cases *c, struct case_info *i, const char *staged,
 
         if (r < 0)
                 return r;
-        r = enter(c, t, i, &id, &entered);
-        if (r == 0)
-                r = fault_at("cases.place");
-        if (r == 0)
-                r = case_files_place(&c->files, &i->sha256, staged);
-        if (r == 0)
-                r = fault_at("cases.enter");
+        r = enter(c, t, i, &id, &entered)
+            ?: fault_at("cases.place")
+            ?: case_files_place(&c->files, &i->sha256, staged)
+            ?: fault_at("cases.enter");
         if (r < 0) {
                 store_end(t);
                 return r;
@@ -393,11 +384,9 @@ static int commit_unpacked(struct cases *c, const char *name, int fd, const char
 
         if (r < 0)
                 return r;
-        r = case_unpack(name, fd, unpacked_fd);
-        if (r == 0)
-                r = case_check_text(unpacked_name, unpacked_fd);
-        if (r == 0)
-                r = commit_staged(c, unpacked_name, SHOWN_LISTED, unpacked_fd, unpacked, ret_id, ret);
+        r = case_unpack(name, fd, unpacked_fd)
+            ?: case_check_text(unpacked_name, unpacked_fd)
+            ?: commit_staged(c, unpacked_name, SHOWN_LISTED, unpacked_fd, unpacked, ret_id, ret);
         unlink(r < 0 ? unpacked : staged);
         return r;
 }
@@ -406,12 +395,10 @@ static int commit_given(struct cases *c, const char *name, int fd, const char *s
 {
         char head[16];
         ssize_t n = pread(fd, head, sizeof(head), 0);
-        int r;
 
         if (n > 0 && case_is_packed(SLICE(head, (size_t)n)))
                 return commit_unpacked(c, name, fd, staged, ret_id, ret);
-        r = case_check_text(name, fd);
-        return r < 0 ? r : commit_staged(c, name, SHOWN_LISTED, fd, staged, ret_id, ret);
+        return case_check_text(name, fd) ?: commit_staged(c, name, SHOWN_LISTED, fd, staged, ret_id, ret);
 }
 
 int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown)
@@ -493,10 +480,7 @@ static int enter_query(struct cases *c, struct store_txn *t, struct case_info *i
                 i->id = r == 0 ? old->id : 0;
                 return r;
         }
-        r = head_get(c, t, &h);
-        if (r == 0)
-                r = enter_new(c, t, &h, i);
-        return r < 0 ? r : head_put(c, t, &h);
+        return head_get(c, t, &h) ?: enter_new(c, t, &h, i) ?: head_put(c, t, &h);
 }
 
 static int refuse_query(struct cases *c, const struct case_info *whole, uint32_t query)
@@ -544,10 +528,7 @@ static int remove_in(struct cases *c, struct store_txn *t, uint32_t id)
         if (i->removed)
                 return errorf(-ENOENT, "case %u was removed already", id);
         i->removed = true;
-        r = record_put(c, t, i);
-        if (r == 0)
-                r = case_name_release(t, c->tables.names, i->name);
-        return r == 0 ? note_change(c, t) : r;
+        return record_put(c, t, i) ?: case_name_release(t, c->tables.names, i->name) ?: note_change(c, t);
 }
 
 int cases_remove(struct cases *c, uint32_t id)
@@ -573,8 +554,7 @@ static int set_status_in(struct cases *c, struct store_txn *t, uint32_t id, enum
         if (stated != VERDICT_UNKNOWN)
                 return errorf(-EEXIST, "the status of case %u is %s by the file itself, and no other one can be set", id, verdict_name(old->status));
         i = case_info_with_status(old, status, now_seconds());
-        r = record_put(c, t, i);
-        return r < 0 ? r : note_change(c, t);
+        return record_put(c, t, i) ?: note_change(c, t);
 }
 
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
@@ -587,9 +567,7 @@ int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
 
         if (r < 0 || info->status == status)
                 return r;
-        r = cases_open_bytes(c, info, &fd, NULL);
-        if (r == 0)
-                r = look_at(info->name, fd, info->size, &stated);
+        r = cases_open_bytes(c, info, &fd, NULL) ?: look_at(info->name, fd, info->size, &stated);
         if (r < 0)
                 return r;
         while (store_update_begins(&u))
@@ -602,10 +580,8 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
         cleanup(case_info_unrefp) struct case_info *old = NULL, *now = NULL, *i = NULL;
         cleanup_close int fd = -1;
         cleanup_txn struct store_txn *t = NULL;
-        int r = case_name_check(name);
+        int r = case_name_check(name) ?: cases_get(c, id, &old);
 
-        if (r == 0)
-                r = cases_get(c, id, &old);
         if (r < 0 || strcmp(old->name, name) == 0)
                 return r;
         r = cases_open_bytes(c, old, &fd, NULL);
@@ -631,15 +607,11 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 i = known;
         }
         if (r == 0)
-                r = case_name_is_free(t, c->tables.names, name);
-        if (r == 0)
-                r = case_name_release(t, c->tables.names, now->name);
-        if (r == 0)
-                r = case_name_take(t, c->tables.names, name, id);
-        if (r == 0)
-                r = record_put(c, t, i);
-        if (r == 0)
-                r = note_change(c, t);
+                r = case_name_is_free(t, c->tables.names, name)
+                    ?: case_name_release(t, c->tables.names, now->name)
+                    ?: case_name_take(t, c->tables.names, name, id)
+                    ?: record_put(c, t, i)
+                    ?: note_change(c, t);
         return r < 0 ? r : store_commit(steal_pointer(t));
 }
 
@@ -648,19 +620,16 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
 int cases_get(struct cases *c, uint32_t id, struct case_info **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(c->store, &t);
 
-        return r < 0 ? r : record_get(c, t, id, ret);
+        return store_read(c->store, &t) ?: record_get(c, t, id, ret);
 }
 
 int cases_find(struct cases *c, const char *name, struct case_info **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         uint32_t id;
-        int r = store_read(c->store, &t);
+        int r = store_read(c->store, &t) ?: case_name_find(t, c->tables.names, name, &id);
 
-        if (r == 0)
-                r = case_name_find(t, c->tables.names, name, &id);
         if (r == -ENOENT)
                 return errorf(r, "there is no case %.200s; see 'solverfs case list'", name);
         return r < 0 ? r : record_get(c, t, id, ret);
@@ -669,10 +638,8 @@ int cases_find(struct cases *c, const char *name, struct case_info **ret)
 int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(c->store, &t);
+        int r = store_read(c->store, &t) ?: find_digest(c, t, d, ret);
 
-        if (r == 0)
-                r = find_digest(c, t, d, ret);
         return r == -ENOENT ? errorf(r, "there is no case with these bytes") : r;
 }
 
@@ -699,8 +666,7 @@ static int list_ids(struct cases *c, bool with_removed, uint32_t **ret_ids, size
 
                 if (id == 0 || (!with_removed && case_record_is_removed(w.value)))
                         continue;
-                list_grow(*ret_ids, *ret_n);
-                (*ret_ids)[(*ret_n)++] = id;
+                list_add(*ret_ids, *ret_n, id);
         }
         return r;
 }
@@ -720,9 +686,8 @@ int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd,
 int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret)
 {
         cleanup_close int fd = -1;
-        int r = cases_open_bytes(c, info, &fd, NULL);
 
-        return r < 0 ? r : read_fd(fd, most, ret);
+        return cases_open_bytes(c, info, &fd, NULL) ?: read_fd(fd, most, ret);
 }
 
 static bool is_gone(struct cases *c, uint32_t id)
@@ -745,9 +710,7 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
                 cleanup(case_info_unrefp) struct case_info *info = NULL;
                 cleanup_close int fd = -1;
 
-                r = cases_get(c, ids[i], &info);
-                if (r == 0)
-                        r = case_files_open(&c->files, info, true, &fd, NULL);
+                r = cases_get(c, ids[i], &info) ?: case_files_open(&c->files, info, true, &fd, NULL);
                 if (r < 0 && is_gone(c, ids[i])) /* dropped meanwhile: gc may run beside this */
                         continue;
                 wrong += r < 0;
@@ -801,8 +764,8 @@ static int forget_in(struct cases *c, struct store_txn *t, uint32_t id)
         if (r < 0 || !now->derived) /* added by somebody meanwhile */
                 return r < 0 ? r : -EBUSY;
         key_u32(key, id);
-        r = store_delete(t, c->tables.cases, SLICE(key, sizeof(key)));
-        return r < 0 ? r : store_delete(t, c->tables.digests, SLICE(now->sha256.bytes, DIGEST_SIZE));
+        return store_delete(t, c->tables.cases, SLICE(key, sizeof(key)))
+            ?: store_delete(t, c->tables.digests, SLICE(now->sha256.bytes, DIGEST_SIZE));
 }
 
 /* 1: the case is gone, or would be. */

@@ -76,10 +76,8 @@ static int set_decode(const char *name, struct slice bytes, struct case_set **re
 static int set_get_in(struct sets *s, struct store_txn *t, const char *name, struct case_set **ret)
 {
         cleanup_blob struct blob b = {0};
-        int r = set_name_check(name);
+        int r = set_name_check(name) ?: store_get(t, s->table, slice_string(name), &b);
 
-        if (r == 0)
-                r = store_get(t, s->table, slice_string(name), &b);
         if (r == -ENOENT || r == -EINVAL)
                 return errorf(-ENOENT, "there is no set '%.100s'; see 'solverfs set list'", name);
         return r < 0 ? r : set_decode(name, SLICE(b.data, b.size), ret);
@@ -88,14 +86,12 @@ static int set_get_in(struct sets *s, struct store_txn *t, const char *name, str
 static int set_put(struct sets *s, struct store_txn *t, const char *name, const uint32_t *ids, size_t n)
 {
         cleanup_buffer struct buffer b = {0};
-        int r;
 
         record_put_u8(&b, SET_VERSION);
         record_put_u64(&b, (uint64_t)now_seconds());
         for (size_t i = 0; i < n; i++)
                 record_put_u32(&b, ids[i]);
-        r = buffer_error(&b);
-        return r < 0 ? r : store_put(t, s->table, slice_string(name), SLICE(b.data, b.size));
+        return buffer_error(&b) ?: store_put(t, s->table, slice_string(name), SLICE(b.data, b.size));
 }
 
 /* -- changes -- */
@@ -146,9 +142,7 @@ static int change(struct sets *s, const char *name, const uint32_t *ids, size_t 
 
 int sets_add(struct sets *s, const char *name, const uint32_t *ids, size_t n, size_t *ret_added)
 {
-        int r = set_name_check(name);
-
-        return r < 0 ? r : change(s, name, ids, n, true, ret_added);
+        return set_name_check(name) ?: change(s, name, ids, n, true, ret_added);
 }
 
 int sets_take(struct sets *s, const char *name, const uint32_t *ids, size_t n, size_t *ret_taken)
@@ -170,9 +164,8 @@ int sets_remove(struct sets *s, const char *name)
 int sets_get(struct sets *s, const char *name, struct case_set **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(s->store, &t);
 
-        return r < 0 ? r : set_get_in(s, t, name, ret);
+        return store_read(s->store, &t) ?: set_get_in(s, t, name, ret);
 }
 
 int sets_names(struct sets *s, char ***ret, size_t *ret_n)

@@ -107,12 +107,9 @@ static int take_subsection(struct config_reader *w, struct gitconfig_section *s)
 static int take_header(struct config_reader *w)
 {
         struct gitconfig *g = w->g;
-        struct gitconfig_section *s;
+        struct gitconfig_section *s = list_add(g->sections, g->n_sections, (struct gitconfig_section){.line = w->line, .begin = w->at});
         bool has_blanks;
 
-        list_grow(g->sections, g->n_sections);
-        s = &g->sections[g->n_sections++];
-        *s = (struct gitconfig_section){.line = w->line, .begin = w->at};
         while (s->begin > 0 && (w->text[s->begin - 1] == ' ' || w->text[s->begin - 1] == '\t'))
                 s->begin--;
         w->at++; /* the bracket */
@@ -227,9 +224,7 @@ static int take_entry(struct config_reader *w)
 
         if (!s)
                 return errorf(-EINVAL, "%s:%u: this line precedes the first [section]", w->label, w->line);
-        list_grow(s->entries, s->n_entries);
-        e = &s->entries[s->n_entries++];
-        *e = (struct gitconfig_entry){.line = w->line};
+        e = list_add(s->entries, s->n_entries, (struct gitconfig_entry){.line = w->line});
         e->key = take_word(w);
         skip_blanks(w);
         if (e->key[0] == '\0' || !(peek(w) == '=' || peek(w) == '\n' || peek(w) == '\r' || peek(w) == EOF || peek(w) == '#'))
@@ -291,10 +286,8 @@ int gitconfig_parse(const char *label, struct slice text, bool (*wanted)(const c
 {
         cleanup_gitconfig struct gitconfig g = {0};
         struct config_reader w = {.label = label, .text = text.data, .size = text.size, .line = 1, .wanted = wanted, .g = &g};
-        int r = check_characters(label, text);
+        int r = check_characters(label, text) ?: walk_text(&w);
 
-        if (r == 0)
-                r = walk_text(&w);
         mistakes_done(&w.mistakes);
         if (r < 0)
                 return r;
