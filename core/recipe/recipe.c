@@ -242,12 +242,11 @@ static int take_revision(const char *range, const char *text, size_t n, char ret
 int recipe_range(const char *range, char ret_from[RECIPE_REVISION_SIZE], char ret_to[RECIPE_REVISION_SIZE])
 {
         const char *dots = strstr(range, ".."), *to = dots ? dots + 2 : NULL;
-        int r;
 
         if (!dots || strstr(to, "..") || *to == '.' || strlen(range) == 2)
                 return errorf(-EINVAL, "'%.100s' is not a range of revisions like \"v1..v2\", \"v1..\" or \"..v2\"", range);
-        r = take_revision(range, range, (size_t)(dots - range), ret_from);
-        return r < 0 ? r : take_revision(range, to, strlen(to), ret_to);
+        return take_revision(range, range, (size_t)(dots - range), ret_from)
+            ?: take_revision(range, to, strlen(to), ret_to);
 }
 
 /* -- command lines ---------------------------------------------------------------------------------------------- */

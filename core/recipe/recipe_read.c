@@ -424,17 +424,13 @@ static int add_section(struct reader *rd, const struct gitconfig_section *s, con
                 return fail(s->line, "%s", error_message(-EINVAL));
         if (d && strcmp(d->header, as->header) != 0)
                 return fail(s->line, "[%s \"%s\"] has the name of the solver itself", as->header, as->name);
-        if (!d) {
-                list_grow(rd->drafts, rd->n_drafts);
-                d = &rd->drafts[rd->n_drafts++];
-                *d = *as;
-        }
+        if (!d)
+                d = list_add(rd->drafts, rd->n_drafts, *as);
         if (rd->g)
                 recipe_keep_text(rd->text, rd->g, (size_t)(s - rd->g->sections), &d->text);
         for (size_t i = 0; i < s->n_entries; i++) {
                 d->is_within |= !d->range && strcmp(s->entries[i].key, "within") == 0;
-                list_grow(d->entries, d->n_entries);
-                d->entries[d->n_entries++] = s->entries[i];
+                list_add(d->entries, d->n_entries, s->entries[i]);
         }
         return 0;
 }
@@ -602,9 +598,9 @@ int recipe_parse(const char *text, const char *path, const char *name, struct re
 int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n)
 {
         cleanup_blob struct blob text = {0};
-        int r = read_file(path, RECIPE_SIZE_MAX, &text);
 
-        return r < 0 ? r : parse_recipe(SLICE(text.data, text.size), path, name, ret_list, ret_n);
+        return read_file(path, RECIPE_SIZE_MAX, &text)
+            ?: parse_recipe(SLICE(text.data, text.size), path, name, ret_list, ret_n);
 }
 
 int recipe_parse_config(struct slice text, const char *path, struct recipe ***ret_list, size_t *ret_n)

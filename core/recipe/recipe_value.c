@@ -49,10 +49,8 @@ static int check_source(const char *value, char *const *list)
 
 static int check_output(const char *value, char *const *list)
 {
-        int r = check_path(value);
+        int r = check_path(value) ?: check_repeated(value, list);
 
-        if (r == 0)
-                r = check_repeated(value, list);
         for (size_t i = 0; r == 0 && list[i]; i++)
                 if (strcmp(basename(list[i]), basename(value)) == 0)
                         r = errorf(-EINVAL, "'%s' and '%s' would both be bin/%s", list[i], value, basename(value));

@@ -231,9 +231,7 @@ static int rewrite_file(const char *path, struct edit e)
         if (r == 0) /* a config that cannot be read is not overwritten */
                 r = recipe_parse_config(e.text, path, &old, &n_old);
         if (r == 0)
-                r = gitconfig_parse(path, e.text, recipe_has_section, &e.config);
-        if (r == 0)
-                r = rewrite(&e, defaults, old, n_old);
+                r = gitconfig_parse(path, e.text, recipe_has_section, &e.config) ?: rewrite(&e, defaults, old, n_old);
         if (r == 0) /* and the new one must be readable: a variant may not fit its new solver */
                 r = recipe_parse_config(SLICE(e.out.data ?: "", e.out.size), path, &new, &n_new);
         if (r == 0)

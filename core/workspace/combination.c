@@ -50,15 +50,11 @@ int combination_parse(struct workspace *w, const char *word, struct combination 
 
                 combination_done(ret);
                 *ret = (struct combination){.path = has_path ? copy_prefix(plus + 1, n) : NULL};
-                r = find_part(w, before, ret, HOST);
-                if (r == 0)
-                        r = find_part(w, plus + 1 + (has_path ? n + 1 : 0), ret, LIBRARY);
+                r = find_part(w, before, ret, HOST) ?: find_part(w, plus + 1 + (has_path ? n + 1 : 0), ret, LIBRARY);
         }
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
-        r = resolve(ret, HOST);
-        if (r == 0)
-                r = resolve(ret, LIBRARY);
+        r = resolve(ret, HOST) ?: resolve(ret, LIBRARY);
         if (r == 0 && !ret->part[HOST].revision && !ret->part[LIBRARY].revision)
                 r = errorf(-EINVAL, "'%s' holds neither of the two: give the one a revision whose history is not meant, as in %s@HEAD", word, word);
         return r < 0 ? r : 1;
@@ -149,9 +145,7 @@ static int add(struct workspace *w, const struct solver *of, struct recipe *made
 
         if (store_read_only(workspace_store(w)))
                 return errorf(-ENOENT, "there is no solver '%s' yet; a command that measures makes it", made->name);
-        r = recipe_check_name(made->name);
-        if (r == 0)
-                r = workspace_fetch_elsewhere(w, &s, p);
+        r = recipe_check_name(made->name) ?: workspace_fetch_elsewhere(w, &s, p);
         if (r == 0 && !history_holds(of->history, held.commit))
                 r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)held.repository.size,
                            (const char *)held.repository.data, held.commit);
@@ -190,9 +184,7 @@ int combination_solver(struct workspace *w, const struct combination *c, enum co
         if (r == 0)
                 r = workspace_solver(w, called, ret);
         if (r == -ENOENT && made) {
-                r = add(w, of, made, line, p);
-                if (r == 0)
-                        r = workspace_solver(w, called, ret);
+                r = add(w, of, made, line, p) ?: workspace_solver(w, called, ret);
                 if (r == 0)
                         *ret_text = format_string("added %s: %s, with %s (%s); 'solverfs solver remove %s' takes it out", called, of->recipe->name,
                                                   c->part[held].solver->recipe->name, line, called);

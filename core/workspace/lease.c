@@ -52,10 +52,8 @@ int lease_yield(struct lease *l)
 
 static struct runner **runner_at(struct lease *l, size_t number)
 {
-        while (l->n_runners <= number) {
-                list_grow(l->runners, l->n_runners);
-                l->runners[l->n_runners++] = NULL;
-        }
+        while (l->n_runners <= number)
+                list_add(l->runners, l->n_runners, NULL);
         return &l->runners[number];
 }
 

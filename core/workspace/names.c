@@ -51,9 +51,8 @@ static int give(struct store_txn *t, enum name_space space, const char *name, st
         if (given == UINT32_MAX)
                 return errorf(-ENOSPC, "there are no numbers left for names");
         key_u32(bytes, given);
-        r = store_put(t, TABLE_NAMES, key, SLICE(bytes, sizeof(bytes)));
-        if (r == 0)
-                r = store_put(t, TABLE_NAMES, SLICE(by_number, number_key(by_number, space, given)), slice_string(name));
+        r = store_put(t, TABLE_NAMES, key, SLICE(bytes, sizeof(bytes)))
+            ?: store_put(t, TABLE_NAMES, SLICE(by_number, number_key(by_number, space, given)), slice_string(name));
         key_u32(bytes, given + 1);
         if (r == 0)
                 r = store_put(t, TABLE_NAMES, SLICE(by_number, 2), SLICE(bytes, sizeof(bytes)));
@@ -74,9 +73,7 @@ int names_intern_in(struct store_txn *t, enum name_space space, const char *name
 
 int names_intern(struct store *s, enum name_space space, const char *name, uint32_t *ret)
 {
-        int r = names_intern_all(s, space, (char *const[]){(char *)name}, 1);
-
-        return r < 0 ? r : names_number(s, space, name, ret);
+        return names_intern_all(s, space, (char *const[]){(char *)name}, 1) ?: names_number(s, space, name, ret);
 }
 
 int names_intern_all(struct store *s, enum name_space space, char *const *names, size_t n)

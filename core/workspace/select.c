@@ -36,10 +36,8 @@ int revision_range(struct solver *s, uint32_t from, uint32_t to, struct revision
 {
         cleanup_free uint32_t *line = NULL, *other = NULL;
         size_t n, n_other, shared = 0;
-        int r = history_line(s->history, from, &other, &n_other);
+        int r = history_line(s->history, from, &other, &n_other) ?: history_line(s->history, to, &line, &n);
 
-        if (r == 0)
-                r = history_line(s->history, to, &line, &n);
         if (r < 0)
                 return r;
         while (shared < n_other && shared < n && other[shared] == line[shared]) /* both end in their roots */
@@ -81,11 +79,7 @@ static int pick_range(struct picking *p, const char *word, const char *dots)
 
         if (dots[2] == '.')
                 return errorf(-ENOENT, "no revision '%s': A...B is not a range here; A..B is", word);
-        r = resolve(p->solver, from, &a);
-        if (r == 0)
-                r = resolve(p->solver, to, &b);
-        if (r == 0)
-                r = revision_range(p->solver, a, b, &range);
+        r = resolve(p->solver, from, &a) ?: resolve(p->solver, to, &b) ?: revision_range(p->solver, a, b, &range);
         if (r == 0 && range.n == 0 && p->notes)
                 r = note_empty(p, word, from, to, a, b);
         for (size_t i = 0; r == 0 && i < range.n; i++)
@@ -100,16 +94,13 @@ static int pick_tags(struct picking *p, const char *pattern)
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
         cleanup_free uint32_t *list = NULL;
         size_t n = 0;
-        int r = history_refs(p->solver->history, &refs);
+        int r = history_refs(p->solver->history, &refs) ?: history_order(p->solver->history, &order);
 
-        if (r == 0)
-                r = history_order(p->solver->history, &order);
         for (size_t i = 0; r == 0 && i < refs->n; i++) {
                 if (refs->list[i].kind != REF_TAG || refs->list[i].commit >= order->n ||
                     fnmatch(pattern, refs->list[i].name, 0) != 0)
                         continue;
-                list_grow(list, n);
-                list[n++] = refs->list[i].commit;
+                list_add(list, n, refs->list[i].commit);
         }
         if (r == 0 && n == 0)
                 r = errorf(-ENOENT, "no tag of %s matches '%s'", p->solver->recipe->name, pattern);
@@ -201,15 +192,12 @@ static void choose(struct choosing *c, struct case_info *info)
 {
         struct case_selection *s = c->chosen;
 
-        while (info->id >= c->n_taken) {
-                list_grow(c->taken, c->n_taken);
-                c->taken[c->n_taken++] = false;
-        }
+        while (info->id >= c->n_taken)
+                list_add(c->taken, c->n_taken, false);
         if (c->taken[info->id])
                 return;
         c->taken[info->id] = true;
-        list_grow(s->list, s->n);
-        s->list[s->n++] = case_info_ref(info);
+        list_add(s->list, s->n, case_info_ref(info));
 }
 
 typedef bool (*match_fn)(const struct case_info *info, const void *with);

@@ -185,12 +185,9 @@ static int take_cluster(const char *path, const struct gitconfig_section *sectio
 
         if (!section->subsection || strcmp(section->subsection, "local") == 0 || recipe_check_name(section->subsection) < 0)
                 return errorf(-EINVAL, "%s:%u: a cluster needs a name, which is not 'local': [cluster \"lab\"]", path, section->line);
-        if (!c) {
-                list_grow(s->clusters, s->n_clusters);
-                c = &s->clusters[s->n_clusters++];
-                *c = (struct cluster_settings){
-                        .name = copy_string(section->subsection), .workers = 1, .idle_ns = 300 * NSEC_PER_SEC, .patience_ns = 60 * NSEC_PER_SEC};
-        }
+        if (!c)
+                c = list_add(s->clusters, s->n_clusters, (struct cluster_settings){
+                        .name = copy_string(section->subsection), .workers = 1, .idle_ns = 300 * NSEC_PER_SEC, .patience_ns = 60 * NSEC_PER_SEC});
         for (size_t i = 0; r == 0 && i < section->n_entries; i++)
                 r = take_entry(&of_cluster, path, &section->entries[i], c);
         if (r == 0 && c->launch && !strstr(c->launch, "{worker}"))

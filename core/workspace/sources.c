@@ -100,11 +100,7 @@ int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const
                 return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         if (access(path, F_OK) == 0)
                 return 0;
-        r = make_dirs(dir, 0700);
-        if (r == 0)
-                r = progress_step(p, "downloading", 0, 0);
-        if (r == 0)
-                r = open_part(part, &fd);
+        r = make_dirs(dir, 0700) ?: progress_step(p, "downloading", 0, 0) ?: open_part(part, &fd);
         if (r == 0)
                 r = *from == '/' ? copy_local(from, fd) : run_curl(from, part, workspace_settings(w)->fetch_timeout_ns, p);
         if (r == 0)
@@ -180,10 +176,8 @@ static bool same_lines(char *const *a, char *const *b)
 int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p)
 {
         const struct recipe *recipe = s->recipe;
-        int r = recipe_each_file(recipe, fetch_file, &(struct fetching){w, p});
+        int r = recipe_each_file(recipe, fetch_file, &(struct fetching){w, p}) ?: fetch_submodules(w, s, recipe, p);
 
-        if (r == 0)
-                r = fetch_submodules(w, s, recipe, p);
         for (size_t i = 0; r == 0 && i < recipe->n_eras; i++)
                 if (!same_lines(recipe->eras[i]->submodules, recipe->submodules))
                         r = fetch_submodules(w, s, recipe->eras[i], p);

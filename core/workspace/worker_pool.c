@@ -371,10 +371,8 @@ static int machine_compute(struct query *query, struct job *j, struct value **re
 {
         struct worker_pool *p = ((struct machine_query *)query)->pool;
         char found[PATH_SIZE], machine[PATH_SIZE], toolchain[65];
-        int r = cluster_machine(p->cluster, found);
+        int r = cluster_machine(p->cluster, found) ?: note_machine(p, found);
 
-        if (r == 0)
-                r = note_machine(p, found);
         if (r < 0)
                 return r;
         if (!pool_machine(p, machine) || strcmp(machine, found) != 0)

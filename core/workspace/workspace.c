@@ -37,10 +37,9 @@ static int check_version(struct workspace *w)
 {
         cleanup_blob struct blob text = {0};
         struct settings s;
-        int r = read_file(w->config, CONFIG_SIZE_MAX, &text);
+        int r = read_file(w->config, CONFIG_SIZE_MAX, &text)
+            ?: settings_parse(SLICE(text.data, text.size), w->config, &s);
 
-        if (r == 0)
-                r = settings_parse(SLICE(text.data, text.size), w->config, &s);
         if (r == 0)
                 settings_done(&s);
         return r == -EINVAL || r == -ENOENT ? 0 : r;
@@ -63,10 +62,8 @@ static int open_clusters(struct workspace *w)
 
 static int open_store(struct workspace *w, int flags)
 {
-        int r = workspace_find(w->dir);
+        int r = workspace_find(w->dir) ?: check_version(w);
 
-        if (r == 0)
-                r = check_version(w);
         if (r == 0 && !(flags & STORE_READ_ONLY))
                 r = workspace_make_folders(w->dir); /* an older or damaged store may lack some */
         if (r == -EROFS || r == -EACCES || r == -EPERM)
@@ -77,14 +74,11 @@ static int open_store(struct workspace *w, int flags)
 static int open_contents(struct workspace *w)
 {
         char digests[PATH_SIZE];
-        int r = open_clusters(w);
+        int r = open_clusters(w)
+            ?: cases_open(w->store, &cases_tables, &w->cases)
+            ?: sets_open(w->store, TABLE_SETS, &w->sets)
+            ?: programs_open(w->dir, store_read_only(w->store), w->settings.programs_bound, &w->programs);
 
-        if (r == 0)
-                r = cases_open(w->store, &cases_tables, &w->cases);
-        if (r == 0)
-                r = sets_open(w->store, TABLE_SETS, &w->sets);
-        if (r == 0)
-                r = programs_open(w->dir, store_read_only(w->store), w->settings.programs_bound, &w->programs);
         if (r == 0) {
                 pthread_mutex_lock(&w->lock);
                 r = workspace_refresh(w);
@@ -109,11 +103,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
         pthread_mutex_init(&w->lock, NULL);
         r = snprintf(w->dir, sizeof(w->dir), "%s", absolute) < PATH_SIZE ? path_join(w->config, w->dir, "config") : -ENAMETOOLONG;
         if (r == 0)
-                r = path_join(w->repos, w->dir, "repos");
-        if (r == 0)
-                r = open_store(w, flags);
-        if (r == 0)
-                r = open_contents(w);
+                r = path_join(w->repos, w->dir, "repos") ?: open_store(w, flags) ?: open_contents(w);
         if (r < 0) {
                 const bool in_config = r == -EINVAL && strncmp(error_message(r), w->config, strlen(w->config)) == 0;
                 cleanup_free char *reason = format_string(flags & STORE_CHECK && in_config ? "%s; to go back to what was last read, move %s away and run "

@@ -94,9 +94,7 @@ int workspace_refresh(struct workspace *w)
         buffer_done(&w->told);
         w->told = w->mistakes;
         w->mistakes = (struct buffer){0};
-        r = config_text_read(w->store, w->config, &text);
-        if (r == 0)
-                r = take_config(w, &text);
+        r = config_text_read(w->store, w->config, &text) ?: take_config(w, &text);
         if (r < 0 && w->solvers) {
                 workspace_note_mistake(w, "the solvers stay as they were", r);
                 w->unfinished = r != -EINVAL; /* a mistake in the text stays one until the file changes */
@@ -119,9 +117,9 @@ int workspace_solvers(struct workspace *w, struct solver_list **ret)
 
 void workspace_look_again(struct workspace *w)
 {
-        pthread_mutex_lock(&w->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+
         w->looked = 0;
-        pthread_mutex_unlock(&w->lock);
 }
 
 int workspace_config_written(struct workspace *w, int r)
@@ -137,20 +135,18 @@ int workspace_config_written(struct workspace *w, int r)
 
 uint64_t workspace_recipes_changed(struct workspace *w)
 {
-        uint64_t n;
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
         workspace_refresh(w); /* when it cannot be read, nothing has changed */
-        n = w->recipes_changed;
-        return n;
+        return w->recipes_changed;
 }
 
 void workspace_mistakes(struct workspace *w, struct buffer *ret)
 {
-        pthread_mutex_lock(&w->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+
         if (workspace_refresh(w) == 0 && w->mistakes.size > 0)
                 buffer_add(ret, w->mistakes.data, w->mistakes.size);
-        pthread_mutex_unlock(&w->lock);
 }
 
 int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *ret_n)

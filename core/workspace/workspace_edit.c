@@ -83,11 +83,9 @@ static int get_history(struct workspace *w, const char *name, const char *url, c
 
         if (is_openable(repository))
                 return add_history(w, name, url, p);
-        r = remove_tree(repository);
-        if (r == 0)
-                r = history_clone(w->repos, name, url, w->settings.fetch_timeout_ns, p);
-        if (r == 0)
-                r = add_history(w, name, NULL, p);
+        r = remove_tree(repository)
+            ?: history_clone(w->repos, name, url, w->settings.fetch_timeout_ns, p)
+            ?: add_history(w, name, NULL, p);
         if (r == 0)
                 return 0;
         reason = copy_string(error_message(r));
@@ -99,12 +97,8 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 {
         cleanup_free char *absolute = url ? realpath(url, NULL) : NULL; /* a URL stays what it is */
         cleanup_edit struct edit e = {.lock = -1};
-        int r = check_reserved(recipes, n);
+        int r = check_reserved(recipes, n) ?: begin_edit(w, p, &e) ?: check_names(w, &e, recipes, n);
 
-        if (r == 0)
-                r = begin_edit(w, p, &e);
-        if (r == 0)
-                r = check_names(w, &e, recipes, n);
         if (r == 0 && url) {
                 set_string(&recipes[0]->repository, absolute ? absolute : url);
                 r = get_history(w, recipes[0]->name, recipes[0]->repository, p);
@@ -189,11 +183,9 @@ static int check_removable(const struct workspace *w, const struct edit *e, cons
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n)
 {
         cleanup_edit struct edit e = {.lock = -1};
-        int r = begin_edit(w, NULL, &e);
+        int r = begin_edit(w, NULL, &e)
+            ?: check_removable(w, &e, names, n)
+            ?: recipe_remove_config(w->config, "solver", names, n);
 
-        if (r == 0)
-                r = check_removable(w, &e, names, n);
-        if (r == 0)
-                r = recipe_remove_config(w->config, "solver", names, n);
         return workspace_config_written(w, r);
 }

@@ -120,11 +120,9 @@ static int solver_new(struct workspace *w, struct recipe *recipe, struct solver 
         int r;
 
         *s = (struct solver){.refs = 1, .recipe = recipe_ref(recipe), .repository = recipe->base ?: recipe->name};
-        r = workspace_find_pool(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->pool);
-        if (r == 0)
-                r = recipe_print(recipe, &text);
-        if (r == 0)
-                r = find_builder(w, s, recipe);
+        r = workspace_find_pool(w, w->run_on ?: recipe->runs ?: w->settings.runs, &s->pool)
+            ?: recipe_print(recipe, &text)
+            ?: find_builder(w, s, recipe);
         digest_of(text.data, text.size, &version); /* every byte of the recipe counts */
         memcpy(&s->version, version.bytes, sizeof(s->version));
         if (s->pool) /* a mount must see that other results apply now */
@@ -132,9 +130,8 @@ static int solver_new(struct workspace *w, struct recipe *recipe, struct solver 
         if (s->builder)
                 s->version ^= hash_quick(s->builder->name, strlen(s->builder->name)) * 3;
         if (r == 0)
-                r = name_number(w, NAMES_SOLVER, recipe->name, &s->number);
-        if (r == 0)
-                r = workspace_history(w, s->repository, &s->history);
+                r = name_number(w, NAMES_SOLVER, recipe->name, &s->number)
+                    ?: workspace_history(w, s->repository, &s->history);
         if (r < 0)
                 return r;
         *ret = steal_pointer(s);
