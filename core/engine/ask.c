@@ -167,10 +167,10 @@ static bool can_ask(const struct fanout *f)
 
 static void count_asked(struct fanout *f, bool open)
 {
-        pthread_mutex_lock(&f->engine->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&f->engine->lock);
+
         f->next++;
         f->n_open += open;
-        pthread_mutex_unlock(&f->engine->lock);
 }
 
 static int ask_for(struct fanout *f, size_t i, struct query *q)

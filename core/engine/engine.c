@@ -224,14 +224,14 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
 
 void engine_counters(struct engine *e, struct engine_counters *ret)
 {
-        pthread_mutex_lock(&e->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&e->lock);
+
         *ret = e->counters;
         for (unsigned i = 0; i < N_RESOURCES; i++) {
                 ret->running += e->running[i];
                 ret->queued += e->queues[i][0].n + e->queues[i][1].n;
         }
         ret->queued += e->claimed.n;
-        pthread_mutex_unlock(&e->lock);
 }
 
 /* -- for compute() -- */
@@ -290,12 +290,9 @@ void *job_remote(struct job *j)
 
 void *job_take_remote(struct job *j)
 {
-        void *slot;
+        cleanup_unlock pthread_mutex_t *held = hold(&j->engine->lock);
 
-        pthread_mutex_lock(&j->engine->lock);
-        slot = steal_pointer(j->remote_slot);
-        pthread_mutex_unlock(&j->engine->lock);
-        return slot;
+        return steal_pointer(j->remote_slot);
 }
 
 unsigned job_n_slots(struct job *j)

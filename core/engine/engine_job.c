@@ -402,8 +402,7 @@ int wait_ask(struct wait *w, struct query *q, enum priority p, bool again)
 
 int query_list_add(struct query_list *n, struct query *q)
 {
-        list_grow(n->list, n->n);
-        n->list[n->n++] = q;
+        list_add(n->list, n->n, q);
         return 0;
 }
 

@@ -215,12 +215,10 @@ static int make_folder(const struct engine *e, const char *name, char ret[PATH_S
 int view_open(struct engine *e)
 {
         char pid[16], own[PATH_SIZE];
-        int r = make_folder(e, "slots", own);
+        int r = make_folder(e, "slots", own)
+            ?: make_folder(e, "claims", e->claims_dir)
+            ?: make_folder(e, "engines", e->engines_dir);
 
-        if (r == 0)
-                r = make_folder(e, "claims", e->claims_dir);
-        if (r == 0)
-                r = make_folder(e, "engines", e->engines_dir);
         if (r == 0)
                 r = slot_folder(own, e->slots_dir, NULL); /* the machine's; without one, the store's own */
         if (r < 0 || store_read_only(e->home.store))
@@ -282,9 +280,8 @@ static int look_at_file(void *user, const char *dir, const char *name)
 static int view_each_other(const char *store_dir, const struct looking *l)
 {
         char dir[PATH_SIZE];
-        int r = path_join(dir, store_dir, "engines");
 
-        return r < 0 ? r : folder_each(dir, look_at_file, (void *)l);
+        return path_join(dir, store_dir, "engines") ?: folder_each(dir, look_at_file, (void *)l);
 }
 
 int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
@@ -301,11 +298,8 @@ int engine_each_job_of_store(const char *store_dir, void (*fn)(void *user, const
 int engine_each_slot_of_store(const char *store_dir, void (*fn)(void *user, const struct slot_view *v), void *user)
 {
         char own[PATH_SIZE], folder[PATH_SIZE];
-        int r = path_join(own, store_dir, "slots");
 
-        if (r == 0)
-                r = slot_folder(own, folder, NULL);
-        return r == 0 ? slot_each(folder, fn, user) : r;
+        return path_join(own, store_dir, "slots") ?: slot_folder(own, folder, NULL) ?: slot_each(folder, fn, user);
 }
 
 int engine_each_remote_of_store(const char *store_dir, void (*fn)(void *user, const struct remote_view *v), void *user)

@@ -164,9 +164,9 @@ static void drop_slot(struct job *j, unsigned slot)
 
 void job_drop_slot(struct job *j, unsigned slot)
 {
-        pthread_mutex_lock(&j->engine->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&j->engine->lock);
+
         drop_slot(j, slot);
-        pthread_mutex_unlock(&j->engine->lock);
 }
 
 bool job_is_pressed(struct job *j)
@@ -352,10 +352,8 @@ static void *job_thread(void *user)
         cleanup_free char *reason = NULL;
         uint64_t began = now_ns();
         bool lacks = false;
-        int r = slots_begin(j, j->slots);
+        int r = slots_begin(j, j->slots) ?: job_work(j, &v);
 
-        if (r == 0)
-                r = job_work(j, &v);
         if (r != STEP_WAITS)
                 fault_at("engine.answer");
         if (r < 0)
@@ -558,10 +556,10 @@ unsigned engine_width(const struct engine *e)
 
 void engine_look_again(struct engine *e)
 {
-        pthread_mutex_lock(&e->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&e->lock);
+
         e->dirty = true;
         engine_wake(e);
-        pthread_mutex_unlock(&e->lock);
 }
 
 /* A cluster without a free slot is not asked again in the same round. */

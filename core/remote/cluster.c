@@ -88,7 +88,8 @@ static void start_thread(struct cluster *c)
 
 void cluster_attach(struct cluster *c, void (*look)(void *user), void *user)
 {
-        pthread_mutex_lock(&c->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+
         while (c->calling)
                 pthread_cond_wait(&c->called, &c->lock);
         c->look = look;
@@ -96,16 +97,15 @@ void cluster_attach(struct cluster *c, void (*look)(void *user), void *user)
         c->demand = 0;
         if (look)
                 start_thread(c);
-        pthread_mutex_unlock(&c->lock);
 }
 
 /* -- the machine -- */
 
 int cluster_machine(struct cluster *c, char ret[PATH_SIZE])
 {
-        pthread_mutex_lock(&c->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+
         snprintf(ret, PATH_SIZE, "%s", c->machine);
-        pthread_mutex_unlock(&c->lock);
         return *ret ? 0 : -ENOENT;
 }
 
@@ -122,9 +122,9 @@ void cluster_know_machine(struct cluster *c, const char *machine)
 
 void cluster_will_build(struct cluster *c)
 {
-        pthread_mutex_lock(&c->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+
         c->will_build = true;
-        pthread_mutex_unlock(&c->lock);
 }
 
 /* -- slots -- */

@@ -59,10 +59,8 @@ static int open_downloads(struct building *x)
 static int make_request(struct building *x, const char *toolchain)
 {
         const struct build_request *q = x->request;
-        int r = recipe_print(q->recipe, &x->recipe);
+        int r = recipe_print(q->recipe, &x->recipe) ?: open_downloads(x);
 
-        if (r == 0)
-                r = open_downloads(x);
         if (r == 0)
                 r = remote_tree_write(&(struct remote_tree){.files = x->sources->files, .downloads = x->downloads, .n_downloads = x->n_downloads},
                                       &x->tree);
@@ -92,9 +90,8 @@ static int send_sources(struct building *x)
                         r = progress_step(x->request->progress, "sending sources", i, s->files.n);
                 if (r < 0 || t->mode == MODE_SUBMODULE || !call_wants(&x->call, &t->content))
                         continue;
-                r = sources_content(s, t, &b);
-                if (r == 0)
-                        r = call_give_wanted(&x->call, &(struct remote_file){.id = t->content, .size = b.size}, -1, b.data ?: "");
+                r = sources_content(s, t, &b)
+                    ?: call_give_wanted(&x->call, &(struct remote_file){.id = t->content, .size = b.size}, -1, b.data ?: "");
         }
         return r;
 }
@@ -134,9 +131,8 @@ static int fetch(struct building *x, const struct build_output *o)
         if (o->size > PROGRAM_MOST)
                 return errorf(-EFBIG, "%s has more than 1g, which is more than the store takes", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
-        r = call_begin(&x->call, 0, o->size);
-        if (r == 0)
-                r = call_converse(&x->call, PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, PACKET_SENT, 1, send_wanted, x);
+        r = call_begin(&x->call, 0, o->size)
+            ?: call_converse(&x->call, PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, PACKET_SENT, 1, send_wanted, x);
         if (r == 0 && x->call.slot->out.size != o->size)
                 r = call_lose(&x->call, "was cut off: it sent another program than it built");
         return r < 0 ? r : put_program(x, o);
@@ -185,10 +181,9 @@ int cluster_build(struct cluster_slot *s, const struct build_request *q, struct 
                 .sources = sources};
         const struct recipe_limits *limits = &q->recipe->build_limits;
         const unsigned rounds = ROUNDS + (unsigned)(sources->files.n / REMOTE_WANTS);
-        int r = make_request(&x, s->node->hello.toolchain);
+        int r = make_request(&x, s->node->hello.toolchain)
+            ?: call_begin(&x.call, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
 
-        if (r == 0)
-                r = call_begin(&x.call, limits->wall_ns, limits->output + (strings_count(q->recipe->build) + 2) * LOG_OF_EACH);
         if (r == 0) {
                 r = call_converse(&x.call, PACKET_BUILD, &x.build, PACKET_BUILT, rounds, send_wanted, &x);
                 if (r == 0) {

@@ -289,10 +289,8 @@ static struct probed *probed_of(struct cluster *c, const char *host)
 
         while (i < c->n_probed && strcmp(c->probed[i].host, host) != 0)
                 i++;
-        if (i == c->n_probed) {
-                list_grow(c->probed, c->n_probed);
-                c->probed[c->n_probed++] = (struct probed){.host = copy_string(host)};
-        }
+        if (i == c->n_probed)
+                list_add(c->probed, c->n_probed, (struct probed){.host = copy_string(host)});
         return &c->probed[i];
 }
 
@@ -319,11 +317,11 @@ void cluster_know_probe(struct cluster *c, const char *host, const struct cluste
 
 void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, const struct cluster_probe *probe), void *user)
 {
-        pthread_mutex_lock(&c->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
+
         for (size_t i = 0; i < c->n_probed; i++)
                 if (c->probed[i].is_ours)
                         fn(user, c->probed[i].host, &c->probed[i].least);
-        pthread_mutex_unlock(&c->lock);
 }
 
 /* -- hello -- */

@@ -81,9 +81,8 @@ static int give(const struct call *c, const struct remote_file *f, int fd, const
                 if (fd >= 0)
                         r = read_part(fd, at, room, size);
                 if (r == 0)
-                        r = remote_part_write(&f->id, f->size, at, SLICE(room ?: bytes + at, size), &body);
-                if (r == 0)
-                        r = send_part(c, SLICE(body.data, body.size));
+                        r = remote_part_write(&f->id, f->size, at, SLICE(room ?: bytes + at, size), &body)
+                            ?: send_part(c, SLICE(body.data, body.size));
                 at += size;
         } while (r == 0 && at < f->size);
         n = lock(c);
@@ -97,15 +96,13 @@ int call_give_first(const struct call *c, const struct remote_file *f, int fd, c
 {
         struct node *n = c->slot->node;
         bool was_sent = false;
-        int r;
         cleanup_unlock pthread_mutex_t *held = hold(&n->upload);
 
         lock(c);
         for (size_t i = 0; i < MIN(n->n_sent, (size_t)SENT_KEPT) && !was_sent; i++)
                 was_sent = digest_equal(&n->sent[i], &f->id);
         unlock(n);
-        r = was_sent ? 0 : give(c, f, fd, bytes);
-        return r;
+        return was_sent ? 0 : give(c, f, fd, bytes);
 }
 
 bool call_wants(struct call *c, const struct digest *id)
@@ -277,10 +274,8 @@ int call_converse(struct call *c, enum packet_type type, void *message, enum pac
 
         message_write(type, message, &body);
         for (unsigned i = 0; i < rounds; i++) {
-                int r = send_request(c, type, SLICE(body.data, body.size));
+                int r = send_request(c, type, SLICE(body.data, body.size)) ?: await_answer(c, expected);
 
-                if (r == 0)
-                        r = await_answer(c, expected);
                 if (r == 0 && c->slot->answer == expected)
                         return 0;
                 if (r == 0) {

@@ -382,9 +382,7 @@ int remote_result_read(struct slice body, struct buffer *out, struct buffer *err
         if (r == 0 && (x.out.size != out->size || x.err.size != err->size || x.out_cut > out->size || x.err_cut > err->size))
                 r = errorf(-EBADMSG, "a result makes no sense");
         if (r == 0)
-                r = buffer_steal(out, &x.out);
-        if (r == 0)
-                r = buffer_steal(err, &x.err);
+                r = buffer_steal(out, &x.out) ?: buffer_steal(err, &x.err);
         x.method = "rusage";
         if (r < 0)
                 execute_result_done(&x);

@@ -250,13 +250,10 @@ static int open_folder(struct worker *w, int *ret_alive)
         if (r == 0 && statvfs(folder, &fs) == 0 && fs.f_flag & ST_NOEXEC)
                 return errorf(-EPERM, "%s is on a file system mounted noexec, so nothing can be run from it; --folder names another one", folder);
         if (r == 0)
-                r = path_join(engines, folder, "engines");
-        if (r == 0)
-                r = make_dirs(engines, 0700);
-        if (r == 0)
-                r = path_join(w->scratch, folder, "scratch");
-        if (r == 0)
-                r = make_dirs(w->scratch, 0700);
+                r = path_join(engines, folder, "engines")
+                    ?: make_dirs(engines, 0700)
+                    ?: path_join(w->scratch, folder, "scratch")
+                    ?: make_dirs(w->scratch, 0700);
         if (r < 0)
                 return errorf(r, "cannot keep a worker's files in %s: %s", folder, error_message(r));
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
@@ -283,11 +280,7 @@ int worker_serve(const struct worker_options *o)
                 w.n_slots = MIN(w.n_slots, o->slots);
         TAILQ_INIT(&w.requests);
         surroundings_are_launched();
-        r = open_folder(&w, &alive);
-        if (r == 0)
-                r = send_hello(&w);
-        if (r == 0)
-                r = read_packets(&w);
+        r = open_folder(&w, &alive) ?: send_hello(&w) ?: read_packets(&w);
         alarm(END_SECONDS);
         worker_runs_stop(&w);
         arriving_done(&w.arriving);

@@ -40,13 +40,11 @@ static int read_tree(struct building *b)
         cleanup_digests struct digest_list wanted = {0};
         cleanup_blob struct blob bytes = {0};
         cleanup_close int fd = -1;
-        int r = worker_look_for(b->worker, f, &wanted, &fd);
 
-        if (r == 0)
-                r = worker_ask(b->worker, b->request->id, &wanted);
-        if (r == 0)
-                r = read_fd(fd, TREE_MOST, &bytes);
-        return r == 0 ? remote_tree_read(SLICE(bytes.data, bytes.size), &b->tree) : r;
+        return worker_look_for(b->worker, f, &wanted, &fd)
+            ?: worker_ask(b->worker, b->request->id, &wanted)
+            ?: read_fd(fd, TREE_MOST, &bytes)
+            ?: remote_tree_read(SLICE(bytes.data, bytes.size), &b->tree);
 }
 
 static int look_for_downloads(struct building *b, struct digest_list *wanted)
@@ -146,11 +144,10 @@ static bool stop(void *user)
 static int send_built(struct building *b, const struct build_record *record)
 {
         cleanup_buffer struct buffer body = {0};
-        int r = worker_send_output(b->worker, b->request->id, 0, &record->log);
 
-        if (r == 0)
-                r = remote_built_write(record, &body);
-        return r < 0 ? r : worker_send(b->worker, PACKET_BUILT, b->request->id, SLICE(body.data, body.size));
+        return worker_send_output(b->worker, b->request->id, 0, &record->log)
+            ?: remote_built_write(record, &body)
+            ?: worker_send(b->worker, PACKET_BUILT, b->request->id, SLICE(body.data, body.size));
 }
 
 static int build_with(struct building *b, const struct recipe *recipe)
@@ -189,12 +186,10 @@ int worker_build(struct worker *w, struct request *q)
         cleanup(building_done) struct building b = {.worker = w, .request = q};
         struct recipe **list = NULL;
         size_t n = 0;
-        int r = read_tree(&b);
+        int r = read_tree(&b)
+            ?: ask_for_missing(&b)
+            ?: recipe_parse(q->build.recipe, "the head's recipe", q->build.recipe_name, &list, &n);
 
-        if (r == 0)
-                r = ask_for_missing(&b);
-        if (r == 0)
-                r = recipe_parse(q->build.recipe, "the head's recipe", q->build.recipe_name, &list, &n);
         b.given = (struct build_given){
                 .files = b.tree.files, .toolchain = q->build.toolchain, .content = content, .output = keep_output, .user = &b};
         b.tree.files = (struct manifest){0};
@@ -216,8 +211,6 @@ int worker_fetch(struct worker *w, struct request *q)
         if (r == -ENOENT)
                 r = errorf(-ENOENT, "a program was deleted as soon as it was built: raise --keep in 'worker'");
         if (r == 0)
-                r = read_fd(fd, q->fetch.size, &bytes);
-        if (r == 0)
-                r = worker_send_output(w, q->id, 0, &bytes);
+                r = read_fd(fd, q->fetch.size, &bytes) ?: worker_send_output(w, q->id, 0, &bytes);
         return r < 0 ? r : worker_send(w, PACKET_SENT, q->id, SLICE("", 0));
 }

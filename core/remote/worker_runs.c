@@ -167,20 +167,17 @@ int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const str
                 cleanup_buffer struct buffer body = {0};
                 struct slice part = SLICE((const char *)bytes->data + at, MIN(bytes->size - at, (size_t)REMOTE_PART));
 
-                r = remote_part_write(NULL, stream, at, part, &body);
-                if (r == 0)
-                        r = worker_send(w, PACKET_OUTPUT, id, SLICE(body.data, body.size));
+                r = remote_part_write(NULL, stream, at, part, &body)
+                    ?: worker_send(w, PACKET_OUTPUT, id, SLICE(body.data, body.size));
         }
         return r;
 }
 
 static int send_result(struct worker *w, uint64_t id, struct execute_result *x)
 {
-        int r = worker_send_output(w, id, 0, &x->out);
-
-        if (r == 0)
-                r = worker_send_output(w, id, 1, &x->err);
-        return r < 0 ? r : worker_send_message(w, PACKET_RESULT, id, x);
+        return worker_send_output(w, id, 0, &x->out)
+            ?: worker_send_output(w, id, 1, &x->err)
+            ?: worker_send_message(w, PACKET_RESULT, id, x);
 }
 
 static int run_on(struct worker *w, struct request *q, const struct slot *slot)
@@ -189,14 +186,11 @@ static int run_on(struct worker *w, struct request *q, const struct slot *slot)
         struct kept_runner *k = NULL;
         cleanup_close int input = -1;
         char path[PATH_SIZE];
-        int r = need_runner(w, q, slot, &k);
+        int r = need_runner(w, q, slot, &k)
+            ?: worker_hold(w, &q->run.input, &input, path)
+            ?: runner_run(k->runner, &(struct run_input){.path = path}, q->cancel_fd, &result)
+            ?: send_result(w, q->id, &result.run);
 
-        if (r == 0)
-                r = worker_hold(w, &q->run.input, &input, path);
-        if (r == 0)
-                r = runner_run(k->runner, &(struct run_input){.path = path}, q->cancel_fd, &result);
-        if (r == 0)
-                r = send_result(w, q->id, &result.run);
         if (k && r == 0) {
                 pthread_mutex_lock(&w->lock);
                 SLIST_INSERT_HEAD(&w->kept, k, link);
@@ -218,11 +212,9 @@ static void serve(struct worker *w, struct request *q)
         } else if (q->type == PACKET_FETCH) {
                 r = worker_fetch(w, q);
         } else if ((r = ask_for_missing(w, q)) == 0) {
-                r = slot_lease(w->options->folder, "a run for another machine", UINT64_MAX, q->cancel_fd, &slot);
-                if (r == 0)
-                        r = worker_send_message(w, PACKET_PROGRESS, q->id, &(struct remote_progress){.what = (char *)"runs"});
-                if (r == 0)
-                        r = run_on(w, q, &slot);
+                r = slot_lease(w->options->folder, "a run for another machine", UINT64_MAX, q->cancel_fd, &slot)
+                    ?: worker_send_message(w, PACKET_PROGRESS, q->id, &(struct remote_progress){.what = (char *)"runs"})
+                    ?: run_on(w, q, &slot);
                 slot_release(&slot);
                 if (r == -ENOENT) /* another worker with this folder may have deleted a file meanwhile */
                         r = ask_for_missing(w, q) ?: r;
