@@ -140,9 +140,7 @@ static bool is_wrong(const struct noted_fact *f)
 
 int answers_note(struct store_txn *t, const struct noted_fact *f)
 {
-        int r = note_set(t, "wrong/", f, is_wrong(f), SLICE("", 0));
-
-        return r < 0 ? r : note_said(t, f);
+        return note_set(t, "wrong/", f, is_wrong(f), SLICE("", 0)) ?: note_said(t, f);
 }
 
 void answers_log(struct workspace *w, const struct noted_fact *f)
@@ -382,10 +380,8 @@ static int tell_wrong(struct workspace *w, const struct solver *of, wrong_answer
 int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user)
 {
         cleanup_notes struct notes c = {0};
-        int r = tell_wrong(w, of, fn, user);
+        int r = tell_wrong(w, of, fn, user) ?: notes_read(w, "disputed/", &c);
 
-        if (r == 0)
-                r = notes_read(w, "disputed/", &c);
         for (size_t i = 0; r == 0 && i < c.n; i++) {
                 cleanup_buffer struct buffer line = {0};
                 unsigned id;
@@ -404,12 +400,10 @@ static int renote(struct workspace *w, const struct note *note)
         struct store_update u = {.store = workspace_store(w)};
         uint8_t run[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
         struct commit commit;
-        int r = noted_open(w, note, &n);
+        int r = noted_open(w, note, &n)
+            ?: run_key(w, &n.cell, run)
+            ?: history_commit(n.cell.solver->history, n.cell.commit, &commit);
 
-        if (r == 0)
-                r = run_key(w, &n.cell, run);
-        if (r == 0)
-                r = history_commit(n.cell.solver->history, n.cell.commit, &commit);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         fact_key(run, &n.fact->limits, key);
@@ -433,18 +427,14 @@ int answers_look_again(struct workspace *w, uint32_t info)
         cleanup(case_info_unrefp) struct case_info *of = NULL;
         cleanup_free struct scrambled_input *made = NULL;
         size_t n = 0;
-        int r = look_at_answers(w, info);
+        int r = look_at_answers(w, info)
+            ?: cases_get(workspace_cases(w), info, &of)
+            ?: scrambled_list(w, &of->sha256, &made, &n);
 
-        if (r == 0)
-                r = cases_get(workspace_cases(w), info, &of);
-        if (r == 0)
-                r = scrambled_list(w, &of->sha256, &made, &n);
         for (size_t i = 0; r == 0 && i < n; i++) {
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
 
-                r = cases_find_digest(workspace_cases(w), &made[i].sha256, &input);
-                if (r == 0)
-                        r = look_at_answers(w, input->id);
+                r = cases_find_digest(workspace_cases(w), &made[i].sha256, &input) ?: look_at_answers(w, input->id);
                 r = r == -ENOENT ? 0 : r;
         }
         return r;

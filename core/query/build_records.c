@@ -8,12 +8,10 @@ static int read_record(struct workspace *w, const struct digest *build, bool wit
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
-        int r = store_read(workspace_store(w), &t);
+        int r = store_read(workspace_store(w), &t)
+            ?: store_get(t, TABLE_BUILDS, SLICE(build->bytes, DIGEST_SIZE), &b)
+            ?: build_record_decode(SLICE(b.data, b.size), with_log, ret);
 
-        if (r == 0)
-                r = store_get(t, TABLE_BUILDS, SLICE(build->bytes, DIGEST_SIZE), &b);
-        if (r == 0)
-                r = build_record_decode(SLICE(b.data, b.size), with_log, ret);
         return r == -EBADMSG ? -ENOENT : r; /* an unreadable record is computed again */
 }
 
@@ -33,17 +31,15 @@ int build_record_find(struct workspace *w, struct solver *s, uint32_t commit, co
 int build_find(struct workspace *w, struct solver *s, uint32_t commit, bool with_log, struct build_record **ret)
 {
         struct digest key;
-        int r = build_key(s->history, commit, s->recipe, &key);
 
-        return r < 0 ? r : build_record_find(w, s, commit, &key, with_log, ret);
+        return build_key(s->history, commit, s->recipe, &key) ?: build_record_find(w, s, commit, &key, with_log, ret);
 }
 
 int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, int *ret_fd)
 {
         struct digest key;
-        int r = build_key(s->history, commit, s->recipe, &key);
 
-        return r < 0 ? r : live_log_open(workspace_dir(w), &key, ret_fd);
+        return build_key(s->history, commit, s->recipe, &key) ?: live_log_open(workspace_dir(w), &key, ret_fd);
 }
 
 /* A build whose programs gc took, or the store lost, is known but must be repeated before anything can run. */

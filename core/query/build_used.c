@@ -122,11 +122,10 @@ int commit_sources_used(struct workspace *w, struct solver *s, uint32_t commit, 
 {
         cleanup_blob struct blob list = {0};
         struct digest key;
-        int r = build_key(s->history, commit, s->recipe, &key);
 
-        if (r == 0)
-                r = build_used_find(w, &key, &list);
-        return r == 0 ? used_list_sources(SLICE(list.data, list.size), fn, user) : r;
+        return build_key(s->history, commit, s->recipe, &key)
+            ?: build_used_find(w, &key, &list)
+            ?: used_list_sources(SLICE(list.data, list.size), fn, user);
 }
 
 /* -- lists of no build ------------------------------------------------------------------------------------------- */

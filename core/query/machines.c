@@ -156,8 +156,8 @@ int machine_note(struct store_txn *t, const char *machine, const struct digest *
         buffer_addf(&name, NAME_KEY "%s", machine);
         if (buffer_error(&list) < 0)
                 return -ENOMEM;
-        r = store_put(t, TABLE_META, slice_string(key), SLICE(list.data, list.size));
-        return r < 0 ? r : store_put(t, TABLE_META, SLICE(name.data, name.size), SLICE("", 0));
+        return store_put(t, TABLE_META, slice_string(key), SLICE(list.data, list.size))
+            ?: store_put(t, TABLE_META, SLICE(name.data, name.size), SLICE("", 0));
 }
 
 int machine_programs(struct workspace *w, const struct cell *cell, struct digest **ret, size_t *ret_n)

@@ -66,8 +66,7 @@ int fact_note(struct store_txn *t, const struct noted_fact *f)
 
         if (r < 0 || f->cell->machine) /* nothing is measured again for it, nor listed */
                 return r;
-        r = disturbed_note(t, f);
-        return r < 0 ? r : setting_note(t, f->cell);
+        return disturbed_note(t, f) ?: setting_note(t, f->cell);
 }
 
 /* -- reading ----------------------------------------------------------------------------------------------------- */
@@ -136,9 +135,7 @@ int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
         while ((r = store_walk(&each)) > 0) {
                 if (each.key.size >= NOTE_KEY_SIZE)
                         continue;
-                list_grow(ret->list, ret->n);
-                ret->list[ret->n] = (struct note){0};
-                take(&each, &ret->list[ret->n++]);
+                take(&each, list_add(ret->list, ret->n, (struct note){0}));
         }
         return r;
 }
@@ -172,11 +169,9 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         if (record_end(&t.from, "a note that names a cell") < 0)
                 return -ENOENT; /* damaged */
         ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns, .cpu_ns = c.cpu_ns, .machine = note_machine(n)};
-        r = workspace_solver_by_number(w, c.solver, &ret->cell.solver);
-        if (r == 0)
-                r = history_number(ret->cell.solver->history, &oid, &ret->cell.commit);
-        if (r == 0)
-                r = cases_get(workspace_cases(w), c.info, &ret->cell.info);
+        r = workspace_solver_by_number(w, c.solver, &ret->cell.solver)
+            ?: history_number(ret->cell.solver->history, &oid, &ret->cell.commit)
+            ?: cases_get(workspace_cases(w), c.info, &ret->cell.info);
         if (r == 0 && ret->cell.info->removed) /* a scrambled input is in no listing either, but in use */
                 r = ret->cell.info->derived ? scrambled_take_status(w, &ret->cell.info) : -ENOENT;
         if (r == 0)

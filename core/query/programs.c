@@ -179,9 +179,7 @@ static int look_at(struct program *p)
                 return errorf(-EINVAL, "%s is no file, and so no program", p->path);
         if (access(real, X_OK) < 0)
                 return errorf(-EACCES, "%s cannot be executed by you: make it executable, or name another file", p->path);
-        r = check_interpreter(real);
-        if (r == 0)
-                r = program_digest(real, &p->digest);
+        r = check_interpreter(real) ?: program_digest(real, &p->digest);
         digest_hex(&p->digest, p->hex);
         return r;
 }
@@ -410,9 +408,7 @@ static int add(struct workspace *w, const struct program *p, const struct recipe
         int r;
 
         make_name(p, recipe, line, &name);
-        r = keep_file(w, p);
-        if (r == 0)
-                r = make_commit(w, p, name.data, line);
+        r = keep_file(w, p) ?: make_commit(w, p, name.data, line);
         print_sections(p, name.data, !recipe, &sections);
         if (r == 0)
                 r = recipe_append_config(w->config, sections.data);
@@ -457,9 +453,8 @@ static int add_new(struct workspace *w, const struct program *p, int cancel_fd, 
         int r = store_read_only(w->store) ? errorf(-EROFS, "'%s' was not named before, and the store is read-only", p->text) : check_sections(p);
 
         if (r == 0)
-                r = ask_version(w, p, cancel_fd, line);
-        if (r == 0)
-                r = lock_wait_for(w->dir, "solvers.lock", progress, "waiting for another process's changes", &lock);
+                r = ask_version(w, p, cancel_fd, line)
+                    ?: lock_wait_for(w->dir, "solvers.lock", progress, "waiting for another process's changes", &lock);
         if (r < 0)
                 return r;
         workspace_look_again(w);
@@ -477,10 +472,8 @@ static int add_new(struct workspace *w, const struct program *p, int cancel_fd, 
 int program_commit(struct workspace *w, const char *text, int cancel_fd, const struct progress *progress, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup_program struct program p = {.text = text};
-        int r = parse(&p);
+        int r = parse(&p) ?: look_at(&p);
 
-        if (r == 0)
-                r = look_at(&p);
         if (r < 0)
                 return r;
         r = find_commit(w, &p, ret, ret_commit);

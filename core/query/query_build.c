@@ -39,10 +39,9 @@ static int build_query_find(struct query *query, struct value **ret)
         struct build_query *q = (struct build_query *)query;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         struct digest key;
-        int r = build_query_key(q, &key);
+        int r = build_query_key(q, &key)
+            ?: build_record_find(q->workspace, q->solver, q->commit, &key, false, &record);
 
-        if (r == 0)
-                r = build_record_find(q->workspace, q->solver, q->commit, &key, false, &record);
         if (r == 0 && ((q->is_current && build_tools_changed(q->workspace, &key, NULL)) || !build_is_usable(q->workspace, record)))
                 r = -ENOENT;
         if (r == 0)

@@ -48,8 +48,7 @@ static int program_need(struct query *query, struct query_list *ret)
                 return q->is_kept ? 0 : r;
         if (r == 0 && (!record->ok || !o || programs_has(workspace_programs(q->workspace), &o->id)))
                 return 0;
-        r = query_build(q->workspace, q->solver, q->commit, &build);
-        return r < 0 ? r : query_list_add(ret, build);
+        return query_build(q->workspace, q->solver, q->commit, &build) ?: query_list_add(ret, build);
 }
 
 static int program_compute(struct query *query, struct job *, struct value **ret)

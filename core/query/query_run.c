@@ -82,9 +82,8 @@ static int run_query_find(struct query *query, struct value **ret)
         const struct run_query *q = (const struct run_query *)query;
         cleanup_resolved struct resolved_cell now = {0};
         const struct resolved_cell *resolved;
-        int r = resolve_now(q, &now, &resolved);
 
-        return r < 0 ? r : find_resolved(q, resolved, ret);
+        return resolve_now(q, &now, &resolved) ?: find_resolved(q, resolved, ret);
 }
 
 /* -- what a run needs first -- */
@@ -121,10 +120,8 @@ static int open_need(const struct run_query *q, struct query **ret)
         cleanup(value_unrefp) struct value *v = NULL;
         cleanup_resolved struct resolved_cell now = {0};
         const struct resolved_cell *resolved;
-        int r = resolve_now(q, &now, &resolved);
+        int r = resolve_now(q, &now, &resolved) ?: find_resolved(q, resolved, &v);
 
-        if (r == 0)
-                r = find_resolved(q, resolved, &v);
         if (r != -ENOENT)
                 return r;
         r = find_input(q, &input);
@@ -193,9 +190,8 @@ static int measure_programs(const struct run_query *q, struct job *j, const stru
                 r = errorf(-ENOTSUP, "runs of %s are done at %s, and this cannot be done there: add --on local",
                            q->cell.solver->recipe->name, q->cell.solver->pool->name);
         if (r == 0)
-                r = cases_open_bytes(workspace_cases(q->workspace), q->cell.info, &case_fd, case_path);
-        if (r == 0)
-                r = path_join(scratch, workspace_dir(q->workspace), "scratch");
+                r = cases_open_bytes(workspace_cases(q->workspace), q->cell.info, &case_fd, case_path)
+                    ?: path_join(scratch, workspace_dir(q->workspace), "scratch");
         if (r < 0)
                 return r;
         request = (struct measure_request){

@@ -176,10 +176,8 @@ static int put_value(struct store_txn *t, struct keeping *k)
         const struct cell *cell = &k->query->cell;
         cleanup_buffer struct buffer b = {0};
         char name[128];
-        int r = fact_encode(k->value, &b);
+        int r = fact_encode(k->value, &b) ?: store_put(t, TABLE_FACTS, k->noted.key, SLICE(b.data, b.size));
 
-        if (r == 0)
-                r = store_put(t, TABLE_FACTS, k->noted.key, SLICE(b.data, b.size));
         if (r == 0 && k->has_source)
                 r = history_keep_source(cell->solver->history, t, cell->commit, k->era->sources, &k->source);
         k->noted.fact = k->value;
@@ -254,9 +252,8 @@ static int keep_in(void *user, struct store_txn *t)
         int r;
 
         k->value = fact_unref(k->value); /* the transaction may run twice */
-        r = read_kept(t, &q->resolved, q->cell.info, &all);
-        if (r == 0)
-                r = resolved_find_in(t, &q->resolved, q->cell.info, false, &former);
+        r = read_kept(t, &q->resolved, q->cell.info, &all)
+            ?: resolved_find_in(t, &q->resolved, q->cell.info, false, &former);
         if (r == -ENOENT && all.n == 0 && q->sample == 0) {
                 k->value = fact_ref(k->fact);
                 k->is_put = true;

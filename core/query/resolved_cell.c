@@ -211,9 +211,8 @@ int resolved_find(struct workspace *w, const struct resolved_cell *resolved, con
 int run_find_built(struct workspace *w, const struct cell *cell, const struct digest *build, bool brief, struct fact **ret)
 {
         cleanup_resolved struct resolved_cell resolved = {0};
-        int r = cell_resolve(w, cell, build, &resolved);
 
-        return r < 0 ? r : resolved_find(w, &resolved, cell->info, brief, ret);
+        return cell_resolve(w, cell, build, &resolved) ?: resolved_find(w, &resolved, cell->info, brief, ret);
 }
 
 int run_find(struct workspace *w, const struct cell *cell, bool brief, struct fact **ret)
@@ -266,10 +265,8 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
 {
         cleanup_case_selection struct case_selection known = {0};
         cleanup_resolved struct resolved_cell resolved = {0};
-        int r = cell_resolve(w, cell, NULL, &resolved);
+        int r = cell_resolve(w, cell, NULL, &resolved) ?: resolved_cases(w, &resolved, false, NULL, &known);
 
-        if (r == 0)
-                r = resolved_cases(w, &resolved, false, NULL, &known);
         *ret_ids = allocate(known.n + 1, sizeof(**ret_ids));
         for (*ret_n = 0; r == 0 && *ret_n < known.n; ++*ret_n)
                 (*ret_ids)[*ret_n] = known.list[*ret_n]->id;

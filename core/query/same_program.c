@@ -54,10 +54,8 @@ static int add_others(struct store_txn *t, const struct digest *from, const stru
         cleanup_buffer struct buffer b = {0};
         size_t n_before, n_more;
         char key[KEY_SIZE];
-        int r = program_others(t, to, &before, &n_before);
+        int r = program_others(t, to, &before, &n_before) ?: program_others(t, from, &more, &n_more);
 
-        if (r == 0)
-                r = program_others(t, from, &more, &n_more);
         if (r < 0 || (!was_used && n_more == 0))
                 return r;
         buffer_add(&b, before, n_before * DIGEST_SIZE);

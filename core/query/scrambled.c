@@ -31,8 +31,7 @@ int scrambled_list(struct workspace *w, const struct digest *of, struct scramble
 
                 if (each.key.size != ROW_KEY_SIZE || each.value.size != DIGEST_SIZE)
                         continue; /* an unreadable one is made again */
-                list_grow(*ret, *ret_n);
-                at = &(*ret)[(*ret_n)++];
+                at = list_add(*ret, *ret_n, (struct scrambled_input){0});
                 memcpy(at->of.bytes, each.key.data, DIGEST_SIZE);
                 memcpy(at->sha256.bytes, each.value.data, DIGEST_SIZE);
                 at->seed = key_get_u64((const uint8_t *)each.key.data + DIGEST_SIZE);
@@ -110,9 +109,8 @@ int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t see
         r = cases_add_derived(cases, name.data, text, &id);
         digest_of(text.data, text.size, &sha256);
         if (r == 0)
-                r = store_set(workspace_store(w), TABLE_SCRAMBLED, SLICE(key, sizeof(key)), SLICE(sha256.bytes, DIGEST_SIZE));
-        if (r == 0)
-                r = cases_get(cases, id, ret);
+                r = store_set(workspace_store(w), TABLE_SCRAMBLED, SLICE(key, sizeof(key)), SLICE(sha256.bytes, DIGEST_SIZE))
+                    ?: cases_get(cases, id, ret);
         if (r == 0)
                 take_status(of, ret);
         return r;
@@ -163,11 +161,9 @@ int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t 
                 cleanup(case_info_unrefp) struct case_info *info = NULL, *input = NULL;
                 cleanup(fact_unrefp) struct fact *fact = NULL;
 
-                r = cases_get(workspace_cases(w), ids[i], &info);
-                if (r == 0)
-                        r = scrambled_find(w, info, cell->scramble, &input);
-                if (r == 0)
-                        r = resolved_find(w, &resolved, input, true, &fact);
+                r = cases_get(workspace_cases(w), ids[i], &info)
+                    ?: scrambled_find(w, info, cell->scramble, &input)
+                    ?: resolved_find(w, &resolved, input, true, &fact);
                 if (r == 0)
                         ids[(*ret_n)++] = ids[i];
                 if (r == -ENOENT)
@@ -222,12 +218,10 @@ static int note_uses(struct sweep *s, size_t table)
 
 static int find_used(struct sweep *s)
 {
-        int r = scrambled_list(s->workspace, NULL, &s->made, &s->n_made);
+        int r = scrambled_list(s->workspace, NULL, &s->made, &s->n_made)
+            ?: note_uses(s, TABLE_FACTS)
+            ?: note_uses(s, TABLE_SAMPLES);
 
-        if (r == 0)
-                r = note_uses(s, TABLE_FACTS);
-        if (r == 0)
-                r = note_uses(s, TABLE_SAMPLES);
         digest_list_sort(&s->used);
         return r;
 }

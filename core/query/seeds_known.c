@@ -37,8 +37,7 @@ static int tell_own(const struct known *k)
                 r = names_name(workspace_store(k->workspace), NAMES_SETTING, i, &name);
                 if (r < 0 || !view_parse(name, &v) || v.solver != k->cell.solver->number || v.setting != SETTING_SEED)
                         continue;
-                list_grow(seeds, n);
-                seeds[n++] = v.n;
+                list_add(seeds, n, v.n);
         }
         sort_list(seeds, n, sizeof(*seeds), compare_u64);
         r = r == -ENOENT ? 0 : r;
@@ -94,9 +93,7 @@ int draws_known(struct workspace *w, const struct cell *cell, const struct diges
                 struct cell under = *cell;
 
                 cell_draw(&under, n);
-                r = run_find_built(w, &under, build, brief, &f);
-                if (r == 0)
-                        r = fn(user, n, f);
+                r = run_find_built(w, &under, build, brief, &f) ?: fn(user, n, f);
         }
         return r == -ENOENT ? 0 : r;
 }
