@@ -100,10 +100,9 @@ int strategy_next(struct strategy *s, struct strategy_input *ret)
                 r = formula_print(&i->formula, s->options.dialect, &i->text);
         if (r < 0)
                 return r;
-        list_grow(s->under_way, s->n_under_way);
         i->id = ++s->last_id;
         i->is_out = true;
-        s->under_way[s->n_under_way++] = i;
+        list_add(s->under_way, s->n_under_way, i);
         return strategy_again(s, i->id, ret);
 }
 

@@ -49,15 +49,14 @@ static struct pool *pool_of(struct workspace *w)
 static struct learned *take_latest(struct pool *pool, const struct digest *epoch, size_t features)
 {
         struct learned **at, *found;
+        cleanup_unlock pthread_mutex_t *held = hold(&pool->lock);
 
-        pthread_mutex_lock(&pool->lock);
         for (at = &pool->latest; *at; at = &(*at)->older)
                 if (digest_equal(&(*at)->epoch, epoch) && (*at)->features == features)
                         break;
         found = *at;
         if (found)
                 *at = found->older;
-        pthread_mutex_unlock(&pool->lock);
         return found;
 }
 

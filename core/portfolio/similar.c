@@ -24,7 +24,7 @@ static float log_of(double value)
 
 static float sign_of(double value)
 {
-        return (float)((value > 0) - (value < 0));
+        return (float)ORDER(value, 0);
 }
 
 static float inverse_variance(const struct similar_feature *f)
