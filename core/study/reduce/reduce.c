@@ -154,8 +154,7 @@ static int add_text(struct reducer *r, struct slice text, bool is_sure)
 
         if (k < 0)
                 return k;
-        list_grow(r->trail, r->n);
-        r->trail[r->n++] = copy;
+        list_add(r->trail, r->n, copy);
         r->n_refused = 0;
         r->status.now = copy.size;
         if (is_sure)

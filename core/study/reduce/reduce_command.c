@@ -64,9 +64,7 @@ static int prepare(const struct reduce_command *c, const char *folder, struct sl
 
         name_file(c->options.name, name);
         if (r == 0)
-                r = make_dirs(folder, 0700);
-        if (r == 0)
-                r = path_join(ret_path, folder, name);
+                r = make_dirs(folder, 0700) ?: path_join(ret_path, folder, name);
         if (r < 0)
                 return errorf(r, "cannot make the folder %s: %s", folder, strerror(-r));
         fd = open(ret_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -81,9 +79,8 @@ static int run_command(const struct reduce_command *c, unsigned worker, struct s
         pid_t pid;
 
         if (r == 0)
-                r = start(c->options.command, c->folders[worker], path, &pid);
-        if (r == 0)
-                r = spawn_wait(pid, c->options.timeout_ns, true, cancel_fd, ret_status);
+                r = start(c->options.command, c->folders[worker], path, &pid)
+                    ?: spawn_wait(pid, c->options.timeout_ns, true, cancel_fd, ret_status);
         return r;
 }
 

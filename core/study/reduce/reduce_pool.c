@@ -211,9 +211,7 @@ int reduce_pool_open(unsigned n_workers, reduce_worker_test test, reduce_worker_
         for (unsigned i = 0; r == 0 && i < n_workers; i++) {
                 struct pool_worker *worker = &p->workers[i];
 
-                r = make_event(&worker->stop);
-                if (r == 0)
-                        r = thread_start(&worker->thread, work, worker);
+                r = make_event(&worker->stop) ?: thread_start(&worker->thread, work, worker);
                 worker->has_thread = r == 0;
         }
         if (r == 0)

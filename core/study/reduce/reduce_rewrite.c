@@ -99,9 +99,8 @@ static void add_made(struct bank *b, const struct term *t, enum op op, const str
 static int shorter_name(const void *a, const void *b)
 {
         const enum op *x = a, *y = b;
-        size_t m = name_size(*x), n = name_size(*y);
 
-        return m != n ? (m > n) - (m < n) : (*x > *y) - (*x < *y);
+        return ORDER(name_size(*x), name_size(*y)) ?: ORDER(*x, *y);
 }
 
 /* Operators for these arguments whose names are at most so long. */

@@ -279,8 +279,7 @@ static void add_name(struct names *names, const struct symbol *symbol)
         while (symbol_find(names->state->script->bank, slice_string(name.to)));
         if (strlen(name.to) >= symbol->name.size)
                 return;
-        list_grow(names->list, names->n);
-        names->list[names->n++] = name;
+        list_add(names->list, names->n, name);
 }
 
 /* Also of variables, when they are written with the name they have. */
@@ -655,9 +654,7 @@ static int run_step(struct steps *steps, const struct step *step)
         do {
                 cleanup_state struct script_state s = {0};
 
-                r = script_state_load(steps, &s);
-                if (r == 0)
-                        r = step->run(steps, step, &s);
+                r = script_state_load(steps, &s) ?: step->run(steps, step, &s);
                 steps->any |= r > 0;
         } while (r > 0 && step->again);
         return r;

@@ -87,8 +87,7 @@ static bool keeps_fields(const struct datatypes *d, size_t constructor)
 
 static void add_item(struct datatypes *d, size_t node, size_t also)
 {
-        list_grow(d->items, d->n_items);
-        d->items[d->n_items++] = (struct datatype_item){node, also};
+        list_add(d->items, d->n_items, (struct datatype_item){node, also});
 }
 
 /* `at`: the child before the first constructor. */
@@ -99,11 +98,9 @@ static void add_type(struct datatypes *d, struct datatype type, size_t parent, s
         while ((at = next_child(t, parent, at)) != NONE) {
                 size_t name = is_list(t, at) ? first_child(t, at) : at;
 
-                list_grow(d->constructors, d->n_constructors);
-                d->constructors[d->n_constructors++] = (struct constructor){at, name == NONE ? at : name, d->n_types};
+                list_add(d->constructors, d->n_constructors, (struct constructor){at, name == NONE ? at : name, d->n_types});
         }
-        list_grow(d->types, d->n_types);
-        d->types[d->n_types++] = type;
+        list_add(d->types, d->n_types, type);
 }
 
 /* With or without (par (T) …). */

@@ -27,9 +27,8 @@ int script_state_load(struct steps *steps, struct script_state *ret)
 
         *ret = (struct script_state){0};
         reduce_keep_names(steps->reducer, NULL); /* first: a large script is not held twice */
-        r = reduce_set_text(&ret->text, reduce_text(steps->reducer));
-        if (r == 0)
-                r = script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
+        r = reduce_set_text(&ret->text, reduce_text(steps->reducer))
+            ?: script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
         if (r < 0)
                 return r;
         reduce_keep_names(steps->reducer, ret->script->bank);
@@ -85,8 +84,7 @@ void script_changes_add(struct script_changes *c, const struct term *from, const
 {
         if (!to || to == from)
                 return;
-        list_grow(c->list, c->n);
-        c->list[c->n++] = (struct replacement){from, to};
+        list_add(c->list, c->n, (struct replacement){from, to});
 }
 
 static int add_fresh_declarations(const struct script_changes *c, struct buffer *ret)
@@ -131,7 +129,7 @@ static int compare_functions(const void *a, const void *b)
 {
         const struct function *x = *(const struct function *const *)a, *y = *(const struct function *const *)b;
 
-        return (x->id > y->id) - (x->id < y->id);
+        return ORDER(x->id, y->id);
 }
 
 int text_with_all(const struct script_changes *c, struct buffer *ret)
@@ -141,10 +139,8 @@ int text_with_all(const struct script_changes *c, struct buffer *ret)
         size_t n_dropped = 0;
 
         for (size_t i = 0; c->drops && i < c->n; i++)
-                if (c->list[i].from->kind == TERM_FUNCTION) {
-                        list_grow(dropped, n_dropped);
-                        dropped[n_dropped++] = c->list[i].from->function;
-                }
+                if (c->list[i].from->kind == TERM_FUNCTION)
+                        list_add(dropped, n_dropped, c->list[i].from->function);
         sort_list(dropped, n_dropped, sizeof(*dropped), compare_functions);
         for (size_t i = 0; i < s->script->n_commands; i++) {
                 struct command command = s->script->commands[i];

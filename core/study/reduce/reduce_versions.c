@@ -188,25 +188,24 @@ static double slow_least(const struct reduce_versions *v, double fast)
 
 static void note_run(struct reduce_versions *v, int side, double seconds, bool has_refuted)
 {
-        pthread_mutex_lock(&v->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&v->lock);
+
         v->records[side].runs += 1;
         v->records[side].refuted += has_refuted;
         v->records[side].seconds += seconds;
-        pthread_mutex_unlock(&v->lock);
 }
 
 /* The side that is expected to refute a candidate at the lower cost: cost of a run by its chance to refute. */
 static int side_first(struct reduce_versions *v)
 {
         double price[N_SIDES];
+        cleanup_unlock pthread_mutex_t *held = hold(&v->lock);
 
-        pthread_mutex_lock(&v->lock);
         for (int side = 0; side < N_SIDES; side++) {
                 const struct record *r = &v->records[side];
 
                 price[side] = (r->seconds / r->runs) / ((r->refuted + 1) / (r->runs + 2));
         }
-        pthread_mutex_unlock(&v->lock);
         return price[SIDE_TARGET] < price[SIDE_REFERENCE] ? SIDE_TARGET : SIDE_REFERENCE;
 }
 
@@ -360,11 +359,9 @@ static int try_rule(struct applying *a, struct slice text)
         pthread_mutex_lock(&v->lock);
         first = copy_string(v->last.data);
         pthread_mutex_unlock(&v->lock);
-        r = weaken_step_parse(v->weaken, slice_string(first), &step);
-        if (r == 0)
-                r = weaken_apply(v->weaken, s, &step, NULL, &with);
-        if (r == 0)
-                r = try_implied(a, with, &step);
+        r = weaken_step_parse(v->weaken, slice_string(first), &step)
+            ?: weaken_apply(v->weaken, s, &step, NULL, &with)
+            ?: try_implied(a, with, &step);
         if (r != 0 && r != -ENOENT) /* -ENOENT: it cannot be applied any more */
                 return r;
         a->first = first;
@@ -562,16 +559,13 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
         if (!is_implication && versions[SIDE_REFERENCE] && version_is_same(versions[SIDE_REFERENCE], versions[SIDE_TARGET]))
                 return errorf(-EINVAL, "the reference and the target are one version, %s", versions[SIDE_TARGET]->name);
         if (is_implication) {
-                r = weaken_new(NULL, 0, &v->weaken);
-                if (r == 0)
-                        r = weaken_step_parse(v->weaken, slice_string(options->step), &v->step);
+                r = weaken_new(NULL, 0, &v->weaken)
+                    ?: weaken_step_parse(v->weaken, slice_string(options->step), &v->step);
                 if (r == 0)
                         weaken_step_print(v->weaken, &v->step, &v->last);
         }
         if (r == 0)
-                r = open_workers(v);
-        if (r == 0)
-                r = look_at_input(v, input, implied);
+                r = open_workers(v) ?: look_at_input(v, input, implied);
         for (unsigned i = 1; i < v->n_workers; i++)
                 v->workers[i].most_ns = v->workers[0].most_ns; /* no run will be longer */
         if (r == 0)

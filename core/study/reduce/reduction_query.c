@@ -19,10 +19,9 @@ static int fetch(struct query *query, const struct digest *key, struct reduction
 {
         const struct reduced_query *q = (const struct reduced_query *)query;
         cleanup_blob struct blob b = {0};
-        int r = store_fetch(workspace_store(q->options.workspace), TABLE_REDUCED, SLICE(key->bytes, DIGEST_SIZE), &b);
+        int r = store_fetch(workspace_store(q->options.workspace), TABLE_REDUCED, SLICE(key->bytes, DIGEST_SIZE), &b)
+            ?: reduction_decode(SLICE(b.data, b.size), ret);
 
-        if (r == 0)
-                r = reduction_decode(SLICE(b.data, b.size), ret);
         return r == -EBADMSG ? -ENOENT : r; /* worked out again */
 }
 
@@ -118,20 +117,17 @@ static int add_build(const struct reduced_query *q, const char *version, struct 
 
         if (!*version)
                 return 0;
-        r = version_parse_in_full(q->options.workspace, q->options.solver, version, -1, &parsed);
-        if (r == 0)
-                r = query_build(q->options.workspace, parsed->solver, parsed->commit, &build);
-        if (r == 0)
-                r = build->type->find(build, &v);
+        r = version_parse_in_full(q->options.workspace, q->options.solver, version, -1, &parsed)
+            ?: query_build(q->options.workspace, parsed->solver, parsed->commit, &build)
+            ?: build->type->find(build, &v);
         return r == -ENOENT && build ? query_list_add(ret, steal_pointer(build)) : r;
 }
 
 static int reduced_need(struct query *query, struct query_list *ret)
 {
         const struct reduced_query *q = (const struct reduced_query *)query;
-        int r = add_build(q, q->options.reference, ret);
 
-        return r < 0 ? r : add_build(q, q->options.target, ret);
+        return add_build(q, q->options.reference, ret) ?: add_build(q, q->options.target, ret);
 }
 
 static int read_input(const struct reduced_query *q, const struct reduction_input *input, struct blob *ret)
@@ -278,8 +274,8 @@ static int run_result(struct work *w)
                 return k;
         r->is_minimal = false;
         memcpy(r->reduced, r->input, sizeof(r->input));
-        k = reduce_set_text(&r->text, SLICE(w->input.data, w->input.size));
-        return k < 0 ? k : reduce_set_text(&r->implied, SLICE(w->implied.data, w->implied.size));
+        return reduce_set_text(&r->text, SLICE(w->input.data, w->input.size))
+            ?: reduce_set_text(&r->implied, SLICE(w->implied.data, w->implied.size));
 }
 
 static int finish(struct work *w)
@@ -301,14 +297,11 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
         cleanup(work_done) struct work w = {.query = (struct reduced_query *)query, .job = j};
         cleanup_buffer struct buffer from = {0};
         cleanup_free char *why = NULL;
-        int r = work_open(&w);
+        int r = work_open(&w)
+            ?: begin(&w)
+            ?: reduce_set_text(&from, SLICE(w.reduction.text.data, w.reduction.text.size))
+            ?: reduce_from(&w, SLICE(from.data, from.size));
 
-        if (r == 0)
-                r = begin(&w);
-        if (r == 0)
-                r = reduce_set_text(&from, SLICE(w.reduction.text.data, w.reduction.text.size));
-        if (r == 0)
-                r = reduce_from(&w, SLICE(from.data, from.size));
         if (r == -ENODATA && (from.size != w.input.size || memcmp(from.data, w.input.data, from.size) != 0)) /* kept by an earlier session */
                 r = reduce_from(&w, SLICE(w.input.data, w.input.size));
         if (r == -ENODATA)
