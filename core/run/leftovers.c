@@ -49,10 +49,8 @@ static void sweep_each(const char *store_dir, const char *folder, void (*fn)(con
 static void remove_left(const char *dir, const char *name)
 {
         char path[PATH_SIZE];
-        int r = path_join(path, dir, name);
+        int r = path_join(path, dir, name) ?: remove_tree(path);
 
-        if (r == 0)
-                r = remove_tree(path);
         for (unsigned i = 0; r == -ENOTEMPTY && i < DYING_TRIES; i++) {
                 nanosleep(&(struct timespec){.tv_nsec = (long)DYING_NS}, NULL);
                 r = remove_tree(path);

@@ -403,9 +403,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
         for (size_t i = 0; i < m->n; i++)
                 f->wrong |= m->taken[i].sample.wrong;
         fact_take_answers(f, &t->result);
-        r = make_results(&t->result.verdicts, &f->results);
-        if (r == 0)
-                r = make_json(m, f, &f->json);
+        r = make_results(&t->result.verdicts, &f->results) ?: make_json(m, f, &f->json);
         if (r < 0)
                 return r;
         f->out = t->result.run.out;

@@ -465,9 +465,7 @@ int runner_step(struct runner *r, uint64_t share_ns, int cancel_fd, struct run_r
         if (k > 0)
                 return 0;
         if (k == 0)
-                k = read_result(r, r->questions, &result);
-        if (k == 0)
-                k = check_disk(r, &result);
+                k = read_result(r, r->questions, &result) ?: check_disk(r, &result);
         clear(r);
         r->doubtful = k < 0 || result.run.doubt != DOUBT_NONE;
         if (k < 0) {
@@ -486,12 +484,10 @@ struct run_progress runner_progress(const struct runner *r)
 static int run_remote(struct runner *r, const struct run_input *input, int cancel_fd, struct run_result *ret)
 {
         struct run_result result = {0};
-        int k = make_request(r);
+        int k = make_request(r)
+            ?: r->options.remote->run(r->options.remote, &r->options, input, cancel_fd, &result.run)
+            ?: read_result(r, input->questions, &result);
 
-        if (k == 0)
-                k = r->options.remote->run(r->options.remote, &r->options, input, cancel_fd, &result.run);
-        if (k == 0)
-                k = read_result(r, input->questions, &result);
         if (k < 0)
                 run_result_done(&result);
         else
@@ -505,9 +501,7 @@ int runner_run(struct runner *r, const struct run_input *input, int cancel_fd, s
 
         if (r->options.remote)
                 return run_remote(r, input, cancel_fd, ret);
-        k = runner_start(r, input);
-        if (k == 0)
-                k = runner_step(r, 0, cancel_fd, ret);
+        k = runner_start(r, input) ?: runner_step(r, 0, cancel_fd, ret);
         return MIN(k, 0);
 }
 

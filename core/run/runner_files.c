@@ -97,8 +97,7 @@ static int make_base(struct runner_files *f, const char *parent)
                 f->base[0] = '\0';
                 return r;
         }
-        r = path_join(f->folder, f->base, "case");
-        return r < 0 ? r : make_folder(f->folder, 0755);
+        return path_join(f->folder, f->base, "case") ?: make_folder(f->folder, 0755);
 }
 
 #define CHANGES                                                                                                          \
@@ -126,9 +125,7 @@ static int make_scratch(struct runner_files *f, uid_t owner)
         if (f->has_scratch)
                 return 0;
         snprintf(f->scratch_name, sizeof(f->scratch_name), f->generation ? "scratch-%u" : "scratch", f->generation);
-        r = path_join(f->scratch, f->base, f->scratch_name);
-        if (r == 0)
-                r = make_folder(f->scratch, 0700);
+        r = path_join(f->scratch, f->base, f->scratch_name) ?: make_folder(f->scratch, 0700);
         if (r < 0)
                 return r;
         f->has_scratch = true;
@@ -139,12 +136,8 @@ static int make_scratch(struct runner_files *f, uid_t owner)
 
 int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, bool in_folder, const char *name, uid_t owner)
 {
-        int r = make_base(f, parent);
+        int r = make_base(f, parent) ?: make_scratch(f, owner) ?: make_input(f, input, in_folder, name);
 
-        if (r == 0)
-                r = make_scratch(f, owner);
-        if (r == 0)
-                r = make_input(f, input, in_folder, name);
         if (r < 0)
                 runner_files_clear(f);
         return r;

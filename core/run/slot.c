@@ -31,9 +31,7 @@ static int use_folder(const char *path)
 
 static int use_below(const char *parent, const char *path)
 {
-        int r = make_dirs(parent, 0755);
-
-        return r < 0 ? r : use_folder(path);
+        return make_dirs(parent, 0755) ?: use_folder(path);
 }
 
 static int use_given(const char *given, char ret[PATH_SIZE])
@@ -146,10 +144,8 @@ int slot_await(int lock, int cancel_fd)
 int slot_mark(const char *folder, enum slot_mark m, int *ret_lock)
 {
         cleanup_close int fd = -1;
-        int r = lock_open_public(folder, marks[m], true, &fd);
+        int r = lock_open_public(folder, marks[m], true, &fd) ?: lock_share(fd);
 
-        if (r == 0)
-                r = lock_share(fd);
         if (r == 0)
                 *ret_lock = steal_fd(&fd);
         return r;
