@@ -133,13 +133,11 @@ static int attempt_once(struct attempt *a)
         a->is_watched = true;
         buffer_done(&a->watched);
         if (r == 0)
-                r = name_space(a);
-        if (r == 0)
-                r = build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, strings_have(q->recipe->environment, BUILD_TRAIL), &a->ccache);
-        if (r == 0)
-                r = fault_at("build.checkout");
-        if (r == 0)
-                r = fill_tree(a);
+                r = name_space(a)
+                    ?: build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, strings_have(q->recipe->environment, BUILD_TRAIL),
+                                        &a->ccache)
+                    ?: fault_at("build.checkout")
+                    ?: fill_tree(a);
         for (size_t i = 0; r == 0 && !a->made.reason && q->recipe->build[i]; i++)
                 r = attempt_run_command(a, i);
         if (r == 0 && !a->made.reason)

@@ -65,8 +65,7 @@ static void sight_done(struct sight *s)
 
 static void add_bind(struct sight *s, struct bind b)
 {
-        list_grow(s->binds, s->n);
-        s->binds[s->n++] = b;
+        list_add(s->binds, s->n, b);
 }
 
 /* Binds folders and files from outside of the sources, read-only. A missing one is not the commit's failure. */
@@ -119,9 +118,7 @@ static int sight_of(const struct attempt *a, struct sight *ret)
 
         add_bind(ret, (struct bind){.source = a->worktree->path, .target = INSIDE, .writable = true});
         add_bind(ret, (struct bind){.source = a->worktree->tools, .target = TOOLS_INSIDE});
-        r = bind_dependencies(q, ret);
-        if (r == 0)
-                r = bind_downloads(q, ret);
+        r = bind_dependencies(q, ret) ?: bind_downloads(q, ret);
         if (q->sandbox == SANDBOX_BWRAP)
                 add_bind(ret, (struct bind){.source = a->shim, .target = TOOLS_SHIM_INSIDE});
         if (a->ccache)
@@ -212,10 +209,8 @@ int attempt_run_command(struct attempt *a, size_t number)
 {
         cleanup_buffer struct buffer text = {0};
         struct execute_result x = {0};
-        int r = fault_at("build.command");
+        int r = fault_at("build.command") ?: command_text(a->request->recipe->build[number], a->request->jobs, &text);
 
-        if (r == 0)
-                r = command_text(a->request->recipe->build[number], a->request->jobs, &text);
         if (r < 0)
                 return r;
         r = progress_step(a->request->progress, text.data, number, strings_count(a->request->recipe->build));

@@ -77,10 +77,8 @@ int attributes_apply(const struct attributes *a, const struct tracked *t, git_bl
 {
         git_filter_options o = GIT_FILTER_OPTIONS_INIT;
         git_filter_list *filters = NULL;
-        int r = check_driver(a, t);
+        int r = check_driver(a, t) ?: check_encoding(a, t);
 
-        if (r == 0)
-                r = check_encoding(a, t);
         if (r < 0)
                 return r;
         o.flags = GIT_FILTER_ATTRIBUTES_FROM_COMMIT | GIT_FILTER_NO_SYSTEM_ATTRIBUTES;

@@ -26,9 +26,7 @@ int build_given(const struct build_request *request, struct build_given *given, 
         given->files = (struct manifest){0};
         buffer_add(&a.log, "", 0);
         if (r == 0)
-                r = attempt_prepare_tools(&a);
-        if (r == 0)
-                r = worktree_take(request->work_dir, &worktree);
+                r = attempt_prepare_tools(&a) ?: worktree_take(request->work_dir, &worktree);
         return r < 0 ? r : attempt_build(&a, &none, ret);
 }
 
@@ -112,10 +110,8 @@ int build(const struct build_request *request, struct build_record **ret)
         char sha[GIT_OID_HEXSZ + 1];
         struct commit c;
         git_oid root;
-        int r = history_commit(q.history, q.commit, &c);
+        int r = history_commit(q.history, q.commit, &c) ?: era_of(q.history, request->recipe, q.commit, &q.recipe);
 
-        if (r == 0)
-                r = era_of(q.history, request->recipe, q.commit, &q.recipe);
         if (r < 0)
                 return r;
         root = c.oid;

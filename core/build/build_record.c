@@ -52,8 +52,7 @@ void build_record_note_program(struct build_record *b)
         build_outputs_digest(b->outputs, b->n_outputs, &id);
         if (build_record_has_program(b, &id))
                 return;
-        list_grow(b->programs, b->n_programs);
-        b->programs[b->n_programs++] = id;
+        list_add(b->programs, b->n_programs, id);
 }
 
 /* -- the store's form ------------------------------------------------------------------------------------------- */

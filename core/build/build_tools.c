@@ -64,10 +64,9 @@ static int add_trail(const char *folder)
 {
         char from[PATH_SIZE], to[PATH_SIZE];
         cleanup_close int in = -1, out = -1;
-        int r = helper_path("solverfs-trail.a", "core/build", "SOLVERFS_TRAIL_RUNTIME", from);
+        int r = helper_path("solverfs-trail.a", "core/build", "SOLVERFS_TRAIL_RUNTIME", from)
+            ?: path_join(to, folder, BUILD_TRAIL_NAME);
 
-        if (r == 0)
-                r = path_join(to, folder, BUILD_TRAIL_NAME);
         if (r < 0)
                 return r;
         in = open(from, O_RDONLY | O_CLOEXEC);
@@ -89,9 +88,8 @@ int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_co
         if (r == 0 && chmod(folder, 0755) < 0) /* the umask is a store's */
                 r = -errno;
         if (r == 0)
-                r = add_link(folder, SHIM_LINK, sandbox == SANDBOX_BWRAP ? TOOLS_SHIM_INSIDE : shim);
-        if (r == 0)
-                r = add_link(folder, "date", SHIM_LINK);
+                r = add_link(folder, SHIM_LINK, sandbox == SANDBOX_BWRAP ? TOOLS_SHIM_INSIDE : shim)
+                    ?: add_link(folder, "date", SHIM_LINK);
         if (r == 0 && with_trail)
                 r = add_trail(folder);
         return r == 0 && (*ret_has_ccache || with_trail) ? add_compilers(folder) : r;

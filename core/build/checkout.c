@@ -206,11 +206,9 @@ int sources_list(git_repository *git, const git_oid *commit, char *const *paths,
                  struct buffer *notes)
 {
         struct listing l = {.git = git, .files = &ret->files, .paths = paths, .submodules = submodules, .notes = notes, .owner = *commit};
-        int r;
 
         ret->git = git;
-        r = list_commit(&l, commit);
-        return r < 0 ? r : attributes_open(git, &ret->attributes);
+        return list_commit(&l, commit) ?: attributes_open(git, &ret->attributes);
 }
 
 void sources_done(struct sources *s)

@@ -21,9 +21,7 @@ static void stop(struct live_log *l, int r)
 
 static int write_piece(struct live_log *l, const void *text, size_t size)
 {
-        int r = fault_at("build.live");
-
-        return r < 0 ? r : write_all(l->fd, text, size);
+        return fault_at("build.live") ?: write_all(l->fd, text, size);
 }
 
 static void hear(void *user, struct slice text)
@@ -73,9 +71,7 @@ void live_log_begin(struct live_log *l, const char *store_dir, const struct dige
         *l = (struct live_log){.listener = {.hear = hear, .user = l}, .fd = -1, .left = LIVE_LOG_MOST};
         digest_hex(build, l->name);
         l->dir = format_string("%s/" FOLDER, store_dir);
-        r = make_dirs(l->dir, 0700);
-        if (r == 0)
-                r = take_new(l);
+        r = make_dirs(l->dir, 0700) ?: take_new(l);
         if (r < 0 && r != -EAGAIN)
                 stop(l, r);
 }

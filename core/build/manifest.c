@@ -12,9 +12,7 @@ void manifest_done(struct manifest *m)
 
 void manifest_add(struct manifest *m, const struct tracked *t)
 {
-        list_grow(m->list, m->n);
-        m->list[m->n] = *t;
-        m->list[m->n++].path = copy_string(t->path);
+        list_add(m->list, m->n, *t)->path = copy_string(t->path);
 }
 
 bool manifest_name_is_bad(const char *name)

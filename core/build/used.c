@@ -67,8 +67,7 @@ static void add(void *used, const char *path)
 
         if (!(path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(u->attempt->request, path)))
                 return;
-        list_grow(u->list, u->n);
-        u->list[u->n++] = copy_string(path);
+        list_add(u->list, u->n, copy_string(path));
 }
 
 /* -- files that the kernel opens for a program -- */
