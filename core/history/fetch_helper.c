@@ -213,9 +213,8 @@ static int set_refs(git_repository *git, git_remote *remote, const git_remote_ca
                 return r;
         pruning.update_tips = keep_deleted;
         pruning.payload = &(struct pruning){git, prefix};
-        r = git_remote_prune(remote, &pruning);
-        if (r == 0)
-                r = git_remote_update_tips(remote, callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
+        r = git_remote_prune(remote, &pruning)
+            ?: git_remote_update_tips(remote, callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
         return r == 0 && !*prefix ? copy_head(git, remote) : r;
 }
 
@@ -246,9 +245,8 @@ static int fetch(git_repository *git, const char *prefix)
         options.proxy_opts.type = GIT_PROXY_AUTO;
         fetching.on_network = true;
         if (r == 0)
-                r = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts, NULL);
-        if (r == 0)
-                r = git_remote_download(remote, refspecs.count ? &refspecs : NULL, &options);
+                r = git_remote_connect(remote, GIT_DIRECTION_FETCH, &options.callbacks, &options.proxy_opts, NULL)
+                    ?: git_remote_download(remote, refspecs.count ? &refspecs : NULL, &options);
         fetching.on_network = false;
         for (size_t i = 0; i < refspecs.count; i++)
                 free(refspecs.strings[i]);

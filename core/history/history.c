@@ -202,10 +202,8 @@ int history_commit(struct history *h, uint32_t number, struct commit *ret)
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
         const uint8_t *p;
-        int r = store_read(h->store, &t);
+        int r = store_read(h->store, &t) ?: get_commit(h, t, number, &b);
 
-        if (r == 0)
-                r = get_commit(h, t, number, &b);
         if (r < 0)
                 return r;
         p = b.data;
@@ -219,10 +217,8 @@ int history_commit(struct history *h, uint32_t number, struct commit *ret)
 int history_number(struct history *h, const git_oid *oid, uint32_t *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(h->store, &t);
+        int r = store_read(h->store, &t) ?: index_get_number(h, t, oid, ret);
 
-        if (r == 0)
-                r = index_get_number(h, t, oid, ret);
         return r == -ENOENT ? errorf(r, "%s has no commit %s", h->name, oid_text(oid)) : r;
 }
 
@@ -230,10 +226,8 @@ int history_parents(struct history *h, uint32_t number, uint32_t **ret_numbers, 
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_blob struct blob b = {0};
-        int r = store_read(h->store, &t);
+        int r = store_read(h->store, &t) ?: get_commit(h, t, number, &b);
 
-        if (r == 0)
-                r = get_commit(h, t, number, &b);
         if (r < 0)
                 return r;
         *ret_n = record_n_parents(SLICE(b.data, b.size));
@@ -270,8 +264,7 @@ int history_line(struct history *h, uint32_t tip, uint32_t **ret_numbers, size_t
         while (r == 0 && tip != COMMIT_NONE) {
                 cleanup_blob struct blob b = {0};
 
-                list_grow(list, n);
-                list[n++] = tip;
+                list_add(list, n, tip);
                 r = get_commit(h, t, tip, &b);
                 if (r == 0 && first_parent(&b) != COMMIT_NONE && first_parent(&b) >= tip)
                         r = errorf(-EIO, "commit number %u of %s is damaged in the index", tip, h->name); /* parents come first */

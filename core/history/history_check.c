@@ -61,9 +61,7 @@ static void check_config(struct ref_check *c, const char *url)
                 return;
         if (url && !c->look_only) {
                 git_repository_free(steal_pointer(c->git));
-                r = write_config(c, url);
-                if (r == 0)
-                        r = history_repository(c->history, &c->git);
+                r = write_config(c, url) ?: history_repository(c->history, &c->git);
                 mended = r == 0;
         }
         tell(c, mended, "%s/config does not say where the repository came from%s%s%s%s", c->history->path,

@@ -117,10 +117,9 @@ int history_copy_objects(git_repository *from, git_repository *to)
 {
         char from_path[PATH_SIZE], to_path[PATH_SIZE];
         cleanup_close int from_fd = -1, to_fd = -1;
-        int r = path_join(from_path, git_repository_commondir(from), "objects");
+        int r = path_join(from_path, git_repository_commondir(from), "objects")
+            ?: path_join(to_path, git_repository_commondir(to), "objects");
 
-        if (r == 0)
-                r = path_join(to_path, git_repository_commondir(to), "objects");
         if (r < 0)
                 return r;
         from_fd = open(from_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

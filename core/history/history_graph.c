@@ -30,8 +30,7 @@ static int parents_read(struct history *h, struct store_txn *t, struct parents *
 
                         if (parent >= p->n)
                                 return errorf(-EIO, "commit number %u of %s is damaged in the index", p->n, h->name);
-                        list_grow(p->list, p->n_list);
-                        p->list[p->n_list++] = parent;
+                        list_add(p->list, p->n_list, parent);
                 }
                 list_grow(p->begin, p->n + 1);
                 p->begin[++p->n] = (uint32_t)p->n_list;
@@ -125,10 +124,8 @@ int history_order(struct history *h, struct commit_order **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         cleanup_refs struct ref_list *refs = NULL;
-        int r = store_read(h->store, &t);
+        int r = store_read(h->store, &t) ?: history_refs_in(h, t, &refs);
 
-        if (r == 0)
-                r = history_refs_in(h, t, &refs);
         if (r < 0)
                 return r;
         pthread_mutex_lock(&h->lock);
@@ -160,8 +157,7 @@ static int look_further(struct history *h, struct descendants *d)
 
                         has = parent < d->n && d->has[parent];
                 }
-                list_grow(d->has, d->n);
-                d->has[d->n++] = has;
+                list_add(d->has, d->n, has);
         }
         return r;
 }

@@ -137,18 +137,15 @@ static int batch_write(struct history *h, struct batch *b)
         cleanup_txn struct store_txn *t = NULL;
         struct index_count count;
         int64_t now = now_seconds();
-        int r = store_write(h->store, &t);
+        int r = store_write(h->store, &t) ?: index_get_count(h, t, &count);
 
-        if (r == 0)
-                r = index_get_count(h, t, &count);
         for (size_t i = 0; r == 0 && i < b->n; i++)
                 r = put_commit(h, t, b->list[i], count.commits++, now);
         batch_clear(b);
         if (r < 0)
                 return r;
         count.generation++;
-        r = index_put_count(h, t, &count);
-        return r < 0 ? r : store_commit(steal_pointer(t));
+        return index_put_count(h, t, &count) ?: store_commit(steal_pointer(t));
 }
 
 /* Looks at a commit or a tag, and adds where it leads to. */
@@ -159,14 +156,10 @@ static int look_behind(git_repository *git, const git_oid *oid, git_oid **list, 
 
         if (r < 0)
                 return r == GIT_ENOTFOUND ? 0 : commit_error(oid);
-        for (unsigned i = 0; git_object_type(o) == GIT_OBJECT_COMMIT && i < git_commit_parentcount((git_commit *)o); i++) {
-                list_grow(*list, *n);
-                (*list)[(*n)++] = *git_commit_parent_id((git_commit *)o, i);
-        }
-        if (git_object_type(o) == GIT_OBJECT_TAG) {
-                list_grow(*list, *n);
-                (*list)[(*n)++] = *git_tag_target_id((git_tag *)o);
-        }
+        for (unsigned i = 0; git_object_type(o) == GIT_OBJECT_COMMIT && i < git_commit_parentcount((git_commit *)o); i++)
+                list_add(*list, *n, *git_commit_parent_id((git_commit *)o, i));
+        if (git_object_type(o) == GIT_OBJECT_TAG)
+                list_add(*list, *n, *git_tag_target_id((git_tag *)o));
         return 0;
 }
 
@@ -178,8 +171,7 @@ int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n_t
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < n_tips; i++) {
-                list_grow(list, n);
-                list[n++] = tips[i];
+                list_add(list, n, tips[i]);
                 while (r == 0 && n > 0) {
                         const git_oid oid = list[--n];
 
@@ -247,8 +239,7 @@ static void add_tip(struct tips *tips, git_reference *ref)
                 log_debug("%s is not on a commit: left out", name);
                 return;
         }
-        list_grow(tips->oids, tips->n);
-        tips->oids[tips->n++] = *git_object_id(commit);
+        list_add(tips->oids, tips->n, *git_object_id(commit));
         ref_list_add(tips->refs, kind, name + skip, COMMIT_NONE);
 }
 
@@ -266,10 +257,8 @@ static int collect_tips(struct history *h, git_repository *git, struct tips *ret
         }
         if (e != GIT_ITEROVER)
                 return errorf(-EIO, "cannot read the refs of %s: %s", h->path, git_error_text());
-        if (git_reference_name_to_id(&head, git, "HEAD") == 0) {
-                list_grow(ret->oids, ret->n);
-                ret->oids[ret->n++] = head;
-        }
+        if (git_reference_name_to_id(&head, git, "HEAD") == 0)
+                list_add(ret->oids, ret->n, head);
         return 0;
 }
 
@@ -391,10 +380,9 @@ static int write_refs(struct history *h, const struct ref_list *l)
         if (r < 0)
                 return r;
         count.generation++;
-        r = index_put_count(h, t, &count);
-        if (r == 0)
-                r = store_put(t, h->tables.refs, index_slice(&key), SLICE(b.data, b.size));
-        return r < 0 ? r : store_commit(steal_pointer(t));
+        return index_put_count(h, t, &count)
+            ?: store_put(t, h->tables.refs, index_slice(&key), SLICE(b.data, b.size))
+            ?: store_commit(steal_pointer(t));
 }
 
 static int begin_walk(struct history *h, git_repository *git, const struct tips *tips, const struct ref_list *old,
@@ -422,10 +410,8 @@ static int begin_walk(struct history *h, git_repository *git, const struct tips 
 static int read_old_list(struct history *h, struct ref_list **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(h->store, &t);
+        int r = store_read(h->store, &t) ?: ref_list_read(h, t, ret);
 
-        if (r == 0)
-                r = ref_list_read(h, t, ret);
         if (r == -EIO) { /* the list is made anew here */
                 log_warning("%s", error_message(r));
                 *ret = ref_list_new();
@@ -444,22 +430,15 @@ int history_index(struct history *h, git_repository *git, const struct progress 
 
         *ret_new = 0;
         if (r == 0)
-                r = collect_tips(h, git, &tips);
-        if (r == 0)
-                r = begin_walk(h, git, &tips, old, &walk);
-        if (r == 0)
-                r = index_commits(h, git, &tips, walk, p, ret_new);
-        if (r == 0)
-                r = number_refs(h, &tips);
-        if (r == 0)
-                r = keep_old_tips(h, git, old, tips.refs, &kept);
-        if (r == 0)
-                r = keep_old_head(h, git, old, &tips, &kept);
+                r = collect_tips(h, git, &tips)
+                    ?: begin_walk(h, git, &tips, old, &walk)
+                    ?: index_commits(h, git, &tips, walk, p, ret_new)
+                    ?: number_refs(h, &tips)
+                    ?: keep_old_tips(h, git, old, tips.refs, &kept)
+                    ?: keep_old_head(h, git, old, &tips, &kept);
         if (r == 0 && kept) { /* the list must have the new refs of ours */
                 tips_done(&tips);
-                r = collect_tips(h, git, &tips);
-                if (r == 0)
-                        r = number_refs(h, &tips);
+                r = collect_tips(h, git, &tips) ?: number_refs(h, &tips);
         }
         return r < 0 ? r : write_refs(h, tips.refs);
 }

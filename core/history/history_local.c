@@ -50,9 +50,8 @@ static int add_wanted(struct wants *w, git_repository *from, const char *name)
                 log_info("'%s' of %s is left out: it is broken", name, git_repository_path(from));
                 return 0;
         }
-        r = git_object_lookup(&object, from, git_reference_target(direct), GIT_OBJECT_ANY);
-        if (r == 0)
-                r = git_object_peel(&commit, object, GIT_OBJECT_COMMIT);
+        r = git_object_lookup(&object, from, git_reference_target(direct), GIT_OBJECT_ANY)
+            ?: git_object_peel(&commit, object, GIT_OBJECT_COMMIT);
         if (r == GIT_EPEEL || r == GIT_EINVALIDSPEC) {
                 log_info("'%s' of %s is left out: it is on no commit", name, git_repository_path(from));
                 return 0;
@@ -60,8 +59,7 @@ static int add_wanted(struct wants *w, git_repository *from, const char *name)
         if (r < 0)
                 return errorf(-EIO, "what %s of %s is on cannot be read: %s; 'git -C %s fsck' says more", name,
                               git_repository_path(from), git_error_text(), git_repository_path(from));
-        list_grow(w->list, w->n);
-        w->list[w->n++] = (struct wanted){.target = *git_reference_target(direct), .name = copy_string(name)};
+        list_add(w->list, w->n, (struct wanted){.target = *git_reference_target(direct), .name = copy_string(name)});
         return 0;
 }
 
@@ -171,9 +169,7 @@ static int want_object(git_repository *from, git_odb *here, const git_oid *oid, 
         while (r == 0 && git_object_type(o) == GIT_OBJECT_TAG) {
                 git_object *inner = NULL;
 
-                r = git_packbuilder_insert(pack, git_object_id(o), NULL);
-                if (r == 0)
-                        r = git_tag_target(&inner, (git_tag *)o);
+                r = git_packbuilder_insert(pack, git_object_id(o), NULL) ?: git_tag_target(&inner, (git_tag *)o);
                 git_object_free(o);
                 o = inner;
         }
@@ -278,14 +274,11 @@ static void tell_lacking(const struct objects *o, const char *from)
 int history_tell_lacking(git_repository *git, const char *url, const struct progress *p)
 {
         cleanup_objects struct objects o = {.from = git, .is_partial = true};
-        int r = git_repository_odb(&o.there, git);
+        int r = git_repository_odb(&o.there, git)
+            ?: git_revwalk_new(&o.walk, git)
+            ?: git_revwalk_push_glob(o.walk, "refs/*")
+            ?: take_commits(&o, p);
 
-        if (r == 0)
-                r = git_revwalk_new(&o.walk, git);
-        if (r == 0)
-                r = git_revwalk_push_glob(o.walk, "refs/*");
-        if (r == 0)
-                r = take_commits(&o, p);
         tell_lacking(&o, url);
         return r == GIT_EUSER ? errorf(-ECANCELED, "interrupted") : 0; /* damage is told by who reads it */
 }
@@ -302,23 +295,16 @@ static int pack_missing(git_repository *from, git_repository *to, const struct w
 {
         cleanup_objects struct objects o = {.from = from, .is_partial = history_is_partial(from)};
         char folder[PATH_SIZE];
-        int r = path_join(folder, git_repository_commondir(to), "objects/pack");
+        int r = path_join(folder, git_repository_commondir(to), "objects/pack") ?: make_dirs(folder, 0700);
 
-        if (r == 0)
-                r = make_dirs(folder, 0700);
         if (r < 0)
                 return r;
-        r = git_repository_odb(&o.there, from);
-        if (r == 0)
-                r = git_packbuilder_new(&o.pack, from);
-        if (r == 0)
-                r = git_packbuilder_set_callbacks(o.pack, on_pack, (void *)p);
-        if (r == 0)
-                r = git_revwalk_new(&o.walk, from);
-        if (r == 0)
-                r = begin_walk(&o, to, w);
-        if (r == 0)
-                r = take_commits(&o, p);
+        r = git_repository_odb(&o.there, from)
+            ?: git_packbuilder_new(&o.pack, from)
+            ?: git_packbuilder_set_callbacks(o.pack, on_pack, (void *)p)
+            ?: git_revwalk_new(&o.walk, from)
+            ?: begin_walk(&o, to, w)
+            ?: take_commits(&o, p);
         if (r == 0 && git_packbuilder_object_count(o.pack) > 0)
                 r = git_packbuilder_write(o.pack, folder, 0400, NULL, NULL);
         if (r < 0)
@@ -378,10 +364,8 @@ static int set_wanted(git_repository *to, const struct wants *w, const char *und
  * unborn. */
 static int set_refs(git_repository *to, const struct wants *w, const char *under)
 {
-        int r = delete_gone(to, w, under);
+        int r = delete_gone(to, w, under) ?: set_wanted(to, w, under);
 
-        if (r == 0)
-                r = set_wanted(to, w, under);
         if (r == 0 && !under && w->head)
                 r = git_repository_set_head(to, w->head);
         else if (r == 0 && !under && w->has_head_oid)
@@ -392,9 +376,6 @@ static int set_refs(git_repository *to, const struct wants *w, const char *under
 int history_fetch_local(git_repository *from, git_repository *to, const char *under, const struct progress *p)
 {
         cleanup_wants struct wants w = {.with_kept = under};
-        int r = collect_wants(from, &w);
 
-        if (r == 0)
-                r = pack_missing(from, to, &w, p);
-        return r < 0 ? r : set_refs(to, &w, under);
+        return collect_wants(from, &w) ?: pack_missing(from, to, &w, p) ?: set_refs(to, &w, under);
 }

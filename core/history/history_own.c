@@ -6,15 +6,12 @@ static int write_tree(git_repository *git, const struct history_root *root, git_
         cleanup_git_index git_index *index = NULL;
         git_index_entry file = {.path = root->file, .mode = GIT_FILEMODE_BLOB};
         git_oid tree;
-        int r = git_blob_create_from_buffer(&file.id, git, root->text.data, root->text.size);
 
-        if (r == 0)
-                r = git_index_new(&index);
-        if (r == 0)
-                r = git_index_add(index, &file);
-        if (r == 0)
-                r = git_index_write_tree_to(&tree, index, git);
-        return r == 0 ? git_tree_lookup(ret, git, &tree) : r;
+        return git_blob_create_from_buffer(&file.id, git, root->text.data, root->text.size)
+            ?: git_index_new(&index)
+            ?: git_index_add(index, &file)
+            ?: git_index_write_tree_to(&tree, index, git)
+            ?: git_tree_lookup(ret, git, &tree);
 }
 
 static int write_root(git_repository *git, const struct history_root *root, git_oid *ret)
@@ -27,11 +24,9 @@ static int write_root(git_repository *git, const struct history_root *root, git_
 
         snprintf(name, sizeof(name), "refs/tags/%s", root->tag);
         if (r == 0)
-                r = write_tree(git, root, &tree);
-        if (r == 0)
-                r = git_commit_create(ret, git, NULL, who, who, NULL, root->message, tree, 0, NULL);
-        if (r == 0)
-                r = git_reference_create(&ref, git, name, ret, 1, NULL);
+                r = write_tree(git, root, &tree)
+                    ?: git_commit_create(ret, git, NULL, who, who, NULL, root->message, tree, 0, NULL)
+                    ?: git_reference_create(&ref, git, name, ret, 1, NULL);
         return r < 0 ? errorf(git_errno(r), "cannot make a commit for %s: %s", root->tag, git_error_text()) : 0;
 }
 
@@ -41,13 +36,10 @@ int history_add_root(struct history *h, const struct history_root *root, uint32_
         cleanup_close int lock = -1;
         uint32_t fresh;
         git_oid commit;
-        int r = history_lock(h->repos_dir, h->name, NULL, &lock);
 
-        if (r == 0)
-                r = history_repository(h, &git);
-        if (r == 0)
-                r = write_root(git, root, &commit);
-        if (r == 0)
-                r = history_index(h, git, NULL, &fresh);
-        return r < 0 ? r : history_number(h, &commit, ret_number);
+        return history_lock(h->repos_dir, h->name, NULL, &lock)
+            ?: history_repository(h, &git)
+            ?: write_root(git, root, &commit)
+            ?: history_index(h, git, NULL, &fresh)
+            ?: history_number(h, &commit, ret_number);
 }

@@ -23,15 +23,14 @@ DEFINE_REFS(ref_list, ref_list_free)
 
 void ref_list_add(struct ref_list *l, enum ref_kind kind, const char *name, uint32_t commit)
 {
-        list_grow(l->list, l->n);
-        l->list[l->n++] = (struct ref){.kind = kind, .commit = commit, .name = copy_string(name)};
+        list_add(l->list, l->n, (struct ref){.kind = kind, .commit = commit, .name = copy_string(name)});
 }
 
 static int compare_refs(const void *a, const void *b)
 {
         const struct ref *x = a, *y = b;
 
-        return x->kind != y->kind ? (int)x->kind - (int)y->kind : strcmp(x->name, y->name);
+        return ORDER(x->kind, y->kind) ?: strcmp(x->name, y->name);
 }
 
 void ref_list_sort(struct ref_list *l)
@@ -87,10 +86,8 @@ int ref_list_read(struct history *h, struct store_txn *t, struct ref_list **ret)
         cleanup_refs struct ref_list *l = ref_list_new();
         struct index_key key = index_key(h, "list", 4);
         cleanup_blob struct blob b = {0};
-        int r = store_get(t, h->tables.refs, index_slice(&key), &b);
+        int r = store_get(t, h->tables.refs, index_slice(&key), &b) ?: ref_list_decode(SLICE(b.data, b.size), l);
 
-        if (r == 0)
-                r = ref_list_decode(SLICE(b.data, b.size), l);
         if (r == -EBADMSG)
                 return errorf(-EIO, "the list of refs of %s is damaged in the index; 'solverfs solver update' makes it anew",
                               h->name);
@@ -125,9 +122,8 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 int history_refs(struct history *h, struct ref_list **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        int r = store_read(h->store, &t);
 
-        return r < 0 ? r : history_refs_in(h, t, ret);
+        return store_read(h->store, &t) ?: history_refs_in(h, t, ret);
 }
 
 int history_head(struct history *h, uint32_t *ret)

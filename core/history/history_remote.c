@@ -146,10 +146,8 @@ static int helper_end(struct helper *h)
 int history_fetch_remote(const struct remote_fetch *q)
 {
         cleanup_helper struct helper h = {.request = q, .life = -1, .reports = -1, .what = "connecting"};
-        int r = progress_step(q->progress, h.what, 0, 0);
+        int r = progress_step(q->progress, h.what, 0, 0) ?: helper_start(&h);
 
-        if (r == 0)
-                r = helper_start(&h);
         if (r < 0)
                 return r;
         r = follow(&h);

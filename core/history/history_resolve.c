@@ -64,9 +64,7 @@ static int resolve_by_index(struct history *h, const char *revision, size_t leng
                 return r;
         if (length == GIT_OID_HEXSZ && oid_parse(revision, &oid) == 0) /* a full sha is one, whatever the names of refs */
                 return index_get_number(h, t, &oid, ret);
-        r = history_refs_in(h, t, &l);
-        if (r == 0)
-                r = commit_of_ref(l, revision, ret);
+        r = history_refs_in(h, t, &l) ?: commit_of_ref(l, revision, ret);
         if (r == -ENOENT && length >= PREFIX_MIN && length < GIT_OID_HEXSZ)
                 r = resolve_prefix(h, t, revision, length, ret);
         return r;
@@ -124,10 +122,8 @@ static int resolve_by_git(struct history *h, const char *revision, uint32_t *ret
         char text[REVISION_MAX + GIT_OID_HEXSZ];
         cleanup_handle struct handle handle = {0};
         cleanup_git_object git_object *object = NULL, *commit = NULL;
-        int r = as_indexed(h, revision, text);
+        int r = as_indexed(h, revision, text) ?: history_handle(h, &handle);
 
-        if (r == 0)
-                r = history_handle(h, &handle);
         if (r < 0)
                 return r;
         git_error_clear();

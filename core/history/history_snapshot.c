@@ -176,11 +176,9 @@ static int write_commit(git_repository *to, const git_oid *tree_id, git_commit *
         int r;
 
         buffer_addf(&message, "Snapshot of %s\n", dir);
-        r = git_signature_now(&who, "solverfs snapshot", "snapshot@solverfs.invalid");
-        if (r == 0)
-                r = git_tree_lookup(&tree, to, tree_id);
-        if (r == 0)
-                r = git_commit_create(ret, to, NULL, who, who, NULL, message.data, tree, parent ? 1 : 0, parents);
+        r = git_signature_now(&who, "solverfs snapshot", "snapshot@solverfs.invalid")
+            ?: git_tree_lookup(&tree, to, tree_id)
+            ?: git_commit_create(ret, to, NULL, who, who, NULL, message.data, tree, parent ? 1 : 0, parents);
         return r < 0 ? errorf(git_errno(r), "cannot store the snapshot: %s", git_error_text()) : 0;
 }
 
@@ -279,8 +277,8 @@ static int take_snapshot(struct history *h, git_repository *from, git_repository
         }
         if (request->name && was_taken(to, request->name, &tree, parent, ret))
                 return 0;
-        r = write_commit(to, &tree, parent, git_repository_workdir(from), ret);
-        return r < 0 ? r : write_ref(to, ret, request->name);
+        return write_commit(to, &tree, parent, git_repository_workdir(from), ret)
+            ?: write_ref(to, ret, request->name);
 }
 
 int history_snapshot(struct history *h, const struct snapshot_request *request, uint32_t *ret_number)
@@ -292,16 +290,12 @@ int history_snapshot(struct history *h, const struct snapshot_request *request, 
         int r = request->name ? check_name(request->name) : 0;
 
         if (r == 0)
-                r = history_lock(h->repos_dir, h->name, NULL, &lock);
-        if (r == 0)
-                r = history_repository(h, &to);
+                r = history_lock(h->repos_dir, h->name, NULL, &lock) ?: history_repository(h, &to);
         if (r == 0 && request->name)
                 r = check_name_is_free(h, to, request->name);
         if (r == 0)
-                r = open_tree(request->dir, &from);
-        if (r == 0)
-                r = take_snapshot(h, from, to, request, &commit);
-        if (r == 0)
-                r = history_index(h, to, NULL, &fresh);
+                r = open_tree(request->dir, &from)
+                    ?: take_snapshot(h, from, to, request, &commit)
+                    ?: history_index(h, to, NULL, &fresh);
         return r < 0 ? r : history_number(h, &commit, ret_number);
 }

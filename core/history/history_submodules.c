@@ -31,13 +31,11 @@ int history_fetch_submodule(struct history *h, const char *path, const char *url
 {
         cleanup_git_repository git_repository *git = NULL;
         cleanup_close int lock = -1;
-        int r = progress_step(p, "fetching a submodule", 0, 0);
 
-        if (r == 0)
-                r = history_lock(h->repos_dir, h->name, p, &lock);
-        if (r == 0)
-                r = history_repository(h, &git);
-        return r < 0 ? r : fetch_into(h, git, path, url, lock, p);
+        return progress_step(p, "fetching a submodule", 0, 0)
+            ?: history_lock(h->repos_dir, h->name, p, &lock)
+            ?: history_repository(h, &git)
+            ?: fetch_into(h, git, path, url, lock, p);
 }
 
 bool history_holds(struct history *h, const char *commit)
@@ -149,10 +147,8 @@ int history_submodules(struct history *h, const char *base, history_submodule_fn
         cleanup_git_repository git_repository *git = NULL;
         cleanup_refs struct ref_list *l = NULL;
         struct commit c;
-        int r = history_repository(h, &git);
+        int r = history_repository(h, &git) ?: history_refs(h, &l);
 
-        if (r == 0)
-                r = history_refs(h, &l);
         if (r == 0 && l->head != COMMIT_NONE && history_commit(h, l->head, &c) == 0)
                 r = in_commit(git, &c.oid, base, fn, user);
         for (size_t i = 0; r == 0 && i < l->n; i++)

@@ -139,9 +139,7 @@ static int commit_diff(git_repository *git, git_commit *c, git_diff **ret)
         options.max_size = TEXT_MAX;
         find.flags = GIT_DIFF_FIND_RENAMES | GIT_DIFF_FIND_EXACT_MATCH_ONLY; /* by ids alone: reads no content, and all versions of git agree */
         find.rename_limit = RENAMES_MAX;
-        r = git_diff_tree_to_tree(ret, git, old, new, &options);
-        if (r == 0)
-                r = git_diff_find_similar(*ret, &find);
+        r = git_diff_tree_to_tree(ret, git, old, new, &options) ?: git_diff_find_similar(*ret, &find);
         return r < 0 ? errorf(-EIO, "the changes of commit %s cannot be read: %s", oid_text(git_commit_id(c)), git_error_text()) : 0;
 }
 
@@ -189,12 +187,10 @@ int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *u
         cleanup_handle struct handle handle = {0};
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_diff git_diff *diff = NULL;
-        int r = history_handle(h, &handle);
+        int r = history_handle(h, &handle)
+            ?: history_object(h, handle.git, number, &c)
+            ?: commit_diff(handle.git, c, &diff);
 
-        if (r == 0)
-                r = history_object(h, handle.git, number, &c);
-        if (r == 0)
-                r = commit_diff(handle.git, c, &diff);
         for (size_t i = 0; r == 0 && i < git_diff_num_deltas(diff); i++)
                 r = each_hunk(handle.git, diff, i, fn, user);
         return r;
@@ -206,12 +202,10 @@ int history_patch(struct history *h, uint32_t number, struct buffer *ret)
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_diff git_diff *diff = NULL;
         git_buf patch = {0};
-        int r = history_handle(h, &handle);
+        int r = history_handle(h, &handle)
+            ?: history_object(h, handle.git, number, &c)
+            ?: commit_diff(handle.git, c, &diff);
 
-        if (r == 0)
-                r = history_object(h, handle.git, number, &c);
-        if (r == 0)
-                r = commit_diff(handle.git, c, &diff);
         if (r == 0 && git_diff_to_buf(&patch, diff, GIT_DIFF_FORMAT_PATCH) < 0)
                 r = errorf(-EIO, "the changes of commit %s cannot be read: %s", oid_text(git_commit_id(c)), git_error_text());
         buffer_add(ret, patch.ptr, patch.size);
@@ -240,14 +234,11 @@ int history_files(struct history *h, uint32_t number, history_file_fn fn, void *
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
         size_t left = MEMORY_MAX;
-        int r = history_handle(h, &handle);
+        int r = history_handle(h, &handle)
+            ?: history_object(h, handle.git, number, &c)
+            ?: commit_tree(c, &tree)
+            ?: weigh_trees(handle.git, NULL, tree, 0, 0, &left);
 
-        if (r == 0)
-                r = history_object(h, handle.git, number, &c);
-        if (r == 0)
-                r = commit_tree(c, &tree);
-        if (r == 0)
-                r = weigh_trees(handle.git, NULL, tree, 0, 0, &left);
         if (r == 0 && git_tree_walk(tree, GIT_TREEWALK_PRE, walk_entry, &(struct file_call){fn, user}) < 0)
                 r = errorf(-EIO, "the files of commit %s cannot be read: %s", oid_text(git_commit_id(c)), git_error_text());
         return r;
@@ -258,10 +249,8 @@ int history_text(struct history *h, uint32_t number, enum commit_text which, str
         cleanup_handle struct handle handle = {0};
         cleanup_git_commit git_commit *c = NULL;
         const git_signature *author;
-        int r = history_handle(h, &handle);
+        int r = history_handle(h, &handle) ?: history_object(h, handle.git, number, &c);
 
-        if (r == 0)
-                r = history_object(h, handle.git, number, &c);
         if (r < 0)
                 return r;
         switch (which) {

@@ -57,13 +57,10 @@ int history_make_bare(const char *path, const char *url, git_repository **ret)
         int r;
 
         options.flags = GIT_REPOSITORY_INIT_BARE; /* no templates: no hooks */
-        r = git_repository_init_ext(ret, path, &options);
-        if (r == 0)
-                r = git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES);
-        if (r == 0)
-                r = git_remote_add_fetch(*ret, "origin", FETCH_TAGS);
-        if (r == 0)
-                r = git_repository_config(&config, *ret);
+        r = git_repository_init_ext(ret, path, &options)
+            ?: git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES)
+            ?: git_remote_add_fetch(*ret, "origin", FETCH_TAGS)
+            ?: git_repository_config(&config, *ret);
         if (r == 0) /* so that a person's `git gc` here prunes nothing */
                 r = git_config_set_string(config, "gc.pruneExpire", "never");
         return r < 0 ? errorf(git_errno(r), "cannot make the repository %s: %s", path, git_error_text()) : 0;
@@ -90,9 +87,7 @@ static int clone_into(const char *path, git_repository *local, struct remote_fet
         if (copied < 0) {
                 log_info("%s is fetched, as its objects cannot be copied: %s", q->url, error_message(copied));
                 git_repository_free(steal_pointer(git));
-                r = empty_folder(path);
-                if (r == 0)
-                        r = history_make_bare(path, q->url, &git);
+                r = empty_folder(path) ?: history_make_bare(path, q->url, &git);
         }
         q->git = git;
         if (r == 0)
@@ -166,10 +161,8 @@ static int make_repository(const char *repos_dir, const char *name, git_reposito
         cleanup_free char *path = format_string("%s/%s.git", repos_dir, name), *part = format_string("%s/%s.part", repos_dir, name);
         cleanup_git_repository git_repository *git = NULL;
         cleanup_close int lock = -1;
-        int r = make_dirs(repos_dir, 0700);
+        int r = make_dirs(repos_dir, 0700) ?: history_lock(repos_dir, name, p, &lock);
 
-        if (r == 0)
-                r = history_lock(repos_dir, name, p, &lock);
         if (r < 0)
                 return r;
         if (access(path, F_OK) == 0)
@@ -230,10 +223,8 @@ int history_update(struct history *h, const char *url, bool index_only, const st
         cleanup_git_repository git_repository *git = NULL;
         cleanup_git_remote git_remote *remote = NULL;
         cleanup_close int lock = -1;
-        int r = history_lock(h->repos_dir, h->name, p, &lock);
+        int r = history_lock(h->repos_dir, h->name, p, &lock) ?: history_repository(h, &git);
 
-        if (r == 0)
-                r = history_repository(h, &git);
         if (r == 0 && !index_only && git_remote_lookup(&remote, git, "origin") < 0)
                 r = errorf(-EINVAL, "%s does not say where it came from: it has no remote 'origin'", h->path);
         if (r == 0 && url && remote && strcmp(url, git_remote_url(remote) ?: "") != 0 && git_remote_set_url(git, "origin", url) < 0)
