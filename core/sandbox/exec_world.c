@@ -131,9 +131,7 @@ int world_make(const struct order *order)
 
         if (order->head->memory > 0)
                 snprintf(size, sizeof(size), "mode=1777,size=%llu", (unsigned long long)order->head->memory);
-        r = mount_scratch(order->runs_scratch);
-        if (r == 0)
-                r = hide_runs(order->head);
+        r = mount_scratch(order->runs_scratch) ?: hide_runs(order->head);
         if (r < 0)
                 return r;
         return mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, size) < 0 ? -errno : 0;

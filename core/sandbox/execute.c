@@ -24,11 +24,7 @@ int execute(const struct execute_request *q, struct execute_result *ret)
 
         assert(q->argv && q->argv[0] && q->scratch && q->n_loans <= EXEC_LOANS_MOST);
         if (r == 0)
-                r = fault_at("execute.start");
-        if (r == 0)
-                r = keeper_open(q, NULL, &k);
-        if (r == 0)
-                r = run(k, &x, ret);
+                r = fault_at("execute.start") ?: keeper_open(q, NULL, &k) ?: run(k, &x, ret);
         keeper_close(k);
         for (size_t i = 0; i < q->n_loans; i++) { /* a helper that was killed could not */
                 core_unlock(q->loans[i].lock, CORE_MOVES);

@@ -452,9 +452,8 @@ static int make_result(struct execution *x, struct execute_result *ret)
                 r.guessed = false;
         }
         r.doubt = doubt_of(x, &r);
-        k = capture_finish(&x->out_capture, &r.out, &r.out_cut);
-        if (k == 0)
-                k = capture_finish(&x->err_capture, &r.err, &r.err_cut);
+        k = capture_finish(&x->out_capture, &r.out, &r.out_cut)
+            ?: capture_finish(&x->err_capture, &r.err, &r.err_cut);
         if (k < 0) {
                 execute_result_done(&r);
                 return k;

@@ -79,12 +79,10 @@ static int start(struct keeper *k, const struct execute_request *like, const cha
         cleanup(strings_freep) char **sandboxed = NULL;
         char helper[PATH_SIZE];
         char *bare[] = {helper, NULL};
-        int r = sandbox_lease(like->slot, &k->uid, &k->lease);
+        int r = sandbox_lease(like->slot, &k->uid, &k->lease)
+            ?: write_wire(k)
+            ?: helper_path("solverfs-exec", "core/sandbox", "SOLVERFS_EXEC", helper);
 
-        if (r == 0)
-                r = write_wire(k);
-        if (r == 0)
-                r = helper_path("solverfs-exec", "core/sandbox", "SOLVERFS_EXEC", helper);
         if (r == 0 && k->inside)
                 r = sandbox_arguments(like, runs, helper, &sandboxed);
         if (r == 0)

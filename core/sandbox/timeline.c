@@ -6,8 +6,7 @@ void timeline_add(struct timeline *t, uint64_t ns, uint64_t amount)
 {
         if (t->n >= TIMELINE_MOST)
                 return;
-        list_grow(t->list, t->n);
-        t->list[t->n++] = (struct timeline_point){ns, amount};
+        list_add(t->list, t->n, (struct timeline_point){ns, amount});
 }
 
 /* The first point at or after the time with at least the amount; t->n if there is none. */
