@@ -176,19 +176,12 @@ static int drop_leftovers(struct collecting *c)
         /* `solver add` holds this lock: the repository exists before the config names it. */
         int r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
 
-        if (r == 0) {
-                r = drop_leftovers_in(c, "repos", why_repository);
-                if (r == 0)
-                        r = drop_leftovers_in(c, "work", why_worktrees);
-        }
+        if (r == 0)
+                r = drop_leftovers_in(c, "repos", why_repository) ?: drop_leftovers_in(c, "work", why_worktrees);
         if (r == 0 || r == -EAGAIN)
                 r = drop_leftovers_in(c, ".", why_set_aside);
         if (r == 0)
-                r = drop_leftovers_in(c, "scratch", why_scratch);
-        if (r == 0)
-                r = drop_scrambled(c);
-        if (r == 0)
-                r = drop_cases(c);
+                r = drop_leftovers_in(c, "scratch", why_scratch) ?: drop_scrambled(c) ?: drop_cases(c);
         if (r == 0 && !c->plan->dry_run)
                 leftovers_sweep(workspace_dir(c->workspace));
         return r;
@@ -294,8 +287,7 @@ static int note_program(void *user, const char *, const struct digest *id, const
 
         if (!id)
                 return 0;
-        list_grow(c->programs, c->n_programs);
-        c->programs[c->n_programs++] = (struct kept_program){*id, (uint64_t)st->st_size, INT64_MIN, st->st_mtime};
+        list_add(c->programs, c->n_programs, (struct kept_program){*id, (uint64_t)st->st_size, INT64_MIN, st->st_mtime});
         c->freed->programs.left += (uint64_t)st->st_size;
         return 0;
 }

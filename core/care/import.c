@@ -306,7 +306,6 @@ static int put_run(const struct importing *i, struct store_txn *t, const struct 
         cleanup(fact_unrefp) struct fact *f = fact_of(i, run, info);
         cleanup_buffer struct buffer encoded = {0};
         uint8_t run_of[RUN_KEY_SIZE], key[FACT_KEY_SIZE];
-        int r;
 
         run_key_of(&i->program, &cell, run_of);
         fact_key(run_of, &f->limits, key);
@@ -316,10 +315,9 @@ static int put_run(const struct importing *i, struct store_txn *t, const struct 
                 return 0;
         }
         i->report->imported++;
-        r = fact_encode(f, &encoded);
-        if (r == 0)
-                r = store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(encoded.data, encoded.size));
-        return r < 0 ? r : fact_note(t, &(struct noted_fact){.cell = &cell, .commit = i->commit, .key = SLICE(key, sizeof(key)), .fact = f});
+        return fact_encode(f, &encoded)
+            ?: store_put(t, TABLE_FACTS, SLICE(key, sizeof(key)), SLICE(encoded.data, encoded.size))
+            ?: fact_note(t, &(struct noted_fact){.cell = &cell, .commit = i->commit, .key = SLICE(key, sizeof(key)), .fact = f});
 }
 
 static int put_all(void *user, struct store_txn *t)
@@ -366,16 +364,12 @@ int import_benchexec(struct workspace *w, const struct benchexec_results *result
         cleanup(names_done) struct names names = {0};
         struct importing i = {.workspace = w, .results = results, .request = request, .report = ret, .cases = cases, .now = now_seconds()};
         struct commit commit = {0};
-        int r = machine_of(results, request, &ret->machine);
+        int r = machine_of(results, request, &ret->machine)
+            ?: names_read(w, &names)
+            ?: match_cases(&i, &names)
+            ?: history_commit(request->solver->history, request->commit, &commit)
+            ?: machine_source(request->solver, request->commit, &i.source);
 
-        if (r == 0)
-                r = names_read(w, &names);
-        if (r == 0)
-                r = match_cases(&i, &names);
-        if (r == 0)
-                r = history_commit(request->solver->history, request->commit, &commit);
-        if (r == 0)
-                r = machine_source(request->solver, request->commit, &i.source);
         if (r == 0) {
                 i.commit = commit.oid;
                 machine_unknown_program(ret->machine, &i.source, &i.program);

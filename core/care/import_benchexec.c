@@ -300,8 +300,7 @@ static void end_run(struct reading *d)
                 refuse(d, "the run of '%.200s' has no %s", run->name, d->has_wall ? "cputime" : "walltime");
                 return;
         }
-        list_grow(d->to->runs, d->to->n_runs);
-        d->to->runs[d->to->n_runs++] = *run;
+        list_add(d->to->runs, d->to->n_runs, *run);
         *run = (struct benchexec_run){0};
 }
 

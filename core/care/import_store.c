@@ -83,9 +83,8 @@ static int take_case(const struct import *i, uint32_t theirs)
                 i->report->known_cases++;
                 return take_status(i, info, ours->id);
         }
-        r = cases_open_bytes(workspace_cases(i->source->there), info, &fd, path);
-        if (r == 0)
-                r = cases_add(workspace_cases(i->source->here), info->name, fd, &id, &is_new);
+        r = cases_open_bytes(workspace_cases(i->source->there), info, &fd, path)
+            ?: cases_add(workspace_cases(i->source->here), info->name, fd, &id, &is_new);
         if (r == -EEXIST)
                 r = add_renamed(i, info, fd, &id);
         if (r < 0)
@@ -100,11 +99,8 @@ static int take_cases(const struct import *i)
         size_t n = 0;
         int r = cases_list(workspace_cases(i->source->there), &ids, &n);
 
-        for (size_t k = 0; k < n && r == 0; k++) {
-                r = progress_step(i->source->progress, "import cases", k, n);
-                if (r == 0)
-                        r = take_case(i, ids[k]);
-        }
+        for (size_t k = 0; k < n && r == 0; k++)
+                r = progress_step(i->source->progress, "import cases", k, n) ?: take_case(i, ids[k]);
         return r;
 }
 
@@ -132,10 +128,9 @@ static int take_setting(const struct import *i, struct view v)
         cleanup(solver_unrefp) struct solver *theirs = NULL, *ours = NULL;
         char name[VIEW_NAME_SIZE];
         uint32_t number;
-        int r = workspace_solver_by_number(i->source->there, v.solver, &theirs);
+        int r = workspace_solver_by_number(i->source->there, v.solver, &theirs)
+            ?: workspace_solver(i->source->here, theirs->recipe->name, &ours);
 
-        if (r == 0)
-                r = workspace_solver(i->source->here, theirs->recipe->name, &ours);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         v.solver = ours->number;
@@ -164,11 +159,9 @@ static int take_scrambled(const struct import *i)
         size_t n = 0;
         int r = scrambled_list(i->source->there, NULL, &list, &n);
 
-        for (size_t k = 0; k < n && r == 0; k++) {
-                r = progress_step(i->source->progress, "import scrambled inputs", k, n);
-                if (r == 0)
-                        r = take_scrambled_input(i, &list[k]);
-        }
+        for (size_t k = 0; k < n && r == 0; k++)
+                r = progress_step(i->source->progress, "import scrambled inputs", k, n)
+                    ?: take_scrambled_input(i, &list[k]);
         return r < 0 || n == 0 ? r : take_settings(i);
 }
 
@@ -184,9 +177,8 @@ static int translate_set(const struct import *i, const struct case_set *theirs, 
         for (size_t k = 0; k < theirs->n && r == 0; k++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
 
-                r = cases_get(workspace_cases(i->source->there), theirs->ids[k], &info);
-                if (r == 0)
-                        r = cases_find_same(workspace_cases(i->source->here), info, &ours);
+                r = cases_get(workspace_cases(i->source->there), theirs->ids[k], &info)
+                    ?: cases_find_same(workspace_cases(i->source->here), info, &ours);
                 if (r == 0 && case_is_there(ours))
                         ids[n++] = ours->id;
                 if (r == -ENOENT) /* the case was removed there */
@@ -214,10 +206,8 @@ static int take_set(const struct import *i, const char *name)
         cleanup(case_set_unrefp) struct case_set *theirs = NULL, *ours = NULL;
         cleanup_free uint32_t *ids = NULL;
         size_t n = 0, added = 0;
-        int r = sets_get(workspace_sets(i->source->there), name, &theirs);
+        int r = sets_get(workspace_sets(i->source->there), name, &theirs) ?: translate_set(i, theirs, &ids, &n);
 
-        if (r == 0)
-                r = translate_set(i, theirs, &ids, &n);
         if (r < 0)
                 return r;
         r = sets_get(workspace_sets(i->source->here), name, &ours);
@@ -296,9 +286,7 @@ static int add_row(void *user, struct slice key, struct slice value)
         buffer_add(&c->from, key.data, key.size);
         if (c->n == CHUNK || c->bytes > CHUNK_SIZE)
                 return 1;
-        list_grow(c->list, c->n);
-        row = &c->list[c->n++];
-        *row = (struct row){0};
+        row = list_add(c->list, c->n, (struct row){0});
         buffer_add(&row->key, key.data, key.size);
         buffer_add(&row->value, value.data, value.size);
         c->bytes += value.size;
@@ -316,10 +304,9 @@ static int take_table(struct import *i, enum table table, const char *what, int 
         while (more == 1) {
                 cleanup(chunk_done) struct chunk c = {.import = i, .table = table, .counted = *i->report};
                 cleanup_txn struct store_txn *t = NULL;
-                int r = progress_step(i->source->progress, what, done, 0);
+                int r = progress_step(i->source->progress, what, done, 0)
+                    ?: store_read(workspace_store(i->source->there), &t);
 
-                if (r == 0)
-                        r = store_read(workspace_store(i->source->there), &t);
                 if (r == 0)
                         r = more = store_each(t, table, SLICE("", 0), SLICE(from.data ?: "", from.size), true, add_row, &c);
                 t = store_end(t);
@@ -349,8 +336,7 @@ static void see_program(struct import *i, const char *machine, const struct row 
                         return;
                 else if (i->n_seen - k > 8)
                         break;
-        list_grow(i->seen, i->n_seen);
-        i->seen[i->n_seen++] = (struct seen){copy_string(machine), program};
+        list_add(i->seen, i->n_seen, (struct seen){copy_string(machine), program});
 }
 
 /* Finds this store's cell from run.json. */
@@ -364,9 +350,8 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         if (r == 0)
                 r = oid_parse(json_text(j, "commit", ""), &row->commit) == 0 ? 0 : -ENOENT;
         if (r == 0)
-                r = history_number(row->cell.solver->history, &row->commit, &row->cell.commit);
-        if (r == 0)
-                r = machine_source(row->cell.solver, row->cell.commit, &row->source);
+                r = history_number(row->cell.solver->history, &row->commit, &row->cell.commit)
+                    ?: machine_source(row->cell.solver, row->cell.commit, &row->source);
         if (r < 0) {
                 row->cell.solver = solver_unref(row->cell.solver);
                 return r == -ENOENT ? source_note_missing(i->source, json_text(j, "solver", "")) : r;
@@ -538,19 +523,15 @@ static int prepare_build(struct import *i, struct row *row)
 int import_cases(struct store_source *source, struct store_import *ret)
 {
         const struct import i = {.source = source, .report = ret};
-        int r = take_cases(&i);
 
-        if (r == 0)
-                r = take_scrambled(&i);
-        return r < 0 ? r : take_sets(&i);
+        return take_cases(&i) ?: take_scrambled(&i) ?: take_sets(&i);
 }
 
 int import_results(struct store_source *source, struct store_import *ret)
 {
         cleanup(import_done) struct import i = {.source = source, .report = ret};
-        int r = take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts);
 
-        if (r == 0)
-                r = take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts);
-        return r < 0 ? r : take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
+        return take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
+            ?: take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts)
+            ?: take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
 }
