@@ -70,9 +70,7 @@ int command_with_scratch_store(int (*fn)(void *user), void *user)
         common.workspace = NULL;
         common.solver = NULL;
         common.engine = NULL;
-        r = workspace_create(dir);
-        if (r == 0)
-                r = workspace_open(dir, 0, &common.workspace);
+        r = workspace_create(dir) ?: workspace_open(dir, 0, &common.workspace);
         if (r == 0)
                 workspace_set_wait(common.workspace, common.wait_ns);
         status = r < 0 ? fail(r) : fn(user);

@@ -84,8 +84,7 @@ static unsigned choice_of(const char *what, const char *text, const char *words)
 
 void words_add(struct words *w, char *word)
 {
-        list_grow(w->list, w->n);
-        w->list[w->n++] = word;
+        list_add(w->list, w->n, word);
         list_grow(w->list, w->n);
         w->list[w->n] = NULL;
 }

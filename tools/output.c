@@ -596,9 +596,9 @@ void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t lea
 
 void progress_clear(void)
 {
-        pthread_mutex_lock(&out.lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&out.lock);
+
         erase_locked();
-        pthread_mutex_unlock(&out.lock);
 }
 
 void output_tell(void *user, const char *what, uint64_t done, uint64_t total)

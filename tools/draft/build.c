@@ -80,9 +80,7 @@ git_tree *draft_commit_tree(struct draft *d, uint32_t commit)
         int r;
 
         command_must(history_commit(common.solver->history, commit, &known));
-        r = git_commit_lookup(&c, d->git, &known.oid);
-        if (r == 0)
-                r = git_commit_tree(&tree, c);
+        r = git_commit_lookup(&c, d->git, &known.oid) ?: git_commit_tree(&tree, c);
         command_must(r < 0 ? errorf(git_errno(r), "cannot read the tree of %s: %s", oid_text(&known.oid), git_error_text()) : 0);
         return tree;
 }
@@ -133,9 +131,7 @@ void draft_fetch_submodules(struct draft *d)
                 return;
         attempt_text(NULL, d->keys.submodules, &text);
         use_recipe(&text);
-        r = check_submodules(d);
-        if (r == 0)
-                r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
+        r = check_submodules(d) ?: workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
         progress_clear();
         if (r == -ECANCELED || r == -EINTR)
                 command_must(r);

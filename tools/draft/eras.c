@@ -38,10 +38,8 @@ static void find_eras(struct draft *d, const struct way *way, struct era_list *r
                 if (ret->n == 0 || !oid_equal(git_tree_id(tree), &before)) /* an equal tree has the same way */
                         name = way_kept(d->git, tree, way);
                 before = *git_tree_id(tree);
-                if (name && (ret->n == 0 || strcmp(ret->list[ret->n - 1].name, name) != 0)) {
-                        list_grow(ret->list, ret->n);
-                        ret->list[ret->n++] = (struct era){.name = steal_pointer(name)};
-                }
+                if (name && (ret->n == 0 || strcmp(ret->list[ret->n - 1].name, name) != 0))
+                        list_add(ret->list, ret->n, (struct era){.name = steal_pointer(name)});
                 ret->list[ret->n - 1].last = line[i];
         }
         progress_clear();

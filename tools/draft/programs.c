@@ -87,8 +87,7 @@ void made_list_read(const char *archive, const git_tree *tree, const char *folde
                 if (!*path || !draft_name_is_plain(path) || archive_entry_filetype(e) != AE_IFREG ||
                     git_tree_entry_bypath(&committed, tree, path) == 0 || !copy_program(a, host))
                         continue;
-                list_grow(ret->list, ret->n);
-                ret->list[ret->n++] = (struct made){.path = copy_string(path), .host = steal_pointer(host), .is_library = is_library(path)};
+                list_add(ret->list, ret->n, (struct made){.path = copy_string(path), .host = steal_pointer(host), .is_library = is_library(path)});
         }
         if (r != ARCHIVE_EOF)
                 refuse(a);

@@ -75,8 +75,7 @@ static void add_way(struct looking *f, const git_tree *tree, const char *folder,
                 makefile_variables(f->git, f->root, tree, folder, e, &w.variables);
         if (!f->names_only)
                 switches_find(f->git, tree, s->system, e, &w.switches);
-        list_grow(f->ways.list, f->ways.n);
-        f->ways.list[f->ways.n++] = w;
+        list_add(f->ways.list, f->ways.n, w);
 }
 
 static bool has_system(const struct way_list *l, size_t from, enum build_system system)

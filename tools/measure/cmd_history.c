@@ -96,8 +96,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
 
 static void add_want(struct recording *o, size_t at, size_t test, unsigned seed)
 {
-        list_grow(o->wants, o->n_wants);
-        o->wants[o->n_wants++] = (struct want){at, test, seed};
+        list_add(o->wants, o->n_wants, (struct want){at, test, seed});
 }
 
 static int compare_wants(const void *a, const void *b)

@@ -89,10 +89,8 @@ static void list_one(const char *name)
         static const struct column columns[] = {{"PORTFOLIO", 20}, {"ARMS", 5, true}, {"TIMEOUT", 8, true}, {"LEARNED", 8, true}, {0}};
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial_list struct trial_list trials = {0};
-        int r = portfolio_open(common.workspace, name, &p);
+        int r = portfolio_open(common.workspace, name, &p) ?: trials_read(common.workspace, p, 0, &trials);
 
-        if (r == 0)
-                r = trials_read(common.workspace, p, 0, &trials);
         if (r < 0) {
                 command_worse(fail_usage(r));
                 return;

@@ -91,9 +91,7 @@ static int rewrite_fact(struct slice, struct slice old, struct buffer *ret)
         if (buffer_error(&with_both) < 0)
                 return -ENOMEM;
         with_both.data[0] = FACT_VERSION;
-        r = fact_decode(SLICE(with_both.data, with_both.size), false, &f);
-        if (r == 0)
-                r = judge_anew(f);
+        r = fact_decode(SLICE(with_both.data, with_both.size), false, &f) ?: judge_anew(f);
         return r < 0 ? r : fact_encode(f, ret);
 }
 
@@ -251,9 +249,7 @@ int main(int argc, char **argv)
 
         if (argc != 2)
                 errx(2, "usage: migrate-store STORE");
-        r = store_open(argv[1], workspace_tables, N_TABLES, STORE_CHECK, &s);
-        if (r == 0)
-                r = check_layout(s);
+        r = store_open(argv[1], workspace_tables, N_TABLES, STORE_CHECK, &s) ?: check_layout(s);
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
                 r = migrate_table(s, &kinds[i], &done);
         if (r == 0)

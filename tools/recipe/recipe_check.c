@@ -373,10 +373,8 @@ static int check_runs(struct recipe_check *t, const struct build_record *record)
                 .found = found,
                 .lease = {.workspace = common.workspace, .pool = common.solver->pool, .what = "solver try", .cancel_fd = common.signals, .slot.lock = -1},
         };
-        int r = held_build(common.workspace, record, &held);
+        int r = held_build(common.workspace, record, &held) ?: run_all(&running);
 
-        if (r == 0)
-                r = run_all(&running);
         lease_leave(&running.lease);
         return r;
 }

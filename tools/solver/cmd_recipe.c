@@ -41,9 +41,7 @@ void cmd_recipe_show(int argc, char **argv)
                 "the mount has the recipe in force.";
         struct words words = command_parse(argc, argv, "NAME|FILE", doc, NULL);
 
-        r = recipes_find(words.list[0], &path);
-        if (r == 0)
-                r = read_file(path, 1 << 20, &text);
+        r = recipes_find(words.list[0], &path) ?: read_file(path, 1 << 20, &text);
         command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
         buffer_add(&shown, text.data, text.size);
         output_write(&shown);

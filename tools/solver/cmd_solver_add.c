@@ -65,12 +65,10 @@ struct submodules {
 static int note_submodule(void *user, const char *path, const char *url)
 {
         struct submodules *s = user;
-        int r;
 
         if (recipe_find_submodule(s->recipe->submodules, slice_string(path)))
                 return 0;
-        r = history_submodule_check(s->base, path, url);
-        return r < 0 ? r : recipe_add_submodule(s->recipe, path, url);
+        return history_submodule_check(s->base, path, url) ?: recipe_add_submodule(s->recipe, path, url);
 }
 
 /* Appends them to the config, whose comments stay. */
@@ -174,9 +172,8 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         for (size_t i = 0; r == 0 && i < n; i++) { /* submodules and downloads */
                 cleanup_solver struct solver *s = NULL;
 
-                r = workspace_solver(common.workspace, list[i]->name, &s);
-                if (r == 0)
-                        r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
+                r = workspace_solver(common.workspace, list[i]->name, &s)
+                    ?: workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         }
         progress_clear();
         command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_FAILED, r);

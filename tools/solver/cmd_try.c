@@ -52,14 +52,12 @@ static int add_and_try(void *user)
                 free(name);
                 name = copy_string("solver");
         }
-        r = recipe_read(o->path, name, &list, &n);
-        if (r == 0)
-                r = workspace_add_solver(common.workspace, list, n, o->name, &command_progress);
+        r = recipe_read(o->path, name, &list, &n)
+            ?: workspace_add_solver(common.workspace, list, n, o->name, &command_progress);
         recipe_list_free(list, n);
         if (r == 0)
-                r = workspace_solver(common.workspace, name, &s);
-        if (r == 0)
-                r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
+                r = workspace_solver(common.workspace, name, &s)
+                    ?: workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         progress_clear();
         command_must_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
         return try_solver(name, o);

@@ -59,9 +59,7 @@ static int set_status(struct adding *a, uint32_t id, const char *path)
 
         if (r < 0 || (!a->has_answer && status == VERDICT_UNKNOWN))
                 return r;
-        r = cases_get(a->cases, id, &before);
-        if (r == 0)
-                r = cases_set_status(a->cases, id, status);
+        r = cases_get(a->cases, id, &before) ?: cases_set_status(a->cases, id, status);
         if (r == 1 && before->status != VERDICT_UNKNOWN)
                 note("the status of case %u was %s, and is %s now", id, verdict_name(before->status), verdict_name(status));
         return r == 1 ? answers_look_again(common.workspace, id) : r;
@@ -98,8 +96,7 @@ static void add_file(struct adding *a, const char *path, const char *name)
 
 static void note_file(struct adding *a, const char *path, const char *name)
 {
-        list_grow(a->files, a->n);
-        a->files[a->n++] = (struct file){copy_string(path), copy_string(name)};
+        list_add(a->files, a->n, (struct file){copy_string(path), copy_string(name)});
 }
 
 /* "*.@(smt2|cnf)" */

@@ -135,13 +135,10 @@ static int take_store(const char *dir)
         if (access(dir, F_OK) == 0 && !is_folder(dir))
                 return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s is a file, not a store; import results of BenchExec with '--format benchexec'",
                                                     dir));
-        r = source_open(&source, dir);
-        if (r == 0)
-                r = import_cases(&source, &results);
-        if (r == 0)
-                r = import_study(&source, &found);
-        if (r == 0)
-                r = import_results(&source, &results);
+        r = source_open(&source, dir)
+            ?: import_cases(&source, &results)
+            ?: import_study(&source, &found)
+            ?: import_results(&source, &results);
         progress_clear();
         if (r == -ECANCELED) {
                 note("what was taken in is kept; the same command goes on from there");

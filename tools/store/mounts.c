@@ -111,9 +111,7 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 
         if (r < 0 && r != -ENOENT) /* without /proc it would look detached */
                 return r;
-        r = make_dirs(p.dir, 0700);
-        if (r == 0)
-                r = lock_try(p.dir, p.name, false, ret_fd);
+        r = make_dirs(p.dir, 0700) ?: lock_try(p.dir, p.name, false, ret_fd);
         /* A detached daemon may be about to end, if its last file was just closed. */
         for (unsigned i = 0; r == -EAGAIN && i < DEATH_SOON && (is_dying(lock_holder(&p)) || !is_mounted_at(mountpoint)); i++) {
                 usleep(LOCK_STEP * 1000);

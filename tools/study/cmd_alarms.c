@@ -109,10 +109,9 @@ static int write_alarm(const struct observation *a, char path[PATH_SIZE])
         const char *folder = getenv("TMPDIR");
         cleanup_buffer struct buffer text = {0};
         cleanup_close int fd = -1;
-        int r = alarm_print(common.workspace, common.solver, a, &text);
+        int r = alarm_print(common.workspace, common.solver, a, &text)
+            ?: path_join(path, folder && *folder ? folder : "/tmp", "solverfs-alarm-XXXXXX");
 
-        if (r == 0)
-                r = path_join(path, folder && *folder ? folder : "/tmp", "solverfs-alarm-XXXXXX");
         if (r < 0)
                 return r;
         fd = mkostemp(path, O_CLOEXEC);

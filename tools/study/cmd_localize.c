@@ -236,8 +236,7 @@ static void tell_not_started_at(const struct localizing *o, uint32_t commit, str
                         return;
         if (run_find(common.workspace, &cell, true, &f) < 0 || !command_tell_not_started(complain, common.solver, commit, f))
                 return;
-        list_grow(told->list, told->n);
-        told->list[told->n++] = commit;
+        list_add(told->list, told->n, commit);
 }
 
 /* Of the ends and the culprits. */
@@ -290,8 +289,7 @@ static void add_case(struct case_selection *to, struct case_info *info)
         for (size_t i = 0; i < to->n; i++)
                 if (to->list[i]->id == info->id)
                         return;
-        list_grow(to->list, to->n);
-        to->list[to->n++] = case_info_ref(info);
+        list_add(to->list, to->n, case_info_ref(info));
 }
 
 /* An answer that changed is searched by the answers, as the campaign and the mount do it. */

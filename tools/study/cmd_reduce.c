@@ -77,13 +77,11 @@ static int read_query(struct reducing *o, const struct case_info *info)
         cleanup_blob struct blob whole = {0};
         cleanup_buffer struct buffer text = {0};
         cleanup_cut struct cut *cut = NULL;
-        int r = cases_read_bytes(workspace_cases(common.workspace), info, INPUT_MOST, &whole);
 
-        if (r == 0)
-                r = cut_read(SLICE(whole.data, whole.size), info->query, &cut);
-        if (r == 0)
-                r = cut_write(cut, CUT_ALONE, NULL, &text);
-        return r < 0 ? r : buffer_steal(&text, &o->input);
+        return cases_read_bytes(workspace_cases(common.workspace), info, INPUT_MOST, &whole)
+            ?: cut_read(SLICE(whole.data, whole.size), info->query, &cut)
+            ?: cut_write(cut, CUT_ALONE, NULL, &text)
+            ?: buffer_steal(&text, &o->input);
 }
 
 /* A case of the store. NULL: a text, which was read. */

@@ -55,8 +55,7 @@ static int tell_untold(struct watch *o)
         for (size_t i = 0; r == 0 && i < all.n; i++) {
                 if (all.list[i]->told != 0 || is_tried(o, all.list[i]->number))
                         continue;
-                list_grow(o->tried, o->n_tried);
-                o->tried[o->n_tried++] = all.list[i]->number;
+                list_add(o->tried, o->n_tried, all.list[i]->number);
                 r = tell(o, all.list[i]);
         }
         return r;
@@ -127,10 +126,9 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
 static int fetch(void)
 {
         uint32_t n_new;
-        int r = history_update(common.solver->history, common.solver->recipe->repository, false, &command_progress, &n_new);
+        int r = history_update(common.solver->history, common.solver->recipe->repository, false, &command_progress, &n_new)
+            ?: workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
 
-        if (r == 0)
-                r = workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
         progress_clear();
         if (command_interrupted())
                 return -EINTR;
@@ -161,16 +159,12 @@ static int watch_branches(struct watch *o)
 
 static int turn(struct watch *o)
 {
-        int r;
-
         o->n_tried = 0;
         common.solver = solver_unref(common.solver); /* its recipe may have changed */
-        r = workspace_solver(common.workspace, o->solver_name, &common.solver);
-        if (r == 0)
-                r = tell_untold(o);
-        if (r == 0)
-                r = fetch();
-        return r < 0 ? r : watch_branches(o);
+        return workspace_solver(common.workspace, o->solver_name, &common.solver)
+            ?: tell_untold(o)
+            ?: fetch()
+            ?: watch_branches(o);
 }
 
 /* False: a signal arrived. */
