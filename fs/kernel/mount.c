@@ -345,9 +345,7 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
                           : clear_mountpoint(path, own.nonempty);
         }
         if (r == 0)
-                r = session_new(w, e, own.cached, &s);
-        if (r == 0)
-                r = mount_and_serve(s, o, &own, &args, path);
+                r = session_new(w, e, own.cached, &s) ?: mount_and_serve(s, o, &own, &args, path);
         session_free(s);
         fuse_opt_free_args(&args);
         pthread_sigmask(SIG_SETMASK, &before, NULL);

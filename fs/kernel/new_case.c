@@ -130,9 +130,7 @@ static int new_case_commit(struct new_case *n)
                 return r;
         r = lseek(n->fd, 0, SEEK_SET) < 0 ? -errno : copy_fd(n->fd, fd);
         if (r == 0)
-                r = take_back(n);
-        if (r == 0)
-                r = cases_commit_given(n->cases, n->name, fd, path, &n->id, &shown);
+                r = take_back(n) ?: cases_commit_given(n->cases, n->name, fd, path, &n->id, &shown);
         if (r < 0)
                 unlink(path);
         else
@@ -168,9 +166,7 @@ int new_case_flush(struct new_case *n)
                 return -ENODATA;
         if (!n->dirty)
                 return 0;
-        r = fault_at("case.flush");
-        if (r == 0)
-                r = new_case_commit(n);
+        r = fault_at("case.flush") ?: new_case_commit(n);
         n->dirty = r < 0;
         return r;
 }

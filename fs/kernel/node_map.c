@@ -112,8 +112,7 @@ static struct move *move_new(struct node_map *m)
         }
         new = allocate(1, sizeof(*new));
         new->node = inode_other(INODE_MOVED, m->n);
-        list_grow(m->list, m->n);
-        return m->list[m->n++] = new;
+        return *list_add(m->list, m->n, new);
 }
 
 void node_map_on(struct node_map *m, uint64_t node)

@@ -259,8 +259,7 @@ void notify_settle(struct notify *n, fuse_req_t req)
                 fuse_reply_err(req, ENODATA);
                 return;
         }
-        list_grow(n->settling, n->n_settling);
-        n->settling[n->n_settling++] = req;
+        list_add(n->settling, n->n_settling, req);
         eventfd_write(n->asked, 1);
 }
 
@@ -337,9 +336,7 @@ int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fu
         pthread_mutex_init(&n->lock, NULL);
         n->seen = runs_remeasured(tree_workspace(t));
         n->recipes = workspace_recipes_changed(tree_workspace(t));
-        r = workspace_solvers(tree_workspace(t), &n->solvers);
-        if (r == 0)
-                r = watch(n, workspace_dir(tree_workspace(t)));
+        r = workspace_solvers(tree_workspace(t), &n->solvers) ?: watch(n, workspace_dir(tree_workspace(t)));
         if (r < 0) {
                 notify_free(n);
                 return r;

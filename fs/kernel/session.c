@@ -105,12 +105,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         struct session *s = session_of(req);
         cleanup_node struct node dir = {0}, n = {0};
         struct fuse_entry_param e = {0};
-        int r = tree_node(s->tree, parent, &dir);
+        int r = tree_node(s->tree, parent, &dir) ?: tree_lookup(s->tree, &dir, name, &n) ?: session_entry(s, &n, &e);
 
-        if (r == 0)
-                r = tree_lookup(s->tree, &dir, name, &n);
-        if (r == 0)
-                r = session_entry(s, &n, &e);
         if (r == -ENOENT && dir.route && dir.route->takes && writing_lookup(s, name, &e))
                 r = 0;
         else if (r == -ENOENT && dir.route && absent_timeout(&dir) > 0) {
@@ -141,9 +137,7 @@ int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *r
         *ret_timeout = 0;
         if (writing_is(node))
                 return writing_stat(s->writing, node, ret);
-        r = session_node(s, node, &n);
-        if (r == 0)
-                r = node_attributes(s, &n, ret, ret_timeout);
+        r = session_node(s, node, &n) ?: node_attributes(s, &n, ret, ret_timeout);
         if (r == 0 && file_held_size(s, &n, node, ret))
                 *ret_timeout = 0;
         return r == 0 && s->finished ? finished_stat(s, node, ret) : r;

@@ -288,9 +288,7 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
         cleanup_node struct node n = {0};
 
         if (r == 0)
-                r = fault_at("open.answer");
-        if (r == 0)
-                r = session_node(s, p->ino, &n);
+                r = fault_at("open.answer") ?: session_node(s, p->ino, &n);
         if (r == 0 && n.route->answer_fd)
                 r = (h->fd = n.route->answer_fd(v)) < 0 ? -errno : 0;
         else if (r == 0)
@@ -311,9 +309,7 @@ static int read_content(struct session *s, fuse_ino_t ino, struct handle *h)
 
         if (h->loaded)
                 return 0;
-        r = session_node(s, ino, &n);
-        if (r == 0)
-                r = tree_content(s->tree, &n, &h->content);
+        r = session_node(s, ino, &n) ?: tree_content(s->tree, &n, &h->content);
         h->loaded = r == 0;
         return r;
 }

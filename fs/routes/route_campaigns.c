@@ -57,10 +57,8 @@ static int has_table(struct tree *t, const struct node *dir, const struct route 
 {
         cleanup_free char *name = NULL;
         enum campaign_kind kind = CAMPAIGN_UNKNOWNS;
-        int r = campaign_name(t, dir, &name);
+        int r = campaign_name(t, dir, &name) ?: campaign_kind(t, dir, name, &kind);
 
-        if (r == 0)
-                r = campaign_kind(t, dir, name, &kind);
         return r < 0 ? node_existence(r) : (kind == CAMPAIGN_UNKNOWNS) == (row->kind == KIND_CAMPAIGN_RULES);
 }
 
@@ -71,10 +69,9 @@ static int campaign_content(struct tree *t, const struct node *n, struct buffer 
         struct campaign_status status = {0};
         cleanup_free char *name = NULL;
         char machine[PATH_SIZE];
-        int r = campaign_name(t, n, &name);
+        int r = campaign_name(t, n, &name)
+            ?: campaign_get(tree_workspace(t), n->solver->number, name, &settings, is_status ? &status : NULL);
 
-        if (r == 0)
-                r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, is_status ? &status : NULL);
         if (status.state == CAMPAIGN_RUNNING && !campaign_is_running(tree_workspace(t), n->solver->recipe->name, name))
                 status.state = CAMPAIGN_STOPPED; /* it was killed */
         if (r == 0 && is_status)
@@ -92,14 +89,11 @@ static int campaign_file(struct tree *t, const struct node *n, const char *file,
 {
         cleanup_free char *name = NULL;
         char folder[PATH_SIZE], path[PATH_SIZE];
-        int r = campaign_name(t, n, &name);
+        int r = campaign_name(t, n, &name)
+            ?: campaign_folder(tree_workspace(t), n->solver->recipe->name, name, folder)
+            ?: path_join(path, folder, file)
+            ?: read_file(path, SIZE_MAX, ret);
 
-        if (r == 0)
-                r = campaign_folder(tree_workspace(t), n->solver->recipe->name, name, folder);
-        if (r == 0)
-                r = path_join(path, folder, file);
-        if (r == 0)
-                r = read_file(path, SIZE_MAX, ret);
         return r == -ENOENT ? 0 : r;
 }
 
@@ -121,9 +115,8 @@ static int campaign_mtime(struct tree *t, const struct node *n, int64_t *ret)
                 return r;
         }
         if (r == 0)
-                r = campaign_folder(tree_workspace(t), n->solver->recipe->name, name, folder);
-        if (r == 0)
-                r = path_join(path, folder, is_picture ? "progress.tsv" : n->route->name);
+                r = campaign_folder(tree_workspace(t), n->solver->recipe->name, name, folder)
+                    ?: path_join(path, folder, is_picture ? "progress.tsv" : n->route->name);
         if (r == 0 && stat(path, &st) == 0)
                 *ret = st.st_mtime;
         return r;
@@ -192,12 +185,10 @@ static int campaign_picture(struct tree *t, const struct node *n, struct buffer 
         char title[PATH_SIZE], *rest;
         struct plot_series *series[3];
         enum campaign_kind kind = CAMPAIGN_SLOWDOWNS;
-        int r = campaign_name(t, n, &name);
+        int r = campaign_name(t, n, &name)
+            ?: campaign_kind(t, n, name, &kind)
+            ?: campaign_file(t, n, "progress.tsv", &b);
 
-        if (r == 0)
-                r = campaign_kind(t, n, name, &kind);
-        if (r == 0)
-                r = campaign_file(t, n, "progress.tsv", &b);
         if (r < 0)
                 return r;
         snprintf(title, sizeof(title), "%s: findings of campaign %s", n->solver->recipe->name, name);

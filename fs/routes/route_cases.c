@@ -106,9 +106,8 @@ int case_open(struct tree *t, uint32_t id, int *ret_fd)
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cases *cases = workspace_cases(tree_workspace(t));
         char path[PATH_SIZE];
-        int r = cases_get(cases, id, &info);
 
-        return r < 0 ? r : cases_open_bytes(cases, info, ret_fd, path);
+        return cases_get(cases, id, &info) ?: cases_open_bytes(cases, info, ret_fd, path);
 }
 
 static int case_input_size(struct tree *t, const struct node *n, uint64_t *ret)
@@ -136,9 +135,8 @@ static int by_name_match(struct tree *t, const struct node *dir, const char *nam
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
         struct path_list p;
-        int r = read_names(t, &c, &p);
 
-        return r < 0 ? r : path_match(t, &p, dir, name, ret);
+        return read_names(t, &c, &p) ?: path_match(t, &p, dir, name, ret);
 }
 
 static int by_name_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
@@ -146,9 +144,8 @@ static int by_name_entries(struct tree *t, const struct node *dir, const struct 
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
         struct path_list p;
-        int r = read_names(t, &c, &p);
 
-        return r < 0 ? r : path_entries(t, &p, dir, row, from, fn, user);
+        return read_names(t, &c, &p) ?: path_entries(t, &p, dir, row, from, fn, user);
 }
 
 static int by_name_target(struct tree *t, const struct node *n, struct buffer *ret)

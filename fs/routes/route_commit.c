@@ -227,10 +227,8 @@ static int program_size(struct tree *t, const struct node *n, uint64_t *ret)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct build_output *o = NULL;
         cleanup_free char *name = NULL;
-        int r = program_name(t, n, &name);
+        int r = program_name(t, n, &name) ?: output_built(t, n, name, &record, &o);
 
-        if (r == 0)
-                r = output_built(t, n, name, &record, &o);
         if (r == 0)
                 *ret = o->size;
         return r;
@@ -239,17 +237,16 @@ static int program_size(struct tree *t, const struct node *n, uint64_t *ret)
 static int program_kept(struct tree *t, const struct node *n)
 {
         cleanup_free char *name = NULL;
-        int r = program_name(t, n, &name);
 
-        return r < 0 ? r : output_is_kept(t, n, name);
+        return program_name(t, n, &name) ?: output_is_kept(t, n, name);
 }
 
 static int program_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup_free char *name = NULL;
-        int r = program_name(t, n, &name);
 
-        return r < 0 ? r : query_program(tree_workspace(t), n->solver, n->inode.commit, name, n->view.cached, ret);
+        return program_name(t, n, &name)
+            ?: query_program(tree_workspace(t), n->solver, n->inode.commit, name, n->view.cached, ret);
 }
 
 /* -- cases/<case>: the cells -- */
@@ -269,9 +266,8 @@ static int cell_known(struct tree *t, const struct node *n)
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct cell cell;
-        int r = tree_cell(t, n, &cell, &info);
 
-        return r < 0 ? r : tree_fact(t, n, &cell, true, &f);
+        return tree_cell(t, n, &cell, &info) ?: tree_fact(t, n, &cell, true, &f);
 }
 
 static int cell_file_exists(struct tree *t, const struct node *dir, const struct route *row)
@@ -360,9 +356,8 @@ static int cell_answer(struct tree *t, const struct node *n, struct value *v, st
         const struct run_value *run = (const struct run_value *)v;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell;
-        int r = tree_cell(t, n, &cell, &info);
 
-        return r < 0 ? r : print_cell(t, n, info, run->fact, run->build, ret);
+        return tree_cell(t, n, &cell, &info) ?: print_cell(t, n, info, run->fact, run->build, ret);
 }
 
 static void cell_reason(struct tree *t, const struct node *n, struct buffer *ret)
@@ -382,10 +377,8 @@ static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct commit c;
         struct cell cell;
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info) ?: node_commit(n, &c);
 
-        if (r == 0)
-                r = node_commit(n, &c);
         if (r < 0)
                 return r;
         *ret = MAX(commit_mtime(&c), info->added);
@@ -398,10 +391,8 @@ static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell = tree_bare_cell(n);
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info) ?: tree_take_query(n, &info);
 
-        if (r == 0)
-                r = tree_take_query(n, &info);
         cell.info = info;
         if (r < 0)
                 return r;
@@ -443,9 +434,9 @@ static int cell_input_kept(struct tree *t, const struct node *n)
 static int cell_input_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
 
-        return r < 0 ? r : query_scrambled(tree_workspace(t), info, n->view.n, ret);
+        return cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info)
+            ?: query_scrambled(tree_workspace(t), info, n->view.n, ret);
 }
 
 /* -- the queries of a script -- */
@@ -471,9 +462,7 @@ static int queries_exist(struct tree *t, const struct node *dir, const struct ro
 
         if (r < 0 || n < 2 || !dir->view.cached)
                 return r < 0 ? node_existence(r) : n >= 2;
-        r = tree_cell(t, dir, &cell, &info);
-        if (r == 0)
-                r = tree_fact(t, dir, &cell, true, &f);
+        r = tree_cell(t, dir, &cell, &info) ?: tree_fact(t, dir, &cell, true, &f);
         return r < 0 ? node_existence(r) : fact_query_answer(f, 1, &first) == 0;
 }
 
@@ -540,9 +529,7 @@ static int print_by_seed(struct tree *t, const struct node *n, struct buffer *re
 
         buffer_adds(ret, "kind\tseed\tresult\ttime\tcputime\tmemory\teffort\n");
         if (r == 0)
-                r = seeds_known(tree_workspace(t), &cell, false, by_seed_row, &b);
-        if (r == 0)
-                r = cell_mtime(t, n, ret_mtime);
+                r = seeds_known(tree_workspace(t), &cell, false, by_seed_row, &b) ?: cell_mtime(t, n, ret_mtime);
         *ret_mtime = MAX(*ret_mtime, b.newest);
         return r;
 }

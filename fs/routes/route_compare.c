@@ -107,13 +107,10 @@ static int pair_match(struct tree *t, const struct node *dir, const char *name, 
         if (!dots || dots == copy || !dots[2])
                 return -ENOENT;
         *dots = '\0';
-        r = parse_version(t, dir, copy, &v[0]);
-        if (r == 0)
-                r = parse_version(t, dir, dots + 2, &v[1]);
-        if (r == 0)
-                r = set_inode(dir, v, &ret->inode);
-        if (r == 0)
-                r = add_name(v, !dir->solver, &full);
+        r = parse_version(t, dir, copy, &v[0])
+            ?: parse_version(t, dir, dots + 2, &v[1])
+            ?: set_inode(dir, v, &ret->inode)
+            ?: add_name(v, !dir->solver, &full);
         if (r == 0 && (strcmp(full.data, name) == 0) != (route_of(ret->inode.kind)->type == NODE_FOLDER))
                 r = -ENOENT;
         versions_done(v);
@@ -139,11 +136,9 @@ static int noted_versions(struct tree *t, const struct comparing_noted *noted, s
 {
         int r = 0;
 
-        for (int side = 0; side < 2 && r == 0; side++) {
-                r = workspace_solver_by_number(tree_workspace(t), noted->solver[side], &ret[side].solver);
-                if (r == 0)
-                        r = history_number(ret[side].solver->history, &noted->commit[side], &ret[side].commit);
-        }
+        for (int side = 0; side < 2 && r == 0; side++)
+                r = workspace_solver_by_number(tree_workspace(t), noted->solver[side], &ret[side].solver)
+                    ?: history_number(ret[side].solver->history, &noted->commit[side], &ret[side].commit);
         return r;
 }
 
@@ -162,12 +157,8 @@ static int emit_noted(struct tree *t, const struct node *dir, const struct route
         struct comparing_version v[2] = {0};
         cleanup_buffer struct buffer name = {0};
         struct inode inode = inode_below(dir, row);
-        int r = noted_versions(t, noted, v);
+        int r = noted_versions(t, noted, v) ?: set_inode(dir, v, &inode) ?: add_name(v, !dir->solver, &name);
 
-        if (r == 0)
-                r = set_inode(dir, v, &inode);
-        if (r == 0)
-                r = add_name(v, !dir->solver, &name);
         if (r == 0)
                 r = tree_emit(row, name.data, inode, number, fn, user);
         else if (r == -ENOENT || r == -EOVERFLOW)
@@ -228,9 +219,7 @@ static int compare(struct tree *t, const struct node *n, const char *set, struct
         options.cases = cases.list;
         options.n = cases.n;
         if (r == 0)
-                r = comparing_new(&options, ret);
-        if (r == 0)
-                r = comparing_read(*ret);
+                r = comparing_new(&options, ret) ?: comparing_read(*ret);
         versions_done(options.version);
         return r;
 }

@@ -35,12 +35,10 @@ int read_case_history(struct tree *t, const struct node *n, const struct cell *c
 {
         cleanup_free uint32_t *commits = NULL, *line = NULL;
         size_t n_commits = 0, n_line = 0;
-        int r = history_order(n->solver->history, ret_order);
+        int r = history_order(n->solver->history, ret_order)
+            ?: known_in_order(t, n, *ret_order, &commits, &n_commits)
+            ?: history_line(n->solver->history, COMMIT_NONE, &line, &n_line);
 
-        if (r == 0)
-                r = known_in_order(t, n, *ret_order, &commits, &n_commits);
-        if (r == 0)
-                r = history_line(n->solver->history, COMMIT_NONE, &line, &n_line);
         if (r == -ENOENT) /* a history without a HEAD has no such line */
                 r = 0;
         if (r == 0)
@@ -55,10 +53,9 @@ static int print_history(struct tree *t, const struct node *n, struct buffer *re
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_case_history struct case_history h = {0};
         struct cell cell;
-        int r = tree_cell(t, n, &cell, &info);
+        int r = tree_cell(t, n, &cell, &info)
+            ?: read_case_history(t, n, &cell, n->inode.kind == KIND_MEMORY_HISTORY_SVG ? JUDGE_MEMORY : JUDGE_TIME, &h, &order);
 
-        if (r == 0)
-                r = read_case_history(t, n, &cell, n->inode.kind == KIND_MEMORY_HISTORY_SVG ? JUDGE_MEMORY : JUDGE_TIME, &h, &order);
         if (r == 0 && n->inode.kind != KIND_HISTORY_TSV)
                 r = case_history_plot(&h, order->place, ret);
         else

@@ -85,27 +85,23 @@ static uint32_t shown_case(const struct observation *f, unsigned kind)
 static int found_case_open(struct tree *t, const struct node *n, int *ret_fd)
 {
         cleanup_observation struct observation *f = NULL;
-        int r = found_get(t, n, &f);
 
-        return r < 0 ? r : case_open(t, shown_case(f, n->inode.kind), ret_fd);
+        return found_get(t, n, &f) ?: case_open(t, shown_case(f, n->inode.kind), ret_fd);
 }
 
 static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
 {
         cleanup_observation struct observation *f = NULL;
-        int r = found_get(t, n, &f);
 
-        return r < 0 ? r : case_size(t, shown_case(f, n->inode.kind), ret);
+        return found_get(t, n, &f) ?: case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
 static int name_by_format(struct tree *t, const struct node *dir, const char *smt2, const char *cnf, const char **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_observation struct observation *f = NULL;
-        int r = found_get(t, dir, &f);
+        int r = found_get(t, dir, &f) ?: cases_get(workspace_cases(tree_workspace(t)), f->case_id, &info);
 
-        if (r == 0)
-                r = cases_get(workspace_cases(tree_workspace(t)), f->case_id, &info);
         if (r == 0)
                 *ret = info->format == FORMAT_CNF ? cnf : smt2;
         return node_existence(r);
@@ -128,10 +124,9 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell = {.solver = n->solver};
         char machine[PATH_SIZE];
-        int r = found_get(t, n, ret_found);
+        int r = found_get(t, n, ret_found)
+            ?: cases_get(workspace_cases(tree_workspace(t)), (*ret_found)->case_id, &info);
 
-        if (r == 0)
-                r = cases_get(workspace_cases(tree_workspace(t)), (*ret_found)->case_id, &info);
         if (r < 0)
                 return r;
         cell.info = info;
@@ -283,11 +278,8 @@ static int found_content(struct tree *t, const struct node *n, struct buffer *re
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        int r = found_query(t, n, &q);
 
-        if (r == 0)
-                r = q->type->find(q, &v);
-        return r < 0 ? r : found_answer(t, n, v, ret);
+        return found_query(t, n, &q) ?: q->type->find(q, &v) ?: found_answer(t, n, v, ret);
 }
 
 /* -- culprits/ and by-commit/, of localized findings -- */
@@ -307,10 +299,8 @@ static struct commits culprits_of(struct tree *t, const struct node *dir, const 
         int r = finding_localized(tree_workspace(t), dir->solver, f, &localized);
 
         for (size_t at = 0; r == 0 && (culprit = localized_slowdown(localized, &at));)
-                if (culprit_commit(dir->solver, culprit, &commit) == 0) {
-                        list_grow(c.list, c.n);
-                        c.list[c.n++] = commit;
-                }
+                if (culprit_commit(dir->solver, culprit, &commit) == 0)
+                        list_add(c.list, c.n, commit);
         c.n = sort_numbers(c.list, c.n);
         return c;
 }
@@ -353,10 +343,8 @@ static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size
         for (size_t i = 0; r == 0 && i < all.n; i++) {
                 struct commits c = culprits_of(t, n, all.list[i]);
 
-                for (size_t k = 0; k < c.n; k++) {
-                        list_grow(list, count);
-                        list[count++] = (struct responsibility){.commit = c.list[k], .finding = all.list[i]->number};
-                }
+                for (size_t k = 0; k < c.n; k++)
+                        list_add(list, count, (struct responsibility){.commit = c.list[k], .finding = all.list[i]->number});
                 free(c.list);
         }
         sort_list(list, count, sizeof(*list), compare_responsible);
@@ -381,8 +369,7 @@ static int from_index(struct tree *t, const struct node *dir, uint32_t **ret, si
 
                 if (whole ? i > 0 && commit == index.list[i - 2] : commit != dir->inode.commit)
                         continue;
-                list_grow(*ret, *ret_n);
-                (*ret)[(*ret_n)++] = whole ? commit : finding;
+                list_add(*ret, *ret_n, whole ? commit : finding);
         }
         return r;
 }

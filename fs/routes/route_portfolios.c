@@ -19,10 +19,8 @@ enum {
 static int portfolio_get(struct tree *t, uint32_t number, struct portfolio **ret)
 {
         cleanup_free char *name = NULL;
-        int r = tree_name(t, NAMES_PORTFOLIO, number, &name);
+        int r = tree_name(t, NAMES_PORTFOLIO, number, &name) ?: portfolio_open(tree_workspace(t), name, ret);
 
-        if (r == 0)
-                r = portfolio_open(tree_workspace(t), name, ret);
         return r == -EINVAL ? errorf(-EIO, "%s", error_message(r)) : r;
 }
 
@@ -84,10 +82,8 @@ static int trial_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup_trial struct trial *trial = NULL;
-        int r = portfolio_get(t, n->inode.commit, &p);
+        int r = portfolio_get(t, n->inode.commit, &p) ?: trial_find(tree_workspace(t), p, n->inode.item, &trial);
 
-        if (r == 0)
-                r = trial_find(tree_workspace(t), p, n->inode.item, &trial);
         if (r == 0)
                 trial_print(p, trial, trial_file_of(n), ret);
         return r;
@@ -107,11 +103,10 @@ static int trial_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup_portfolio struct portfolio *p = NULL;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        int r = portfolio_get(t, n->inode.commit, &p);
 
-        if (r == 0)
-                r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info);
-        return r < 0 ? r : query_trial(tree_workspace(t), p, info, ret);
+        return portfolio_get(t, n->inode.commit, &p)
+            ?: cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info)
+            ?: query_trial(tree_workspace(t), p, info, ret);
 }
 
 /* A reset or another definition changes a case's files: they are compared at each open. */

@@ -16,9 +16,8 @@ static struct sets *sets_of(struct tree *t)
 static int set_get(struct tree *t, uint32_t number, struct case_set **ret)
 {
         cleanup_free char *name = NULL;
-        int r = tree_name(t, NAMES_SET, number, &name);
 
-        return r < 0 ? r : sets_get(sets_of(t), name, ret);
+        return tree_name(t, NAMES_SET, number, &name) ?: sets_get(sets_of(t), name, ret);
 }
 
 /* -- sets/<set> -- */

@@ -19,9 +19,9 @@ enum {
 static int solver_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup(solver_unrefp) struct solver *s = NULL;
-        int r = workspace_solver(tree_workspace(t), name, &s);
 
-        return r < 0 ? r : tree_set_view(t, &(struct view){.solver = s->number}, &ret->inode);
+        return workspace_solver(tree_workspace(t), name, &s)
+            ?: tree_set_view(t, &(struct view){.solver = s->number}, &ret->inode);
 }
 
 /* The solver of the lowest number from `from` on; NULL: there is none. */
@@ -45,9 +45,8 @@ static int solver_entries(struct tree *t, const struct node *dir, const struct r
         for (; r == 0 && (s = next_solver(l, from)); from = s->number + 1ULL) {
                 struct inode inode = {.kind = KIND_SOLVER};
 
-                r = tree_set_view(t, &(struct view){.solver = s->number}, &inode);
-                if (r == 0)
-                        r = tree_emit(row, s->recipe->name, inode, s->number, fn, user);
+                r = tree_set_view(t, &(struct view){.solver = s->number}, &inode)
+                    ?: tree_emit(row, s->recipe->name, inode, s->number, fn, user);
         }
         return r;
 }
@@ -173,8 +172,7 @@ static int read_refs(const struct node *n, struct group_refs *ret)
 
                 if (ref->kind != group->kind || strncmp(ref->name, group->prefix, hidden) != 0)
                         break;
-                list_grow(items, ret->paths.n);
-                items[ret->paths.n++] = (struct path_item){ref->name + hidden, ref->commit};
+                list_add(items, ret->paths.n, (struct path_item){ref->name + hidden, ref->commit});
         }
         ret->paths.list = items;
         return r;
@@ -183,17 +181,15 @@ static int read_refs(const struct node *n, struct group_refs *ret)
 static int ref_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         cleanup_group_refs struct group_refs refs = {0};
-        int r = read_refs(dir, &refs);
 
-        return r < 0 ? r : path_match(t, &refs.paths, dir, name, ret);
+        return read_refs(dir, &refs) ?: path_match(t, &refs.paths, dir, name, ret);
 }
 
 static int ref_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user)
 {
         cleanup_group_refs struct group_refs refs = {0};
-        int r = read_refs(dir, &refs);
 
-        return r < 0 ? r : path_entries(t, &refs.paths, dir, row, from, fn, user);
+        return read_refs(dir, &refs) ?: path_entries(t, &refs.paths, dir, row, from, fn, user);
 }
 
 static int ref_target(struct tree *t, const struct node *n, struct buffer *ret)
@@ -201,10 +197,8 @@ static int ref_target(struct tree *t, const struct node *n, struct buffer *ret)
         cleanup_group_refs struct group_refs refs = {0};
         cleanup_free char *name = NULL;
         const struct path_item *found;
-        int r = read_refs(n, &refs);
+        int r = read_refs(n, &refs) ?: path_of(t, &refs.paths, n, &name);
 
-        if (r == 0)
-                r = path_of(t, &refs.paths, n, &name);
         if (r < 0)
                 return r;
         found = path_find(&refs.paths, name);
@@ -242,12 +236,11 @@ static int commit_visible(struct tree *t, const struct node *dir, uint32_t commi
 static int commit_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
         git_oid oid;
-        int r;
 
         if (!is_full_sha(name) || oid_parse(name, &oid) < 0)
                 return -ENOENT;
-        r = history_number(dir->solver->history, &oid, &ret->inode.commit);
-        return r < 0 ? r : commit_visible(t, dir, ret->inode.commit);
+        return history_number(dir->solver->history, &oid, &ret->inode.commit)
+            ?: commit_visible(t, dir, ret->inode.commit);
 }
 
 static int emit_commit(const struct node *dir, const struct route *row, const git_oid *oid, uint32_t commit, entry_fn fn,

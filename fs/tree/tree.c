@@ -85,9 +85,8 @@ int tree_node_of(struct tree *t, const struct inode *inode, struct node *ret)
                 return -ESTALE;
         if (!route_has_view(inode->kind))
                 return 0;
-        r = tree_inode_view(t, inode, &ret->view);
-        if (r == 0)
-                r = workspace_solver_by_number(t->workspace, ret->view.solver, &ret->solver);
+        r = tree_inode_view(t, inode, &ret->view)
+            ?: workspace_solver_by_number(t->workspace, ret->view.solver, &ret->solver);
         return r == -ENOENT ? -ESTALE : r;
 }
 
@@ -185,9 +184,8 @@ static int list_names(struct tree *t, const struct node *dir, const struct route
         for (size_t i = last ? lower_bound(&last, names, n, sizeof(*names), compare_strings) : 0; r == 0 && i < n; i++) {
                 if (last && strcmp(names[i], last) == 0)
                         continue;
-                r = name_number(t, dir, row, names[i], &inode);
-                if (r == 0)
-                        r = tree_emit(row, names[i], inode, inode.item, fn, user);
+                r = name_number(t, dir, row, names[i], &inode)
+                    ?: tree_emit(row, names[i], inode, inode.item, fn, user);
         }
         strings_free(names);
         return r;
@@ -351,9 +349,7 @@ static int node_size(struct tree *t, const struct node *n, uint64_t *ret)
 
         if (n->route->size)
                 return n->route->size(t, n, ret);
-        r = n->route->content(t, n, &b);
-        if (r == 0)
-                r = buffer_error(&b);
+        r = n->route->content(t, n, &b) ?: buffer_error(&b);
         *ret = b.size;
         return r;
 }
@@ -400,9 +396,8 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
 int tree_content(struct tree *t, const struct node *n, struct blob *ret)
 {
         cleanup_buffer struct buffer b = {0};
-        int r = n->route->content(t, n, &b);
 
-        return r < 0 ? r : buffer_steal(&b, ret);
+        return n->route->content(t, n, &b) ?: buffer_steal(&b, ret);
 }
 
 bool tree_values_move(struct tree *t)
@@ -414,9 +409,8 @@ bool tree_values_move(struct tree *t)
 int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret)
 {
         cleanup_buffer struct buffer b = {0};
-        int r = n->route->answer(t, n, v, &b);
 
-        return r < 0 ? r : buffer_steal(&b, ret);
+        return n->route->answer(t, n, v, &b) ?: buffer_steal(&b, ret);
 }
 
 struct cell tree_bare_cell(const struct node *n)

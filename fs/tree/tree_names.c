@@ -13,11 +13,8 @@ static uint32_t passing_number(struct tree *t, enum name_space space, const char
         for (i = 0; i < t->n_passing; i++)
                 if (t->passing[i].space == space && strcmp(t->passing[i].name, name) == 0)
                         break;
-        if (i == t->n_passing) {
-                list_grow(t->passing, i);
-                t->passing[i] = (struct passing){space, copy_string(name)};
-                t->n_passing++;
-        }
+        if (i == t->n_passing)
+                list_add(t->passing, t->n_passing, (struct passing){space, copy_string(name)});
         return PASSING_FIRST - (uint32_t)i;
 }
 
@@ -72,8 +69,7 @@ static int views_refresh(struct tree *t)
                         return r;
                 if (!view_parse(name, &v))
                         return errorf(-EIO, "the store's view %zu is '%s', which is not a view", t->n_views, name);
-                list_grow(t->views, t->n_views);
-                t->views[t->n_views++] = v;
+                list_add(t->views, t->n_views, v);
         }
 }
 
@@ -101,12 +97,9 @@ static int view_number(struct tree *t, const struct view *v, uint32_t *ret)
                 return r;
         view_print(v, name);
         if (store_read_only(workspace_store(t->workspace))) { /* its number is valid until unmounted */
-                list_grow(t->views, t->n_views);
-                t->views[t->n_views++] = *v;
+                list_add(t->views, t->n_views, *v);
         } else {
-                r = names_intern(workspace_store(t->workspace), NAMES_VIEW, name, &number);
-                if (r == 0)
-                        r = views_refresh(t);
+                r = names_intern(workspace_store(t->workspace), NAMES_VIEW, name, &number) ?: views_refresh(t);
         }
         return r < 0 ? r : view_known(t, v, ret) ? 0 : -EIO;
 }

@@ -94,8 +94,7 @@ static int number_entries(struct tree *t, const struct path_list *p, const char 
 
                 if (size == 0)
                         continue;
-                list_grow(names, n);
-                names[n++] = format_string("%s%.*s", p->prefix, (int)(skip + size), p->list[i].name);
+                list_add(names, n, format_string("%s%.*s", p->prefix, (int)(skip + size), p->list[i].name));
         }
         r = n > 0 ? tree_number_all(t, p->space, names, n) : 0;
         while (n > 0)
