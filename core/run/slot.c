@@ -106,7 +106,7 @@ static int try_use(int fd, enum slot_use use)
 
         if (use == SLOT_BUILD || use == SLOT_GUEST)
                 return use == SLOT_BUILD ? core_lock(fd, CORE_BUILD) : 0;
-        r = use == SLOT_RUN && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN);
+        r = use != SLOT_PERSON && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN); /* a guest has turns without a host, too */
 
         return r == 0 && use == SLOT_SPARE && core_is_locked(fd, CORE_BUILD) ? -EAGAIN : r;
 }

@@ -214,6 +214,24 @@ START_TEST(test_runs_and_builds)
 }
 END_TEST
 
+/* A guest has its turn, too, when its host has ended. */
+START_TEST(test_a_turn_of_a_guest)
+{
+        const char *folder = folder_of(NULL);
+        int build, guest, run;
+
+        assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
+        assert_ok(slot_try(folder, 0, SLOT_GUEST, &guest));
+        close(build);
+        assert_ok(core_lock(guest, CORE_TURN));
+        assert_error(slot_try(folder, 0, SLOT_SPARE, &run), EAGAIN);
+        assert_error(slot_try(folder, 0, SLOT_RUN, &run), EAGAIN);
+        assert_ok(slot_try(folder, 0, SLOT_PERSON, &run));
+        close(run);
+        close(guest);
+}
+END_TEST
+
 START_TEST(test_a_run_awaits_the_trees_of_builds)
 {
         const char *folder = folder_of(NULL);
@@ -346,5 +364,5 @@ START_TEST(test_many_leases)
 }
 END_TEST
 
-SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_run_awaits_the_trees_of_builds, test_who_has_it,
-      test_lease, test_a_lease_gives_up, test_a_lease_leaves_room_for_others, test_many_leases)
+SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_turn_of_a_guest,
+      test_a_run_awaits_the_trees_of_builds, test_who_has_it, test_lease, test_a_lease_gives_up, test_a_lease_leaves_room_for_others, test_many_leases)
