@@ -6,6 +6,7 @@
 #include "core/sandbox/exec_wire.h"
 #include "core/run/slot.h"
 
+#define LOOK_MS    10
 #define TREE_MOST  (UINT64_C(1) << 28) /* bytes of a list of sources */
 
 struct building {
@@ -28,6 +29,11 @@ static void building_done(struct building *b)
         free(b->downloads);
         for (size_t i = 0; i < b->n_loans; i++)
                 close(b->loans[i].lock);
+        if (b->n_loans > 0) {
+                pthread_mutex_lock(&b->worker->lock);
+                b->worker->n_building--;
+                pthread_mutex_unlock(&b->worker->lock);
+        }
         remote_tree_done(&b->tree);
         manifest_done(&b->given.files);
 }
@@ -150,6 +156,26 @@ static int send_built(struct building *b, const struct build_record *record)
             ?: worker_send(b->worker, PACKET_BUILT, b->request->id, SLICE(body.data, body.size));
 }
 
+/* Only the first build is a guest: each has as many jobs as cores. */
+static int borrow(struct building *b)
+{
+        struct worker *w = b->worker;
+        struct pollfd cancel = {.fd = b->request->cancel_fd, .events = POLLIN};
+        int r;
+
+        for (;;) {
+                pthread_mutex_lock(&w->lock);
+                r = slot_borrow(w->options->folder, "a build for another machine", MIN(w->n_slots, (unsigned)ARRAY_SIZE(b->loans)),
+                                w->n_building == 0 ? SLOT_GUEST : SLOT_BUILD, b->loans, &b->n_loans);
+                w->n_building += r == 0;
+                pthread_mutex_unlock(&w->lock);
+                if (r != -EAGAIN)
+                        return r;
+                if (poll(&cancel, 1, LOOK_MS) > 0)
+                        return errorf(-ECANCELED, "cancelled");
+        }
+}
+
 static int build_with(struct building *b, const struct recipe *recipe)
 {
         const struct progress progress = {.tell = tell, .stop = stop, .user = b};
@@ -160,8 +186,7 @@ static int build_with(struct building *b, const struct recipe *recipe)
         int r = path_join(work, b->worker->options->folder, "work");
 
         if (r == 0)
-                r = slot_borrow(b->worker->options->folder, "a build for another machine",
-                                MIN(b->worker->n_slots, (unsigned)ARRAY_SIZE(b->loans)), b->loans, &b->n_loans);
+                r = borrow(b);
         for (size_t i = 0; i < b->n_loans; i++)
                 CPU_SET((unsigned)b->loans[i].cpu, &b->cpus);
         if (r == 0)

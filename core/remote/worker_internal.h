@@ -55,7 +55,7 @@ struct worker {
         pthread_cond_t ended; /* a request has ended */
         /* under lock */
         TAILQ_HEAD(, request) requests;
-        size_t n_requests;
+        size_t n_requests, n_building; /* n_building: builds with cores */
         SLIST_HEAD(, kept_runner) kept; /* except those in use */
 };
 

@@ -357,14 +357,14 @@ bool slot_is_wanted(const struct slot *s)
 
 /* -- for builds -- */
 
-int slot_borrow(const char *own_folder, const char *what, size_t most, struct core_loan *ret, size_t *ret_n)
+int slot_borrow(const char *own_folder, const char *what, size_t most, enum slot_use last, struct core_loan *ret, size_t *ret_n)
 {
         char folder[PATH_SIZE];
         int cpus[CPU_SETSIZE], r = slot_folder(own_folder, folder, NULL);
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
 
         *ret_n = 0;
-        for (enum slot_use use = SLOT_BUILD; use <= SLOT_GUEST && *ret_n == 0; use++)
+        for (enum slot_use use = SLOT_BUILD; use <= last && *ret_n == 0; use++)
                 for (size_t i = 0; i < n && *ret_n < most && (r == 0 || r == -EAGAIN); i++) {
                         r = slot_try(folder, cpus[i], use, &ret[*ret_n].lock);
                         if (r == 0 && use == SLOT_BUILD)

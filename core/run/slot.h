@@ -100,5 +100,6 @@ void slot_release(struct slot *s);
  * gives it back and leases again. */
 bool slot_is_wanted(const struct slot *s);
 
-/* For a build: the cores without one, `most` of them; as a guest if there is none. The caller closes the locks. */
-int slot_borrow(const char *own_folder, const char *what, size_t most, struct core_loan *ret, size_t *ret_n);
+/* For a build: the cores without one, `most` of them; if there is none, as a guest (`last` is SLOT_GUEST), or -EAGAIN (SLOT_BUILD). The caller closes the
+ * locks. */
+int slot_borrow(const char *own_folder, const char *what, size_t most, enum slot_use last, struct core_loan *ret, size_t *ret_n);

@@ -84,6 +84,15 @@ sed -i '/^\[cluster "lab"\]/,$d' store/config
 printf '[cluster "lab"]\n\tlaunch = "echo >>launched; unset SOLVERFS_SHIM; exec {worker} --slots 2 --folder cold"\n' >>store/config
 : >launched
 test_that "two builds that begin together on one worker both want a file, which is sent once" 'run 0 build toy v8 v9 && [ $(wc -l <launched) = 1 ]'
+two=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=",")')
+sed -i "s/exec {worker}/exec taskset -c $two {worker}/" store/config
+"$solverfs" build toy v6 v7 --again >out 2>err &
+building=$!
+await '[ -n "$(find cold/work -name begun)" ]'
+sleep 1
+test_that "a worker's second build waits for cores that its first one does not have" '[ "$(find cold/work -name begun | wc -l)" = 1 ]'
+kill -TERM $building
+wait $building
 cp lab store/config
 
 test_that "another recipe leaves the place of builds, and of runs" '
