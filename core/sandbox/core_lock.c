@@ -56,6 +56,8 @@ bool core_note_read(int fd, enum core_lock which, struct core_note *ret)
 
 void core_note_lent(int fd, uint64_t since_ns)
 {
+        if (core_is_locked(fd, CORE_BUILD)) /* the note is the host's */
+                return;
         if (pwrite(fd, &since_ns, sizeof(since_ns), place_of(CORE_BUILD) + (off_t)offsetof(struct core_note, lent_ns)) < 0)
                 (void)errno;
 }

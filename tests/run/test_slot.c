@@ -232,6 +232,28 @@ START_TEST(test_a_turn_of_a_guest)
 }
 END_TEST
 
+/* Since when the host has lent the core is not the guest's to say. */
+START_TEST(test_a_guest_leaves_the_note_of_its_host)
+{
+        const char *folder = folder_of(NULL);
+        struct core_note note;
+        int build, guest;
+
+        assert_ok(slot_try(folder, 0, SLOT_BUILD, &build));
+        slot_note(build, SLOT_BUILD, 0, "host");
+        core_note_lent(build, 5);
+        assert_ok(slot_try(folder, 0, SLOT_GUEST, &guest));
+        core_note_lent(guest, 0);
+        ck_assert(core_note_read(guest, CORE_BUILD, &note));
+        ck_assert_uint_eq(note.lent_ns, 5);
+        core_note_lent(build, 0);
+        ck_assert(core_note_read(guest, CORE_BUILD, &note));
+        ck_assert_uint_eq(note.lent_ns, 0);
+        close(guest);
+        close(build);
+}
+END_TEST
+
 START_TEST(test_a_run_awaits_the_trees_of_builds)
 {
         const char *folder = folder_of(NULL);
@@ -365,4 +387,5 @@ START_TEST(test_many_leases)
 END_TEST
 
 SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_turn_of_a_guest,
-      test_a_run_awaits_the_trees_of_builds, test_who_has_it, test_lease, test_a_lease_gives_up, test_a_lease_leaves_room_for_others, test_many_leases)
+      test_a_guest_leaves_the_note_of_its_host, test_a_run_awaits_the_trees_of_builds, test_who_has_it, test_lease, test_a_lease_gives_up,
+      test_a_lease_leaves_room_for_others, test_many_leases)
