@@ -35,7 +35,7 @@ struct contents {
         struct kept {
                 fuse_ino_t node; /* 0: none */
                 uint64_t token;
-                bool is_read; /* to its end: the first to make room */
+                off_t left; /* bytes that no read has asked for; 0: the first to make room */
                 struct content content;
         } kept[KEPT];
         unsigned next; /* the place to reuse next, if none is free */
@@ -80,7 +80,7 @@ static struct kept *kept_new(struct contents *c)
 {
         struct kept *k = &c->kept[c->next++ % KEPT];
 
-        for (unsigned i = 0; i < KEPT && k->node != 0 && !k->is_read; i++)
+        for (unsigned i = 0; i < KEPT && k->node != 0 && k->left > 0; i++)
                 k = &c->kept[c->next++ % KEPT];
         kept_drop(k);
         return k;
@@ -117,10 +117,10 @@ static off_t content_size(const struct content *c)
         return c->fd < 0 ? (off_t)c->blob.size : fstat(c->fd, &st) == 0 ? st.st_size : 0;
 }
 
-/* True if the file has more than this read asks for. */
-static bool is_partial(const struct parked *p, const struct content *c)
+/* The part of the file that this read asks for. */
+static off_t asked_size(const struct parked *p, const struct content *c)
 {
-        return p->offset + (off_t)p->size < content_size(c);
+        return MIN((off_t)p->size, MAX(content_size(c) - p->offset, (off_t)0));
 }
 
 /* True if the file may get another content while it is read, or costs more than a moment to find again. */
@@ -129,12 +129,13 @@ static bool stays(const struct node *n)
         return n->route->rewritten || n->route->kept;
 }
 
-/* Lock held. Replies, and keeps the content as long as that is worth it. */
+/* Lock held. Replies, and keeps the content as long as that is worth it. The kernel asks for several parts at once, so the last one may come first; for
+ * one that it has dropped it asks again. */
 static void answer(fuse_req_t req, const struct parked *p, const struct node *n, struct kept *k)
 {
         session_reply_bytes(req, k->content.fd, &k->content.blob, p->size, p->offset);
-        k->is_read |= !is_partial(p, &k->content);
-        if (k->is_read && !stays(n))
+        k->left -= MIN(k->left, asked_size(p, &k->content));
+        if (k->left == 0 && !stays(n))
                 kept_drop(k);
 }
 
@@ -155,7 +156,7 @@ static void answer_new(struct session *s, fuse_req_t req, const struct parked *p
         cleanup_unlock pthread_mutex_t *held = NULL;
         struct kept *k;
 
-        if (p->offset == 0 && !is_partial(p, c) && !stays(n)) { /* most files */
+        if (asked_size(p, c) == content_size(c) && !stays(n)) { /* most files */
                 session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
                 return;
         }
@@ -163,7 +164,7 @@ static void answer_new(struct session *s, fuse_req_t req, const struct parked *p
         k = kept_at(s->contents, p->ino);
         if (!k) {
                 k = kept_new(s->contents);
-                *k = (struct kept){.node = p->ino, .token = token, .content = *c};
+                *k = (struct kept){.node = p->ino, .token = token, .left = content_size(c), .content = *c};
                 *c = (struct content){.fd = -1};
         }
         answer(req, p, n, k);

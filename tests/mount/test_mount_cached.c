@@ -232,15 +232,21 @@ START_TEST(test_measured_again_in_a_rebuilt_index)
 }
 END_TEST
 
-/* A file that a reader has begun to read. */
-static int begin(const char *path)
+/* A file of which a reader has read a byte. */
+static int begin_at(const char *path, off_t at)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         char c;
 
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(pread(fd, &c, 1, 0), 1);
+        ck_assert_int_eq(posix_fadvise(fd, 0, 0, at > 0 ? POSIX_FADV_RANDOM : POSIX_FADV_NORMAL), 0);
+        ck_assert_int_eq(pread(fd, &c, 1, at), 1);
         return fd;
+}
+
+static int begin(const char *path)
+{
+        return begin_at(path, 0);
 }
 
 /* The whole file as the reader gets it, with its size, is the file `before`. */
@@ -291,6 +297,26 @@ START_TEST(test_a_begun_value_is_read_to_its_end)
                 close(steal_fd(&later));
                 assert_shell("cmp moved " DONE "stdout", id);
         }
+        world_end();
+}
+END_TEST
+
+/* The kernel asks for several parts at once, and they are answered in any order. */
+START_TEST(test_a_value_whose_end_was_read_first)
+{
+        cleanup_close int held = -1;
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\noutput-limit = 8m\n"});
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        id = case_add("a.smt2", "; do bytes 3000000\n; do now\n; do print sat\n");
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null && cat " CELL "stdout >before", id, id);
+        held = begin_at(at(DONE "stdout", id), 3000000);
+        measure_until_it_moves(id);
+        await(shell("cmp -s moved " DONE "stdout", id) == 0);
+        assert_is_before(held);
+        close(steal_fd(&held));
         world_end();
 }
 END_TEST
@@ -375,4 +401,5 @@ END_TEST
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
             {test_measured_again_and_again}, {test_measured_again_in_a_rebuilt_index},
-            {test_a_begun_value_is_read_to_its_end}, {test_a_begun_name_is_read_to_its_end}, {test_an_open_file_outlives_the_end}, {test_another_recipe})
+            {test_a_begun_value_is_read_to_its_end}, {test_a_value_whose_end_was_read_first}, {test_a_begun_name_is_read_to_its_end},
+            {test_an_open_file_outlives_the_end}, {test_another_recipe})
