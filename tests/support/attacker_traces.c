@@ -272,8 +272,8 @@ static void look_at_ourselves(void)
         cpu_set_t set;
 
         look_at_file("/proc/self/limits");
-        while (f && fgets(line, sizeof(line), f))
-                if (strncmp(line, "Cap", 3) == 0 || strncmp(line, "Sig", 3) == 0 || strncmp(line, "Shd", 3) == 0 ||
+        while (f && fgets(line, sizeof(line), f)) /* SigQ counts the signals of processes that the kernel is still freeing, too */
+                if (strncmp(line, "Cap", 3) == 0 || (strncmp(line, "Sig", 3) == 0 && line[3] != 'Q') || strncmp(line, "Shd", 3) == 0 ||
                     strncmp(line, "Gid", 3) == 0 || strncmp(line, "Groups", 6) == 0 || strncmp(line, "Seccomp", 7) == 0 ||
                     strncmp(line, "NoNew", 5) == 0 || strncmp(line, "Tracer", 6) == 0)
                         fputs(line, stdout);
