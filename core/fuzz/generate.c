@@ -238,6 +238,7 @@ void vocabulary_add(struct vocabulary *v, const struct term *t)
 {
         allow(v, t->sort);
         term_list_add(&v->constants, t);
+        term_list_add(&v->constants_of[t->sort->kind], t);
 }
 
 static void add_function(struct vocabulary *v, const struct function *f)
@@ -265,9 +266,16 @@ struct vocabulary vocabulary_at(const struct script *s, size_t at)
         return v;
 }
 
-void vocabulary_done(struct vocabulary *v)
+static void constants_done(struct vocabulary *v)
 {
         term_list_done(&v->constants);
+        for (size_t i = 0; i < N_SORT_KINDS; i++)
+                term_list_done(&v->constants_of[i]);
+}
+
+void vocabulary_done(struct vocabulary *v)
+{
+        constants_done(v);
         free(v->functions);
 }
 
@@ -406,24 +414,22 @@ static const struct term *literal(struct generator *g, struct bank *b, const str
         }
 }
 
-static bool fits(const struct term *t, const struct sort *sort, enum sort_kind kind)
-{
-        return sort ? t->sort == sort : t->sort->kind == kind;
-}
-
 /* A constant of this sort; if the sort is NULL, of any sort of this kind. NULL if there is none. */
 static const struct term *constant(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum sort_kind kind)
 {
-        size_t n = 0;
+        const struct term_list *all = &v->constants_of[kind];
+        bool is_any = !sort || kind < SORT_BITVEC; /* the kind has one sort */
+        size_t n = is_any ? all->n : 0;
 
-        for (size_t i = 0; i < v->constants.n; i++)
-                n += fits(v->constants.list[i], sort, kind);
+        for (size_t i = 0; i < all->n && !is_any; i++)
+                n += all->list[i]->sort == sort;
         if (n == 0)
                 return NULL;
         n = below(g, n);
-        for (size_t i = 0;; i++)
-                if (fits(v->constants.list[i], sort, kind) && n-- == 0)
-                        return v->constants.list[i];
+        for (size_t i = 0; !is_any; i++)
+                if (all->list[i]->sort == sort && n-- == 0)
+                        return all->list[i];
+        return all->list[n];
 }
 
 static const struct term *leaf(struct generator *g, const struct vocabulary *v, const struct sort *sort)
@@ -815,15 +821,16 @@ static const struct term *quantified(struct generator *g, const struct vocabular
 
         g->quantifiers--;
         inner.constants = (struct term_list){0};
+        memset(inner.constants_of, 0, sizeof(inner.constants_of));
         for (size_t i = 0; i < v->constants.n; i++)
-                term_list_add(&inner.constants, v->constants.list[i]);
+                vocabulary_add(&inner, v->constants.list[i]);
         for (size_t i = 0; i < n; i++) {
                 variables[i] = term_fresh_variable(v->bank, "q", any_sort(g, v, false));
                 for (size_t k = 0; k < 1 + v->constants.n / 2; k++) /* as likely as a third of the other constants */
-                        term_list_add(&inner.constants, variables[i]);
+                        vocabulary_add(&inner, variables[i]);
         }
         body = generate_term(g, &inner, sort_simple(v->bank, SORT_BOOL), depth);
-        term_list_done(&inner.constants);
+        constants_done(&inner);
         for (size_t i = 0; body && i < n; i++)
                 if (term_has_free(body, &variables[i], 1))
                         variables[n_bound++] = variables[i];

@@ -69,7 +69,7 @@ const struct function *numbered_constant(struct bank *b, char letter, unsigned n
 /* Terms over the constants and functions that a script has declared before command `at`; the script's bank must live as long as the vocabulary. */
 struct vocabulary {
         struct bank *bank; /* borrowed */
-        struct term_list constants;
+        struct term_list constants, constants_of[N_SORT_KINDS]; /* all, and those of each kind, in the same order */
         const struct function **functions; /* owned list; functions with arguments */
         size_t n_functions;
         unsigned sorts; /* a bit for each sort_kind that terms may have: the sorts of the constants and functions, and those that their theory needs */
