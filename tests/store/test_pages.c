@@ -95,11 +95,12 @@ static void protect(uint64_t page, uint64_t n, int how)
 /* Those that were looked at since. */
 static void let_read(const struct pages *p, bool *readable, uint64_t n)
 {
-        for (uint64_t page = 2; page < n; page++)
-                if (!readable[page] && pages_was_looked_at(p, page)) {
+        for (uint64_t page = 2, first; page < n; page++) {
+                for (first = page; page < n && !readable[page] && pages_was_looked_at(p, page); page++)
                         readable[page] = true;
-                        protect(page, 1, PROT_READ);
-                }
+                if (page > first)
+                        protect(first, page - first, PROT_READ);
+        }
 }
 
 static void change(MDB_txn *txn, unsigned i, bool deletes)
