@@ -57,19 +57,43 @@ bool families_know(const struct families *f, const struct shape *s)
 
 /* -- finding rules -- */
 
+struct tally { /* of the shapes that have a part */
+        unsigned n[SHAPE_BUCKETS];
+        uint64_t some[SHAPE_BUCKETS / 64]; /* a bit for each part that a shape has: few of all */
+};
 struct search {
         struct families *families;
-        bool *is_explained;     /* one for each find; owned, like: */
-        unsigned *hits, *misses; /* for each part */
-        double least;           /* precision */
+        bool *is_explained;          /* one for each find; owned, like: */
+        struct tally *hits, *misses;
+        double least;                /* precision */
 };
 
-static void count(const struct shape *list, size_t n, const bool *skip, const uint16_t *with, unsigned *ret)
+/* The first part from `part` on that a shape has; SHAPE_BUCKETS if there is none. */
+static uint32_t tally_next(const struct tally *t, uint32_t part)
 {
-        memset(ret, 0, SHAPE_BUCKETS * sizeof(*ret));
+        for (; part < SHAPE_BUCKETS; part = (part / 64 + 1) * 64) {
+                uint64_t some = t->some[part / 64] >> part % 64;
+
+                if (some)
+                        return part + (uint32_t)__builtin_ctzll(some);
+        }
+        return SHAPE_BUCKETS;
+}
+
+#define TALLY_FOR_EACH(t, part) for (uint32_t part = 0; (part = tally_next(t, part)) < SHAPE_BUCKETS; part++)
+
+static void count(const struct shape *list, size_t n, const bool *skip, const uint16_t *with, struct tally *ret)
+{
+        TALLY_FOR_EACH(ret, b)
+                ret->n[b] = 0;
+        memset(ret->some, 0, sizeof(ret->some));
         for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; !(skip && skip[i]) && k < list[i].n && (k > 0 || !with || shape_has(&list[i], *with)); k++)
-                        ret[list[i].parts[k]]++;
+                for (size_t k = 0; !(skip && skip[i]) && k < list[i].n && (k > 0 || !with || shape_has(&list[i], *with)); k++) {
+                        const uint16_t part = list[i].parts[k];
+
+                        ret->n[part]++;
+                        ret->some[part / 64] |= UINT64_C(1) << part % 64;
+                }
 }
 
 static double worth(double finds, double precision)
@@ -89,15 +113,15 @@ static double search_one(struct search *s, struct rule *ret, uint16_t seeds[SEED
         double most = 0, worths[SEEDS] = {0};
 
         count(f->found, f->n_found, s->is_explained, NULL, s->hits);
-        for (uint32_t b = 0; b < SHAPE_BUCKETS; b++) {
-                double p = s->hits[b] >= FAMILY ? precision_of(f, b) : 0, w = worth(s->hits[b], p);
+        TALLY_FOR_EACH(s->hits, b) {
+                double p = s->hits->n[b] >= FAMILY ? precision_of(f, b) : 0, w = worth(s->hits->n[b], p);
                 size_t at = SEEDS;
 
                 if (p >= s->least && w > most) {
                         most = w;
                         ret->parts[0] = ret->parts[1] = (uint16_t)b;
                 }
-                if (s->hits[b] <= FAMILY)
+                if (s->hits->n[b] <= FAMILY)
                         continue;
                 for (; at > 0 && worths[at - 1] < w; at--)
                         if (at < SEEDS) {
@@ -124,11 +148,11 @@ static double search_two(struct search *s, struct rule *ret, const uint16_t seed
         for (size_t i = 0; i < SEEDS && seeds[i] != UINT16_MAX; i++) {
                 count(f->found, f->n_found, s->is_explained, &seeds[i], s->hits);
                 count(f->missed, f->n_missed, NULL, &seeds[i], s->misses);
-                for (uint32_t b = 0; b < SHAPE_BUCKETS; b++) {
-                        double p = s->hits[b] > FAMILY ? s->hits[b] / (s->hits[b] + s->misses[b] * scale + 2) : 0;
+                TALLY_FOR_EACH(s->hits, b) {
+                        double p = s->hits->n[b] > FAMILY ? s->hits->n[b] / (s->hits->n[b] + s->misses->n[b] * scale + 2) : 0;
 
-                        if (p >= s->least && worth(s->hits[b], p) > most) {
-                                most = worth(s->hits[b], p);
+                        if (p >= s->least && worth(s->hits->n[b], p) > most) {
+                                most = worth(s->hits->n[b], p);
                                 *ret = (struct rule){{seeds[i], (uint16_t)b}};
                         }
                 }
@@ -139,7 +163,7 @@ static double search_two(struct search *s, struct rule *ret, const uint16_t seed
 static void make_rules(struct families *f)
 {
         cleanup_free bool *is_explained = allocate(f->n_found, sizeof(*is_explained));
-        cleanup_free unsigned *hits = allocate(SHAPE_BUCKETS, sizeof(*hits)), *misses = allocate(SHAPE_BUCKETS, sizeof(*misses));
+        cleanup_free struct tally *hits = allocate(1, sizeof(*hits)), *misses = allocate(1, sizeof(*misses));
         struct search s = {.families = f,
                            .is_explained = is_explained,
                            .hits = hits,
