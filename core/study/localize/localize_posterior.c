@@ -222,7 +222,7 @@ static double step(double stay, int from, int to)
 }
 
 /* For one noise of the grid; returns the logarithm of the evidence and, by *still, of that of no change at all. */
-static double run_chain(const struct sighting *s, size_t n, double rate, int noise, struct pass *p, double *still)
+static double run_forward(const struct sighting *s, size_t n, double rate, int noise, struct pass *p, double *still)
 {
         double evidence = 0, same[N_LEVELS], total = 0;
 
@@ -246,6 +246,14 @@ static double run_chain(const struct sighting *s, size_t n, double rate, int noi
                 p[i].scale = sum;
                 evidence += log(sum) + scale;
         }
+        for (int k = 0; k < N_LEVELS; k++)
+                total += same[k]; /* already divided by the evidence */
+        *still = n > 0 ? total : 1;
+        return n > 0 ? evidence : 0;
+}
+
+static void run_backward(const struct sighting *s, size_t n, double rate, struct pass *p)
+{
         for (size_t i = n; i-- > 0;) {
                 double stay = exp(-rate * s[i].prior);
 
@@ -256,10 +264,6 @@ static double run_chain(const struct sighting *s, size_t n, double rate, int noi
                                         step(stay, from, to) * p[i + 1].likelihood[to] * p[i + 1].backward[to] / p[i + 1].scale;
                 }
         }
-        for (int k = 0; k < N_LEVELS; k++)
-                total += same[k]; /* already divided by the evidence */
-        *still = n > 0 ? total : 1;
-        return n > 0 ? evidence : 0;
 }
 
 double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE])
@@ -270,7 +274,8 @@ double posterior(struct sighting *s, size_t n, double rate, const double noise[N
         if (n == 0)
                 return 1;
         for (int k = 0; k < N_NOISE; k++) {
-                weight[k] = log(noise[k]) + run_chain(s, n, rate, k, passes + k * n, &still[k]);
+                weight[k] = log(noise[k]) + run_forward(s, n, rate, k, passes + k * n, &still[k]);
+                run_backward(s, n, rate, passes + k * n);
                 most = fmax(most, weight[k]);
         }
         for (int k = 0; k < N_NOISE; k++)
@@ -339,7 +344,7 @@ static void noise_evidence(const struct localize *l, const struct test *t, doubl
         for (size_t k = 0; k + 1 < n; k++)
                 s[k].prior = below[s[k + 1].place] - below[s[k].place];
         for (int k = 0; k < N_NOISE; k++)
-                most = fmax(most, ret[k] = run_chain(s, n, 1, k, passes, &still));
+                most = fmax(most, ret[k] = run_forward(s, n, 1, k, passes, &still));
         for (int k = 0; k < N_NOISE; k++)
                 ret[k] = exp(ret[k] - most);
 }
