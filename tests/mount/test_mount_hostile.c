@@ -1,7 +1,7 @@
 /* Solvers that misbehave, through the mount: what a cell says of each, and that nothing is left of any. */
+#include "tests/support/descendants.h"
 #include "tests/support/mount.h"
 
-#include <dirent.h>
 #include <jansson.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -24,38 +24,15 @@ static void hostile_world(const char *settings, const char *recipe)
 
 /* -- what is left -- */
 
-static pid_t parent_of(pid_t pid, char name[64])
-{
-        cleanup_file FILE *f = fopen(at("/proc/%d/stat", (int)pid), "re");
-        char text[512];
-        const char *after;
-        int parent = 0;
-
-        name[0] = '\0';
-        if (!f || !fgets(text, sizeof(text), f) || !(after = strrchr(text, ')')) || sscanf(after, ") %*c %d", &parent) != 1)
-                return 0;
-        snprintf(name, 64, "%.*s", (int)(after - strchr(text, '(') - 1), strchr(text, '(') + 1);
-        return (pid_t)parent;
-}
-
 /* Processes below us beside the test's own and solverfs: a solver's, its helper's, bubblewrap's. Zombies count. */
 static unsigned foreign_processes(void)
 {
-        DIR *d = opendir("/proc");
-        struct dirent *e;
+        cleanup_free struct descendant *all = NULL;
+        size_t n_all = descendants(&all);
         unsigned n = 0;
 
-        while ((e = readdir(d))) {
-                char name[64], above[64];
-                pid_t pid = (pid_t)atoi(e->d_name), up;
-
-                if (pid <= 1 || (up = parent_of(pid, name)) == 0)
-                        continue;
-                while (up > 1 && up != getpid())
-                        up = parent_of(up, above);
-                n += up == getpid() && strcmp(name, "solverfs") != 0 && strncmp(name, "test_mount", 10) != 0;
-        }
-        closedir(d);
+        for (size_t i = 0; i < n_all; i++)
+                n += strcmp(all[i].name, "solverfs") != 0 && strncmp(all[i].name, "test_mount", 10) != 0;
         return n;
 }
 

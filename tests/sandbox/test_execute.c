@@ -1,3 +1,4 @@
+#include "tests/support/descendants.h"
 #include "tests/support/test.h"
 #include "tests/support/toy_run.h"
 
@@ -1452,21 +1453,10 @@ END_TEST
 
 static pid_t any_descendant(void)
 {
-        DIR *d = opendir("/proc");
-        unsigned seen = 0;
-        pid_t chosen = 0;
-        struct dirent *e;
+        cleanup_free struct descendant *all = NULL;
+        size_t n = descendants(&all);
 
-        while ((e = readdir(d))) {
-                pid_t pid = (pid_t)atoi(e->d_name), up = pid;
-
-                while (up > 1 && up != getpid())
-                        up = parent_of(up);
-                if (pid != getpid() && up == getpid() && rand() % ++seen == 0)
-                        chosen = pid;
-        }
-        closedir(d);
-        return chosen;
+        return n > 0 ? all[(size_t)rand() % n].pid : 0;
 }
 
 static void *kill_one(void *arg)
