@@ -100,9 +100,9 @@ test_that "ends of ranges stay single characters, in their order" '
 printf '(assert (and' >half.smt2
 test_that "what cannot be read, and what has nothing to change" '
 	run 1 transform fuzz empty.smt2 && run 0 transform nop empty.smt2 && empty out && run 2 transform fuzz half.smt2 && has err half.smt2 && run 3 transform fuzz none.smt2 && run 2 transform &&
-	run 2 transform sideways odd.smt2 && run 2 transform fuzz -n 3 odd.smt2 && for _ in 1 2 3 4 5 6; do
-		random_bytes 3000 >noise.smt2 || exit 1
-		for kind in $changes; do timeout 60 "$solverfs" transform $kind noise.smt2 >/dev/null 2>err; [ $? -le 2 ] || exit 1; done
+	run 2 transform sideways odd.smt2 && run 2 transform fuzz -n 3 odd.smt2 && at=0 && for kind in $changes; do # noise is read before a kind is asked
+		[ $((at++ % 6)) != 0 ] || random_bytes 3000 >noise.smt2 || exit 1
+		timeout 60 "$solverfs" transform $kind noise.smt2 >/dev/null 2>err; [ $? -le 2 ] || exit 1
 	done'
 
 # -- solvers read them --
