@@ -27,7 +27,7 @@
 #define ARRAY_SIZE(a)     (sizeof(a) / sizeof(*(a)))
 #define MIN(a, b)         ((a) < (b) ? (a) : (b))
 #define MAX(a, b)         ((a) > (b) ? (a) : (b))
-#define ORDER(a, b)       (((a) > (b)) - ((a) < (b))) /* as strcmp(); several, the first first: ORDER(x, y) ?: ORDER(p, q) */
+#define ORDER(a, b)       (((a) > (b)) - ((a) < (b))) /* -1, 0 or 1, as of strcmp(). By x, then by y: ORDER(a.x, b.x) ?: ORDER(a.y, b.y) */
 #define printf_like(f, a) __attribute__((format(printf, f, a)))
 #define NSEC_PER_SEC      UINT64_C(1000000000)
 #define NSEC_PER_MSEC     UINT64_C(1000000)

@@ -87,7 +87,7 @@ static bool put_back(struct objects *o, const git_oid *oid, const char *damaged)
         return done;
 }
 
-/* Looks up what is_there(): with look_only it may be upstream only. */
+/* Looks up an object that is_there() has found: with look_only it may be upstream only. */
 static git_object *look_up(const struct objects *o, const git_oid *oid, git_object_t type)
 {
         git_object *ret = NULL;
