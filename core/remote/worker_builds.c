@@ -156,24 +156,27 @@ static int send_built(struct building *b, const struct build_record *record)
             ?: worker_send(b->worker, PACKET_BUILT, b->request->id, SLICE(body.data, body.size));
 }
 
-/* Only the first build is a guest: each has as many jobs as cores. */
-static int borrow(struct building *b)
+/* Only the first build is a guest: each has as many jobs as cores. -EAGAIN if others have all cores. */
+static int try_borrow(struct building *b)
 {
         struct worker *w = b->worker;
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+        int r = slot_borrow(w->options->folder, "a build for another machine", MIN(w->n_slots, (unsigned)ARRAY_SIZE(b->loans)),
+                            w->n_building == 0 ? SLOT_GUEST : SLOT_BUILD, b->loans, &b->n_loans);
+
+        w->n_building += r == 0;
+        return r;
+}
+
+static int borrow(struct building *b)
+{
         struct pollfd cancel = {.fd = b->request->cancel_fd, .events = POLLIN};
         int r;
 
-        for (;;) {
-                pthread_mutex_lock(&w->lock);
-                r = slot_borrow(w->options->folder, "a build for another machine", MIN(w->n_slots, (unsigned)ARRAY_SIZE(b->loans)),
-                                w->n_building == 0 ? SLOT_GUEST : SLOT_BUILD, b->loans, &b->n_loans);
-                w->n_building += r == 0;
-                pthread_mutex_unlock(&w->lock);
-                if (r != -EAGAIN)
-                        return r;
+        while ((r = try_borrow(b)) == -EAGAIN)
                 if (poll(&cancel, 1, LOOK_MS) > 0)
                         return errorf(-ECANCELED, "cancelled");
-        }
+        return r;
 }
 
 static int build_with(struct building *b, const struct recipe *recipe)

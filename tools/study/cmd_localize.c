@@ -239,7 +239,7 @@ static void tell_not_started_at(const struct localizing *o, uint32_t commit, str
         list_add(told->list, told->n, commit);
 }
 
-/* Of the ends and the culprits. */
+/* Says why the programs of both ends and of the culprits did not begin, once for each. */
 static void tell_not_started(const struct localizing *o, const struct case_selection *cases)
 {
         cleanup_revisions struct revisions told = {0};
