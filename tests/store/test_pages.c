@@ -205,4 +205,93 @@ START_TEST(test_the_longest_keys)
 }
 END_TEST
 
-SUITE("pages", test_short_keys, test_long_keys, test_the_longest_keys)
+/* -- damage to the lists of free pages -------------------------------------------------------------------------- */
+
+static uint64_t number_at(uint64_t at)
+{
+        uint64_t number;
+
+        memcpy(&number, world.map + at, sizeof(number));
+        return number;
+}
+
+static uint16_t short_at(uint64_t at)
+{
+        uint16_t number;
+
+        memcpy(&number, world.map + at, sizeof(number));
+        return number;
+}
+
+/* In bytes, where the newest snapshot's tree of free pages has its root: MDB_meta's mm_txnid and mm_dbs[0].md_root. */
+static uint64_t find_root(void)
+{
+        unsigned newest = number_at(PAGE + 144) > number_at(144);
+
+        return number_at(newest * PAGE + 80) * PAGE;
+}
+
+/* Where the longest list is, which pages of its own hold, in a tree of one page: MDB_page, MDB_node. */
+static uint64_t find_longest(void)
+{
+        uint64_t root = find_root(), longest = 0;
+
+        for (unsigned i = 0; i < (short_at(root + 12) - 16) / 2; i++) {
+                uint64_t node = root + short_at(root + 16 + 2 * i);
+
+                if (short_at(node + 4) & 1) { /* F_BIGDATA */
+                        uint64_t list = number_at(node + 16) * PAGE + 16;
+
+                        longest = longest == 0 || number_at(list) > number_at(longest) ? list : longest;
+                }
+        }
+        ck_assert_uint_ne(longest, 0);
+        return longest;
+}
+
+static uint64_t overwrite(uint64_t at, uint64_t number)
+{
+        cleanup_close int fd = open(DATA, O_WRONLY | O_CLOEXEC);
+        uint64_t before = number_at(at);
+
+        ck_assert_int_eq(pwrite(fd, &number, sizeof(number), (off_t)at), sizeof(number));
+        return before;
+}
+
+/* Before a transaction, and within it. */
+static void assert_noticed(uint64_t at, uint64_t number)
+{
+        struct pages *p, *damaged;
+        uint64_t before;
+
+        assert_ok(pages_begin(world.fd, DATA, &p));
+        before = overwrite(at, number);
+        assert_error(pages_look_again(p), EIO);
+        assert_error(pages_begin(world.fd, DATA, &damaged), EIO);
+        overwrite(at, before);
+        assert_ok(pages_look_again(p));
+        pages_free(p);
+}
+
+START_TEST(test_damaged_free_lists)
+{
+        uint64_t list, n;
+
+        world_open(20);
+        for (unsigned i = 0; i < KEYS; i += 100)
+                transaction(100, i, 0);
+        transaction(KEYS, 0, 10);
+        list = find_longest();
+        n = number_at(list);
+        ck_assert_uint_gt(n, 500);
+        assert_noticed(find_root(), 0);
+        assert_noticed(list, UINT64_MAX / 8);
+        assert_noticed(list + 8, pages_in_file());
+        for (uint64_t i = 2; i <= n; i++)
+                assert_noticed(list + 8 * i, number_at(list + 8 * (i - 1)));
+        mdb_env_close(world.env);
+        close(world.fd);
+}
+END_TEST
+
+SUITE("pages", test_short_keys, test_long_keys, test_the_longest_keys, test_damaged_free_lists)
