@@ -749,6 +749,13 @@ bool fd_is_readable(int fd)
         return fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
+int pause_unless_cancelled(int cancel_fd, int ms)
+{
+        struct pollfd p = {.fd = cancel_fd, .events = POLLIN};
+
+        return poll(&p, 1, ms) > 0 ? errorf(-ECANCELED, "cancelled") : 0;
+}
+
 int64_t now_seconds(void)
 {
         struct timespec t;

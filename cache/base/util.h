@@ -290,6 +290,8 @@ int sync_folder_of(const char *path); /* the folder that the path is in */
 int remove_tree(const char *path); /* rm -rf; never follows a symlink, never leaves the file system; 0 when absent */
 /* True if something can be read now, or the other end is closed. Does not wait. False for -1. */
 bool fd_is_readable(int fd);
+/* Waits that long. -ECANCELED, with a message, as soon as `cancel_fd` (-1: none) is readable. */
+int pause_unless_cancelled(int cancel_fd, int ms);
 
 /* -- time ------------------------------------------------------------------------------------------------------- */
 

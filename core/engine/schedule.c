@@ -9,7 +9,6 @@
  * could gain from it. */
 #include "core/engine/engine_internal.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 
 #include "cache/base/fault.h"
@@ -179,7 +178,6 @@ bool job_is_pressed(struct job *j)
 int job_give_way(struct job *j)
 {
         struct engine *e = j->engine;
-        struct pollfd cancel = {.fd = j->cancel_fd, .events = POLLIN};
         int r = 0;
 
         pthread_mutex_lock(&e->lock);
@@ -189,7 +187,7 @@ int job_give_way(struct job *j)
         }
         while (!j->slots && r >= 0) {
                 pthread_mutex_unlock(&e->lock);
-                r = poll(&cancel, 1, SLOT_LOOK_NS / NSEC_PER_MSEC) > 0 ? errorf(-ECANCELED, "cancelled") : 1;
+                r = pause_unless_cancelled(j->cancel_fd, SLOT_LOOK_NS / NSEC_PER_MSEC) ?: 1;
                 pthread_mutex_lock(&e->lock);
                 if (r == 1 && (j->priority == PRIORITY_PERSON || !person_waits(e)))
                         r = slots_take(j);

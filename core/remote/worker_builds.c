@@ -1,5 +1,4 @@
 /* Builds of a worker: sources from its folder of files, a clean tree, programs into the folder. */
-#include <poll.h>
 
 #include "core/build/live_log.h"
 #include "core/remote/worker_internal.h"
@@ -170,12 +169,10 @@ static int try_borrow(struct building *b)
 
 static int borrow(struct building *b)
 {
-        struct pollfd cancel = {.fd = b->request->cancel_fd, .events = POLLIN};
-        int r;
+        int r = try_borrow(b);
 
-        while ((r = try_borrow(b)) == -EAGAIN)
-                if (poll(&cancel, 1, LOOK_MS) > 0)
-                        return errorf(-ECANCELED, "cancelled");
+        while (r == -EAGAIN)
+                r = pause_unless_cancelled(b->request->cancel_fd, LOOK_MS) ?: try_borrow(b);
         return r;
 }
 

@@ -1,6 +1,5 @@
 #include "core/run/slot.h"
 
-#include <poll.h>
 #include <pwd.h>
 #include <sys/stat.h>
 
@@ -124,20 +123,13 @@ int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock)
         return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock %s/cpu%d: %s", folder, cpu, strerror(-r));
 }
 
-/* Waits until the next look: nobody can wait for another process's lock and for a cancel together. */
-static int wait_to_look(int cancel_fd, int ms)
-{
-        struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
-
-        return poll(&cancel, 1, ms) > 0 ? errorf(-ECANCELED, "cancelled") : 0;
-}
-
+/* Nobody can wait for another process's lock and for a cancel together, so the lock is looked at from time to time. */
 int slot_await(int lock, int cancel_fd)
 {
         int r = 0;
 
         while (r == 0 && core_is_locked(lock, CORE_MOVES))
-                r = wait_to_look(cancel_fd, AWAIT_MS);
+                r = pause_unless_cancelled(cancel_fd, AWAIT_MS);
         return r;
 }
 
@@ -326,7 +318,7 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
                         has_core = false;
                         since = now_ns();
                 }
-                r = wait_to_look(cancel_fd, LOOK_MS);
+                r = pause_unless_cancelled(cancel_fd, LOOK_MS);
         }
         if (r == 0)
                 r = slot_await(s.lock, cancel_fd);
