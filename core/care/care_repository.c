@@ -1,6 +1,7 @@
 /* fsck of repositories: their files, objects and refs, and the config that names them. */
 #include "core/care/care_internal.h"
 #include "core/git/git.h"
+#include "core/git/tree_walk.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -45,10 +46,9 @@ struct objects {
         uint64_t restored;        /* with look_only those that can be */
         bool is_partial;
 
-        uint32_t done, total;  /* commits */
-        struct oid_set seen;   /* folders and files */
-        const git_oid *commit; /* the first that was found to have what is being looked for, .. */
-        char file[PATH_SIZE];  /* .. and where it has it */
+        uint32_t done, total; /* commits */
+        struct tree_walk trees;
+        const git_oid *commit; /* whose tree is looked at */
         uint64_t lost;
         char first_lost[PATH_SIZE + 128];
 };
@@ -144,7 +144,7 @@ static void objects_done(struct objects *o)
         git_repository_free(o->upstream);
         git_odb_free(o->odb);
         git_repository_free(o->repository);
-        oid_set_done(&o->seen);
+        tree_walk_done(&o->trees);
 }
 
 static int check_files(struct objects *o)
@@ -160,51 +160,31 @@ static int check_files(struct objects *o)
         return r;
 }
 
-static bool is_there(struct objects *o, const git_oid *oid)
+static bool is_there(struct objects *o, const git_oid *oid, const char *path)
 {
-        char commit[GIT_OID_HEXSZ + 1];
-
         if (git_odb_exists(o->odb, oid) || put_back(o, oid, NULL))
                 return true;
-        if (o->lost++ == 0) {
-                oid_print(commit, sizeof(commit), o->commit);
-                snprintf(o->first_lost, sizeof(o->first_lost), "%s of commit %s", *o->file ? o->file : "all", commit);
-        }
+        if (o->lost++ == 0)
+                snprintf(o->first_lost, sizeof(o->first_lost), "%s of commit %s", *path ? path : "all", oid_text(o->commit));
         return false;
 }
 
-/* Looks for what is in a folder, unless another commit had the same. Paths are those of checkout.c: a longer one cannot be checked out. A damaged
- * object has been reported with its file. */
-static int check_tree(struct objects *o, const git_oid *oid, size_t length)
+/* A damaged object has been reported with its file. */
+static int check_object(void *user, const git_oid *oid, const char *path, git_tree **ret_tree)
 {
-        cleanup_git_object git_object *tree = is_there(o, oid) ? look_up(o, oid, GIT_OBJECT_TREE) : NULL;
-        int r = care_step(o->checking, o->what, o->done, o->total);
+        struct objects *o = user;
 
-        for (size_t i = 0; tree && i < git_tree_entrycount((git_tree *)tree) && r == 0; i++) {
-                const git_tree_entry *e = git_tree_entry_byindex((git_tree *)tree, i);
-                int n;
-
-                if (git_tree_entry_type(e) == GIT_OBJECT_COMMIT || !oid_set_add(&o->seen, git_tree_entry_id(e)))
-                        continue;
-                n = snprintf(o->file + length, sizeof(o->file) - length, "%s%s", length > 0 ? "/" : "", git_tree_entry_name(e));
-                if ((size_t)n >= sizeof(o->file) - length)
-                        continue;
-                if (git_tree_entry_type(e) == GIT_OBJECT_TREE)
-                        r = check_tree(o, git_tree_entry_id(e), length + (size_t)n);
-                else
-                        is_there(o, git_tree_entry_id(e));
-        }
-        o->file[length] = '\0';
-        return r;
+        if (is_there(o, oid, path) && ret_tree)
+                *ret_tree = (git_tree *)look_up(o, oid, GIT_OBJECT_TREE);
+        return ret_tree ? care_step(o->checking, o->what, o->done, o->total) : 0;
 }
 
 static int check_commit(struct objects *o, const git_oid *oid)
 {
         cleanup_git_object git_object *commit = look_up(o, oid, GIT_OBJECT_COMMIT);
-        const git_oid *tree = commit ? git_commit_tree_id((git_commit *)commit) : NULL;
 
         o->commit = oid;
-        return tree && oid_set_add(&o->seen, tree) ? check_tree(o, tree, 0) : 0;
+        return commit ? tree_walk(&o->trees, git_commit_tree_id((git_commit *)commit)) : 0;
 }
 
 static void say_objects(const struct objects *o)
@@ -255,7 +235,7 @@ static void say_ref(void *user, bool mended, const char *line)
 
 static int check_repository(struct checking *c, const struct solver *s)
 {
-        cleanup(objects_done) struct objects objects = {.checking = c, .name = s->repository};
+        cleanup(objects_done) struct objects objects = {.checking = c, .name = s->repository, .trees = {.take = check_object}};
         int r = history_check(s->history, s->recipe->repository, c->look_only, say_ref, c);
 
         if (r < 0)
@@ -266,6 +246,7 @@ static int check_repository(struct checking *c, const struct solver *s)
                 care_say(c->watch, "repositories", CARE_DAMAGED, "%s: %s", s->repository, error_message(r));
                 return 0;
         }
+        objects.trees.user = &objects;
         snprintf(objects.what, sizeof(objects.what), "repository %s", s->repository);
         objects.path = git_repository_path(objects.repository);
         if (git_repository_odb(&objects.odb, objects.repository) < 0)

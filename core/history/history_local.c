@@ -5,6 +5,7 @@
  * that are missing here, and set the refs. */
 #include <sys/stat.h>
 
+#include "core/git/tree_walk.h"
 #include "core/history/history_internal.h"
 
 struct wanted {
@@ -102,16 +103,14 @@ static int collect_wants(git_repository *from, struct wants *ret)
 
 /* -- objects ---------------------------------------------------------------------------------------------------- */
 
-#define DEPTH_MOST 2048 /* of folders: a deeper one is in no path */
-
 struct objects {
         git_repository *from;
         git_odb *there, *here;
         git_packbuilder *pack; /* NULL: looks only for what is lacking */
         git_revwalk *walk;
-        bool walk_failed;    /* libgit2 does not say at which commit */
-        bool is_partial;     /* may lack files and folders */
-        struct oid_set seen; /* files and folders */
+        bool walk_failed; /* libgit2 does not say at which commit */
+        bool is_partial;  /* may lack files and folders */
+        struct tree_walk trees;
         const git_oid *commit;
         uint64_t n_lacking;
         git_oid first; /* the first commit with something lacking */
@@ -123,7 +122,7 @@ static void objects_done(struct objects *o)
         git_odb_free(o->here);
         git_packbuilder_free(o->pack);
         git_revwalk_free(o->walk);
-        oid_set_done(&o->seen);
+        tree_walk_done(&o->trees);
 }
 #define cleanup_objects cleanup(objects_done)
 
@@ -205,12 +204,13 @@ static int begin_walk(struct objects *o, git_repository *to, const struct wants 
         return r == 0 ? hide_ours(to, o->walk) : r;
 }
 
-/* 1: it is there, and was not seen before. */
-static int take_object(struct objects *o, const git_oid *oid, const char *name)
+/* What is here is here with all that is in it. */
+static int take_object(void *user, const git_oid *oid, const char *path, git_tree **ret_tree)
 {
+        struct objects *o = user;
         int r = 0;
 
-        if (!oid_set_add(&o->seen, oid) || (o->here && git_odb_exists_ext(o->here, oid, GIT_ODB_LOOKUP_NO_REFRESH)))
+        if (o->here && git_odb_exists_ext(o->here, oid, GIT_ODB_LOOKUP_NO_REFRESH))
                 return 0;
         if (o->is_partial && !git_odb_exists_ext(o->there, oid, GIT_ODB_LOOKUP_NO_REFRESH)) {
                 if (o->n_lacking++ == 0)
@@ -218,27 +218,8 @@ static int take_object(struct objects *o, const git_oid *oid, const char *name)
                 return 0;
         }
         if (o->pack)
-                r = git_packbuilder_insert(o->pack, oid, name);
-        return r < 0 ? r : 1;
-}
-
-static int take_tree(struct objects *o, const git_oid *oid, unsigned depth)
-{
-        cleanup_git_tree git_tree *tree = NULL;
-        int r = depth < DEPTH_MOST ? take_object(o, oid, NULL) : 0;
-
-        if (r <= 0)
-                return r;
-        r = git_tree_lookup(&tree, o->from, oid);
-        for (size_t i = 0; r >= 0 && i < git_tree_entrycount(tree); i++) {
-                const git_tree_entry *e = git_tree_entry_byindex(tree, i);
-
-                if (git_tree_entry_type(e) == GIT_OBJECT_TREE)
-                        r = take_tree(o, git_tree_entry_id(e), depth + 1);
-                else if (git_tree_entry_type(e) == GIT_OBJECT_BLOB)
-                        r = take_object(o, git_tree_entry_id(e), git_tree_entry_name(e));
-        }
-        return MIN(r, 0);
+                r = git_packbuilder_insert(o->pack, oid, path);
+        return r == 0 && ret_tree ? git_tree_lookup(ret_tree, o->from, oid) : r;
 }
 
 static int take_commit(struct objects *o, const git_oid *oid)
@@ -249,7 +230,7 @@ static int take_commit(struct objects *o, const git_oid *oid)
         o->commit = oid;
         if (r == 0 && o->pack)
                 r = git_packbuilder_insert(o->pack, oid, NULL);
-        return r < 0 ? r : take_tree(o, git_commit_tree_id(commit), 0);
+        return r < 0 ? r : tree_walk(&o->trees, git_commit_tree_id(commit));
 }
 
 static int take_commits(struct objects *o, const struct progress *p)
@@ -258,6 +239,8 @@ static int take_commits(struct objects *o, const struct progress *p)
         git_oid oid;
         int k = 0, r = git_revwalk_sorting(o->walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME | GIT_SORT_REVERSE);
 
+        o->trees.take = take_object;
+        o->trees.user = o;
         while (r == 0 && (k = git_revwalk_next(&oid, o->walk)) == 0)
                 r = progress_step(p, "looking at the files of commits", n++, 0) < 0 ? GIT_EUSER : take_commit(o, &oid);
         o->walk_failed = k < 0 && k != GIT_ITEROVER;
