@@ -323,6 +323,8 @@ static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, s
         return r < 0 ? r : r == 0 ? cells_known(t, dir, ret, ret_n) : case_ids(t, dir, ret, ret_n);
 }
 
+#define NOT_BUILT "the commit cannot be built: "
+
 /* For a commit that cannot be built, prints only the result. */
 static int print_cell(struct tree *t, const struct node *n, const struct case_info *info, const struct fact *f, const struct build_record *record, struct buffer *ret)
 {
@@ -331,7 +333,7 @@ static int print_cell(struct tree *t, const struct node *n, const struct case_in
         if (!cell_file_find(n->route->name, &file))
                 return -ENOENT;
         if (!f && file != CELL_RESULT)
-                return errorf(-ENODATA, "the commit cannot be built: %s", record->reason);
+                return errorf(-ENODATA, NOT_BUILT "%s", record->reason);
         return cell_print(tree_workspace(t), n->solver->recipe, info, f, file, ret);
 }
 
@@ -363,11 +365,15 @@ static int cell_answer(struct tree *t, const struct node *n, struct value *v, st
 static void cell_reason(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct cell cell;
+        int r = tree_cell(t, n, &cell, &info) ?: tree_fact(t, n, &cell, true, &f);
 
-        if (tree_cell(t, n, &cell, &info) == 0 && tree_fact(t, n, &cell, true, &f) == 0)
+        if (r == 0)
                 not_started_line(n->solver, cell.commit, f, ret);
+        else if (r == -ENOENT && find_build(t, n, &record) == 0 && !record->ok)
+                buffer_addf(ret, NOT_BUILT "%s", record->reason);
 }
 
 /* The later of the commit's and the case's time, so that it does not change when the value becomes ready; a deliberate re-measurement changes it. */
