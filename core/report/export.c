@@ -149,11 +149,14 @@ static int begin_document(struct exporter *e, const struct export_row *first)
 
 static int close_document(struct exporter *e)
 {
-        int r = begin_document(e, NULL);
+        int r = 0;
 
-        buffer_adds(&e->file.pending, e->kind->foot ?: "");
-        if (r == 0)
-                r = outfile_commit(&e->file);
+        if (e->is_begun || !e->kind->head) { /* a head tells of the first row: without rows there is no document */
+                r = begin_document(e, NULL);
+                buffer_adds(&e->file.pending, e->kind->foot ?: "");
+                if (r == 0)
+                        r = outfile_commit(&e->file);
+        }
         outfile_done(&e->file);
         e->is_open = false;
         return r;

@@ -21,7 +21,7 @@ struct export_kind {
         bool reads_run, reads_first_run; /* needs `run` of every row; of a document's first row */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
         const char *begin; /* of each document; NULL: nothing */
-        int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`; first NULL: no row; may be NULL */
+        int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`; NULL: nothing. Without rows there is no document. */
         void (*row)(struct exporter *e, const struct export_row *row);
         const char *foot; /* NULL: nothing */
         int (*end)(struct exporter *e); /* after the last document; NULL: nothing */

@@ -81,6 +81,8 @@ test_that "a setting of its own: what was measured under a seed" '
 test_that "... under a shorter time limit only what holds there, and not what was removed" '
 	run 1 export --format csv toy v1 --timeout 0.0001 && has err "nothing is finished of 1 of the versions that were asked for: [0-9a-f]*; " && [ "$(wc -l <out)" = 1 ] && run 0 case remove 1 && run 0 export --format csv toy v1 && [ "$(tail -n +2 out | cut -d , -f 1)" = "$(printf "2\n3")" ] &&
 	run 0 case add a.smt2 && run 0 export --format csv toy v1 && [ "$(wc -l <out)" = 4 ]'
+test_that "... of which benchexec makes no document, and keeps an older one" '
+	run 1 export --format benchexec toy v1 --timeout 0.0001 && has err "nothing is finished of 1" && empty out && echo old >older.xml && run 1 export --format benchexec toy v1 --timeout 0.0001 -o older.xml && is older.xml old'
 test_that "wrong usage: no format, an unknown one, a set and cases, a folder for a file" '
 	run 2 export && has err "csv, jsonl, benchexec, asv or hyperfine" && run 2 export --format xml && run 2 export --format csv toy v1 1 --set mine && run 2 export --format csv -o be'
 test_that "no such solver, revision, case, set" '
