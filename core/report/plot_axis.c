@@ -201,10 +201,11 @@ void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double
                 s->low = s->low > 0 ? s->low : s->high / 10;
         }
         if (!(s->low < s->high)) { /* a single value: add room around it */
-                double middle = s->low;
+                double middle = s->low, room = middle == 0 ? 1 : fabs(middle) / 10;
+                bool is_least = middle == 0 && s->kind != PLOT_LINEAR; /* counts and times are not below zero */
 
-                s->low = s->kind == PLOT_LOG ? middle / 2 : middle - (middle == 0 ? 1 : fabs(middle) / 10);
-                s->high = s->kind == PLOT_LOG ? middle * 2 : middle + (middle == 0 ? 1 : fabs(middle) / 10);
+                s->low = s->kind == PLOT_LOG ? middle / 2 : is_least ? 0 : middle - room;
+                s->high = s->kind == PLOT_LOG ? middle * 2 : middle + room;
         }
         switch (s->kind) {
         case PLOT_LINEAR:

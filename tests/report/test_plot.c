@@ -137,6 +137,8 @@ START_TEST(test_ticks_of_counts_are_whole)
         plot_axis_x(p, NULL, PLOT_COUNT);
         plot_axis_y(p, NULL, PLOT_COUNT);
         plot_point(s, 0, 0, NULL);
+        assert_lacks(drawn(p), ">-1</text>"); /* nothing yet: from 0 to 1 */
+        assert_has(drawn(p), ">1</text>");
         plot_point(s, 2, 1, NULL);
         svg = drawn(p);
         assert_has(svg, ">0</text>");
@@ -179,6 +181,8 @@ START_TEST(test_durations)
 
         plot_axis_x(p, NULL, PLOT_DURATION);
         plot_axis_y(p, NULL, PLOT_DURATION);
+        assert_lacks(drawn(p), ">-");
+        assert_has(drawn(p), ">1s</text>");
         plot_point(s, 600, 0.25, NULL);
         plot_point(s, 43200, 40, NULL);
         svg = drawn(p);
