@@ -82,6 +82,12 @@ test_that "a trace without an end, of a program that ignores signals, is cut off
 	SOLVERFS_FAULTS= run 0 diverge --no-calls toy 1 v4 v4 --timeout 300ms && has out "timeout after .*, its trace cut off" && has out "^standard output: the same kinds of lines up to where one was cut off" && has out "^standard error: the same"'
 test_that "--timeout above the recipe's is a limit of CPU time, too" '
 	run 0 diverge --no-calls short 1 v1 v2 && has out "v2: timeout" && run 0 diverge --no-calls short 1 v1 v2 --timeout 20s && ! has out "timeout|cut off"'
+if [ "$(id -u)" = 0 ]; then
+	test_that "a trace that cannot be kept: why" '
+		unshare -m sh -c "mount -t tmpfs -o size=4k none store/scratch && exec \"$solverfs\" diverge --no-calls toy 1 v1 v2" >out 2>err; [ $? = 4 ] && has err "cannot keep a trace: No space left" && empty out'
+else
+	skip "a trace that cannot be kept" "needs root"
+fi
 test_that "and nothing is left in the store" '[ -z "$(ls store/scratch)" ]'
 test_that "a version that cannot be built is named" 'run 1 diverge --no-calls toy 1 v1 v5 && has err "cannot be built at v5" && empty out'
 test_that "wrong words are said to be wrong" '

@@ -32,8 +32,10 @@ static int spool_open(struct spool *s, const char *folder)
 {
         s->left = DIVERGE_TRACE;
         s->fd = diverge_file(folder);
-        s->file = s->fd >= 0 ? gzdopen(dup(s->fd), "wb1") : NULL;
-        return s->file ? 0 : MIN(s->fd, -ENOMEM);
+        if (s->fd < 0)
+                return s->fd;
+        s->file = gzdopen(dup(s->fd), "wb1");
+        return s->file ? 0 : -errno;
 }
 
 static void hear(void *user, struct slice text)
@@ -52,12 +54,13 @@ static int spool_turn(struct spool *s)
 {
         int r = s->error;
 
-        if (s->file && gzclose(s->file) != Z_OK && r == 0)
-                r = -EIO;
+        errno = 0;
+        if (s->file && gzclose(s->file) != Z_OK && r == 0) /* a short trace is written here */
+                r = errno ? -errno : -EIO;
         s->file = NULL;
-        if (r == 0 && lseek(s->fd, 0, SEEK_SET) == 0)
-                s->file = gzdopen(dup(s->fd), "rb");
-        return s->file ? 0 : errorf(r < 0 ? r : -EIO, "cannot keep a trace: %s", strerror(r < 0 ? -r : EIO));
+        if (r == 0 && (lseek(s->fd, 0, SEEK_SET) < 0 || !(s->file = gzdopen(dup(s->fd), "rb"))))
+                r = -errno;
+        return r < 0 ? errorf(r, "cannot keep a trace: %s", strerror(-r)) : 0;
 }
 
 static ssize_t spool_read(void *user, void *to, size_t size)
