@@ -571,14 +571,15 @@ static bool literal_to_real(const struct term *t, double *ret)
 {
         bool is_negative = t->op == OP_NEGATE;
         const struct term *x = is_negative ? t->args[0] : t;
-        double value = 0, unit = 0;
+        double value = 0, unit = 1;
+        bool is_fraction = false;
 
         if (x->kind != TERM_LITERAL || !sort_is_number(x->sort))
                 return false;
         for (const char *p = x->symbol->name.data; *p; p++) { /* strtod() depends on the locale */
                 if (*p == '.') {
-                        unit = 1;
-                } else if (unit > 0) {
+                        is_fraction = true;
+                } else if (is_fraction) {
                         unit /= 10;
                         value += unit * (*p - '0');
                 } else {

@@ -73,6 +73,7 @@ END_TEST
 
 START_TEST(test_literals)
 {
+        char digits[700] = "0.";
         int64_t n;
         double real;
         uint64_t bits;
@@ -100,6 +101,8 @@ START_TEST(test_literals)
         ck_assert(!term_to_int(term_real_digits(b, slice_string("7.5")), &n));
         ck_assert(!term_to_int(term_int_digits(b, slice_string("99999999999999999999")), &n));
         ck_assert(term_to_real(term_real_digits(b, slice_string("7.25")), &real) && real == 7.25);
+        memset(digits + 2, '3', sizeof(digits) - 3); /* more than a double has */
+        ck_assert(term_to_real(term_real_digits(b, slice_string(digits)), &real) && real > 0.33 && real < 0.34);
         ck_assert(term_to_real(term_op2(b, OP_DIVIDE, term_real(b, -1), term_real(b, 4)), &real) && real == -0.25);
         ck_assert(term_to_bitvec(term_bitvec(b, 0xdeadbeef, 32), &bits) && bits == 0xdeadbeef);
         end();
