@@ -77,6 +77,7 @@ struct reader {
 
         const struct function **names; /* :named in the current command; bound after it */
         size_t n_names;
+        struct term_map named; /* by symbol; 1: it is in `names` */
 
         struct term_map undeclared; /* by symbol; 1: the current command uses it for an undeclared name */
 

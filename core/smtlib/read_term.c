@@ -132,9 +132,8 @@ static struct head symbol_head(struct reader *r, size_t at, const struct symbol 
                 reader_give_up(r); /* an array used as a function, which some solvers allow */
         if (b)
                 return (struct head){.kind = HEAD_FUNCTION, .function = b->function};
-        for (size_t i = 0; i < r->n_names; i++)
-                if (r->names[i]->symbol == s)
-                        reader_give_up(r); /* its meaning depends on the order, which terms lose: printing and rewriting move them */
+        if (r->n_names > 0 && id_map_get(&r->named, s->id) != 0)
+                reader_give_up(r); /* its meaning depends on the order, which terms lose: printing and rewriting move them */
         if (s->op != OP_NONE)
                 return (struct head){.kind = HEAD_OPERATOR, .op = s->op};
         if (r->options->is_strict || !(r->may_be_undeclared || is_foreign(s->name)))
@@ -544,6 +543,7 @@ static void name_term(struct reader *r, const struct term *t)
         const struct symbol *s = symbol_of(r->bank, r->token.text);
 
         list_add(r->names, r->n_names, function_of(r->bank, FUNCTION_NAMED, s, NULL, 0, t->sort));
+        id_map_set(&r->named, s->id, 1);
         annotate(r, slice_string(":named"), as_written(r, s)->name, NULL, 0);
 }
 

@@ -498,6 +498,7 @@ static void read_command(struct reader *r)
         struct command c = {0};
 
         term_map_done(&r->undeclared);
+        term_map_done(&r->named);
         r->n_sorts = 0;
         if (r->token.kind == TOKEN_CLOSE)
                 reader_fail(r, begin, "a closing parenthesis without an open one");
@@ -539,6 +540,7 @@ static void reader_done(struct reader *r)
         free(r->sorts);
         free(r->names);
         term_map_done(&r->undeclared);
+        term_map_done(&r->named);
 }
 
 /* Bytes of terms for each byte of a large formula, about. This much is requested at once; after that memory is not refused. */

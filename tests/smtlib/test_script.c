@@ -437,6 +437,21 @@ START_TEST(test_nesting)
 }
 END_TEST
 
+/* Each of them is looked for wherever a symbol without a meaning of its own stands. */
+START_TEST(test_many_names)
+{
+        cleanup_buffer struct buffer text = {0};
+        cleanup_script struct script *s = NULL;
+
+        buffer_adds(&text, X "(assert (and");
+        for (int i = 0; i < 300000; i++)
+                buffer_addf(&text, " (! (> x 0) :named n%d)", i);
+        buffer_adds(&text, "))(assert n299999)");
+        s = read_text(text.data);
+        ck_assert_uint_eq(s->commands[2].term->function->kind, FUNCTION_NAMED);
+}
+END_TEST
+
 START_TEST(test_doubling)
 {
         cleanup_buffer struct buffer text = {0}, out = {0};
@@ -703,4 +718,4 @@ END_TEST
 
 SUITE("script", test_arithmetic_of_logics, test_names_of_logics, test_commands, test_dialects, test_let, test_quantifiers, test_annotations, test_numbers, test_datatypes,
       test_opaque, test_scopes, test_reused_bank, test_errors, test_place, test_odd_sorts, test_spans, test_nesting,
-      test_doubling, test_doubling_sorts, test_make, test_features, test_feature_tables, test_cnf)
+      test_many_names, test_doubling, test_doubling_sorts, test_make, test_features, test_feature_tables, test_cnf)
