@@ -46,7 +46,7 @@ static void read_constructors(struct reader *r, const struct sort *of)
 /* Reads the declaration of one datatype, ((c …) …) or (par (T) ((c …) …)); its open parenthesis is current. */
 static void read_body(struct reader *r, const struct symbol *of)
 {
-        size_t from = r->n_sorts;
+        size_t from = r->n_sorts, trail = r->n_trail, end;
 
         if (!reader_peeks(r, TOKEN_SYMBOL, "par")) {
                 read_constructors(r, sort_named(r->bank, of, NULL, 0));
@@ -55,8 +55,10 @@ static void read_body(struct reader *r, const struct symbol *of)
         reader_next(r);
         reader_expect(r, TOKEN_OPEN, "the parameters behind par");
         read_parameters(r);
+        end = r->n_trail;
         reader_expect(r, TOKEN_OPEN, "the constructors behind par");
         read_constructors(r, sort_named(r->bank, of, r->sorts + from, r->n_sorts - from));
+        reader_rebind(r, trail, end);
         reader_expect(r, TOKEN_CLOSE, "a parenthesis that closes (par");
 }
 
@@ -98,6 +100,7 @@ static void read_old(struct reader *r)
                 if (pass == 0)
                         end = r->n_trail; /* the first pass bound only the datatypes */
         }
+        reader_rebind(r, trail - arity, trail);
         for (; trail < end; trail++)
                 reader_declare_sort(r, r->trail[trail].symbol, arity);
 }

@@ -116,6 +116,8 @@ void reader_bind_function(struct reader *r, const struct symbol *s, const struct
 void reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
 void reader_declare_sort(struct reader *r, const struct symbol *s, size_t arity);
 void reader_unbind(struct reader *r, size_t trail);
+/* Gives the symbols of these entries of the trail the meaning that they had before them; later entries stay. */
+void reader_rebind(struct reader *r, size_t from, size_t to);
 void reader_miss(struct reader *r, size_t at, const struct symbol *s); /* it is used and not declared; fails if it was (script_options.before) */
 static inline const struct binding *binding_of(const struct symbol *s)
 {

@@ -140,6 +140,15 @@ void reader_unbind(struct reader *r, size_t trail)
         }
 }
 
+void reader_rebind(struct reader *r, size_t from, size_t to)
+{
+        while (to-- > from) {
+                struct trail_entry e = r->trail[to];
+
+                remember(r, e.symbol, e.binding, e.is_sort);
+        }
+}
+
 /* -- commands -- */
 
 /* Skips to the parenthesis that closes a command. */

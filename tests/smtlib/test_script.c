@@ -53,6 +53,7 @@ static void assert_fails(const char *text, const char *message)
 
 #define L "(declare-datatypes ((L 1)) ((par (T) ((nil) (cons (hd T) (tl (L T)))))))(declare-const l (L Int))\n"
 #define X "(declare-const x Int)"
+#define A "(declare-sort A 0)\n(declare-const a A)\n"
 
 /* -- reading and printing -- */
 
@@ -238,12 +239,17 @@ START_TEST(test_datatypes)
                 "(declare-datatype P (par (X Y) ((pair (fst X) (snd Y)))))\n(declare-const p (P Int Bool))\n(assert (snd p))\n",
                 "(declare-datatypes (T) ((L nil (cons (hd T) (tl L)))))\n(declare-const l (L Int))\n(assert (is-cons l))\n",
                 "(declare-datatypes () ((C red (blue (n Int)))))\n(declare-const c C)\n(assert (is-blue c))\n",
+                /* a parameter ends with its datatype: its name is the sort again that was declared before */
+                A "(declare-datatypes ((P 2)) ((par (A A) ((pair (fst A) (snd A))))))\n(assert (forall ((x A)) (= x a)))\n",
+                A "(declare-datatypes (A) ((L nil (cons (hd A) (tl L)))))\n(assert (forall ((x A)) (= x a)))\n",
+                A "(push 1)\n(declare-datatype B (par (A) ((box (of A)))))\n(pop 1)\n(assert (forall ((x A)) (= x a)))\n",
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
                 assert_prints(texts[i], texts[i]);
         assert_fails("(declare-datatype C ((red) (blue (n Int))))(assert (n 3))",
                      "f:1:52: argument 1 of n is Int, and should be C");
+        assert_fails("(declare-datatype B (par (T) ((box (of T)))))(declare-const x T)", "f:1:63: unknown sort T");
 }
 END_TEST
 
