@@ -20,7 +20,7 @@ static void benchmark_name(uint32_t id, char ret[24])
 /* The machine's parameters under asv's names, from a result's run.json. */
 static json_t *machine_json(const struct exporter *e, const struct export_row *row)
 {
-        const json_t *host = row ? json_object_get(row->run, "host") : NULL;
+        const json_t *host = json_object_get(row->run, "host");
         char name[81];
 
         file_word(e->version.machine, name); /* asv wants the folder's name here */
@@ -29,7 +29,7 @@ static json_t *machine_json(const struct exporter *e, const struct export_row *r
                          json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(host, "memory"))), "arch", "");
 }
 
-/* Writes machine.json beside a version's document, for the first version with a result. */
+/* Writes machine.json beside a version's document, for each version with a run: the last one's stays. */
 static int write_machine(const struct exporter *e, const struct export_row *row)
 {
         cleanup_free char *path = NULL, *text = NULL;
@@ -65,7 +65,7 @@ static int head(struct exporter *e, const struct export_row *first)
                                  VERSION_OF_RESULTS));
         e->file.pending.size--; /* removes the brace: the results follow, and the foot closes it */
         buffer_adds(&e->file.pending, ",\"results\":{");
-        return first && first->run ? write_machine(e, first) : 0; /* a commit without a run knows no machine */
+        return first->run ? write_machine(e, first) : 0; /* a commit without a run knows no machine */
 }
 
 static int compare_cases(const void *a, const void *b)

@@ -26,7 +26,7 @@ static size_t number_of(const json_t *facts, const char *key)
 static void add_system(struct exporter *e, const struct export_row *first)
 {
         const char *machine = e->version.machine ?: "";
-        const json_t *facts = first ? json_object_get(first->run, "host") : NULL;
+        const json_t *facts = json_object_get(first->run, "host");
         cleanup_free char *host = copy_prefix(machine, strcspn(machine, "/"));
 
         xml_addf(&e->file.pending,
@@ -39,7 +39,7 @@ static void add_system(struct exporter *e, const struct export_row *first)
 static int head(struct exporter *e, const struct export_row *first)
 {
         const struct export_version *v = &e->version;
-        const struct fact *f = first ? first->fact : NULL;
+        const struct fact *f = first->fact;
         const struct recipe_limits *limits = f ? &f->limits : &v->limits;
         struct buffer *to = &e->file.pending;
         char date[32], options[40] = "", seconds[40];
