@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <sys/stat.h>
 
 static const struct export_kind *const kinds[N_EXPORT_FORMATS] = {
         [EXPORT_CSV] = &export_csv, [EXPORT_JSONL] = &export_jsonl,         [EXPORT_BENCHEXEC] = &export_benchexec,
@@ -87,14 +86,10 @@ int export_file(struct exporter *e, const char *name)
         cleanup_free char *path = format_string("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
         mode_t mode = e->target.mode | ((e->target.mode & 0444) >> 2);
         char *slash = strrchr(path, '/');
-        bool is_new;
         int r;
 
         *slash = '\0';
-        is_new = access(path, F_OK) < 0;
         r = make_dirs(path, mode);
-        if (r == 0 && is_new && chmod(path, mode) < 0) /* our umask is meant for stores */
-                r = -errno;
         if (r < 0)
                 return errorf(r, "cannot make the folder %s: %s", path, strerror(-r));
         *slash = '/';
