@@ -43,7 +43,7 @@ DEFINE_CLEANUP(struct plot *, plot_free)
 /* The label names the quantity and its unit. Linear without a label unless set. */
 void plot_axis_x(struct plot *p, const char *label, enum plot_scale scale);
 void plot_axis_y(struct plot *p, const char *label, enum plot_scale scale);
-/* Sets a fixed range; NaN at either end: from the data. Ranges from the data are rounded outward to ticks and, for durations, include 0. */
+/* Sets a fixed range; NaN at either end: from the data, rounded outward to ticks. Durations from the data include 0 and end at the highest. */
 void plot_range_x(struct plot *p, double low, double high);
 void plot_range_y(struct plot *p, double low, double high);
 

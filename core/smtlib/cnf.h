@@ -23,7 +23,7 @@ struct cnf {
         size_t n_literals;
         size_t *ends; /* owned; the end of each clause, in literals */
         size_t n_clauses;
-        uint32_t variables; /* the highest that occurs */
+        uint32_t variables; /* at least the highest that occurs; cnf_read(), cnf_copy(): exactly that */
 };
 struct cnf *cnf_free(struct cnf *c); /* NULL, which it may be */
 DEFINE_CLEANUP(struct cnf *, cnf_free)

@@ -41,7 +41,7 @@ int diverge_profile(struct diverging *d, struct diverge_result *ret);
 /* Runs both up to where their calls part and fills in ret->calls or, if that is not possible, ret->no_calls. */
 int diverge_calls(struct diverging *d, struct diverge_result *ret);
 
-/* The output of addr2line -a -f -i -C, whose input has a line for each address. 0, also if cancelled; a status of the command; -errno. */
+/* The output of addr2line -a -f -i -C, whose input has a line for each address. The command's status (127: there is none), or -errno. */
 int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret);
 /* The function and the file with the line of the first address, printable; owned; NULL if not known. */
 void addr2line_first(const struct blob *text, char **ret_name, char **ret_file);
