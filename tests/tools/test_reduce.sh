@@ -101,8 +101,16 @@ test_that "killed while it continues one whose time was over, it loses nothing" 
 	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part; rm -f faults/reduce.try
 	reduce 0 $part --for 2ms --json && second=$(size) && [ "$second" -lt "$first" ] &&
 	fault reduce.try "fail ECANCELED after $(($(met reduce.try) + 8))" && reduce 130 $part -o three.smt2; rm -f faults/reduce.try
-	has err "goes on from here" && has three.smt2 str.len && [ "$(stat -c %s three.smt2)" -lt "$second" ] &&
+	has err "goes on from here" && has three.smt2 str.len && [ "$(stat -c %s three.smt2)" -lt "$second" ] && has err "bytes of .* after .* tests" &&
 	reduce 0 $part && is out "$(cat smallest.smt2)" && reduce 0 $part && is out "$(cat smallest.smt2)"'
+test_that "interrupted or failed in the middle, it prints the smallest so far, as JSON, too" '
+	part="slow input.smt2 --reference v1 --target v2 --floor 350ms --ratio 4 -j 1"
+	for error in "ECANCELED 130" "ENOSPC 4"; do
+		fault reduce.try "fail ${error% *} after $(($(met reduce.try) + 8))" && reduce ${error#* } $part --json; r=$?; rm -f faults/reduce.try
+		[ $r = 0 ] && has out "\"minimal\":false.*\"text\":\".*str.len" || exit 1
+	done
+	has err "No space left" && fault reduce.try "fail EIO after $(($(met reduce.try) + 2))" && reduce 4 $part -o four.smt2; r=$?; rm -f faults/reduce.try
+	[ $r = 0 ] && has four.smt2 str.len'
 test_that "two readers and the command: one reduction" '
 	begun=$(met engine.compute)
 	fault reduce.try "block"

@@ -301,32 +301,48 @@ static void answered(void *user, size_t, int r, struct value *v, const char *rea
         a->value = v ? value_ref(v) : NULL;
 }
 
+/* Without an end: writes the smallest text that the store has. Not of an implication, whose rule is applied at the end. False: what was done is lost,
+ * as it began again beside a result. */
+static bool tell_smallest(struct reducing *o, struct query *query)
+{
+        cleanup_reduction struct reduction rest = {0};
+        bool ended;
+        json_t *j;
+        int r = reduction_find_smallest(query, &rest, &ended);
+
+        if (o->again && ended)
+                return false;
+        if (r < 0 || (!rest.has_ended && rest.interest == INTEREST_IMPLICATION))
+                return true;
+        command_write_result(&o->output, result_text(&rest));
+        j = tell_size(o, rest.before, result_text(&rest), rest.tests, rest.taken, rest.seconds, false);
+        if (j)
+                output_json(j);
+        return true;
+}
+
 static int reduce_between(struct reducing *o)
 {
         cleanup(asked_done) struct asked asked = {0};
-        cleanup_reduction struct reduction rest = {0}; /* the smallest text that is kept */
         const struct reduction *reduction;
         int status;
-        bool ended;
 
         asked.query = make_query(o);
         status = command_ask_all(&(struct command_batch){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
                                                           .user = &asked});
         common.engine = engine_close(common.engine); /* ends the reduction, which stores its best text */
-        if (status == STATUS_INTERRUPTED || (status == STATUS_OK && asked.r == -ECANCELED)) {
-                const int r = reduction_find_smallest(asked.query, &rest, &ended);
-                const bool is_lost = o->again && ended;
-
-                note(is_lost ? "interrupted; the stored result stays as it was" : "interrupted; the same command%s goes on from here",
+        if (status != STATUS_OK && status != STATUS_INTERRUPTED)
+                return status;
+        if (status == STATUS_INTERRUPTED || asked.r == -ECANCELED) {
+                note(tell_smallest(o, asked.query) ? "interrupted; the same command%s goes on from here" : "interrupted; the stored result stays as it was",
                      o->again ? " without --again" : "");
-                if (r == 0 && !is_lost && (rest.has_ended || rest.interest != INTEREST_IMPLICATION))
-                        command_write_result(&o->output, result_text(&rest)); /* of an implication the rule is applied at the end */
                 return STATUS_INTERRUPTED;
         }
-        if (status != STATUS_OK)
-                return status;
-        if (asked.r < 0)
+        if (asked.r < 0) {
+                if (asked.r != -EINVAL) /* else nothing of interest is shown */
+                        tell_smallest(o, asked.query);
                 return refuse(errorf(asked.r, "%s", *asked.reason ? asked.reason : strerror(-asked.r)));
+        }
         reduction = &((struct reduced_value *)asked.value)->reduction;
         command_write_result(&o->output, result_text(reduction));
         tell(o, reduction);
