@@ -40,14 +40,20 @@ static void see(void *user, const struct host_check *c)
         ck_assert_msg(strstr(c->text, x->words) && c->state == x->state, "%s: %d, %s", c->name, (int)c->state, c->text);
 }
 
-/* The line of the check `name` on that machine is in `state`, and has `words`. */
-static void expect(const char *name, enum check_state state, const char *words)
+/* The line of the check `name` on the machine below `root` is in `state`, and has `words`. */
+static void expect_on(const char *root, const char *name, enum check_state state, const char *words)
 {
         struct expected x = {.name = name, .words = words, .state = state};
 
-        mkdir("root", 0755);
-        host_checks("root", see, &x);
+        host_checks(root, see, &x);
         ck_assert_msg(x.found, "there is no check '%s'", name);
+}
+
+/* The same on the machine made up. */
+static void expect(const char *name, enum check_state state, const char *words)
+{
+        mkdir("root", 0755);
+        expect_on("root", name, state, words);
 }
 
 START_TEST(test_mounting)
@@ -170,6 +176,20 @@ START_TEST(test_limits)
 }
 END_TEST
 
+START_TEST(test_slots)
+{
+        char here[PATH_SIZE];
+
+        ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+        setenv("SOLVERFS_SLOTS", here, 1);
+        expect_on("", "slots", CHECK_OK, "shared by all who name it so");
+        setenv("SOLVERFS_SLOTS", "slots", 1);
+        expect_on("", "slots", CHECK_FAILED, "$SOLVERFS_SLOTS is 'slots', which is not the absolute path of a writable folder");
+        setenv("SOLVERFS_SLOTS", "/dev/null", 1);
+        expect_on("", "slots", CHECK_FAILED, "Not a directory");
+}
+END_TEST
+
 static void see_some(void *user, const struct host_check *c)
 {
         (*(unsigned *)user)++;
@@ -188,4 +208,4 @@ START_TEST(test_this_machine)
 END_TEST
 
 SUITE("host_checks", test_mounting, test_cgroup, test_cgroup_of_the_first_version, test_tools, test_clocks, test_cores_of_two_kinds, test_memory,
-      test_limits, test_this_machine)
+      test_limits, test_slots, test_this_machine)

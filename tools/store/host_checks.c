@@ -340,12 +340,15 @@ static void check_slots(struct looking *l)
 {
         char folder[PATH_SIZE];
         const char *why = NULL;
+        const bool is_given = getenv("SOLVERFS_SLOTS");
+        int r = slot_folder(NULL, folder, &why);
 
-        if (slot_folder(NULL, folder, &why) < 0)
-                say(l, CHECK_WARNING, "two stores may time on one core at once: %s", error_message(-ENOENT));
+        if (r < 0 && is_given) /* nothing can be measured */
+                say(l, CHECK_FAILED, "%s", error_message(r));
+        else if (r < 0)
+                say(l, CHECK_WARNING, "two stores may time on one core at once: %s", error_message(r));
         else
-                say(l, strncmp(folder, "/run/lock/", 10) == 0 || getenv("SOLVERFS_SLOTS") ? CHECK_OK : CHECK_WARNING, "%s, %s",
-                    folder, why);
+                say(l, strncmp(folder, "/run/lock/", 10) == 0 || is_given ? CHECK_OK : CHECK_WARNING, "%s, %s", folder, why);
 }
 
 static void check_quiet(struct looking *l)
