@@ -42,6 +42,14 @@ test_that "a commit is what names it, a number has its unit" '
 test_that "a wide terminal shows all columns" 'on 200 24 "$solverfs" run toy v1 1 && has screen "CPUTIME .s. +MEMORY .B. +COMMIT +CHECK +NAME +DISTURBED" && has screen "$name"'
 test_that "a pipe has everything, whole" 'run 0 history toy 1 --known && has out "^1	$first	" && run 0 case list && has out "	$name$"'
 
+test_that "a worker that is begun by hand leaves the terminal as it was" '
+	python3 -c "
+import os, pty, subprocess, sys, termios
+terminal = pty.openpty()[1]
+before = termios.tcgetattr(terminal)
+assert subprocess.run(sys.argv[1:], stdin=terminal, stdout=terminal, stderr=terminal).returncode == 4
+assert termios.tcgetattr(terminal) == before" "$solverfs" worker --folder "$top/kept"'
+
 run 0 portfolio add p toy@v1 toy@v3
 test_that "the tables of a portfolio are aligned, without tabs" '
 	on 80 24 "$solverfs" portfolio show p && has screen "^arm +kind +what +seed +problem$" && has screen "^virtual best +[0-9]" && ! grep -q "	" screen &&

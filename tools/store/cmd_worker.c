@@ -23,11 +23,13 @@ static int take_pipes(struct worker_options *o)
         o->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (nothing < 0 || o->in < 0 || o->out < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
                 return errorf(-errno, "cannot take standard input and output: %s", strerror(errno));
+        if (isatty(o->in)) /* nor is it made raw, if it is the output's */
+                return errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md");
         if (tcgetattr(o->out, &terminal) == 0) { /* unbuffered srun gives a terminal, which must not change bytes */
                 cfmakeraw(&terminal);
                 tcsetattr(o->out, TCSANOW, &terminal);
         }
-        return isatty(o->in) ? errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md") : 0;
+        return 0;
 }
 
 void cmd_worker(int argc, char **argv)
