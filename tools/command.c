@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
+#include "cache/base/process.h"
 #include "core/report/outfile.h"
 
 struct common common = {.wait_ns = UINT64_MAX, .signals = -1};
@@ -203,24 +204,11 @@ void command_engine(void)
 
 /* -- signals ----------------------------------------------------------------------------------------------------- */
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-/* A signal that our caller ignores (nohup; a script's background job) stays ignored. */
-static bool is_ignored(int signal)
-{
-        struct sigaction was;
-
-        return sigaction(signal, NULL, &was) == 0 && was.sa_handler == SIG_IGN;
-}
-
 void command_signals(void)
 {
         sigset_t set;
 
-        sigemptyset(&set);
-        for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
-                if (!is_ignored(ending_signals[i]))
-                        sigaddset(&set, ending_signals[i]);
+        process_ending_signals(&set);
         sigprocmask(SIG_BLOCK, &set, NULL);
         common.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
         command_must(common.signals < 0 ? errorf(-errno, "cannot watch for signals: %s", strerror(errno)) : 0);
@@ -241,10 +229,12 @@ static void on_stop(int signal)
 void command_stoppable(void)
 {
         const struct sigaction stop = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+        sigset_t set;
 
-        for (size_t i = 0; i < ARRAY_SIZE(ending_signals); i++)
-                if (!is_ignored(ending_signals[i]))
-                        sigaction(ending_signals[i], &stop, NULL);
+        process_ending_signals(&set);
+        for (int signal = 1; signal < NSIG; signal++)
+                if (sigismember(&set, signal) == 1)
+                        sigaction(signal, &stop, NULL);
 }
 
 bool command_stopped(void)

@@ -33,3 +33,14 @@ ssize_t process_text(pid_t pid, const char *name, char *ret, size_t size)
         ret[n] = '\0';
         return n;
 }
+
+void process_ending_signals(sigset_t *ret)
+{
+        static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+        struct sigaction now;
+
+        sigemptyset(ret);
+        for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+                if (sigaction(signals[i], NULL, &now) < 0 || now.sa_handler != SIG_IGN)
+                        sigaddset(ret, signals[i]);
+}

@@ -1,6 +1,7 @@
 /* Processes of this machine. Threads: any. */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -9,3 +10,7 @@ int process_each(bool (*fn)(void *user, pid_t pid), void *user);
 
 /* Reads /proc/<pid>/<name>, as far as it fits, and ends it with a NUL. Returns its length, or -errno. */
 ssize_t process_text(pid_t pid, const char *name, char *ret, size_t size);
+
+/* Those of SIGINT, SIGTERM and SIGHUP that end this process. What our caller ignores (nohup; a script's background job) stays ignored, also where it is
+ * blocked, as the kernel keeps a blocked signal for whoever waits for it. */
+void process_ending_signals(sigset_t *ret);

@@ -12,6 +12,7 @@
 
 #include "cache/base/guard.h"
 #include "cache/base/mount_table.h"
+#include "cache/base/process.h"
 #include "fs/kernel/session_internal.h"
 
 /* -- mount points -- */
@@ -178,10 +179,8 @@ struct leaver {
 
 static void leave_set(sigset_t *set)
 {
-        sigemptyset(set);
-        sigaddset(set, SIGTERM);
-        sigaddset(set, SIGINT);
-        sigaddset(set, SIGHUP);
+        process_ending_signals(set);
+        sigaddset(set, SIGTERM); /* by which unmount ends a daemon */
 }
 
 /* Interrupts the loop where it waits for its readers. The loop's thread is the only one that does not block this signal. */

@@ -15,10 +15,10 @@ struct session_options {
         void *user;
 };
 
-/* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP, unmounts. It handles these signals for good; a second one ends the process at once.
- * SIGTERM detaches lazily: open files can be read to the end, waiting readers get EINTR. Call it from the process's first thread, after the
- * workspace and the engine are open and after any fork. It first detaches a stale mount point (ENOTCONN, left by kill -9). 0 or -errno; -EBUSY:
- * another solverfs serves the mount point. */
+/* Mounts, serves until unmounted or SIGTERM/SIGINT/SIGHUP, unmounts. It handles these signals for good (SIGINT and SIGHUP unless our caller ignores
+ * them); a second one ends the process at once. SIGTERM detaches lazily: open files can be read to the end, waiting readers get EINTR. Call it from the
+ * process's first thread, after the workspace and the engine are open and after any fork. It first detaches a stale mount point (ENOTCONN, left by
+ * kill -9). 0 or -errno; -EBUSY: another solverfs serves the mount point. */
 int session_run(struct workspace *w, struct engine *e, const struct session_options *options);
 
 /* An extended attribute of the root. getxattr() returns (with ENODATA) once the kernel knows all changes that other processes made so far. */

@@ -99,6 +99,9 @@ print(s.recv(100).decode(), flush=True); print(s.recv(100).decode(), flush=True)
 	NOTIFY_SOCKET=$top/notify "$solverfs" mount -f "$mnt" >out 2>err & pid=$!
 	await "grep -q READY=1 told"
 	grep -q READY=1 told && [ -r "$mnt/README" ] && kill -TERM $pid && wait $pid && wait $listener && grep -q STOPPING=1 told && ! mounted "$mnt"'
+test_that "... and a signal that its caller ignores, as nohup does, does not end it" '
+	(trap "" HUP INT; exec "$solverfs" mount -f "$mnt" >out 2>err) & pid=$!
+	await "[ -r \"$mnt/README\" ]" && kill -HUP $pid && kill -INT $pid && sleep 0.5 && [ -r "$mnt/README" ] && kill -TERM $pid && wait $pid && ! mounted "$mnt" && ! has err "signal [12]:"'
 
 # Another mount namespace has a copy of the mount, as a container or a sandbox may.
 elsewhere() { unshare ${UID:+$([ $UID = 0 ] || echo -r)} -m --propagation private sh -c "$1" & other=$!; await "[ -e ready ]"; rm ready; }
