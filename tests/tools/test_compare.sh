@@ -210,6 +210,9 @@ test_that "one of them that is named: status 1" '
 	run 1 $c slow.smt2 a.cnf && has err "is passed over: a.cnf is no SMT-LIB file, which toy takes" && [ "$(value compared 2)" = 1 ]'
 test_that "a set without a case is said to be one" 'run 0 set add none a.cnf && run 0 set remove none a.cnf && run 3 $c none && has err "the set .none. has no case"'
 test_that "a set" 'run 0 set add some slow.smt2 effort.smt2 a.cnf && run 0 $c some && [ "$(value compared 2)" = 2 ] && [ "$(grep -c ^regression out)" = 1 ]'
+test_that "... but a case of its name goes first" '
+	(cat flip.smt2; echo "; again") >twin.smt2 && run 0 case add twin.smt2 --name twin && run 0 set add twin slow.smt2 effort.smt2 && run 0 $c twin --one-seed && [ "$(value compared 2)" = 1 ] &&
+	run 0 $c --set twin --one-seed && [ "$(value compared 2)" = 2 ] && run 0 case remove twin && run 0 set remove twin'
 
 # -- the mount --
 

@@ -308,12 +308,14 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         return failing + bad > 0 || is_set_worse ? STATUS_FAILED : STATUS_OK;
 }
 
-/* A set as the only word is --set. */
+/* A set as the only word is --set, unless a case has its name. */
 static void take_set(struct compare *o)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
 
-        if (o->case_words.n != 1 || sets_get(workspace_sets(common.workspace), o->case_words.list[0], &set) < 0)
+        if (o->case_words.n != 1 || cases_find(workspace_cases(common.workspace), o->case_words.list[0], &info) == 0 ||
+            sets_get(workspace_sets(common.workspace), o->case_words.list[0], &set) < 0)
                 return;
         o->options.set = o->case_words.list[0];
         o->case_words.n = 0;
