@@ -21,6 +21,9 @@ test_that "every kind is listed, and read again as it is printed" '
 	done'
 test_that "many go into a folder, the first of which is the one of its own" '
 	run 0 generate --logic QF_BV --seed 7 -n 12 -o many && empty out && [ "$(ls many | wc -l)" = 12 ] && run 0 generate --logic QF_BV --seed 7 && cmp -s out many/formula-7-1.smt2 && ! cmp -s out many/formula-7-12.smt2'
+test_that "the folder, and those above it, are open to whom the umask lets in" '
+	umask 022 && run 0 generate -n 2 -o up/to/here && [ "$(stat -c %a up up/to up/to/here up/to/here/formula-0-1.smt2 | tr "\n" " ")" = "755 755 755 644 " ] &&
+	chmod 700 up && umask 027 && run 0 generate -n 2 -o up/beside && [ "$(stat -c %a up up/beside | tr "\n" " ")" = "700 750 " ]'
 test_that "options are kept to" '
 	run 0 generate --logic QF_LRA --assertions 2 --variables 9 --depth 1 && [ "$(grep -c assert out)" = 2 ] && [ "$(grep -c declare-fun out)" = 9 ] &&
 	run 0 generate regex --dialect 2.0 && has out "str.in.re" && has out "set-logic QF_SLIA"'

@@ -1,6 +1,4 @@
 /* solverfs generate, transform: formulas of one kind, or changed in one way; without a store. */
-#include <sys/stat.h>
-
 #include "core/fuzz/cnf_generate.h"
 #include "core/fuzz/formula.h"
 #include "core/fuzz/generate.h"
@@ -101,8 +99,8 @@ static void make_all(struct request *q, const struct kind *k, bool is_cnf)
 
         if (q->n > 1 && !q->folder)
                 command_usage("-n %u needs a folder for the formulas: --output DIR", q->n);
-        if (q->folder && mkdir(q->folder, 0777 & ~common.umask) < 0 && errno != EEXIST)
-                command_must_usage(errorf(-errno, "cannot make the folder %s: %s", q->folder, strerror(errno)));
+        if (q->folder)
+                command_must_usage(make_dirs(q->folder, 0777 & ~common.umask));
         while (r == 0 && q->done < q->n && !output_broken()) {
                 cleanup_buffer struct buffer text = {0};
 
