@@ -50,6 +50,23 @@ before = termios.tcgetattr(terminal)
 assert subprocess.run(sys.argv[1:], stdin=terminal, stdout=terminal, stderr=terminal).returncode == 4
 assert termios.tcgetattr(terminal) == before" "$solverfs" worker --folder "$top/kept"'
 
+test_that "the first Ctrl-C ends a question" '
+	python3 -c "
+import os, pty, signal, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+seen = b\"\"
+while b\"[y/N]\" not in seen: seen += os.read(fd, 4096)
+os.write(fd, b\"\x03\")
+for i in range(200):
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if ended: break
+    time.sleep(0.05)
+else: os.kill(pid, signal.SIGKILL)
+sys.exit(not (ended and os.waitstatus_to_exitcode(status) in (130, -signal.SIGINT)))" "$solverfs" gc --keep 0 && run 0 gc --keep 0 --dry-run && has out "^programs	[1-9]"'
+
 run 0 portfolio add p toy@v1 toy@v3
 test_that "the tables of a portfolio are aligned, without tabs" '
 	on 80 24 "$solverfs" portfolio show p && has screen "^arm +kind +what +seed +problem$" && has screen "^virtual best +[0-9]" && ! grep -q "	" screen &&

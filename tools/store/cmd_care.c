@@ -140,10 +140,10 @@ void cmd_gc(int argc, char **argv)
                 {0}};
 
         command_parse(argc, argv, NULL, doc, options);
-        command_stoppable();
         command_open(0);
         if (!everything_may_go(&plan))
                 return;
+        command_stoppable(); /* until now the first signal ends it, also where it waits for an answer */
         r = collect(&plan, tell_finding, &freed);
         command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         show("leftovers", &freed.leftovers);
