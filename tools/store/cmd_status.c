@@ -207,6 +207,7 @@ void cmd_status(int argc, char **argv)
                 if (watch && !common.json && isatty(STDOUT_FILENO))
                         output_bytes("\033[H\033[2J");
                 look_once(&l);
+                output_has_room(); /* notices that nobody reads, as no write does while there is no row */
                 if (!watch || output_broken())
                         return;
                 if (poll(&p, 1, 1000) > 0)
