@@ -505,6 +505,12 @@ test_that "mount refuses a folder that holds the store" 'run 1 mount "$top" && h
 test_that "unmount of what is no mount is status 3" 'mkdir -p m && run 3 unmount m && has err "nothing of solverfs is mounted"'
 test_that "unmount of what is not there is status 3" 'run 3 unmount nowhere'
 
+test_that "an option that would do nothing is refused" '
+	for c in "run toy v1 1 --machine lab --on lab" "compare toy@v1 toy@v3 1 --pairs 9 --one-seed" "alarms toy --mark 1 fixed --json" "triage toy --set v1 fix --json" \
+		"findings toy --mark 1 fixed --json" "findings toy --mark 1 fixed --kind spr" "findings toy --mark 1 fixed --campaign a" "findings toy --mark 1 fixed --all"; do
+		run 2 $c && has err "exclude each other" || exit 1
+	done'
+
 # -- the scripts --
 
 completion=$source_dir/tools/completions/solverfs.bash

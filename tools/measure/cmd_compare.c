@@ -434,6 +434,8 @@ void cmd_compare(int argc, char **argv)
                 command_usage("--set and CASE... exclude each other");
         if (o.on && o.machine_name)
                 command_usage("nothing is run with --machine: --on and --machine exclude each other");
+        if (o.has_pairs && one_seed)
+                command_usage("--pairs and --one-seed exclude each other");
         if (common.json && o.markdown)
                 command_usage("--json and --markdown exclude each other");
         if (scramble)

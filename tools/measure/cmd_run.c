@@ -188,6 +188,8 @@ void cmd_run(int argc, char **argv)
                 command_usage("expected SOLVER REV... CASE..., or 'exec:PATH ARG...'... CASE...; CASE may be 'all'");
         if (common.json && o.print)
                 command_usage("--json and --print exclude each other");
+        if (o.on && o.machine_name)
+                command_usage("nothing is run with --machine: --on and --machine exclude each other");
         if (o.again && o.machine_name)
                 command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
         command_signals();

@@ -188,6 +188,8 @@ void cmd_alarms(int argc, char **argv)
         solver = word_next(&words);
         if (!solver)
                 command_usage("expected SOLVER");
+        if (marked != 0 && common.json)
+                command_usage("nothing is listed with --mark: --mark and --json exclude each other");
         if (marked != 0) {
                 command_mark(OF_WATCHES, solver, marked, &words, "expected SOLVER [N]");
                 return;

@@ -102,6 +102,9 @@ void cmd_findings(int argc, char **argv)
         solver = word_next(&words);
         if (!solver)
                 command_usage("expected SOLVER");
+        l.all_kinds = !memchr(l.kinds, true, sizeof(l.kinds));
+        if (l.number != 0 && (!l.all_kinds || l.campaign || l.all || common.json))
+                command_usage("nothing is listed with --mark: it and --kind, --campaign, --all and --json exclude each other");
         if (l.number != 0) {
                 command_mark(OF_CAMPAIGNS, solver, l.number, &words, "expected SOLVER");
                 return;
@@ -109,7 +112,6 @@ void cmd_findings(int argc, char **argv)
         if (words.n > 0)
                 command_usage("expected SOLVER");
         command_open_solver(STORE_READ_ONLY, NULL, solver);
-        l.all_kinds = !memchr(l.kinds, true, sizeof(l.kinds));
         r = findings_select(common.workspace, common.solver, &choices, &n);
         for (size_t i = 0; i < n && !output_broken(); i++)
                 if ((l.all_kinds || l.kinds[choices[i].finding->kind]) && (l.all || choices[i].is_representative) &&

@@ -120,6 +120,8 @@ void cmd_triage(int argc, char **argv)
                 command_usage("what is it? fix, algorithm, theory, refactoring or unknown; compromise or bug");
         if (t.table && t.commit)
                 command_usage("--set and --table exclude each other");
+        if (t.commit && common.json)
+                command_usage("nothing is listed with --set: --set and --json exclude each other");
         if (t.table && common.json)
                 command_usage("--table and --json exclude each other");
         if (t.solvers.n > 1 && !t.table)
