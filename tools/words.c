@@ -167,11 +167,15 @@ struct commit_label commit_label(const struct solver *s, uint32_t commit)
         return name;
 }
 
-void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build)
+void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build, bool *told)
 {
         const char *name = s->recipe->name, *reason = build && build->reason ? build->reason : "no reason is known";
         const struct commit_label label = commit_label(s, commit);
 
+        if (told && *told)
+                return;
+        if (told)
+                *told = true;
         say("%s %s cannot be built: %s; see 'solverfs build --log %s %s'", name, label.s, reason, name, label.s);
 }
 
@@ -197,13 +201,17 @@ void command_tell_wrong(const struct cell *cell, const struct fact *f)
         alarm_line("%s: %s", answer_alarm_name(ANSWER_WRONG), line.data);
 }
 
-bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f)
+bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f, bool *told)
 {
         cleanup_buffer struct buffer line = {0};
 
+        if (told && *told)
+                return true;
         not_started_line(s, commit, f, &line);
         if (line.size > 0)
                 say("%s", line.data);
+        if (told)
+                *told = line.size > 0;
         return line.size > 0;
 }
 

@@ -68,14 +68,15 @@ void parse_any_measure(void *to, const char *text);
 /* Notes how many of the commits were built with tools that have changed since. */
 void command_note_tools(struct solver *s, const uint32_t *list, size_t n);
 
-/* Says by note() or complain(): "z3 v1 cannot be built: why; see 'solverfs build --log z3 v1'". `build` may be NULL. */
-void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build);
+/* Says by note() or complain(): "z3 v1 cannot be built: why; see 'solverfs build --log z3 v1'". `build` may be NULL. With `told` (may be NULL): only once,
+ * unless *told, which it sets. */
+void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build, bool *told);
 /* True if another cell contradicts the answer, and it is unknown which is right. Prints the alarm unless *told, which it sets. */
 bool command_disputed(const struct case_info *info, const struct fact *f, bool *told);
 /* Prints the alarm about a wrong answer. */
 void command_tell_wrong(const struct cell *cell, const struct fact *f);
-/* Says by note() or complain() why the commit's program did not begin. False: it did. */
-bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f);
+/* The same of a program that did not begin. False: it did. */
+bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f, bool *told);
 /* Leaves out, with a note, the cases that the solver does not take. One that a word names alone is complained about, which shows in the exit status. Ends
  * the command if it takes none. */
 void command_keep_format(const struct solver *s, char *const *words, size_t n, struct case_selection *cases);

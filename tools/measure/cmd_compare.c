@@ -233,7 +233,7 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
 
                 if (t->unbuildable[side] && build_find(common.workspace, v->solver, v->commit, false, &record) >= 0)
-                        command_tell_unbuildable(complain, v->solver, v->commit, record);
+                        command_tell_unbuildable(complain, v->solver, v->commit, record, NULL);
         }
 }
 
@@ -241,7 +241,7 @@ static void tell_not_started(const struct compare *o, const struct comparing_tab
 {
         for (int side = 0; side < 2; side++)
                 if (t->not_started[side])
-                        command_tell_not_started(complain, o->options.version[side].solver, o->options.version[side].commit, t->not_started[side]);
+                        command_tell_not_started(complain, o->options.version[side].solver, o->options.version[side].commit, t->not_started[side], NULL);
 }
 
 /* Notes what the pairs do not show. */

@@ -29,7 +29,7 @@ struct recording {
         struct case_selection cases;
         struct revisions line;       /* oldest first */
         struct history_cell **cells; /* [cases][line] */
-        bool *unbuildable;           /* [line] already reported */
+        bool *is_told;               /* [line] already reported as unbuildable, or not started */
         struct want *wants;          /* of this round */
         size_t n_wants;
         unsigned round;
@@ -55,19 +55,6 @@ static int make(void *user, size_t i, struct query **ret)
         return query_sample(common.workspace, &cell, sample, ret);
 }
 
-static void tell_unbuildable(struct recording *o, size_t at, const struct build_record *build)
-{
-        if (!o->unbuildable[at])
-                command_tell_unbuildable(note, common.solver, o->line.list[at], build);
-        o->unbuildable[at] = true;
-}
-
-static void tell_not_started(struct recording *o, size_t at, const struct fact *f)
-{
-        if (!o->unbuildable[at])
-                o->unbuildable[at] = command_tell_not_started(note, common.solver, o->line.list[at], f);
-}
-
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *)
 {
         struct recording *o = user;
@@ -87,11 +74,11 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (w.seed == 0 && run->fact)
                 c->outcome = fact_outcome(&cell, run->fact, o->measure);
         if (!run->fact)
-                tell_unbuildable(o, w.at, run->build);
+                command_tell_unbuildable(note, cell.solver, cell.commit, run->build, &o->is_told[w.at]);
         else if (run->fact->wrong)
                 command_tell_wrong(&cell, run->fact);
         else
-                tell_not_started(o, w.at, run->fact);
+                command_tell_not_started(note, cell.solver, cell.commit, run->fact, &o->is_told[w.at]);
 }
 
 static void add_want(struct recording *o, size_t at, size_t test, unsigned seed)
@@ -230,7 +217,7 @@ static void show_case(struct recording *o, size_t test, const struct revisions *
                 if (h.list[i].fact && h.list[i].fact->wrong && o->cells[test][at].seen != HISTORY_MEASURED)
                         command_tell_wrong(&cell, h.list[i].fact);
                 if (h.list[i].fact)
-                        tell_not_started(o, at, h.list[i].fact);
+                        command_tell_not_started(note, common.solver, o->line.list[at], h.list[i].fact, &o->is_told[at]);
         }
         case_history_steps(&h, &steps, &points);
         if (o->svg) {
@@ -258,7 +245,7 @@ static int record(struct recording *o)
                 return STATUS_ABSENT;
         if (o->svg && o->cases.n != 1)
                 command_refuse(STATUS_USAGE, "--svg takes exactly one case; %zu given", o->cases.n);
-        o->unbuildable = allocate(o->line.n + 1, sizeof(*o->unbuildable));
+        o->is_told = allocate(o->line.n + 1, sizeof(*o->is_told));
         o->cells = allocate(o->cases.n + 1, sizeof(*o->cells));
         for (size_t i = 0; i < o->cases.n; i++)
                 o->cells[i] = allocate(o->line.n + 1, sizeof(**o->cells));

@@ -21,8 +21,8 @@ struct running {
         struct revisions revisions;
         struct case_selection cases;
         size_t n_wrong;
-        bool *unbuildable; /* [revisions.n] already reported */
-        bool *disputed;    /* [cases.n] the same */
+        bool *is_told;  /* [revisions.n] already reported as unbuildable, or not started */
+        bool *disputed; /* [cases.n] already reported */
         struct column columns[COLUMNS_MOST + 1];
         struct buffer *subjects; /* [revisions.n] if there is such a column; filled when first shown */
 };
@@ -103,27 +103,12 @@ static json_t *row_of(struct running *o, size_t i, const struct cell *cell, cons
                          subject_of(o, i / o->cases.n), "disturbed", f && f->disturbed ? "disturbed" : "-");
 }
 
-static void tell_unbuildable(struct running *o, size_t revision, const struct build_record *build)
-{
-        command_worse(STATUS_FAILED);
-        if (!o->unbuildable[revision])
-                command_tell_unbuildable(complain, common.solver, o->revisions.list[revision], build);
-        o->unbuildable[revision] = true;
-}
-
-/* Once for each revision: all its cases show the same. */
-static void tell_not_started(struct running *o, size_t revision, const struct fact *f)
-{
-        if (!o->unbuildable[revision])
-                o->unbuildable[revision] = command_tell_not_started(complain, common.solver, o->revisions.list[revision], f);
-}
-
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
         struct running *o = user;
         const struct run_value *run = (const struct run_value *)v;
         struct cell cell = cell_of(o, i);
-        bool disputed;
+        bool *told = &o->is_told[i / o->cases.n], disputed; /* all cases of a revision show the same */
 
         if (r < 0) {
                 complain("%s %s on case %u: %s", common.solver->recipe->name, commit_label(common.solver, cell.commit).s, cell.info->id, reason);
@@ -139,13 +124,14 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         if (!o->print)
                 add_object(to, o->columns, common.json ? cell_answer_json(&cell, full_sha(common.solver, cell.commit).s, run->fact, disputed, run->build)
                                                        : row_of(o, i, &cell, run->fact, disputed));
-        if (!run->fact)
-                tell_unbuildable(o, i / o->cases.n, run->build);
-        else if (run->fact->wrong) {
+        if (!run->fact) {
+                command_worse(STATUS_FAILED);
+                command_tell_unbuildable(complain, cell.solver, cell.commit, run->build, told);
+        } else if (run->fact->wrong) {
                 command_tell_wrong(&cell, run->fact);
                 o->n_wrong++;
         } else
-                tell_not_started(o, i / o->cases.n, run->fact);
+                command_tell_not_started(complain, cell.solver, cell.commit, run->fact, told);
 }
 
 void cmd_run(int argc, char **argv)
@@ -203,7 +189,7 @@ void cmd_run(int argc, char **argv)
         for (size_t i = 0; i < o.cases.n && o.again; i++)
                 if (o.cases.list[i]->query > 0)
                         command_usage("--again is for whole scripts: leave out '#' and what follows it");
-        o.unbuildable = allocate(o.revisions.n + 1, sizeof(*o.unbuildable));
+        o.is_told = allocate(o.revisions.n + 1, sizeof(*o.is_told));
         o.disputed = allocate(o.cases.n + 1, sizeof(*o.disputed));
         choose_columns(&o);
         command_worse(command_ask_all(&(struct command_batch){.n = o.revisions.n * o.cases.n, .again = o.again, .title = "run",

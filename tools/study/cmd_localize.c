@@ -234,7 +234,7 @@ static void tell_not_started_at(const struct localizing *o, uint32_t commit, str
         for (size_t i = 0; i < told->n; i++)
                 if (told->list[i] == commit)
                         return;
-        if (run_find(common.workspace, &cell, true, &f) < 0 || !command_tell_not_started(complain, common.solver, commit, f))
+        if (run_find(common.workspace, &cell, true, &f) < 0 || !command_tell_not_started(complain, common.solver, commit, f, NULL))
                 return;
         list_add(told->list, told->n, commit);
 }
