@@ -357,8 +357,7 @@ static int compare(struct compare *o)
         o->options.cases = o->cases.list;
         o->options.n = o->cases.n;
         o->options.most_wanted = o->has_pairs ? 0 : judge_usual_pairs(o->cases.n);
-        r = comparing_new(&o->options, &o->comparing);
-        command_must_as(r == -EXDEV ? STATUS_USAGE : status_of(r), r);
+        command_must_usage(comparing_new(&o->options, &o->comparing));
         r = o->known ? command_must(comparing_read(o->comparing)) : measure(o);
         t = comparing_table(o->comparing);
         if (r == STATUS_OK && is_whole)

@@ -183,10 +183,7 @@ void cmd_diverge(int argc, char **argv)
         if (r == -ECANCELED)
                 note("interrupted");
         if (r < 0)
-                command_worse(r == -ECANCELED ? STATUS_INTERRUPTED
-                              : r == -ENODATA ? fail_as(STATUS_FAILED, r)
-                              : r == -EINVAL  ? fail_as(STATUS_USAGE, r)
-                                              : fail(r));
+                command_worse(fail_usage(r));
         else
                 print(&o, &result);
         for (int side = 0; side < 2; side++)

@@ -183,7 +183,7 @@ void cmd_options(int argc, char **argv)
                 note("interrupted; nothing of it is kept");
                 command_worse(STATUS_INTERRUPTED);
         } else if (r < 0) {
-                command_worse(fail_as(r == -ENODATA ? STATUS_FAILED : r == -EINVAL ? STATUS_USAGE : status_of(r), r));
+                command_worse(fail_usage(r));
         } else {
                 keep(&o, &a);
                 command_worse(print(&o, &a));

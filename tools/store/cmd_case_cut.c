@@ -21,7 +21,7 @@ static void read_case(struct cutting *o, const char *word, struct blob *ret)
         r = cut_read(SLICE(ret->data, ret->size), info->query, &o->cut);
         if (r == -EINVAL)
                 r = errorf(r, "%s: %s", info->name, error_message(r));
-        command_must_as(r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        command_must(r);
 }
 
 /* JSON holds only UTF-8: refuses what it cannot hold before a run. */
@@ -52,7 +52,7 @@ static void find_predecessors(const struct cutting *o, struct predecessors *ret)
         options.version = version;
         r = predecessors_find(o->cut, &options, ret);
         progress_clear();
-        command_must_as(r == -ENODATA ? STATUS_FAILED : status_of(r), r);
+        command_must(r);
 }
 
 static json_t *time_json(const struct query_time *t)

@@ -135,7 +135,7 @@ static void run(struct campaign_command *c)
         r = campaign_run(common.workspace, common.engine, common.solver, s, &watch, common.signals);
         progress_clear();
         if (r != -ECANCELED)
-                command_must_as(r == -EINVAL || r == -EEXIST ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
+                command_must_usage(r);
         show_end(c);
         campaign_settings_done(s);
         if (r == -ECANCELED) {

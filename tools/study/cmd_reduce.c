@@ -267,11 +267,6 @@ static void tell(const struct reducing *o, const struct reduction *r)
                 note("kept: %s", o->file);
 }
 
-static int refuse(int r)
-{
-        return fail_as(r == -EINVAL ? STATUS_USAGE : r == -ENODATA ? STATUS_FAILED : status_of(r), r);
-}
-
 struct asked {
         struct query *query;
         int r;
@@ -341,7 +336,7 @@ static int reduce_between(struct reducing *o)
         if (asked.r < 0) {
                 if (asked.r != -EINVAL) /* else nothing of interest is shown */
                         tell_smallest(o, asked.query);
-                return refuse(errorf(asked.r, "%s", *asked.reason ? asked.reason : strerror(-asked.r)));
+                return fail_usage(errorf(asked.r, "%s", *asked.reason ? asked.reason : strerror(-asked.r)));
         }
         reduction = &((struct reduced_value *)asked.value)->reduction;
         command_write_result(&o->output, result_text(reduction));
@@ -374,7 +369,7 @@ static int reduce_with(struct reducing *o, const struct reduce_test *test)
 
         progress_clear();
         if (r < 0 && r != -ECANCELED && (!result.text.data || result.status.now >= result.status.before))
-                return r == -ENODATA ? fail_as(STATUS_FAILED, r) : fail(r);
+                return fail(r);
         command_write_result(&o->output, &result.text);
         j = tell_size(o, o->input.size, &result.text, result.status.tests, result.status.taken, (double)(now_ns() - began) / 1e9, result.is_minimal);
         if (j)
@@ -395,7 +390,7 @@ static int reduce_by_command(struct reducing *o)
                                                  .jobs = o->options.jobs ?: MAX(1U, (unsigned)host_cores(cpus, ARRAY_SIZE(cpus)))};
 
         if (r < 0)
-                return r == -EINVAL ? fail_as(STATUS_USAGE, r) : r == -ENOENT ? fail_as(STATUS_ABSENT, r) : fail(r);
+                return fail_usage(r);
         command_must(command_scratch("reduce", folder));
         r = reduce_command_open(&options, SLICE(o->input.data, o->input.size), common.signals, &c);
         if (r == 0) {
@@ -406,7 +401,7 @@ static int reduce_by_command(struct reducing *o)
                 note("interrupted");
                 status = STATUS_INTERRUPTED;
         } else
-                status = refuse(r);
+                status = fail_usage(r);
         c = reduce_command_close(c);
         command_close();
         return status;
