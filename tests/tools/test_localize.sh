@@ -225,6 +225,7 @@ test_that "another seed option in the recipe is another question" '
 make_script once
 for v in 1 2 3 4; do script_commit once $v "$([ $v -lt 3 ] || echo '[ $# = 2 ] || { echo unknown; exit; }') # $v"; done
 for v in 5 6; do script_commit once $v "$([ $v = 5 ] || echo '[ "$1" = 7 ] && echo unknown && exit') # $v"; done
+script_commit once 7 'grep -q plain "$case" && echo unsat && exit'
 once="localize once cases/none.smt2 --reference v1 --target"
 test_that "an answer that is lost in one run is not over seeds, which is said" '
 	toy_recipe once "run = {bin} {seed} {case}" "seed = {n}" && run 0 solver add --recipe once.recipe once once && run 1 $once v4 && has out "(sat and unknown as it is, but not over seeds: --measure answer)" &&
@@ -232,6 +233,9 @@ test_that "an answer that is lost in one run is not over seeds, which is said" '
 test_that "... --measure answer searches for it, without a seed or under the one that is given" '
 	run 0 $once v4 --measure answer && [ "$(field 2-4)" = "$(git -C once rev-parse v3)	sat	unknown" ] && run 1 $once v6 --measure answer && [ "$(field 2-4)" = "-	sat	sat" ] &&
 	run 0 $once v6 --measure answer -s 7 && [ "$(field 2-4)" = "$(git -C once rev-parse v6)	sat	unknown" ]'
+test_that "... and refuses cases with different answers, and what cannot be run" '
+	run 2 $once v7 --measure answer cases/plain.smt2 && has err "the cases have different answers" && echo "fail ENOSPC" >faults/store.commit &&
+	run 4 $once v4 --measure answer cases/side.smt2 && has err "No space left" && empty out; r=$?; rm -f faults/store.commit; (exit $r)'
 make_script deep
 script_commit deep 1 '[ "$(ulimit -s)" -gt 10000 ] || kill -SEGV $$; echo "lasts 0.02" >&2'
 script_commit deep 2 'echo "lasts 0.6" >&2'

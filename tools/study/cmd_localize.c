@@ -139,6 +139,7 @@ struct ends {
         struct localization_options *options;
         const struct case_selection *cases;
         enum verdict seen[2]; /* at the reference and at the target */
+        bool differ;          /* those of two cases */
 };
 
 static int make_end(void *user, size_t i, struct query **ret)
@@ -149,26 +150,36 @@ static int make_end(void *user, size_t i, struct query **ret)
         return query_sample(common.workspace, &cell, 0, ret);
 }
 
-static void take_end(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *)
+static int take_end(void *user, size_t i, int r, struct value *v, const char *reason)
 {
         const struct run_value *run = (const struct run_value *)v;
         struct ends *e = user;
         enum verdict verdict;
 
         if (r < 0)
-                command_must(errorf(r, "%s", reason ?: strerror(-r)));
+                return errorf(r, "%s", reason ?: strerror(-r));
         verdict = run->fact ? run->fact->verdict : VERDICT_UNBUILDABLE;
-        if (e->seen[i % 2] != N_VERDICTS && e->seen[i % 2] != verdict)
-                command_usage("the cases have different answers: localize each by itself");
+        e->differ = e->seen[i % 2] != N_VERDICTS && e->seen[i % 2] != verdict;
         e->seen[i % 2] = verdict;
+        return e->differ; /* enough */
+}
+
+static int show_ends(void *user, const struct ask_progress *p)
+{
+        ask_show(p, "localize: both ends", p->n, 0);
+        return 0;
 }
 
 /* Runs the cases at both ends, as `run` does: the search is for the commit where the one answer becomes the other. */
 static void find_answers(struct localization_options *o, const struct case_selection *cases)
 {
         struct ends e = {.options = o, .cases = cases, .seen = {N_VERDICTS, N_VERDICTS}};
+        struct batch batch = {.n = 2 * cases->n, .make = make_end, .answered = take_end, .user = &e};
 
-        command_ask(&(struct command_batch){.n = 2 * cases->n, .title = "run", .make = make_end, .answered = take_end, .user = &e});
+        command_engine();
+        command_must(ask_end(ask_round(&batch, show_ends), ""));
+        if (e.differ)
+                command_usage("the cases have different answers: localize each by itself");
         o->by_verdict = cases->n > 0;
         o->before = e.seen[0];
         o->after = e.seen[1];
