@@ -65,8 +65,9 @@ _Noreturn void command_refuse(enum status status, const char *format, ...) print
 void command_worse(int status);
 /* Makes common.scratch, a temporary folder below $TMPDIR or /tmp. -errno with a sentence. */
 int command_scratch(const char *purpose, char ret[PATH_SIZE]);
-/* Calls fn, which returns a status, with a temporary store below $TMPDIR in place of the command's. The store is deleted afterwards, even if fn ends the
- * command (command_end()). Returns a status; if the store cannot be made, after a message. */
+/* Calls fn, which returns a status, with a temporary store below $TMPDIR in place of the command's. Call it before command_program(), whose names
+ * it frees. The store is deleted afterwards, even if fn ends the command (command_end()). Returns a status; if the store cannot be made, after a
+ * message. */
 int command_with_scratch_store(int (*fn)(void *user), void *user);
 /* Closes the engine, the solver and the store if they are open. */
 void command_close(void);
