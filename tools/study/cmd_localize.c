@@ -159,7 +159,7 @@ static int take_end(void *user, size_t i, int r, struct value *v, const char *re
         if (r < 0)
                 return errorf(r, "%s", reason ?: strerror(-r));
         verdict = run->fact ? run->fact->verdict : VERDICT_UNBUILDABLE;
-        e->differ = e->seen[i % 2] != N_VERDICTS && e->seen[i % 2] != verdict;
+        e->differ |= e->seen[i % 2] != N_VERDICTS && e->seen[i % 2] != verdict;
         e->seen[i % 2] = verdict;
         return e->differ; /* enough */
 }
