@@ -3,6 +3,7 @@
 #include "tests/support/toy_workspace.h"
 
 #include "core/study/import/import_study.h"
+#include "core/study/observation/campaign_store.h"
 #include "core/study/observation/finding.h"
 
 static struct workspace *w;
@@ -138,4 +139,34 @@ START_TEST(test_a_localization_that_was_finished_there_is_finished_here)
 }
 END_TEST
 
-SUITE("import_observations", test_what_was_kept_before_is_taken, test_a_localization_that_was_finished_there_is_finished_here)
+/* Another store may hold any bytes: a name of a campaign with "../" would put files outside of this store. */
+START_TEST(test_a_campaign_whose_name_is_a_path_is_left_out)
+{
+        static const char *const names[] = {"../../../escaped", ".hidden", "good"};
+        cleanup_campaign_settings struct campaign_settings settings = {0};
+        struct workspace *there = NULL;
+        struct study_import report;
+        char folder[PATH_SIZE];
+
+        world();
+        assert_ok(workspace_open("there", 0, &there));
+        campaign_settings_new(&settings);
+        set_string(&settings.target, commits[1]);
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                set_string(&settings.name, names[i]);
+                assert_ok(campaign_put_settings(there, solver->number, &settings));
+                assert_ok(campaign_put_status(there, solver->number, names[i], &(struct campaign_status){.begun = (int64_t)i}));
+        }
+        workspace_close(there);
+        take(&report);
+        ck_assert(report.campaigns + report.known_campaigns == 1 && report.damaged == 2 && report.findings == 1);
+        ck_assert(access("escaped", F_OK) < 0 && access("store/campaigns/toy/good", F_OK) == 0);
+        assert_error(campaign_get(w, solver->number, names[0], NULL, &(struct campaign_status){0}), ENOENT);
+        assert_error(campaign_folder(w, "toy", names[0], folder), EINVAL); /* a finding's origin may be any bytes, too */
+        solver_unref(solver);
+        workspace_close(w);
+}
+END_TEST
+
+SUITE("import_observations", test_what_was_kept_before_is_taken, test_a_localization_that_was_finished_there_is_finished_here,
+      test_a_campaign_whose_name_is_a_path_is_left_out)

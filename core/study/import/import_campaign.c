@@ -146,9 +146,9 @@ static bool has_versions(const struct taking *t, const struct campaign_settings 
 static int read_one(struct taking *t, struct taken_campaign *c)
 {
         struct digest identity;
-        int r = read_campaign(t->source->there, t->there, c->there, c);
+        int r = campaign_check_name(c->there) ?: read_campaign(t->source->there, t->there, c->there, c);
 
-        c->is_left_out = r == -EIO || r == -ENOENT || (r == 0 && !has_versions(t, &c->settings));
+        c->is_left_out = r == -EINVAL || r == -EIO || r == -ENOENT || (r == 0 && !has_versions(t, &c->settings));
         if (c->is_left_out && r < 0) {
                 c->here = copy_string(c->there);
                 t->report->damaged++;

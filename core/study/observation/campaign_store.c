@@ -113,7 +113,7 @@ int campaign_folder(struct workspace *w, const char *solver, const char *name, c
         char dir[PATH_SIZE];
         int n = snprintf(dir, sizeof(dir), "campaigns/%s/%s", solver, name);
 
-        return n >= PATH_SIZE ? -ENAMETOOLONG : path_join(ret, workspace_dir(w), dir);
+        return n >= PATH_SIZE ? -ENAMETOOLONG : campaign_check_name(name) ?: path_join(ret, workspace_dir(w), dir);
 }
 
 static int file_of(struct workspace *w, const char *solver, const char *name, const char *file, char ret[PATH_SIZE])

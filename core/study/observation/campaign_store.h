@@ -85,7 +85,7 @@ int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, 
 void campaign_print_settings(const struct campaign_settings *s, struct buffer *ret); /* lines "key = value" */
 void campaign_print_status(enum campaign_kind kind, const struct campaign_status *s, struct buffer *ret); /* lines "key value" */
 
-/* The folder of a campaign's files; it may not exist. */
+/* The folder of a campaign's files; it may not exist. -EINVAL with a sentence: not a name; rows of another store may have any bytes. */
 int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
 /* True if a process is at work on the campaign. A status CAMPAIGN_RUNNING may be left from a killed process. */
 bool campaign_is_running(struct workspace *w, const char *solver, const char *name);
