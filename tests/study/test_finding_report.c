@@ -253,6 +253,27 @@ START_TEST(test_verify_goes_by_the_commit_responsible)
 }
 END_TEST
 
+/* The text may be of another store. */
+START_TEST(test_a_program_that_is_not_here_is_quoted)
+{
+        static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+        char version[200];
+
+        world(FINDING_SPR);
+        snprintf(version, sizeof(version), "exec:'/no where/z3' -st a'b c'@sha256:%s", digest);
+        set_string(&f->reference, version);
+        assert_verifies("\t\t$within '/no where/z3' -st 'ab c' ../case.smt2\n", true);
+        assert_says("\n'/no where/z3' -st 'ab c' ../case.smt2\n");
+        snprintf(version, sizeof(version), "exec:true; touch $(id) #@sha256:%s", digest);
+        set_string(&f->reference, version);
+        assert_verifies("\t\t$within 'true; touch $(id) #' ../case.smt2\n", true);
+        assert_says("\n'true; touch $(id) #' ../case.smt2\n");
+        set_string(&f->reference, "exec:");
+        assert_verifies("\t\t$within '' ../case.smt2\n", true);
+        end();
+}
+END_TEST
+
 START_TEST(test_memory_is_not_verified)
 {
         cleanup_buffer struct buffer script = {0};
@@ -302,6 +323,6 @@ START_TEST(test_explained)
 END_TEST
 
 SUITE("finding_report", test_pairs_of_runs, test_explained, test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
-      test_verify_goes_by_the_commit_responsible, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_commit_after_which_there_is_no_answer,
+      test_verify_goes_by_the_commit_responsible, test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_commit_after_which_there_is_no_answer,
       test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
       test_a_finished_one)

@@ -5,6 +5,7 @@
 #include "core/build/era.h"
 #include "core/git/git.h"
 #include "core/git/regular_files.h"
+#include "core/recipe/recipe_keys.h"
 #include "core/study/base/version.h"
 
 #define SEED_MARK 987654321987 /* a seed unlike anything else in a command: this number is replaced in the command's words */
@@ -175,6 +176,22 @@ const char *steps_seed(const struct observation *f, char ret[STEPS_SEED_SIZE])
         return f->seed > 0 ? ret : NULL;
 }
 
+/* The command of "exec:/usr/bin/z3 -smt2@sha256:…", which is not here. The text may be of another store: nothing in it means anything to the shell. */
+static void add_absent(const struct solver *s, const char *version, struct buffer *ret)
+{
+        cleanup_free char *brief = version_brief(s, version);
+        const char *command = brief + strlen("exec:");
+        char **words = NULL;
+
+        if (recipe_split(command, &words) < 0 || !words[0])
+                buffer_add_shell_word(ret, command);
+        for (size_t i = 0; words && words[i]; i++) {
+                buffer_adds(ret, i > 0 ? " " : "");
+                add_word(words[i], NULL, ret);
+        }
+        strings_free(words);
+}
+
 int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret)
 {
         cleanup_version struct version *v = NULL;
@@ -186,10 +203,9 @@ int steps_add_run(struct workspace *w, struct solver *s, const char *version, co
         int r;
 
         r = version_parse_in_full(w, s, version, -1, &v);
-        if (r < 0 && !built) { /* "exec:/usr/bin/z3 -smt2@sha256:…", which is no longer there */
-                const char *command = version + strlen("exec:"), *end = strrchr(command, '@');
-
-                buffer_addf(ret, "%.*s %s", (int)(end ? end - command : (ptrdiff_t)strlen(command)), command, file);
+        if (r < 0 && program_is_text(version)) {
+                add_absent(s, version, ret);
+                buffer_addf(ret, " %s", file);
                 return 0;
         }
         if (r < 0)
