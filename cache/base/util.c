@@ -320,6 +320,24 @@ void buffer_add_safe(struct buffer *b, const char *text, size_t size)
         add_escaped(b, text, size, false);
 }
 
+void buffer_add_markdown(struct buffer *b, const char *text)
+{
+        cleanup_free char *shown = printable(text);
+
+        for (const char *p = shown; *p; p++)
+                buffer_addf(b, strchr("|<`*_", *p) ? "\\%c" : "%c", *p);
+}
+
+void buffer_add_markdown_code(struct buffer *b, const char *text)
+{
+        cleanup_free char *shown = printable(text);
+
+        if (!*shown || strpbrk(shown, "|`"))
+                buffer_add_markdown(b, text);
+        else
+                buffer_addf(b, "`%s`", shown);
+}
+
 void buffer_add_url_path(struct buffer *b, const char *path)
 {
         buffer_adds(b, "");

@@ -245,6 +245,9 @@ void buffer_add_printable(struct buffer *b, const char *text);
 char *printable(const char *text); /* the same; free(). For names that may hold a tab or a newline. */
 /* The same, but tabs, newlines and backslashes stay: for lines whose names may be printable already. */
 void buffer_add_safe(struct buffer *b, const char *text, size_t size);
+/* Printable, with a backslash before each character that has a meaning in Markdown or ends a cell of its tables. */
+void buffer_add_markdown(struct buffer *b, const char *text);
+void buffer_add_markdown_code(struct buffer *b, const char *text); /* as code, or as above if code cannot hold the text */
 /* A path in a URL, with reserved characters as %XX (RFC 3986, 2.1), and back. */
 void buffer_add_url_path(struct buffer *b, const char *path);
 void url_decode(char *text); /* in place; a % that two digits do not follow, and %00, stay */

@@ -187,6 +187,29 @@ START_TEST(test_printable)
 }
 END_TEST
 
+START_TEST(test_markdown)
+{
+        static const struct {
+                const char *text, *plain, *code;
+        } table[] = {
+                {"", "", ""},
+                {"z3 4.8", "z3 4.8", "`z3 4.8`"},
+                {"a || b", "a \\|\\| b", "a \\|\\| b"},
+                {"<b>*x*_y_`\n", "\\<b>\\*x\\*\\_y\\_\\`\\n", "\\<b>\\*x\\*\\_y\\_\\`\\n"},
+                {"<b>\x1b", "\\<b>\\x1b", "`<b>\\x1b`"},
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+                cleanup_buffer struct buffer plain = {0}, code = {0};
+
+                buffer_add_markdown(&plain, table[i].text);
+                buffer_add_markdown_code(&code, table[i].text);
+                ck_assert_str_eq(plain.data ?: "", table[i].plain);
+                ck_assert_str_eq(code.data ?: "", table[i].code);
+        }
+}
+END_TEST
+
 START_TEST(test_fields_do_not_run_together)
 {
         struct digest d[2];
@@ -244,4 +267,4 @@ END_TEST
 
 SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows, test_last_lines,
       test_url_paths, test_lists_grow, test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom,
-      test_digest, test_digests_while_the_process_ends, test_printable, test_fields_do_not_run_together)
+      test_digest, test_digests_while_the_process_ends, test_printable, test_markdown, test_fields_do_not_run_together)

@@ -13,13 +13,17 @@ static struct solver *solver;
 static struct observation *f;
 static char commits[4][GIT_OID_HEXSZ + 1]; /* oldest first */
 
+static const char *last_subject = "4";
+
 /* A solver of four commits, and a finding between the first and the last. */
 static void world(enum observation_kind kind)
 {
         static const char recipe[] = "[solver]\nbuild = cp a prog\noutput = prog\nrun = {bin} {case}\ntimeout = 5s\n";
+        char script[200];
         struct commit c;
 
-        shell("git init -q -b main repo; cd repo; for i in 1 2 3 4; do echo $i >a; commit $i; done");
+        snprintf(script, sizeof(script), "git init -q -b main repo; cd repo; for i in 1 2 3 '%s'; do echo $i >a; commit \"$i\"; done", last_subject);
+        shell(script);
         toy_workspace(recipe, &w, &solver);
         for (uint32_t i = 0; i < 4; i++) {
                 assert_ok(history_commit(solver->history, i, &c));
@@ -190,6 +194,23 @@ START_TEST(test_what_makers_and_machine_are_called)
 }
 END_TEST
 
+START_TEST(test_a_text_stays_in_its_cell)
+{
+        json_t *conditions;
+
+        last_subject = "handle a || b in <let>";
+        world(FINDING_SPR);
+        conditions = json_pack("{s{ss}}", "versions", commits[3], "Toy `1|2`");
+        shell("mkdir -p store/campaigns/toy/nightly");
+        assert_ok(campaign_put_conditions(w, "toy", "nightly", conditions));
+        json_decref(conditions);
+        localized(1, false, false);
+        assert_says("| `%.12s` (handle a \\|\\| b in \\<let>): Toy \\`1\\|2\\` | timeout | 1.500 | 1.500 |\n", commits[3]);
+        assert_says("| `%.12s` (handle a \\|\\| b in \\<let>) | 0.250 |", commits[3]);
+        end();
+}
+END_TEST
+
 /* The page of a commit where the clone that was added came from. */
 START_TEST(test_links_to_forges)
 {
@@ -322,7 +343,7 @@ START_TEST(test_explained)
 }
 END_TEST
 
-SUITE("finding_report", test_pairs_of_runs, test_explained, test_what_makers_and_machine_are_called, test_links_to_forges, test_not_reduced,
+SUITE("finding_report", test_pairs_of_runs, test_explained, test_what_makers_and_machine_are_called, test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced,
       test_verify_goes_by_the_commit_responsible, test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_commit_after_which_there_is_no_answer,
       test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
       test_a_finished_one)

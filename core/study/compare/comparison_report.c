@@ -222,23 +222,13 @@ void comparison_write_changes(const struct comparing_table *t, enum comparison_l
 
 /* -- Markdown ----------------------------------------------------------------------------------------------------- */
 
-/* A name inside a table: bars would end its cell. */
-static void add_cell(struct buffer *ret, const char *text)
-{
-        cleanup_buffer struct buffer plain = {0};
-
-        buffer_add_printable(&plain, text);
-        for (const char *p = plain.data ? plain.data : ""; *p; p++)
-                buffer_addf(ret, *p == '|' || *p == '<' || *p == '`' || *p == '*' || *p == '_' ? "\\%c" : "%c", *p);
-}
-
 static void markdown_change(const struct comparing_table *t, size_t i, struct buffer *ret)
 {
         const struct judged_case *c = &t->judgement.cases[i];
         const struct judge_shift *shift = shift_of(t, i);
 
         buffer_adds(ret, "| ");
-        add_cell(ret, t->options->cases[i]->name);
+        buffer_add_markdown(ret, t->options->cases[i]->name);
         buffer_addf(ret, " | %s | %s %.3g s | %s %.3g s | ", change_name(t, i), result_of(t, i, 0), comparing_seconds(t, i, 0),
                     result_of(t, i, 1), comparing_seconds(t, i, 1));
         if (isnan(shift->ratio))
@@ -282,7 +272,11 @@ static void markdown_numbers(const struct comparing_table *t, struct buffer *ret
 {
         const struct judged_set *s = &t->judgement.set;
 
-        buffer_addf(ret, "| | %s | %s |\n|---|---|---|\n", t->label[0], t->label[1]);
+        buffer_adds(ret, "| | ");
+        buffer_add_markdown(ret, t->label[0]);
+        buffer_adds(ret, " | ");
+        buffer_add_markdown(ret, t->label[1]);
+        buffer_adds(ret, " |\n|---|---|---|\n");
         if (s->wrong[0] + s->wrong[1] > 0)
                 buffer_addf(ret, "| **wrong answers** | %zu | %zu |\n", s->wrong[0], s->wrong[1]);
         buffer_addf(ret, "| solved of %zu | %zu | %zu |\n", s->compared, s->solved[0], s->solved[1]);
@@ -305,7 +299,7 @@ static void markdown_numbers(const struct comparing_table *t, struct buffer *ret
         buffer_addf(ret, "; %zu pairs of runs, under %s.\n", s->pairs, chances[t->chance]);
         if (t->options->machine) {
                 buffer_adds(ret, "Measured on ");
-                add_cell(ret, t->options->machine);
+                buffer_add_markdown(ret, t->options->machine);
                 buffer_adds(ret, ".\n");
         }
 }

@@ -78,8 +78,13 @@ static void print(struct script_times *t, const char *name, struct buffer *ret)
         sort_list(t->list, t->n, sizeof(*t->list), compare_extra);
         buffer_addf(ret, "## Queries\n\nThe input is a script of %zu queries. Seconds from one answer to the next, medians of the runs that are kept:\n\n"
                          "| query | line | reference | target |\n|---|---|---|---|\n", t->n);
-        for (size_t i = 0; i < MIN(t->n, ROWS) && t->list[i].median[1] > t->list[i].median[0]; i++)
-                buffer_addf(ret, "| `%s#%u` | %u | %.3g | %.3g |\n", name, t->list[i].number, t->list[i].line, t->list[i].median[0], t->list[i].median[1]);
+        for (size_t i = 0; i < MIN(t->n, ROWS) && t->list[i].median[1] > t->list[i].median[0]; i++) {
+                cleanup_free char *query = format_string("%s#%u", name, t->list[i].number);
+
+                buffer_adds(ret, "| ");
+                buffer_add_markdown_code(ret, query);
+                buffer_addf(ret, " | %u | %.3g | %.3g |\n", t->list[i].line, t->list[i].median[0], t->list[i].median[1]);
+        }
         buffer_adds(ret, "\n");
 }
 

@@ -80,8 +80,7 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
 
 static void add_version(const struct solver *s, const char *version, struct buffer *ret)
 {
-        cleanup_buffer struct buffer message = {0};
-        cleanup_buffer struct buffer page = {0};
+        cleanup_buffer struct buffer subject = {0}, page = {0};
         char sha[GIT_OID_HEXSZ + 1];
         const char *rest = version + MIN(strlen(version), (size_t)GIT_OID_HEXSZ);
         uint32_t number;
@@ -89,21 +88,27 @@ static void add_version(const struct solver *s, const char *version, struct buff
 
         snprintf(sha, sizeof(sha), "%.40s", version);
         if (!version_is_commit(sha) || oid_parse(sha, &oid) < 0 || history_number(s->history, &oid, &number) < 0) {
-                buffer_addf(ret, "`%s`", version);
+                buffer_add_markdown_code(ret, version);
                 return;
         }
         if (s->recipe->is_programs) {
                 cleanup_free char *name = version_brief(s, sha);
 
-                buffer_addf(ret, "`%s`", name);
+                buffer_add_markdown_code(ret, name);
         } else if (steps_add_page(s, sha, &page))
                 buffer_addf(ret, "[`%.12s`](%s)", sha, page.data);
         else
                 buffer_addf(ret, "`%.12s`", sha);
-        if (*rest == ':')
-                buffer_addf(ret, " with `%s`", rest + 1);
-        if (history_text(s->history, number, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
-                buffer_addf(ret, " (%.*s)", (int)strcspn(message.data, "\n"), message.data);
+        if (*rest == ':') {
+                buffer_adds(ret, " with ");
+                buffer_add_markdown_code(ret, rest + 1);
+        }
+        history_subject(s->history, number, &subject);
+        if (subject.size > 0) {
+                buffer_adds(ret, " (");
+                buffer_add_markdown(ret, subject.data);
+                buffer_adds(ret, ")");
+        }
 }
 
 /* The verdict of the median run. */
@@ -147,9 +152,10 @@ static void add_machine(struct workspace *w, const struct solver *s, const struc
         const char *cpu = json_string_value(json_object_get(facts, "cpu"));
         char machine[PATH_SIZE];
 
-        if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine))
-                buffer_addf(ret, ", on %s", machine);
-        else if (cpu)
+        if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine)) {
+                buffer_adds(ret, ", on ");
+                buffer_add_markdown(ret, machine);
+        } else if (cpu)
                 buffer_addf(ret, ", on %s (%lld cores)", cpu, (long long)json_integer_value(json_object_get(facts, "cores")));
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)
                 if (json_is_string(json_object_get(facts, others[i])))
@@ -167,8 +173,10 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 
                 buffer_adds(ret, "| ");
                 add_version(s, runs->version, ret);
-                if (name && !s->recipe->is_programs) /* whose message it is */
-                        buffer_addf(ret, ": `%s`", name);
+                if (name && !s->recipe->is_programs) { /* whose message it is */
+                        buffer_adds(ret, ": ");
+                        buffer_add_markdown_code(ret, name);
+                }
                 buffer_addf(ret, " | %s", verdict_name(usual_verdict(f, runs)));
                 add_amount(f, " | ", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 3, ret);
                 buffer_adds(ret, " |");
@@ -332,8 +340,10 @@ static void add_matter(const struct solver *s, const struct observation *f, stru
         } else {
                 return;
         }
-        if (*f->reason)
-                buffer_addf(ret, ". `(get-info :reason-unknown)` gives `%s`", f->reason);
+        if (*f->reason) {
+                buffer_adds(ret, ". `(get-info :reason-unknown)` gives ");
+                buffer_add_markdown_code(ret, f->reason);
+        }
         buffer_adds(ret, ".\n\n");
 }
 
