@@ -85,12 +85,13 @@ test_that "... and the other way round it is an improvement" 'run 0 compare toy@
 test_that "what was measured is used" 'run 0 $c slow.smt2 >one && cp out one && run 0 $c slow.smt2 && cmp one out && run 0 $c slow.smt2 --known && cmp one out'
 test_that "two builds that do the same do not differ" '
 	run 0 compare toy@v1 v1-again plain.smt2 slow.smt2 effort.smt2 --fail-on-regression 1.35 && [ "$(value "pairs of runs" 3)" -ge 15 ]'
-test_that "fewer pairs than any verdict needs are said to be too few" 'run 0 $c plain.smt2 --pairs 4 && has err "^fewer than 5 pairs" && run 0 $c plain.smt2 --pairs 5 && ! has err "^fewer"'
+test_that "fewer pairs than any verdict needs are said to be too few" 'run 0 $c plain.smt2 --pairs 4 && has err "^fewer than 5 pairs" &&
+	run 0 $c slow.smt2 --pairs 4 --markdown && has out "^## .*: too few pairs of runs to show a change$" && run 0 $c plain.smt2 --pairs 5 && ! has err "^fewer"'
 test_that "--one-seed says what differs, and calls nothing a regression" '
 	run 0 $c slow.smt2 chaos.smt2 --one-seed && has out "^differs	6	differs	" && ! has out "^regression" && head -1 out | grep -q "at one seed, which proves nothing"'
 test_that "... and has no interval" '
 	grep -qE "^differs	6	.*	[0-9.]+	-	-	-	1	" out && ! grep -qw inf out &&
-	run 0 $c slow.smt2 chaos.smt2 --one-seed --markdown && grep -qE "^\| chaos.smt2 \| differs .* [0-9.]+× \| time \|$" out &&
+	run 0 $c slow.smt2 chaos.smt2 --one-seed --markdown && has out "^## .*: [12] cases? differs? at this seed$" && grep -qE "^\| chaos.smt2 \| differs .* [0-9.]+× \| time \|$" out &&
 	run 0 $c slow.smt2 chaos.smt2 --one-seed --json && python3 -c "
 import json
 j = json.load(open(\"out\"))

@@ -304,7 +304,7 @@ static void markdown_numbers(const struct comparing_table *t, struct buffer *ret
         }
 }
 
-/* "No change" only if that is all that there is to know. */
+/* "No change" only if nothing is open and there were enough pairs to show one. */
 static void markdown_headline(const struct comparing_table *t, struct buffer *ret)
 {
         const struct judged_set *s = &t->judgement.set;
@@ -325,6 +325,11 @@ static void markdown_headline(const struct comparing_table *t, struct buffer *re
                 buffer_addf(ret, "%s as a whole", judge_change_name(s->by[m].change, m));
         else if (open > 0)
                 buffer_addf(ret, "not finished, %zu of %zu cases are open", open, s->cases);
+        else if (s->changes[JUDGE_DIFFERS] > 0)
+                buffer_addf(ret, s->changes[JUDGE_DIFFERS] == 1 ? "%zu case differs at this seed" : "%zu cases differ at this seed",
+                            s->changes[JUDGE_DIFFERS]);
+        else if (t->options->most_pairs < JUDGE_FIRST_PAIRS && s->changes[JUDGE_SAME] < s->compared)
+                buffer_adds(ret, "too few pairs of runs to show a change");
         else
                 buffer_adds(ret, s->flips[0] + s->flips[1] > 0 ? "no change shown" : "no change");
         buffer_adds(ret, "\n\n");
