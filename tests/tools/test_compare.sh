@@ -124,6 +124,9 @@ sed '/variant/,$d; /seed = /d; s/{seed} //' toy.recipe >twin.recipe
 run 0 solver add --recipe twin.recipe twin toy
 test_that "without seeds pairs are repetitions, which is told" 'run 0 compare twin@v1 twin@v2 slow.smt2 && has out "^regression" && [ "$(value "pairs by" 3)" = repetitions ] && has err "not both recipes have a .seed." && has out "^twin v2 against .* over repetitions\), "'
 test_that "--scramble: they are of scrambled inputs" 'run 0 compare twin@v1 twin@v2 slow.smt2 --scramble && has out "^regression" && [ "$(value "pairs by" 3)" = "scrambled inputs" ] && ! has err "repetitions"'
+test_that "... and the page of the solver compares the same pairs" '
+	formula slow page >page.smt2 && run 0 case add page.smt2 && run 0 set add page page.smt2 && run 0 compare twin@v1 twin@v2 page.smt2 --scramble && has out "^regression" &&
+	run 0 report twin --set page -o page.html && has page.html "What changed"; r=$?; run 0 case remove page.smt2; (exit $r)'
 test_that "... but of one that cannot be scrambled" 'run 0 compare twin@v1 twin@v2 status.smt2 --scramble && has err "1 of 1 cases cannot be scrambled, and their pairs are repetitions: status.smt2: cannot scramble this"'
 test_that "between two solvers, which count different things, effort decides nothing" 'run 0 compare toy@v1 twin@v2 effort.smt2 --measure effort --pairs 5 && has out "no effort to compare" && ! has out "^regression"'
 test_that "a variant counts as its solver does" 'run 0 compare toy@v1 other@v2 effort.smt2 --measure effort && has out "	effort	effort.smt2"'

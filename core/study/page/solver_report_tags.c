@@ -278,6 +278,7 @@ static int write_versions(struct report *r, const struct versions *v, struct buf
                                                               .cases = r->cases.list,
                                                               .n = r->cases.n,
                                                               .set = r->options->set,
+                                                              .scramble = COMPARING_SCRAMBLE_KNOWN,
                                                               .most_pairs = JUDGE_PAIRS},
                                   &list[i]);
                 if (e == 0)
