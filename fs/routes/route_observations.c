@@ -130,7 +130,7 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
         if (r < 0)
                 return r;
         cell.info = info;
-        cell_set_timeout(&cell, (*ret_found)->is_cpu_time, seconds_ns((*ret_found)->timeout));
+        finding_set_cell(*ret_found, &cell);
         /* Found on another machine: this machine's times are not comparable. */
         if (!n->solver->pool &&
             campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))

@@ -330,6 +330,8 @@ static void check_keep(const struct compare *o)
                 return;
         if (o->options.most_pairs == 1)
                 command_usage("--one-seed proves nothing that could be kept: --keep and --one-seed exclude each other");
+        if (o->options.has_seed && o->options.seed == 0)
+                command_usage("the seed of a finding is 1 or more: --keep and --seed 0 exclude each other");
         if (o->machine_name)
                 command_usage("findings are made of results of this machine: --keep and --machine exclude each other");
         if (o->options.measure == JUDGE_PACE)

@@ -23,6 +23,9 @@ int finding_localized(struct workspace *w, struct solver *s, const struct observ
 /* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
 void finding_print_localized(const struct localized *result, struct buffer *ret);
 
+/* Sets limit and seed of the finding's runs for a cell, which has its solver. */
+void finding_set_cell(const struct observation *f, struct cell *cell);
+
 /* -- finding_reduced.c: the reduction (reduction.h) of a finding's input --
  *
  * The slowness that a slowdown's reduced input must keep is measured anew (reduce_versions_bounds()). Of an implication, the formula before the last rule

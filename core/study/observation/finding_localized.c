@@ -9,6 +9,13 @@ enum verdict finding_verdict(const struct observation *f, const char *version)
         return runs ? runs->verdict : VERDICT_ERROR;
 }
 
+void finding_set_cell(const struct observation *f, struct cell *cell)
+{
+        cell_set_timeout(cell, f->is_cpu_time, seconds_ns(f->timeout));
+        cell->has_seed = f->seed > 0;
+        cell->seed = f->seed;
+}
+
 bool finding_is_localizable(const struct solver *s, const struct observation *f)
 {
         if (observation_series(f) == OF_WATCHES || s->recipe->is_programs || !version_is_commit(f->reference) || !version_is_commit(f->target))

@@ -5,6 +5,7 @@
 #include "core/run/fact_query.h"
 #include "core/study/base/stat.h"
 #include "core/study/base/version.h"
+#include "core/study/observation/finding.h"
 #include "core/study/observation/observation_internal.h"
 
 #define ROWS 5 /* queries that the report has */
@@ -55,7 +56,7 @@ static int add_version(struct workspace *w, struct solver *s, const struct obser
         if (r == 0) {
                 struct cell cell = {.solver = v->solver, .commit = v->commit, .info = (struct case_info *)info};
 
-                cell_set_timeout(&cell, f->is_cpu_time, seconds_ns(f->timeout));
+                finding_set_cell(f, &cell);
                 r = draws_known(w, &cell, &build, UINT32_MAX, false, add_run, t);
         }
         return r;
