@@ -286,4 +286,5 @@ test_that "a run that its limit of CPU time ended is done once" '
 	printf "[solverfs]\n\tsandbox = none\n" >>"$SOLVERFS_STORE/config" && run 0 solver add --recipe note.recipe note note && run 0 run note v1 plain.smt2 && [ "$(field 2)" = timeout ] && [ "$(wc -l <"$top/starts")" = 1 ]'
 script_commit note 2 "echo 'lasts 0.8' >&2"
 test_that "... and counts that limit as its CPU time" 'run 0 -q solver update note && run 0 compare note@v2 note@v1 plain.smt2 --measure cpu --pairs 5 && head -1 out | grep -q "cpu 1\.25×"'
+test_that "... and a kept finding has it as its limit" 'run 0 compare note@v2 note@v1 plain.smt2 --measure cpu --keep && has err "1 regression kept" && has "$mnt/note/spr/1/report.md" "Each run had 1s of CPU time"'
 echo "1..$n"

@@ -36,6 +36,12 @@ static enum judge_measure measure_of(enum judge_change change, enum verdict now,
         return now == VERDICT_MEMOUT ? JUDGE_MEMORY : asked == JUDGE_CPU_TIME ? asked : JUDGE_TIME;
 }
 
+/* The limit of a run by the finding's clock, in seconds. */
+static double limit_of(const struct observation *f, const struct judge_run *run)
+{
+        return f->is_cpu_time && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
+}
+
 static double amount_of(const struct observation *f, const struct judge_run *run)
 {
         double amount = f->measure == JUDGE_MEMORY ? run->memory : run->effort;
@@ -43,7 +49,7 @@ static double amount_of(const struct observation *f, const struct judge_run *run
         if (f->measure != JUDGE_TIME)
                 return (verdict_is_decided(run->verdict) || run->verdict == VERDICT_MEMOUT) && isfinite(amount) ? amount : 0;
         if (f->kind == FINDING_SPR && !verdict_is_decided(run->verdict) && run->limit > 0)
-                return f->is_cpu_time && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
+                return limit_of(f, run);
         return f->is_cpu_time ? run->cpu_seconds : run->seconds;
 }
 
@@ -83,10 +89,10 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
         f->solver = o->version[0].solver->number;
         f->found = f->changed = now_seconds();
         f->case_id = o->cases[i]->id;
-        f->timeout = fmin(c->pairs[0].run[0].limit, c->pairs[0].run[1].limit);
         f->seed = o->has_seed ? o->seed : 0;
         f->is_cpu_time = measure == JUDGE_CPU_TIME;
         f->measure = f->is_cpu_time ? JUDGE_TIME : measure;
+        f->timeout = fmin(limit_of(f, &c->pairs[0].run[0]), limit_of(f, &c->pairs[0].run[1]));
         set_string(&f->origin, COMPARED_ORIGIN);
         set_string(&f->reference, t->sha[0]);
         set_string(&f->target, t->sha[1]);
