@@ -1,4 +1,5 @@
 /* The commits responsible in a finding's report, as far as the search for them has come. */
+#include <malloc.h>
 #include <math.h>
 
 #include "core/study/observation/culprits.h"
@@ -328,6 +329,24 @@ START_TEST(test_pairs_of_runs)
 }
 END_TEST
 
+/* Of a query that cannot be made nothing stays, in a mount with a reader after the other. */
+START_TEST(test_seeds_of_a_case_that_is_gone)
+{
+        struct query *q = NULL;
+        size_t before;
+
+        world(FINDING_SPR);
+        set_string(&solver->recipe->seed, "-s {n}");
+        f->case_id = 999;
+        assert_error(query_seeds(w, solver, f, &q), ENOENT);
+        before = mallinfo2().uordblks;
+        for (int i = 0; i < 100; i++)
+                assert_error(query_seeds(w, solver, f, &q), ENOENT);
+        ck_assert_uint_lt(mallinfo2().uordblks, before + 100 * 1000);
+        end();
+}
+END_TEST
+
 /* All that was found out about it later stands in it, each once. */
 START_TEST(test_explained)
 {
@@ -343,7 +362,7 @@ START_TEST(test_explained)
 }
 END_TEST
 
-SUITE("finding_report", test_pairs_of_runs, test_explained, test_what_makers_and_machine_are_called, test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced,
-      test_verify_goes_by_the_commit_responsible, test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished, test_a_commit_after_which_there_is_no_answer,
-      test_a_search_for_a_lost_answer, test_one_that_others_disturbed,
-      test_a_finished_one)
+SUITE("finding_report", test_pairs_of_runs, test_seeds_of_a_case_that_is_gone, test_explained, test_what_makers_and_machine_are_called,
+      test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced, test_verify_goes_by_the_commit_responsible,
+      test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished,
+      test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer, test_one_that_others_disturbed, test_a_finished_one)

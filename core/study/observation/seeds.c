@@ -166,6 +166,7 @@ static const struct query_type query_seeds_type = {
 int query_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret)
 {
         struct seeds_query *q;
+        cleanup(query_unrefp) struct query *query = NULL;
         int r;
 
         if (!finding_has_seeds(s, f))
@@ -175,17 +176,16 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
         q = allocate(1, sizeof(*q));
         *q = (struct seeds_query){
                 .query = {.type = &query_seeds_type, .refs = 1}, .workspace = w, .finding = observation_ref((struct observation *)f)};
+        query = &q->query;
         if (s->pool || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
                 *q->machine = '\0';
         r = version_parse(w, s, f->reference, -1, &q->versions[0])
             ?: version_parse(w, s, f->target, -1, &q->versions[1])
             ?: cases_get(workspace_cases(w), f->case_id, &q->info);
-        if (r < 0) {
-                seeds_query_done(&q->query);
+        if (r < 0)
                 return r;
-        }
-        seeds_key(q, &q->query.key);
-        *ret = &q->query;
+        seeds_key(q, &query->key);
+        *ret = steal_pointer(query);
         return 0;
 }
 
