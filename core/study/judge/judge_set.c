@@ -11,7 +11,7 @@
 /* The mean of the cases' means, each case with the same weight. */
 struct spread {
         double mean;
-        double seeds, seeds_df; /* standard error over other seeds of these cases, and its degrees of freedom; 0: not known */
+        double seeds, seeds_df; /* standard error over other seeds of these cases, infinite if not known; its degrees of freedom */
         double cases;           /* over other cases; infinite for one case */
         bool is_even;           /* the means do not differ by more than their seeds explain */
 };

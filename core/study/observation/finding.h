@@ -28,8 +28,8 @@ void finding_set_cell(const struct observation *f, struct cell *cell);
 
 /* -- finding_reduced.c: the reduction (reduction.h) of a finding's input --
  *
- * The slowness that a slowdown's reduced input must keep is measured anew (reduce_versions_bounds()). Of an implication, the formula before the last rule
- * is reduced; the target must still be wrong about the formula that the rule makes from it. */
+ * The slowness that a slowdown's reduced input must keep is measured anew (choose_bounds(), reduce_versions.c). Of an implication, the formula before
+ * the last rule is reduced; the target must still be wrong about the formula that the rule makes from it. */
 
 /* The interest that a reduction keeps; INTEREST_IMPLICATION if the finding has two formulas, one of which implies the other. */
 enum interest finding_interest(const struct observation *f);

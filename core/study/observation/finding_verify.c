@@ -7,7 +7,7 @@
 
 #define INPUT_MOST (1 << 20) /* bytes of an input included in the script */
 #define PAIRS_LEAST 5
-#define PAIRS_MOST  24 /* as many as a finding has */
+#define PAIRS_MOST  24 /* as many as a campaign's finding has */
 #define END_OF_INPUT "END_OF_INPUT_OF_THE_FINDING"
 
 extern const char verify_script[]; /* verify.sh: the functions that each script has, and the builds of both sides */
