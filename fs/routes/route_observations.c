@@ -132,8 +132,7 @@ static int read_found(struct tree *t, const struct node *n, struct observation *
         cell.info = info;
         finding_set_cell(*ret_found, &cell);
         /* Found on another machine: this machine's times are not comparable. */
-        if (!n->solver->pool &&
-            campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, (*ret_found)->origin, machine))
+        if (!n->solver->pool && finding_is_elsewhere(tree_workspace(t), n->solver->recipe->name, *ret_found, machine))
                 cell.machine = machine;
         r = read_case_history(t, n, &cell, (*ret_found)->measure, ret, ret_order);
         ret->newest = MAX(ret->newest, (*ret_found)->found);

@@ -5,6 +5,7 @@
 #include "core/study/import/import_study.h"
 #include "core/study/observation/campaign_store.h"
 #include "core/study/observation/finding.h"
+#include "core/study/observation/finding_compared.h"
 
 static struct workspace *w;
 static struct solver *solver;
@@ -139,6 +140,37 @@ START_TEST(test_a_localization_that_was_finished_there_is_finished_here)
 }
 END_TEST
 
+START_TEST(test_a_finding_of_no_campaign_keeps_its_machine)
+{
+        cleanup_observation struct observation *f = observation_new(), *kept = NULL;
+        struct workspace *there = NULL;
+        struct study_import report;
+        char machine[PATH_SIZE];
+
+        world();
+        assert_ok(workspace_open("there", 0, &there));
+        assert_ok(cases_add_unlisted(workspace_cases(there), "c.smt2", slice_string("(assert (= 1 1))\n"), &f->case_id));
+        f->kind = FINDING_SPR;
+        f->solver = solver->number;
+        f->machine = "depot";
+        set_string(&f->origin, COMPARED_ORIGIN);
+        set_string(&f->reference, commits[0]);
+        set_string(&f->target, commits[1]);
+        assert_ok(observation_add(there, f));
+        workspace_close(there);
+        take(&report);
+        ck_assert_uint_eq(report.findings, 2);
+        assert_ok(observation_get(w, OF_CAMPAIGNS, solver->number, 1, &kept));
+        ck_assert(!finding_is_elsewhere(w, "toy", kept, machine));
+        kept = observation_unref(kept);
+        assert_ok(observation_get(w, OF_CAMPAIGNS, solver->number, 2, &kept));
+        ck_assert(finding_is_elsewhere(w, "toy", kept, machine));
+        ck_assert_str_eq(machine, "depot");
+        solver_unref(solver);
+        workspace_close(w);
+}
+END_TEST
+
 /* Another store may hold any bytes: a name of a campaign with "../" would put files outside of this store. */
 START_TEST(test_a_campaign_whose_name_is_a_path_is_left_out)
 {
@@ -169,4 +201,4 @@ START_TEST(test_a_campaign_whose_name_is_a_path_is_left_out)
 END_TEST
 
 SUITE("import_observations", test_what_was_kept_before_is_taken, test_a_localization_that_was_finished_there_is_finished_here,
-      test_a_campaign_whose_name_is_a_path_is_left_out)
+      test_a_finding_of_no_campaign_keeps_its_machine, test_a_campaign_whose_name_is_a_path_is_left_out)

@@ -106,7 +106,8 @@ test_that "--keep makes findings of what became slower" '
 import json
 f, = map(json.loads, open(\"out\"))
 assert f[\"kind\"] == \"spr\" and f[\"campaign\"] == \"compare\" and 1.3 < f[\"after\"] / f[\"before\"] < 1.7, f
-assert 0.3 < f[\"threshold\"] / (f[\"after\"] - f[\"before\"]) < 0.7, f"'
+assert 0.3 < f[\"threshold\"] / (f[\"after\"] - f[\"before\"]) < 0.7 and \"machine\" not in f, f"'
+test_that "... of this machine, which they say on another one" 'SOLVERFS_MACHINE=depot run 0 findings toy --json && has out "\"machine\":"'
 test_that "... or takes more effort, which is another finding" '
 	run 0 $c effort.smt2 --measure effort --keep && has err "1 regression kept" && run 0 findings toy --all && has out "	spr:effort	.*	[0-9]+	[0-9]+	"'
 test_that "... found under a seed that was asked for, which it keeps" '

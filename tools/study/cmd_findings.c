@@ -70,7 +70,7 @@ static void show(const struct finding_choice *c)
                 json_object_update_new(j, json_pack("{si si sf}", "held", (int)held, "pairs", (int)pairs, "threshold", f->threshold));
         if (c->reduced > 0)
                 json_object_set_new(j, "reduced", json_integer((json_int_t)c->reduced));
-        if (common.json && campaign_is_elsewhere(common.workspace, common.solver->recipe->name, f->origin, machine))
+        if (common.json && finding_is_elsewhere(common.workspace, common.solver->recipe->name, f, machine))
                 json_object_set_new(j, "machine", json_string(machine));
         output_object(columns, j);
 }

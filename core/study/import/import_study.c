@@ -144,7 +144,7 @@ static int take_mark(const struct taking *t, const struct observation *theirs, u
 
 /* Makes the observation as it will be here, without its number. An alarm counts as told. */
 static int translate(const struct taking *t, enum observation_series series, const struct taken_campaign *campaign, uint32_t number,
-                     struct observation **ret)
+                     const char *machine, struct observation **ret)
 {
         cleanup_observation struct observation *o = NULL;
         int r = observation_get(t->source->there, series, t->there->number, number, &o)
@@ -160,6 +160,7 @@ static int translate(const struct taking *t, enum observation_series series, con
                 set_string(&o->origin, campaign->here);
         o->solver = t->here->number;
         o->number = 0;
+        o->machine = *machine ? machine : NULL;
         if (series == OF_WATCHES && o->told == 0)
                 o->told = o->found;
         *ret = steal_pointer(o);
@@ -181,6 +182,7 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
 {
         cleanup_observation struct observation *theirs = NULL, *ours = NULL;
         const struct taken_campaign *campaign;
+        char machine[PATH_SIZE] = "";
         const char *dots;
         int r = observation_get(t->source->there, series, t->there->number, number, &theirs), is_known;
 
@@ -193,7 +195,9 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
                 return 0;
         }
         campaign = series == OF_CAMPAIGNS ? taking_find_campaign(t, theirs->origin) : NULL;
-        r = translate(t, series, campaign, number, &ours);
+        if (series == OF_CAMPAIGNS && finding_machine(t->source->there, t->there->recipe->name, theirs, machine) < 0)
+                *machine = '\0';
+        r = translate(t, series, campaign, number, machine, &ours);
         if (r < 0)
                 return leave_out(t, series, number, r);
         is_known = observation_add(t->source->here, ours);
@@ -208,7 +212,7 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
         if (r < 0 || series == OF_WATCHES)
                 return r;
         t->numbers[number] = ours->number;
-        r = take_counts(t, theirs, ours) ?: take_localized(t, theirs, ours, campaign ? campaign->machine : "");
+        r = take_counts(t, theirs, ours) ?: take_localized(t, theirs, ours, machine);
         return r < 0 ? r : take_reduced(t, theirs);
 }
 

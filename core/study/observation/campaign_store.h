@@ -93,6 +93,9 @@ bool campaign_is_running(struct workspace *w, const char *solver, const char *na
 int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
 /* True if the campaign ran on another machine; false if none is recorded. */
 bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE]);
+/* The same of a finding's runs: its own record, else its campaign's. */
+int finding_machine(struct workspace *w, const char *solver, const struct observation *f, char ret[PATH_SIZE]);
+bool finding_is_elsewhere(struct workspace *w, const char *solver, const struct observation *f, char ret_machine[PATH_SIZE]);
 
 /* The conditions of the campaign's times: {"machine": host_facts(), "versions": {a version in full: the first line that it prints for --version}}. */
 int campaign_put_conditions(struct workspace *w, const char *solver, const char *name, const json_t *conditions);

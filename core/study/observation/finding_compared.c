@@ -83,6 +83,7 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
         const enum verdict now = usual_answer(c, 1);
         const enum judge_measure measure = measure_of(change, now, o->measure);
         cleanup_observation struct observation *f = observation_new();
+        char machine[PATH_SIZE];
         int r;
 
         f->kind = kind_of(change, now);
@@ -99,6 +100,8 @@ static int keep(struct workspace *w, const struct comparing_table *t, size_t i, 
         for (int side = 0; side < 2; side++)
                 add_runs(f, t, c, side);
         f->threshold = threshold_of(f);
+        if (cell_machine(&(struct cell){.solver = o->version[0].solver}, machine))
+                f->machine = machine;
         r = observation_add(w, f);
         ret->known += r == 1;
         ret->added += r == 0;

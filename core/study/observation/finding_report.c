@@ -152,7 +152,7 @@ static void add_machine(struct workspace *w, const struct solver *s, const struc
         const char *cpu = json_string_value(json_object_get(facts, "cpu"));
         char machine[PATH_SIZE];
 
-        if (campaign_is_elsewhere(w, s->recipe->name, f->origin, machine)) {
+        if (finding_is_elsewhere(w, s->recipe->name, f, machine)) {
                 buffer_adds(ret, ", on ");
                 buffer_add_markdown(ret, machine);
         } else if (cpu)

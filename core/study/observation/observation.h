@@ -91,6 +91,7 @@ struct observation {
         char *subject; /* of an alarm: first line of the commit's message, printable */
         enum observation_mark mark;
         char *url;
+        const char *machine; /* borrowed; of a finding's runs, for observation_add(): finding_machine() reads it. NULL: its campaign's */
 };
 struct observation *observation_new(void); /* one reference, everything empty, never NULL strings */
 DECLARE_REFS(observation)

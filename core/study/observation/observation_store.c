@@ -4,10 +4,12 @@
 #include <inttypes.h>
 
 #include "cache/base/record.h"
+#include "core/run/host.h"
 
 /* A series is a table: findings TABLE_FINDINGS, alarms TABLE_ALARMS. In either:
  *     'f' or 'a' solver(4) number(4) → record
  *     'x' solver(4) number(4) kind(1) → an explanation: text
+ *     'm' solver(4) number(4) → the machine of a finding's runs
  *     'n' solver(4)                  → the last number(4)
  * and the keys by which it is known → number(4); of findings
  *     'o' solver(4) kind(1) sha256                        these bytes
@@ -77,6 +79,29 @@ int observation_explained(struct workspace *w, const struct observation *o, enum
         uint8_t key[KEY_SIZE + 1];
 
         return store_fetch(workspace_store(w), series_of[observation_series(o)].table, explained_key(key, o, e), ret);
+}
+
+static struct slice machine_key(uint8_t key[KEY_SIZE], const struct observation *f)
+{
+        record_key(key, OF_CAMPAIGNS, f->solver, f->number);
+        key[0] = 'm';
+        return SLICE(key, KEY_SIZE);
+}
+
+int finding_machine(struct workspace *w, const char *solver, const struct observation *f, char ret[PATH_SIZE])
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[KEY_SIZE];
+        int r = store_fetch(workspace_store(w), TABLE_FINDINGS, machine_key(key, f), &b);
+
+        if (r == 0)
+                snprintf(ret, PATH_SIZE, "%.*s", (int)MIN(b.size, (size_t)PATH_SIZE - 1), (const char *)b.data);
+        return r == -ENOENT ? campaign_machine(w, solver, f->origin, ret) : r;
+}
+
+bool finding_is_elsewhere(struct workspace *w, const char *solver, const struct observation *f, char ret_machine[PATH_SIZE])
+{
+        return finding_machine(w, solver, f, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
 }
 
 static int put_record(struct store_txn *t, const struct observation *o)
@@ -191,7 +216,7 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
 {
         enum observation_series series = observation_series(o);
         cleanup_buffer struct buffer cause = {0};
-        uint8_t origin[VERSIONS_SIZE], last[5];
+        uint8_t origin[VERSIONS_SIZE], last[5], machine[KEY_SIZE];
         struct slice key = {0};
         bool is_known;
         int r;
@@ -209,6 +234,8 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
                         r = errorf(-ENOSPC, "there are no numbers left for %ss", series_of[series].name);
                 if (r == 0)
                         r = put_record(t, o);
+                if (r == 0 && o->machine)
+                        r = store_put(t, TABLE_FINDINGS, machine_key(machine, o), slice_string(o->machine));
                 if (r == 0 && series == OF_CAMPAIGNS)
                         r = put_number(t, series, key, o->number);
                 if (r == 0)

@@ -177,7 +177,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
         *q = (struct seeds_query){
                 .query = {.type = &query_seeds_type, .refs = 1}, .workspace = w, .finding = observation_ref((struct observation *)f)};
         query = &q->query;
-        if (s->pool || !campaign_is_elsewhere(w, s->recipe->name, f->origin, q->machine))
+        if (s->pool || !finding_is_elsewhere(w, s->recipe->name, f, q->machine))
                 *q->machine = '\0';
         r = version_parse(w, s, f->reference, -1, &q->versions[0])
             ?: version_parse(w, s, f->target, -1, &q->versions[1])
