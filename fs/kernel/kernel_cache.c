@@ -45,12 +45,27 @@ static uint32_t ino_hash(uint64_t ino)
         return (uint32_t)((ino * UINT64_C(0x9e3779b97f4a7c15)) >> 32); /* Fibonacci hashing: Knuth, TAOCP vol. 3, 6.4 */
 }
 
+static struct seen *seen_slot(struct seen *table, uint64_t ino)
+{
+        return &table[ino_hash(ino) % SEEN_SLOTS];
+}
+
+/* Lock held. */
+static void pages_forget(struct kernel_cache *k, uint64_t ino)
+{
+        struct seen *slot = seen_slot(k->pages, ino);
+
+        if (slot->ino == ino)
+                *slot = (struct seen){0};
+}
+
 void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&k->lock);
         uint32_t bit = ino_hash(ino) % PLACED_BITS;
 
         k->placed[bit / 8] |= (uint8_t)(1 << bit % 8);
+        pages_forget(k, ino);
 }
 
 bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino)
@@ -59,11 +74,6 @@ bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino)
         uint32_t bit = ino_hash(ino) % PLACED_BITS;
 
         return k->placed[bit / 8] & 1 << bit % 8;
-}
-
-static struct seen *seen_slot(struct seen *table, uint64_t ino)
-{
-        return &table[ino_hash(ino) % SEEN_SLOTS];
 }
 
 bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generation)
@@ -125,13 +135,11 @@ void kernel_cache_forget(struct kernel_cache *k, fuse_ino_t ino)
 {
         uint64_t **found = tfind(&ino, &k->told, compare_u64), *told = found ? *found : NULL;
         cleanup_unlock pthread_mutex_t *held = NULL;
-        struct seen *slot = seen_slot(k->pages, ino);
 
         tdelete(&ino, &k->told, compare_u64);
         free(told);
         held = hold(&k->lock);
-        if (slot->ino == ino)
-                *slot = (struct seen){0};
+        pages_forget(k, ino);
 }
 
 void kernel_cache_telling(struct kernel_cache *k)

@@ -16,7 +16,8 @@ struct kernel_cache;
 struct kernel_cache *kernel_cache_new(void);
 void kernel_cache_free(struct kernel_cache *k);
 
-void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino); /* call when the kernel gets a placeholder size */
+/* Call it when the kernel gets a size that may not be that of the next open: its pages then carry no token, since it pads them with NULs up to there. */
+void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino);
 bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino);
 
 /* Listings. The kernel may keep a listing unless parts of another generation were sent since its pages were last dropped. (Of two readers that list at

@@ -19,17 +19,15 @@ static double absent_timeout(const struct node *dir)
         return dir->view.cached ? 0 : timeouts[dir->route->absent];
 }
 
-static int node_attributes(struct session *s, const struct node *n, struct stat *st, double *timeout)
+static int node_attributes(struct session *s, const struct node *n, struct stat *st, double *timeout, bool *ready)
 {
-        bool ready, grows;
-        int r = tree_stat(s->tree, n, st, &ready);
+        bool grows;
+        int r = tree_stat(s->tree, n, st, ready);
 
         if (r < 0)
                 return r;
         grows = s->no_opendir && node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
-        *timeout = !ready || grows ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
-        if (!ready && node_type(n) == NODE_COMPUTED)
-                kernel_cache_placeholder(s->kernel_cache, st->st_ino);
+        *timeout = !*ready || grows ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
         return 0;
 }
 
@@ -40,7 +38,8 @@ int session_node(struct session *s, fuse_ino_t node, struct node *ret)
 
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret)
 {
-        int r = node_attributes(s, n, &ret->attr, &ret->attr_timeout);
+        bool ready;
+        int r = node_attributes(s, n, &ret->attr, &ret->attr_timeout, &ready);
 
         if (r < 0)
                 return r;
@@ -50,7 +49,7 @@ int session_entry(struct session *s, const struct node *n, struct fuse_entry_par
         if (s->finished)
                 finished_looked_up(s, n, &ret->attr);
         ret->ino = node_map_hold(s->nodes, ret->attr.st_ino);
-        if (file_held_size(s, n, ret->ino, &ret->attr))
+        if (file_held_size(s, n, ret->ino, ready, &ret->attr))
                 ret->attr_timeout = 0;
         if (s->finished && n->solver)
                 ret->generation = n->solver->version;
@@ -132,13 +131,14 @@ static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t times)
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout)
 {
         cleanup_node struct node n = {0};
+        bool ready;
         int r;
 
         *ret_timeout = 0;
         if (writing_is(node))
                 return writing_stat(s->writing, node, ret);
-        r = session_node(s, node, &n) ?: node_attributes(s, &n, ret, ret_timeout);
-        if (r == 0 && file_held_size(s, &n, node, ret))
+        r = session_node(s, node, &n) ?: node_attributes(s, &n, ret, ret_timeout, &ready);
+        if (r == 0 && file_held_size(s, &n, node, ready, ret))
                 *ret_timeout = 0;
         return r == 0 && s->finished ? finished_stat(s, node, ret) : r;
 }

@@ -82,8 +82,9 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The parked_fn for opens; its user is the session. */
 void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
-/* Sets st_size to the size of the value that is open under this node, even if a new open would get another value. */
-bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st);
+/* For attributes that the kernel gets. True if a value is open under this node, even if a new open would get another value: sets st_size to its size.
+ * Else, if the size is not `ready`, the next open tells the kernel the real one. */
+bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, bool ready, struct stat *st);
 /* For a node that the kernel has forgotten. */
 void file_forget(struct session *s, fuse_ino_t node);
 /* Closes all handles: the kernel need not report the last closes when the mount goes away. */

@@ -115,12 +115,12 @@ static bool handle_told(struct session *s, struct handle *h)
         return false;
 }
 
-bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, struct stat *st)
+bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, bool ready, struct stat *st)
 {
         cleanup_unlock pthread_mutex_t *held = NULL;
         const struct handle *h;
 
-        if (!S_ISREG(st->st_mode) || !value_moves(s, n))
+        if (!S_ISREG(st->st_mode) || node_type(n) == NODE_LIVE || (ready && !value_moves(s, n)))
                 return false;
         held = hold(&s->lock);
         LIST_FOREACH (h, &s->handles, others) {
@@ -131,6 +131,8 @@ bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, st
                 st->st_size = h->fd < 0 ? (off_t)h->content.size : file.st_size;
                 return true;
         }
+        if (!ready) /* under lock: an open that is not listed yet sees it */
+                kernel_cache_placeholder(s->kernel_cache, node);
         return false;
 }
 
@@ -209,7 +211,7 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
                 pthread_mutex_lock(&s->lock);
                 handle_list(s, h, node); /* before the kernel is told: see file_forget() */
                 pthread_mutex_unlock(&s->lock);
-                if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, inode_pack(n->inode))) {
+                if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, node)) {
                         offset = last_page(h, page, &size);
                         kernel_cache_tell_size(s->kernel_cache, s->fuse, node, offset, page, size);
                 }
@@ -294,8 +296,7 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
         else if (r == 0)
                 h->loaded = (r = tree_answer(s->tree, &n, v, &h->content)) == 0;
         if (r == 0) {
-                kernel_cache_placeholder(s->kernel_cache,
-                                         inode_pack(n.inode)); /* the kernel may have got a placeholder while this was parked */
+                kernel_cache_placeholder(s->kernel_cache, p->ino); /* the kernel may have got a placeholder while this was parked */
                 reply_open(s, req, &n, p->ino, steal_pointer(h));
         } else
                 fuse_reply_err(req, session_error(r, "open", reason));
