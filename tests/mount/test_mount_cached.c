@@ -150,11 +150,13 @@ START_TEST(test_listings_grow_at_once)
         world_make(NULL);
         mount_start("mnt", NULL);
         mount_start("done", "cached");
+        assert_shell("! ls done/tiny | grep -x head");
         for (unsigned i = 1; i <= 10; i++) {
                 id = case_add(at("%u.smt2", i), "; do print sat\n");
                 assert_shell("solverfs -q run tiny HEAD %u >/dev/null && ls done/cases done/tiny/cached/HEAD/cases > listed", id);
                 assert_shell("test $(grep -cx %u listed) -eq 2 && ls done/tiny/cached/HEAD/cases | wc -l", id);
                 ck_assert_str_eq(shell_output, at("%u\n", i));
+                assert_shell("ls done/tiny | grep -x head");
         }
         assert_shell("solverfs -q run tiny HEAD~1 %u >/dev/null && ls done/tiny/cached | wc -l", id);
         ck_assert_str_eq(shell_output, "2\n");
