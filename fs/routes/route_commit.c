@@ -106,7 +106,8 @@ static int build_status(struct tree *t, const struct node *n, struct buffer *ret
                 status = state == JOB_RUNNING ? "building" : state == JOB_QUEUED ? "queued" : "none";
         }
         buffer_addf(ret, "%s\n", status);
-        if (record && record->ok && commit_tools_changed(tree_workspace(t), n->solver, n->inode.commit, &changed))
+        if (!n->view.cached && record && record->ok && /* the kernel keeps a file in cached/ for good */
+            commit_tools_changed(tree_workspace(t), n->solver, n->inode.commit, &changed))
                 buffer_addf(ret, "toolchain changed: %s\n", changed);
         return 0;
 }

@@ -65,7 +65,7 @@ run 0 case add b.smt2
 if run 0 mount "$mnt"; then
 	test_that "build/status says it in a second line, and cached/ has what it had" '
 		status "ok
-toolchain changed: $shared/tool" && [ "$(cat "$mnt"/toy/cached/one/cases/1/result)" = sat ]'
+toolchain changed: $shared/tool" && [ "$(cat "$mnt"/toy/cached/one/cases/1/result)" = sat ] && [ "$(cat "$mnt"/toy/cached/one/build/status)" = ok ]'
 	test_that "a cold cell in the mount builds anew" '
 		printf "%s\n# for the mount\n" "$before" >"$shared/tool" && [ "$(cat "$mnt/toy/commits/one/cases/2/result" || echo none)" = sat ] && status ok'
 else
