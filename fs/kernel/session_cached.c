@@ -10,12 +10,14 @@
  *
  * No handle can keep a file's content between reads. So a few files that were not read to their end, programs, and files that are rewritten are
  * kept here, each for the node it was read by. All reads of a node and its size are of one content: when the file has another, its name gets
- * another node, and the old one is for those who began to read it. */
+ * another node, and the old one is for those who began to read it. Of a file that is rewritten the hash is kept for longer: once its content is no
+ * longer kept and the file has another, they get ESTALE. */
 #include "fs/kernel/session_internal.h"
 
 #include <fcntl.h>
 
-#define KEPT 8
+#define KEPT      8
+#define REWRITTEN 4096
 
 struct content {
         struct blob blob;
@@ -29,16 +31,23 @@ static void content_done(struct content *c)
 }
 #define cleanup_content cleanup(content_done)
 
+/* A content that the kernel may have a part of. */
+struct sent {
+        fuse_ino_t node; /* 0: none */
+        uint64_t token;  /* content_token() when the file was last known to have it */
+        uint64_t hash;   /* 0 for a file descriptor's */
+};
+
 struct contents {
         pthread_mutex_t lock; /* also held while a part of a content is sent */
         /* under lock */
         struct kept {
-                fuse_ino_t node; /* 0: none */
-                uint64_t token;
+                struct sent sent;
                 off_t left; /* bytes that no read has asked for; 0: the first to make room */
                 struct content content;
         } kept[KEPT];
-        unsigned next; /* the place to reuse next, if none is free */
+        unsigned next;                    /* the place to reuse next, if none is free */
+        struct sent rewritten[REWRITTEN]; /* of such files, kept or not; by a hash of the node */
 };
 
 struct contents *contents_new(void)
@@ -63,16 +72,30 @@ void contents_free(struct contents *c)
 static struct kept *kept_at(struct contents *c, fuse_ino_t node)
 {
         for (size_t i = 0; i < KEPT; i++)
-                if (c->kept[i].node == node)
+                if (c->kept[i].sent.node == node)
                         return &c->kept[i];
         return NULL;
+}
+
+static struct sent *rewritten_slot(struct contents *c, fuse_ino_t node)
+{
+        return &c->rewritten[(node * UINT64_C(0x9e3779b97f4a7c15) >> 32) % REWRITTEN];
+}
+
+/* Lock held. NULL: it is not known what the kernel has of the node. */
+static struct sent *sent_of(struct contents *c, fuse_ino_t node)
+{
+        struct kept *k = kept_at(c, node);
+        struct sent *slot = rewritten_slot(c, node);
+
+        return k ? &k->sent : slot->node == node ? slot : NULL;
 }
 
 /* Lock held. */
 static void kept_drop(struct kept *k)
 {
         content_done(&k->content);
-        k->node = 0;
+        k->sent.node = 0;
 }
 
 /* Lock held. A free place. */
@@ -80,7 +103,7 @@ static struct kept *kept_new(struct contents *c)
 {
         struct kept *k = &c->kept[c->next++ % KEPT];
 
-        for (unsigned i = 0; i < KEPT && k->node != 0 && k->left > 0; i++)
+        for (unsigned i = 0; i < KEPT && k->sent.node != 0 && k->left > 0; i++)
                 k = &c->kept[c->next++ % KEPT];
         kept_drop(k);
         return k;
@@ -90,9 +113,12 @@ void contents_forget(struct contents *c, fuse_ino_t node)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
         struct kept *k = kept_at(c, node);
+        struct sent *slot = rewritten_slot(c, node);
 
         if (k)
                 kept_drop(k);
+        if (slot->node == node)
+                slot->node = 0;
 }
 
 /* Changes whenever the content of a file with the same inode may have changed. */
@@ -150,9 +176,28 @@ static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *
         return k;
 }
 
+static uint64_t content_hash(const struct content *c)
+{
+        return c->fd < 0 ? hash_quick(c->blob.data, c->blob.size) : 0;
+}
+
+/* Lock held. Notes what the kernel gets of a file that is rewritten. -ESTALE: it has got another content for this node. */
+static int note_rewritten(struct session *s, const struct sent *now)
+{
+        struct sent *slot = rewritten_slot(s->contents, now->node);
+
+        if (slot->node == now->node && slot->hash != now->hash) {
+                node_map_on(s->nodes, now->node);
+                return -ESTALE;
+        }
+        *slot = *now;
+        return 0;
+}
+
 /* Replies from this content, or from one that was kept meanwhile. */
 static void answer_new(struct session *s, fuse_req_t req, const struct parked *p, const struct node *n, uint64_t token, struct content *c)
 {
+        struct sent sent = {.node = p->ino, .token = token};
         cleanup_unlock pthread_mutex_t *held = NULL;
         struct kept *k;
 
@@ -160,38 +205,46 @@ static void answer_new(struct session *s, fuse_req_t req, const struct parked *p
                 session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
                 return;
         }
+        sent.hash = content_hash(c);
         held = hold(&s->contents->lock);
         k = kept_at(s->contents, p->ino);
+        if (!k && n->route->rewritten && note_rewritten(s, &sent) < 0) {
+                fuse_reply_err(req, ESTALE);
+                return;
+        }
         if (!k) {
                 k = kept_new(s->contents);
-                *k = (struct kept){.node = p->ino, .token = token, .left = content_size(c), .content = *c};
+                *k = (struct kept){.sent = sent, .left = content_size(c), .content = *c};
                 *c = (struct content){.fd = -1};
         }
         answer(req, p, n, k);
 }
 
-/* True if this is what the file has now. */
-static bool is_content(struct session *s, const struct node *n, const struct content *c)
+/* True if the file has another content now than was sent. */
+static bool is_outdated(struct session *s, const struct node *n, struct sent *sent)
 {
         cleanup_content struct content now = {.fd = -1};
+        uint64_t token = content_token(s, n);
 
-        return c->fd < 0 && content_load(s, n, &now) == 0 && now.fd < 0 && now.blob.size == c->blob.size &&
-               (c->blob.size == 0 || memcmp(now.blob.data, c->blob.data, c->blob.size) == 0);
+        if (sent->token == token)
+                return false;
+        if (sent->hash == 0 || content_load(s, n, &now) < 0 || content_hash(&now) != sent->hash)
+                return true;
+        sent->token = token;
+        return false;
 }
 
 void finished_looked_up(struct session *s, const struct node *n, struct stat *st)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&s->contents->lock);
         fuse_ino_t node = node_map_node(s->nodes, st->st_ino);
-        uint64_t token = content_token(s, n);
-        struct kept *k = kept_at(s->contents, node);
+        struct sent *sent = sent_of(s->contents, node);
+        const struct kept *k = kept_at(s->contents, node);
 
-        if (k && k->token != token && !is_content(s, n, &k->content))
+        if (sent && is_outdated(s, n, sent))
                 node_map_on(s->nodes, node);
-        else if (k) {
-                k->token = token;
+        else if (k)
                 st->st_size = content_size(&k->content);
-        }
 }
 
 int finished_stat(struct session *s, fuse_ino_t node, struct stat *st)

@@ -343,6 +343,37 @@ START_TEST(test_a_begun_name_is_read_to_its_end)
 }
 END_TEST
 
+#define OTHERS 20 /* they take every place that the daemon has for what was begun */
+
+/* Once the daemon keeps no longer what it sent of a file, a reader gets no part of another text, and a later one the whole of it. */
+START_TEST(test_a_text_that_is_kept_no_longer)
+{
+        int held, others[OTHERS];
+        char part[100];
+
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        mount_start("done", "cached");
+        for (unsigned i = 1; i <= OTHERS; i++)
+                case_add(at("%u.smt2", i), "; do print sat\n; %10000u\n", i);
+        assert_shell("solverfs -q run tiny HEAD 1 2 >/dev/null");
+        held = begin_at("done/tiny/report.html", 5000);
+        assert_content("done/cases/1/name", "1.smt2\n");
+        for (unsigned i = 0; i < OTHERS; i++)
+                others[i] = begin_at(at("done/cases/%u/input.smt2", i + 1), 5000);
+        assert_shell("solverfs -q run tiny HEAD 3 >/dev/null && mv mnt/cases/1.smt2 mnt/cases/a.smt2");
+        ck_assert_int_eq(pread(held, part, sizeof(part), 0), -1);
+        ck_assert_int_eq(errno, ESTALE);
+        mount_start("other", "cached");
+        await(shell("cmp done/tiny/report.html other/tiny/report.html") == 0);
+        await(shell("grep -qx a.smt2 done/cases/1/name") == 0);
+        for (unsigned i = 0; i < OTHERS; i++)
+                close(others[i]);
+        close(held);
+        world_end();
+}
+END_TEST
+
 /* An open file can be read to its end after SIGTERM, and `unmount` of a mount in use changes nothing, though the daemon sees no open here. */
 START_TEST(test_an_open_file_outlives_the_end)
 {
@@ -404,4 +435,4 @@ MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {t
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
             {test_measured_again_and_again}, {test_measured_again_in_a_rebuilt_index},
             {test_a_begun_value_is_read_to_its_end}, {test_a_value_whose_end_was_read_first}, {test_a_begun_name_is_read_to_its_end},
-            {test_an_open_file_outlives_the_end}, {test_another_recipe})
+            {test_a_text_that_is_kept_no_longer}, {test_an_open_file_outlives_the_end}, {test_another_recipe})
