@@ -31,9 +31,9 @@ bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token);
 /* Makes the kernel forget the placeholder. A reader that does not ask for the size first (sendfile and splice, as in some cats) would
  * still get no more than the placeholder's size. So the kernel also gets the last page (n bytes at offset), which makes the file long enough.
  *
- * Call it once per file, before any open of the file is answered; none is answered meanwhile. A second call would do harm: the kernel would
- * drop the size that another reader is just asking for, and that reader would read zeros to the placeholder's end. Also, a read that waits for
- * this very thread could hold the page's lock. */
+ * Call it at each open of the file, before its answer. Only the first call for a file tells the kernel; later ones wait for that. (Telling it twice would
+ * do harm: the kernel would drop the size that another reader is just asking for, and that reader would read zeros to the placeholder's end. Also, a read
+ * that waits for this very thread could hold the page's lock.) */
 void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page,
                             size_t n);
 

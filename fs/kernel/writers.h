@@ -2,7 +2,7 @@
  * synced. Requests begin in the order of their arrival. Threads: any.
  *
  * While a file is made, renamed or removed, the kernel locks its folder, even against readers. So such a request must not wait behind
- * writes: it has its own thread. One is enough, as the kernel sends one such request at a time. */
+ * writes: it has its own thread. One is enough: only those of cases/ do any work, and the kernel sends these one at a time. */
 #pragma once
 
 #include <stddef.h>

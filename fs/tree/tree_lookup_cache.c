@@ -79,7 +79,7 @@ void lookup_cache_free(struct lookup_cache *r)
 
 uint64_t tree_generation(struct tree *t)
 {
-        return store_generation(workspace_store(t->workspace)) + workspace_recipes_changed(t->workspace); /* both change, and never back */
+        return store_generation(workspace_store(t->workspace)) + workspace_recipes_changed(t->workspace); /* changes with either, and has no order */
 }
 
 /* -- facts -- */
