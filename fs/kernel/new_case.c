@@ -49,12 +49,26 @@ void new_case_name(struct new_case *n, char *ret, size_t size)
         snprintf(ret, size, "%s", n->name);
 }
 
-void new_case_rename(struct new_case *n, const char *name)
+int new_case_rename_made(struct cases *cases, uint32_t id, bool made, const char *name)
 {
-        cleanup_unlock pthread_mutex_t *held = hold(&n->lock);
+        cleanup(case_info_unrefp) struct case_info *holder = NULL;
+        cleanup_free char *name_of_case = copy_prefix(name, case_unpacked_name(name)); /* a compressed file's: without .gz and the like */
 
-        free(n->name);
-        n->name = copy_string(name);
+        if (cases_find(cases, name, &holder) == 0 && holder->id != id)
+                return errorf(-EEXIST, "the name '%s' is taken by case %u", name, holder->id);
+        return made && !holder ? cases_rename(cases, id, name_of_case) : 0; /* bytes that were a case before keep their name */
+}
+
+int new_case_rename(struct new_case *n, const char *name)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock); /* a flush may be making the case */
+        int r = new_case_rename_made(n->cases, n->id, n->made, name);
+
+        if (r == 0) {
+                free(n->name);
+                n->name = copy_string(name);
+        }
+        return r;
 }
 
 /* Refuses at once a file whose first line is not a case's: a shell's `echo hello >cases/x` checks write(), not close(). Hidden files that programs keep

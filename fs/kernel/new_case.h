@@ -33,8 +33,10 @@ struct new_case {
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
 DECLARE_REFS(new_case) /* the last unref closes the file */
 void new_case_name(struct new_case *n, char *ret, size_t size);
-/* A case made from now on gets this name. */
-void new_case_rename(struct new_case *n, const char *name);
+/* The case that it made, and one that it makes from now on, gets this name. -EEXIST */
+int new_case_rename(struct new_case *n, const char *name);
+/* The same for a file that was closed: `made` and the case as it left them. */
+int new_case_rename_made(struct cases *cases, uint32_t id, bool made, const char *name);
 /* Removes the case that it made, and makes none any more. */
 int new_case_remove(struct new_case *n);
 /* Returns the number of bytes written, or -errno. -EFBIG: the case would become too large; -EINVAL: it does not begin as one. Both are reported at once,

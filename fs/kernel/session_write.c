@@ -56,16 +56,24 @@ static uint64_t new_case_ino(const struct new_case *n)
         return inode_other(INODE_NEW_CASE, n->number);
 }
 
-/* Returns a ref, since close() does not wait for RELEASE, which may come meanwhile. */
-static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
+/* Lock held. NULL: it is not open. */
+static struct new_case *open_of(struct writing *w, fuse_ino_t ino)
 {
-        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
         struct new_case *n;
 
         LIST_FOREACH (n, &w->open, others)
                 if (new_case_ino(n) == ino)
-                        return new_case_ref(n);
+                        return n;
         return NULL;
+}
+
+/* Returns a ref, since close() does not wait for RELEASE, which may come meanwhile. */
+static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
+{
+        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
+        struct new_case *n = open_of(w, ino);
+
+        return n ? new_case_ref(n) : NULL;
 }
 
 bool writing_is(fuse_ino_t ino)
@@ -98,6 +106,12 @@ static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
                         w->written[i].until = 0;
 }
 
+/* Lock held. The end of a file's time, from now on. */
+static uint64_t written_until(struct writing *w, const struct written *f)
+{
+        return open_of(w, f->ino) ? UINT64_MAX : f->id == 0 ? 0 : MIN(f->until, now_ns() + WRITTEN_NS);
+}
+
 static void written_add(struct writing *w, const struct written *f)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
@@ -110,6 +124,7 @@ static void written_add(struct writing *w, const struct written *f)
         if (i == w->n_written)
                 list_grow(w->written, w->n_written++);
         w->written[i] = *f;
+        w->written[i].until = written_until(w, f);
 }
 
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret)
@@ -155,16 +170,11 @@ bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param
 
 static void note_written(struct writing *w, struct new_case *n)
 {
-        struct written done = {.ino = new_case_ino(n), .until = UINT64_MAX}; /* it is open */
+        cleanup_unlock pthread_mutex_t *held = hold(&n->lock); /* the last to change the name is the last to note it */
+        struct written done = {.ino = new_case_ino(n), .until = UINT64_MAX, .id = n->id, .made = n->made};
 
-        if (writing_stat(w, done.ino, &done.st) < 0)
-                return;
-        pthread_mutex_lock(&n->lock);
         snprintf(done.name, sizeof(done.name), "%s", n->name);
-        done.id = n->id;
-        done.made = n->made;
-        pthread_mutex_unlock(&n->lock);
-        if (*done.name) /* not removed */
+        if (*done.name && writing_stat(w, done.ino, &done.st) == 0) /* not removed */
                 written_add(w, &done);
 }
 
@@ -174,7 +184,7 @@ static void forget_new_case(struct writing *w, struct new_case *n)
         LIST_REMOVE(n, others);
         for (size_t i = 0; i < w->n_written; i++)
                 if (w->written[i].ino == new_case_ino(n))
-                        w->written[i].until = w->written[i].id == 0 ? 0 : MIN(w->written[i].until, now_ns() + WRITTEN_NS);
+                        w->written[i].until = written_until(w, &w->written[i]);
         pthread_mutex_unlock(&w->lock);
         new_case_unref(n);
 }
@@ -347,33 +357,37 @@ static bool is_cases(struct session *s, fuse_ino_t folder)
         return tree_node(s->tree, folder, &dir) == 0 && dir.route->takes;
 }
 
+/* Finds the file under a name: *ret_open is a ref to it, or NULL if it was closed; then *ret is what became of it. */
+static int find_written(struct session *s, const char *name, struct written *ret, struct new_case **ret_open)
+{
+        if (!written_is_there(s, name, ret))
+                return -EROFS;
+        *ret_open = new_case_of(s->writing, ret->ino);
+        return *ret_open || written_find(s->writing, ret->ino, NULL, ret) ? 0 : -EROFS; /* it may have been flushed and closed just now */
+}
+
 /* rsync, editors and others write under a temporary name and then rename the file. */
 static int rename_written(struct session *s, const char *name, const char *to)
 {
-        struct cases *cases = workspace_cases(tree_workspace(s->tree));
-        cleanup(case_info_unrefp) struct case_info *holder = NULL;
         cleanup(new_case_unrefp) struct new_case *open = NULL;
-        cleanup_free char *name_of_case = NULL;
         struct written f;
-        int r = 0;
+        int r = find_written(s, name, &f, &open);
 
-        if (!written_is_there(s, name, &f))
-                return -EROFS;
-        if (strlen(to) > NAME_MAX)
-                return -ENAMETOOLONG;
-        if (cases_find(cases, to, &holder) == 0 && holder->id != f.id)
-                return errorf(-EEXIST, "the name '%s' is taken by case %u", to, holder->id);
-        name_of_case = copy_prefix(to, case_unpacked_name(to)); /* a compressed file's case has the name without .gz and the like */
-        if (f.made && !holder) /* bytes that were a case before keep their name */
-                r = cases_rename(cases, f.id, name_of_case);
-        open = new_case_of(s->writing, f.ino);
+        if (r == 0 && strlen(to) > NAME_MAX)
+                r = -ENAMETOOLONG;
         if (r < 0)
                 return r;
-        if (open) /* another descriptor is still open */
-                new_case_rename(open, to);
+        if (open) {
+                r = new_case_rename(open, to);
+                if (r == 0)
+                        note_written(s->writing, open);
+                return r;
+        }
+        r = new_case_rename_made(workspace_cases(tree_workspace(s->tree)), f.id, f.made, to);
         snprintf(f.name, sizeof(f.name), "%s", to);
-        written_add(s->writing, &f);
-        return 0;
+        if (r == 0)
+                written_add(s->writing, &f);
+        return r;
 }
 
 static void do_rename(const struct writing_request *w)
@@ -397,9 +411,9 @@ static void do_unlink(const struct writing_request *w)
         struct session *s = session_of(w->req);
         cleanup(new_case_unrefp) struct new_case *open = NULL;
         struct written f;
-        int r = is_cases(s, w->ino) && written_is_there(s, w->data, &f) ? 0 : -EROFS;
+        int r = is_cases(s, w->ino) ? find_written(s, w->data, &f, &open) : -EROFS;
 
-        if (r == 0 && (open = new_case_of(s->writing, f.ino)))
+        if (r == 0 && open)
                 r = new_case_remove(open); /* its flush may have made the case meanwhile */
         else if (r == 0 && f.made)
                 r = cases_remove(workspace_cases(tree_workspace(s->tree)), f.id);

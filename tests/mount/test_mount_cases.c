@@ -911,6 +911,33 @@ START_TEST(test_others_are_answered_while_cases_are_committed)
 }
 END_TEST
 
+/* The case is made under the first name while rename() waits for that. */
+START_TEST(test_renamed_while_it_is_committed)
+{
+        pid_t writer, renamer;
+        unsigned met;
+
+        faults_begin();
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        write_whole("given.smt2", "(check-sat)\n");
+        met = fault_met("case.flush");
+        fault_set("case.flush", at("block after %u", met));
+        writer = shell_start("cp given.smt2 mnt/cases/.tmp");
+        await(fault_met("case.flush") > met);
+        renamer = shell_start("mv mnt/cases/.tmp mnt/cases/new.smt2");
+        remains(process_runs(renamer));
+        fault_clear("case.flush");
+        ck_assert_int_eq(process_wait(writer), 0);
+        ck_assert_int_eq(process_wait(renamer), 0);
+        assert_shell("ls -A mnt/cases/by-name && test -f mnt/cases/new.smt2");
+        ck_assert_str_eq(shell_output, "new.smt2\n");
+        assert_shell("rm mnt/cases/new.smt2 && ls -A mnt/cases/by-name");
+        ck_assert_str_eq(shell_output, "");
+        world_end();
+}
+END_TEST
+
 MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {test_write_redirection},
             {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
             {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
@@ -924,4 +951,4 @@ MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {tes
             {test_dimacs_in_pieces},
             {test_the_rest_is_read_only}, {test_another_user_is_kept_out, NEEDS_ROOT}, {test_another_user_reads, NEEDS_ROOT},
             {test_statfs}, {test_closed_while_looked_at},
-            {test_others_are_answered_while_cases_are_committed})
+            {test_others_are_answered_while_cases_are_committed}, {test_renamed_while_it_is_committed})
