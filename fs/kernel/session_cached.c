@@ -19,23 +19,11 @@
 #define KEPT      8
 #define REWRITTEN 4096
 
-struct content {
-        struct blob blob;
-        int fd; /* instead of blob; -1 */
-};
-
-static void content_done(struct content *c)
-{
-        closep(&c->fd);
-        blob_done(&c->blob);
-}
-#define cleanup_content cleanup(content_done)
-
 /* A content that the kernel may have a part of. */
 struct sent {
         fuse_ino_t node; /* 0: none */
         uint64_t token;  /* content_token() when the file was last known to have it */
-        uint64_t hash;   /* 0 for a file descriptor's */
+        uint64_t hash;
 };
 
 struct contents {
@@ -136,13 +124,6 @@ static int content_load(struct session *s, const struct node *n, struct content 
         return node_type(n) == NODE_COMPUTED && !n->view.cached && (r == -ENODATA || r == -ESTALE) ? -ENOENT : r;
 }
 
-static off_t content_size(const struct content *c)
-{
-        struct stat st;
-
-        return c->fd < 0 ? (off_t)c->blob.size : fstat(c->fd, &st) == 0 ? st.st_size : 0;
-}
-
 /* The part of the file that this read asks for. */
 static off_t asked_size(const struct parked *p, const struct content *c)
 {
@@ -159,7 +140,7 @@ static bool stays(const struct node *n)
  * one that it has dropped it asks again. */
 static void answer(fuse_req_t req, const struct parked *p, const struct node *n, struct kept *k)
 {
-        session_reply_bytes(req, k->content.fd, &k->content.blob, p->size, p->offset);
+        content_reply(req, &k->content, p->size, p->offset);
         k->left -= MIN(k->left, asked_size(p, &k->content));
         if (k->left == 0 && !stays(n))
                 kept_drop(k);
@@ -174,11 +155,6 @@ static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *
         if (k)
                 answer(req, p, n, k);
         return k;
-}
-
-static uint64_t content_hash(const struct content *c)
-{
-        return c->fd < 0 ? hash_quick(c->blob.data, c->blob.size) : 0;
 }
 
 /* Lock held. Notes what the kernel gets of a file that is rewritten. -ESTALE: it has got another content for this node. */
@@ -202,7 +178,7 @@ static void answer_new(struct session *s, fuse_req_t req, const struct parked *p
         struct kept *k;
 
         if (asked_size(p, c) == content_size(c) && !stays(n)) { /* most files */
-                session_reply_bytes(req, c->fd, &c->blob, p->size, p->offset);
+                content_reply(req, c, p->size, p->offset);
                 return;
         }
         sent.hash = content_hash(c);
@@ -228,7 +204,7 @@ static bool is_outdated(struct session *s, const struct node *n, struct sent *se
 
         if (sent->token == token)
                 return false;
-        if (sent->hash == 0 || content_load(s, n, &now) < 0 || content_hash(&now) != sent->hash)
+        if (n->route->kept || content_load(s, n, &now) < 0 || content_hash(&now) != sent->hash)
                 return true;
         sent->token = token;
         return false;

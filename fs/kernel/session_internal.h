@@ -75,9 +75,18 @@ void list_read_plus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
 
 /* -- files -- */
 
+/* The bytes of a file, or an open file that has them. */
+struct content {
+        struct blob blob;
+        int fd; /* instead of blob; -1 */
+};
+void content_done(struct content *c);
+#define cleanup_content cleanup(content_done)
+off_t content_size(const struct content *c);
+uint64_t content_hash(const struct content *c); /* of the bytes, or the open file's inode number */
+void content_reply(fuse_req_t req, const struct content *c, size_t size, off_t offset);
+
 void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
-/* Replies to a read of the file `fd`, or of the content if `fd` is -1. */
-void session_reply_bytes(fuse_req_t req, int fd, const struct blob *content, size_t size, off_t offset);
 void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The parked_fn for opens; its user is the session. */

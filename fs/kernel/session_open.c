@@ -12,12 +12,62 @@
 
 #define PAGE 4096
 
+/* -- contents -- */
+
+void content_done(struct content *c)
+{
+        closep(&c->fd);
+        blob_done(&c->blob);
+}
+
+off_t content_size(const struct content *c)
+{
+        struct stat st;
+
+        return c->fd < 0 ? (off_t)c->blob.size : fstat(c->fd, &st) == 0 ? st.st_size : 0;
+}
+
+void content_reply(fuse_req_t req, const struct content *c, size_t size, off_t offset)
+{
+        struct fuse_bufvec b = FUSE_BUFVEC_INIT(size);
+
+        if (c->fd >= 0) {
+                b.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+                b.buf[0].fd = c->fd;
+                b.buf[0].pos = offset;
+                fuse_reply_data(req, &b, 0);
+        } else if ((uint64_t)offset >= c->blob.size)
+                fuse_reply_buf(req, NULL, 0);
+        else
+                fuse_reply_buf(req, (const char *)c->blob.data + offset, MIN(size, c->blob.size - (size_t)offset));
+}
+
+uint64_t content_hash(const struct content *c)
+{
+        struct stat st;
+
+        return c->fd < 0 ? hash_quick(c->blob.data, c->blob.size) : fstat(c->fd, &st) == 0 ? st.st_ino : 0;
+}
+
+/* Reads the last page of a content into `page`, of *ret_n bytes. Returns its offset. */
+static off_t last_page(const struct content *c, char page[PAGE], size_t *ret_n)
+{
+        off_t size = content_size(c), offset = size > 0 ? (size - 1) / PAGE * PAGE : 0;
+        ssize_t n = size - offset;
+
+        if (c->fd >= 0)
+                n = pread(c->fd, page, PAGE, offset);
+        else if (n > 0)
+                memcpy(page, (const char *)c->blob.data + offset, (size_t)n);
+        *ret_n = n > 0 ? (size_t)n : 0;
+        return offset;
+}
+
 /* An open file. */
 struct handle {
         pthread_mutex_t lock;
-        bool loaded; /* `content` is set; under lock */
-        struct blob content;
-        int fd;                    /* instead of content; -1 */
+        bool loaded;               /* `content` has its bytes; under lock */
+        struct content content;
         fuse_ino_t node;           /* the node it was opened by; 0 until listed */
         bool told;                 /* the kernel's pages of its node hold its value; under the session's lock */
         LIST_ENTRY(handle) others; /* once listed; under the session's lock */
@@ -27,15 +77,14 @@ static struct handle *handle_new(void)
 {
         struct handle *h = allocate(1, sizeof(*h));
 
-        h->fd = -1;
+        h->content.fd = -1;
         pthread_mutex_init(&h->lock, NULL);
         return h;
 }
 
 static void handle_free(struct handle *h)
 {
-        closep(&h->fd);
-        blob_done(&h->content);
+        content_done(&h->content);
         pthread_mutex_destroy(&h->lock);
         free(h);
 }
@@ -59,16 +108,6 @@ static void handle_close(struct session *s, struct handle *h)
 
 /* -- values that change -- */
 
-static bool same_value(const struct handle *a, const struct handle *b)
-{
-        struct stat x, y;
-
-        if (a->fd >= 0 && b->fd >= 0)
-                return fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-        return a->fd < 0 && b->fd < 0 && a->content.size == b->content.size &&
-               (a->content.size == 0 || memcmp(a->content.data, b->content.data, a->content.size) == 0);
-}
-
 /* True if the content of the file may change. */
 static bool value_moves(const struct session *s, const struct node *n)
 {
@@ -82,7 +121,7 @@ static bool is_held_otherwise(const struct session *s, const struct handle *h, f
 
         LIST_FOREACH (other, &s->handles, others)
                 if (other->node == node)
-                        return !same_value(other, h);
+                        return content_hash(&other->content) != content_hash(&h->content);
         return false;
 }
 
@@ -123,47 +162,25 @@ bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, bo
         if (!S_ISREG(st->st_mode) || node_type(n) == NODE_LIVE || (ready && !value_moves(s, n)))
                 return false;
         held = hold(&s->lock);
-        LIST_FOREACH (h, &s->handles, others) {
-                struct stat file;
-
-                if (h->node != node || (h->fd < 0 ? !h->content.data : fstat(h->fd, &file) < 0))
-                        continue;
-                st->st_size = h->fd < 0 ? (off_t)h->content.size : file.st_size;
-                return true;
-        }
+        LIST_FOREACH (h, &s->handles, others)
+                if (h->node == node && (h->content.fd >= 0 || h->content.blob.data)) {
+                        st->st_size = content_size(&h->content);
+                        return true;
+                }
         if (!ready) /* under lock: an open that is not listed yet sees it */
                 kernel_cache_placeholder(s->kernel_cache, node);
         return false;
-}
-
-/* Reads the last page of a handle's content into `page`, of *ret_n bytes. Returns its offset. */
-static off_t last_page(const struct handle *h, char page[PAGE], size_t *ret_n)
-{
-        struct stat st = {0};
-        off_t size = h->fd < 0 ? (off_t)h->content.size : fstat(h->fd, &st) == 0 ? st.st_size : 0;
-        off_t offset = size > 0 ? (size - 1) / PAGE * PAGE : 0;
-        ssize_t n = size - offset;
-
-        if (h->fd >= 0)
-                n = pread(h->fd, page, PAGE, offset);
-        else if (n > 0)
-                memcpy(page, (const char *)h->content.data + offset, (size_t)n);
-        *ret_n = n > 0 ? (size_t)n : 0;
-        return offset;
 }
 
 /* For a listed handle of a file whose value may change. Afterwards the kernel has no pages and no size of another value, even if others open the
  * file meanwhile. */
 static void tell_value(struct session *s, struct handle *h)
 {
-        struct stat st = {0};
-        uint64_t token = h->fd < 0 ? hash_quick(h->content.data, h->content.size) : fstat(h->fd, &st) == 0 ? st.st_ino : 0;
-
         kernel_cache_telling(s->kernel_cache);
-        if (!handle_told(s, h) && !kernel_cache_pages(s->kernel_cache, h->node, token) && s->fuse) {
+        if (!handle_told(s, h) && !kernel_cache_pages(s->kernel_cache, h->node, content_hash(&h->content)) && s->fuse) {
                 char page[PAGE];
                 size_t n;
-                off_t offset = last_page(h, page, &n);
+                off_t offset = last_page(&h->content, page, &n);
 
                 kernel_cache_tell_value(s->fuse, h->node, offset, page, n);
         }
@@ -212,7 +229,7 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
                 handle_list(s, h, node); /* before the kernel is told: see file_forget() */
                 pthread_mutex_unlock(&s->lock);
                 if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, node)) {
-                        offset = last_page(h, page, &size);
+                        offset = last_page(&h->content, page, &size);
                         kernel_cache_tell_size(s->kernel_cache, s->fuse, node, offset, page, size);
                 }
                 pthread_mutex_lock(&s->lock);
@@ -239,10 +256,10 @@ static int open_node(struct session *s, const struct node *n, struct handle *h)
                 return r < 0 ? r : r > 0 ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_WORKED;
         }
         if (n->route->open)
-                return n->route->open(s->tree, n, &h->fd);
+                return n->route->open(s->tree, n, &h->content.fd);
         if (node_type(n) == NODE_FILE && !value_moves(s, n))
                 return OPENING_DONE; /* read_content() reads it if the kernel has no pages */
-        r = tree_content(s->tree, n, &h->content);
+        r = tree_content(s->tree, n, &h->content.blob);
         h->loaded = r == 0;
         return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? OPENING_WORKED : r;
 }
@@ -292,9 +309,9 @@ void file_answered(void *user, fuse_req_t req, const struct parked *p, int r, st
         if (r == 0)
                 r = fault_at("open.answer") ?: session_node(s, p->ino, &n);
         if (r == 0 && n.route->answer_fd)
-                r = (h->fd = n.route->answer_fd(v)) < 0 ? -errno : 0;
+                r = (h->content.fd = n.route->answer_fd(v)) < 0 ? -errno : 0;
         else if (r == 0)
-                h->loaded = (r = tree_answer(s->tree, &n, v, &h->content)) == 0;
+                h->loaded = (r = tree_answer(s->tree, &n, v, &h->content.blob)) == 0;
         if (r == 0) {
                 kernel_cache_placeholder(s->kernel_cache, p->ino); /* the kernel may have got a placeholder while this was parked */
                 reply_open(s, req, &n, p->ino, steal_pointer(h));
@@ -310,24 +327,9 @@ static int read_content(struct session *s, fuse_ino_t ino, struct handle *h)
 
         if (h->loaded)
                 return 0;
-        r = session_node(s, ino, &n) ?: tree_content(s->tree, &n, &h->content);
+        r = session_node(s, ino, &n) ?: tree_content(s->tree, &n, &h->content.blob);
         h->loaded = r == 0;
         return r;
-}
-
-void session_reply_bytes(fuse_req_t req, int fd, const struct blob *content, size_t size, off_t offset)
-{
-        struct fuse_bufvec b = FUSE_BUFVEC_INIT(size);
-
-        if (fd >= 0) {
-                b.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-                b.buf[0].fd = fd;
-                b.buf[0].pos = offset;
-                fuse_reply_data(req, &b, 0);
-        } else if ((uint64_t)offset >= content->size)
-                fuse_reply_buf(req, NULL, 0);
-        else
-                fuse_reply_buf(req, (const char *)content->data + offset, MIN(size, content->size - (size_t)offset));
 }
 
 void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
@@ -339,11 +341,11 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
                 fuse_reply_err(req, EACCES); /* opened for writing */
                 return;
         }
-        r = h->fd < 0 ? read_content(session_of(req), ino, h) : 0;
+        r = h->content.fd < 0 ? read_content(session_of(req), ino, h) : 0;
         if (r < 0)
                 fuse_reply_err(req, session_error(r, "read", NULL));
         else
-                session_reply_bytes(req, h->fd, &h->content, size, offset);
+                content_reply(req, &h->content, size, offset);
 }
 
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
