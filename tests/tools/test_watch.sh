@@ -126,6 +126,17 @@ for i in 1 2 3; do printf "(check-sat)\n; even $i\n" >even-$i.smt2; done
 test_that "a commit that makes all cases slower by one factor, under each seed" '
 	run 0 case add even-?.smt2 && run 0 set add evens even-1.smt2 even-2.smt2 even-3.smt2 && run 0 watch even --once --set evens && even 2 30 &&
 	run 6 watch even --once --set evens && [ "$(field 2,3,5)" = "$(printf "slower\t%s\t3" "$(git -C even rev-parse v2)")" ]'
+make_script doubt
+doubt() { script_commit doubt "$1" "[ \"\$1\" != $2 ] || { echo unsat; exit; }; echo 'lasts $3' >&2"; }
+kinds() { field 2,3 | sort | tr "\t\n" "  "; }
+doubt 1 2 0.003 && toy_recipe doubt "run = {bin} {seed} {case}" "seed = {n}" && run 0 -q solver add --recipe doubt.recipe doubt doubt
+run 0 set add doubts w.smt2 even-1.smt2 && run 0 watch doubt --once --set doubts && doubt 2 none 0.04
+test_that "an older commit that is wrong under one seed does not clear a slower one" '
+	run 6 watch doubt --once --set doubts && v2=$(git -C doubt rev-parse v2) && [ "$(kinds)" = "contradiction $v2 slower $v2 " ]'
+doubt 3 2 0.4
+test_that "a slower commit that is wrong under one seed" '
+	run 6 watch doubt --once --set doubts && v3=$(git -C doubt rev-parse v3) && [ "$(kinds)" = "contradiction $v3 wrong $v3 " ] && ! has err "did not show it" &&
+	has err "not in the first run; .solverfs compare doubt@$(git -C doubt rev-parse --short=12 v2) doubt@${v3:0:12} 2. shows it$"'
 gap "bad luck" "exit 7" $slow
 export GIT_COMMITTER_DATE="@4102444800 +0000" # the topic's head is newer than main's
 git -C gap checkout -q -b topic && gap "topic" "$copies" $slow

@@ -51,11 +51,14 @@ static const struct fact *fact_at(const struct watching *w, size_t place, size_t
         return place != NO_PLACE && w->places[place].facts ? w->places[place].facts[test] : NULL;
 }
 
-/* Adds the runs at both places. `culprit`: the localizer's values, if any, replace theirs; may be NULL. */
+/* Adds the runs at both places, once. `culprit`: the localizer's values, if any, replace theirs; may be NULL. */
 static void add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
 {
         const struct fact *facts[2] = {fact_at(w, before, test), fact_at(w, after, test)};
 
+        for (size_t i = 0; alarm_case(a, i); i++)
+                if (alarm_case(a, i)->case_id == w->cases[test]->id)
+                        return; /* its time and its memory were suspected, and one run has a wrong answer */
         for (int side = 0; side < 2; side++) {
                 const struct fact *f = facts[side];
                 double value = !culprit ? NAN : side == 0 ? culprit->value_before : culprit->value_after;
@@ -183,11 +186,15 @@ static void take_judgements(struct watching *w)
                 enum judge_measure m = measure_of(s);
                 double ratio = c->by[m].ratio;
 
-                if (c->change == JUDGE_LOST && m == JUDGE_TIME)
+                if (c->change == JUDGE_WRONG)
+                        s->kind = ALARM_WRONG;
+                else if (c->change == JUDGE_CONTRADICTION)
+                        s->kind = ALARM_CONTRADICTION;
+                else if (c->change == JUDGE_LOST && m == JUDGE_TIME)
                         s->kind = ALARM_LOST;
                 else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= HISTORY_RATIO))
                         s->kind = m == JUDGE_TIME ? ALARM_SLOWER : ALARM_MEMORY;
-                else
+                else if (c->change != JUDGE_RIGHT) /* the older version was wrong in one run, which says nothing of time: the localizer verifies it */
                         s->kind = N_OBSERVATION_KINDS;
                 cleared += s->kind == N_OBSERVATION_KINDS;
         }
@@ -237,6 +244,12 @@ static enum verdict verdict_at(const struct watching *w, size_t place, size_t te
         return f ? f->verdict : VERDICT_UNKNOWN;
 }
 
+/* True for an answer of the first run, not of one under another seed. */
+static bool is_first_answer(const struct watching *w, const struct suspect *s)
+{
+        return watch_suspicion(w->solver->recipe, fact_at(w, s->before, s->test), fact_at(w, s->after, s->test), w->cases[s->test]) == s->kind;
+}
+
 static int begin_localization(struct watching *w)
 {
         const struct suspect *s = of_group(w, 0);
@@ -251,8 +264,8 @@ static int begin_localization(struct watching *w)
                                          .before = verdict_at(w, s->before, s->test),
                                          .after = verdict_at(w, s->after, s->test)};
 
-        if (o.by_verdict && o.before == o.after)
-                return errorf(-EINVAL, "its last answers are the same");
+        if (o.by_verdict && (o.before == o.after || !is_first_answer(w, s)))
+                return errorf(-EINVAL, "its first answers do not show it");
         return localization_new(&o, &w->localization);
 }
 
@@ -262,7 +275,11 @@ static void set_detail(struct watching *w, const struct suspect *s, const char *
         cleanup_buffer struct buffer line = {0};
         const struct cell cell = {.solver = w->solver, .commit = w->places[s->after].commit, .info = w->cases[s->test]};
 
-        if (s->kind == ALARM_WRONG)
+        if (!is_measured(s) && !is_first_answer(w, s))
+                buffer_addf(&line, "not in the first run; 'solverfs compare %s@%.12s %s@%.12s %" PRIu32 "' shows it", w->solver->recipe->name,
+                            full_sha(w->solver, w->places[s->before].commit).s, w->solver->recipe->name, full_sha(w->solver, cell.commit).s,
+                            cell.info->id);
+        else if (s->kind == ALARM_WRONG)
                 wrong_line(&cell, fact_at(w, s->after, s->test), &line);
         else if (s->kind == ALARM_LOST)
                 not_started_line(w->solver, cell.commit, fact_at(w, s->after, s->test), &line);
