@@ -361,6 +361,29 @@ START_TEST(test_a_revert_is_a_commit_of_its_own)
 }
 END_TEST
 
+/* A change, its revert, and the culprit: the gap between the change and the culprit has the program of the commit before it. Built or not. */
+START_TEST(test_a_gap_whose_only_program_is_older)
+{
+        for (size_t others = 0; others <= 9; others += 9) {
+                cleanup_localize struct localize *l = NULL;
+
+                one_line(34);
+                seconds_from(0, 1);
+                seconds_from(33, 9);
+                by_hand.commits[30].build = by_hand.commits[32].build = 42;
+                l = start(0, 0, 33);
+                localize_feed(l, 31, 0, &by_hand.outcomes[31]);
+                for (size_t i = 1; i <= others; i++) { /* they have the program's runs: it is built, and the culprit is hardly in doubt */
+                        ck_assert_int_eq(localize_add_case(l, 0, 33), (int)i);
+                        localize_feed(l, 32, i, &by_hand.outcomes[32]);
+                }
+                search(l);
+                ck_assert_uint_eq(only_culprit(l)->commits[0], 33);
+                ck_assert_uint_eq(only_culprit(l)->before, 32);
+        }
+}
+END_TEST
+
 /* 0 … 39, then a side 40 … 47 from 29, merged by 48, then on to 99. */
 static void with_side(void)
 {
@@ -813,7 +836,8 @@ END_TEST
 SUITE("localize", test_every_place_is_found, test_two_steps_are_two_culprits, test_no_difference_is_no_culprit,
       test_the_wrong_way_round, test_bad_ranges, test_an_end_that_cannot_be_built, test_a_stretch_that_cannot_be_built_is_a_set,
       test_beside_a_stretch_the_culprit_is_one, test_broken_is_a_level_of_its_own, test_a_timeout_is_slow,
-      test_effort_comes_first, test_effort_misleads, test_commits_with_one_build_are_one, test_a_revert_is_a_commit_of_its_own, test_into_a_merge,
+      test_effort_comes_first, test_effort_misleads, test_commits_with_one_build_are_one, test_a_revert_is_a_commit_of_its_own,
+      test_a_gap_whose_only_program_is_older, test_into_a_merge,
       test_the_merge_itself, test_a_side_whose_base_cannot_be_built, test_a_side_whose_tip_cannot_be_built,
       test_the_order_of_answers_changes_nothing, test_facts_are_all_there_is_to_remember, test_a_plan_waits_for_its_answers,
       test_noise_has_an_end, test_used_up_runs_leave_a_set, test_stopped_anywhere_it_tells_what_is_known, test_stopped_before_it_is_sure_it_is_not_finished,

@@ -106,6 +106,16 @@ static bool is_useful(const struct demand *d, size_t x)
         return bits >= ENOUGH_SHARED || (bits > 0 && bits >= 0.75 * d->best);
 }
 
+/* Asks for a run on the program, if one of its places is useful to the case. */
+static void serve_build(struct localize *l, struct demand *d, size_t program)
+{
+        for (uint32_t at = d->line->place[program]; at > 0 && !d->served; at = d->line->again[at - 1])
+                if (at - 1 > d->a && at - 1 < d->b && is_useful(d, at - 1)) {
+                        d->served = true;
+                        want_run(l, program, d->test);
+                }
+}
+
 /* Asks for a run on a built commit, if one divides the gap well. */
 static void serve_built(struct localize *l, struct demand *d)
 {
@@ -162,14 +172,7 @@ void demands_serve(struct localize *l)
                 serve_built(l, &l->demands[i]);
         for (unsigned builds = 0; builds < BUILDS_AT_ONCE && (program = best_build(l)) != NONE;) {
                 builds += l->built[program] != BUILD_DONE;
-                for (size_t i = 0; i < l->n_demands; i++) {
-                        struct demand *d = &l->demands[i];
-                        size_t place;
-
-                        if (d->served || !line_place(d->line, program, &place) || place <= d->a || place >= d->b || !is_useful(d, place))
-                                continue;
-                        d->served = true;
-                        want_run(l, program, d->test);
-                }
+                for (size_t i = 0; i < l->n_demands; i++)
+                        serve_build(l, &l->demands[i], program);
         }
 }
