@@ -599,8 +599,7 @@ int localization_keep(const struct localization *l)
         for (size_t i = 0; i < l->options.n && r >= 0; i++) {
                 cleanup_localized struct localized *result = localization_result(l, i);
 
-                if (result->state != LOCALIZE_OPEN)
-                        r = localized_keep(&l->options, l->options.cases[i], result);
+                r = localized_keep(&l->options, l->options.cases[i], result);
         }
         return r;
 }

@@ -67,7 +67,7 @@ int localized_keep(const struct localization_options *o, const struct case_info 
 {
         struct digest key;
 
-        if (result->state == LOCALIZE_UNBUILDABLE_END || (result->state != LOCALIZE_FOUND && result->is_unfinished))
+        if (result->state == LOCALIZE_OPEN || result->state == LOCALIZE_UNBUILDABLE_END || (result->state != LOCALIZE_FOUND && result->is_unfinished))
                 return 0;
         localized_key(o, info, &key);
         return localized_put(o->workspace, o->solver, &key, result);

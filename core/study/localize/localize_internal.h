@@ -157,11 +157,6 @@ struct localize {
 struct line *line_get(struct localize *l, size_t from, size_t to); /* NULL: `from` is no ancestor along first parents */
 /* The commits that a merge brought by its k-th parent: from a commit that its first parent has, too, to the k-th parent. NULL: none. */
 struct line *line_of_side(struct localize *l, size_t merge, size_t k);
-static inline bool line_place(const struct line *line, size_t program, size_t *ret)
-{
-        *ret = line->place[program] - (size_t)1;
-        return line->place[program] > 0;
-}
 
 /* -- the ends of a case (localize_ends.c) -- */
 /* Judges whether they differ (core/study/judge), and finds the thresholds from the runs there. */

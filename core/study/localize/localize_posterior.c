@@ -318,12 +318,10 @@ double *prior_below(const struct localize *l, const struct test *t, const struct
         for (size_t i = 0; i < t->n_spreads; i++) {
                 const struct spread *s = &t->spreads[i];
 
-                for (size_t x = s->a + 1; x <= s->b; x++) {
-                        size_t place;
-
-                        if (line_place(line, s->line->at[x], &place) && place > 0)
-                                below[place] -= 1 / (double)(s->b - s->a);
-                }
+                for (size_t x = s->a + 1; x <= s->b; x++)
+                        for (uint32_t at = line->place[s->line->at[x]]; at > 0; at = line->again[at - 1])
+                                if (at > 1)
+                                        below[at - 1] -= 1 / (double)(s->b - s->a);
         }
         for (size_t x = 1; x < line->n; x++)
                 below[x] = total += fmax(below[x], 1e-9);
