@@ -137,6 +137,21 @@ doubt 3 2 0.4
 test_that "a slower commit that is wrong under one seed" '
 	run 6 watch doubt --once --set doubts && v3=$(git -C doubt rev-parse v3) && [ "$(kinds)" = "contradiction $v3 wrong $v3 " ] && ! has err "did not show it" &&
 	has err "not in the first run; .solverfs compare doubt@$(git -C doubt rev-parse --short=12 v2) doubt@${v3:0:12} 2. shows it$"'
+make_repository part && git -C part commit -q --allow-empty -m part
+make_script whole && mkdir whole/part
+whole() { # whole N SUBMODULE SECONDS
+	git -C whole update-index --add --cacheinfo "160000,$2,part" && script_commit whole "$1" "echo 'lasts $3' >&2; # $1"
+}
+part=$(git -C part rev-parse HEAD) lost=1234567890123456789012345678901234567890
+whole 1 $part 0.003 && toy_recipe whole "submodule = part=$top/part" && run 0 -q solver add --recipe whole.recipe whole whole
+printf "(check-sat)\n; whole\n" >whole.smt2
+run 0 case add whole.smt2 && run 0 set add wholes whole.smt2 && run 0 watch whole --once --set wholes && whole 2 $lost 0.003 && whole 3 $part 0.003 && whole 4 $part 0.04
+test_that "a commit whose submodule is lost is passed over" '
+	run 6 watch whole --once --set wholes && [ "$(field 2,3)" = "$(printf "slower\t%s" "$(git -C whole rev-parse v4)")" ] &&
+	has err "whole $(git -C whole rev-parse --short=12 v2) is passed over: submodule part is at commit"'
+whole 5 $lost 0.04
+test_that "... unless it is the newest one, which may yet be found" '
+	for again in 1 2; do run 4 watch whole --once --set wholes && has err "submodule part is at commit .*; tried again at the next turn" || exit 1; done'
 gap "bad luck" "exit 7" $slow
 export GIT_COMMITTER_DATE="@4102444800 +0000" # the topic's head is newer than main's
 git -C gap checkout -q -b topic && gap "topic" "$copies" $slow

@@ -94,6 +94,20 @@ static int make_run(void *user, size_t i, struct query **ret)
                          &(struct cell){.solver = w->solver, .commit = w->places[want->place].commit, .info = w->cases[want->test]}, ret);
 }
 
+/* A commit whose sources are lost (e.g. its submodule's commit) is passed over, with a note, so that it does not hold up those after it; but not the
+ * newest one, whose sources may come at the next turn. */
+static bool pass_over(struct watching *w, size_t place, int r, const char *reason)
+{
+        if (r != -ESTALE || place == w->n_pools - 1)
+                return false;
+        if (place != NO_PLACE && w->places[place].state == PLACE_OPEN) {
+                w->places[place].state = PLACE_LOST;
+                buffer_addf(&w->result.notes, "%s %.12s is passed over: %s\n", w->solver->recipe->name,
+                            full_sha(w->solver, w->places[place].commit).s, reason ? reason : "its sources are lost");
+        }
+        return true;
+}
+
 static int fail_at(const struct watching *w, uint32_t commit, int r, const char *reason)
 {
         return errorf(r, "%s %.12s: %s", w->solver->recipe->name, full_sha(w->solver, commit).s, reason ? reason : strerror(-r));
@@ -113,7 +127,7 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
         struct place *p = &w->places[w->wants[i].place];
 
         if (r < 0)
-                return fail_at(w, p->commit, r, reason);
+                return pass_over(w, w->wants[i].place, r, reason) ? 0 : fail_at(w, p->commit, r, reason);
         p->facts[w->wants[i].test] = run->fact ? fact_ref(run->fact) : NULL;
         set_built(p, run->fact, run->build);
         return 0;
@@ -145,7 +159,7 @@ static void find_boundaries(struct watching *w)
         size_t before = NO_PLACE;
 
         for (size_t i = 0; i < w->n_pools; i++) {
-                if (w->places[i].state == PLACE_OPEN)
+                if (w->places[i].state == PLACE_OPEN || w->places[i].state == PLACE_LOST)
                         continue;
                 if (w->places[i].state == PLACE_UNBUILDABLE && i >= w->n_known &&
                     (before == NO_PLACE ? i == 0 : w->places[before].state == PLACE_BUILT)) {
@@ -204,7 +218,7 @@ static int answered_build(void *user, size_t i, int r, struct value *v, const ch
         const struct want *want = &w->wants[i];
 
         if (r < 0)
-                return fail_at(w, wanted_commit(w, want), r, reason);
+                return pass_over(w, want->place, r, reason) ? 0 : fail_at(w, wanted_commit(w, want), r, reason);
         if (want->place == NO_PLACE)
                 w->boundaries[want->test].is_parent = record->ok;
         else
@@ -219,6 +233,8 @@ static void alarm_unbuildable(struct watching *w, const struct boundary *b)
         const struct commit_sha commit = full_sha(w->solver, p->commit);
         struct observation *a;
 
+        if (p->state == PLACE_LOST)
+                return;
         if (!b->is_parent) {
                 buffer_addf(&w->result.notes, "%s %.12s cannot be built, nor can its parent: no alarm\n", w->solver->recipe->name, commit.s);
                 return;

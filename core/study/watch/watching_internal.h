@@ -9,6 +9,7 @@ enum place_state {
         PLACE_OPEN, /* not asked */
         PLACE_BUILT,
         PLACE_UNBUILDABLE,
+        PLACE_LOST, /* its sources are; passed over */
 };
 struct place { /* a commit of the stretch */
         uint32_t commit;
