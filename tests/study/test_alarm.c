@@ -255,14 +255,14 @@ static void subject_of(uint32_t commit, struct buffer *ret)
 }
 
 /* Fetches; "main: 3 | 4 5" says that 4 and 5 are new on main, and compared with 3. */
-static void assert_moved(char *const *patterns, bool done, uint32_t base, const char *expected)
+static void assert_moved_of(const struct watched *of, bool done, uint32_t base, const char *expected)
 {
         cleanup_watched struct watched_stretches found = {0};
         cleanup_buffer struct buffer text = {0};
         uint32_t n_new;
 
         assert_ok(history_update(solver->history, NULL, false, NULL, &n_new));
-        assert_ok(watched_stretches(w, solver, patterns, &found));
+        assert_ok(watched_stretches(w, solver, of, &found));
         for (size_t i = 0; i < found.n; i++) {
                 const struct watched_stretch *s = &found.list[i];
 
@@ -275,10 +275,15 @@ static void assert_moved(char *const *patterns, bool done, uint32_t base, const 
                 if (s->was_rewound)
                         buffer_adds(&text, " back");
                 if (done)
-                        assert_ok(watched_stretch_done(w, solver, s,
+                        assert_ok(watched_stretch_done(w, solver, of, s,
                                                        base == COMMIT_NONE || s->n_fresh == 0 ? base : s->head - base));
         }
         ck_assert_str_eq(text.data ? text.data : "", expected);
+}
+
+static void assert_moved(char *const *patterns, bool done, uint32_t base, const char *expected)
+{
+        assert_moved_of(&(struct watched){.patterns = patterns}, done, base, expected);
 }
 
 START_TEST(test_branches)
@@ -319,10 +324,30 @@ START_TEST(test_chosen_branches)
         shell("cd repo; echo 5 >a; commit 5; git checkout -q old; echo o >a; commit o");
         assert_moved(patterns, true, COMMIT_NONE, "old: 2 | o; main: |"); /* noted, not measured */
         shell("cd repo; git checkout -q main; echo 6 >a; commit 6");
-        assert_moved(NULL, true, 0, "main: 5 | 6");
+        assert_moved(patterns, true, COMMIT_NONE, "main: |");
+        end();
+}
+END_TEST
+
+/* Several watches of a solver by turns, in whatever order: each sees all commits. */
+START_TEST(test_watches_of_other_branches_or_cases)
+{
+        char o[] = "o*", m[] = "m*", *of_old[] = {o, NULL}, *of_main[] = {m, NULL};
+        const struct watched watches[] = {{.patterns = of_main}, {.patterns = of_old}, {0}, {.set = "smoke"}, {.set = "smoke", .patterns = of_old}};
+        static const char *const begins[] = {"main: | 4", "old: | 2", "main: | 4", "main: | 4", "old: | 2"};
+        static const char *const goes_on[] = {"main: 4 | 5; old: |", "main: |; old: 2 | o", "main: 4 | 5; old: 2 | o", "main: 4 | 5; old: 2 | o",
+                                              "main: |; old: 2 | o"};
+
+        add_solver();
+        assert_moved_of(&watches[1], false, 0, begins[1]); /* killed while it began */
+        for (size_t i = 0; i < ARRAY_SIZE(watches); i++)
+                assert_moved_of(&watches[i], true, 0, begins[i]);
+        shell("cd repo; git checkout -q old; echo o >a; commit o; git checkout -q main; echo 5 >a; commit 5");
+        for (size_t i = 0; i < ARRAY_SIZE(watches); i++)
+                assert_moved_of(&watches[i], true, COMMIT_NONE, goes_on[i]);
         end();
 }
 END_TEST
 
 SUITE("alarm", test_suspicions, test_a_cause_is_told_once, test_wrong_answers_are_told_once_a_case, test_alarms_are_kept,
-      test_an_alarm_is_read, test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches)
+      test_an_alarm_is_read, test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches, test_watches_of_other_branches_or_cases)

@@ -37,7 +37,7 @@ test_that "the first watch measures the last commit, and nothing older" '
 	run 0 history toy a.smt2 --known && [ "$(field 2)" = "$(sha 3)" ]'
 test_that "nothing new: nothing is said" 'watch 0 && empty out && empty err'
 test_that "a pattern that no branch matches is said" 'run 0 watch toy --once --branch "mian*" && has err "toy has no branch that --branch matches"'
-test_that "... and one of several is enough" 'run 0 watch toy --once --branch "mian*" --branch main && empty err'
+test_that "... and one of several is enough" 'run 0 watch toy --once --branch "mian*" --branch main && is err "toy main: the watch begins with its last commit"'
 
 for i in 4 5 6 7 8; do toy "$i" $fast sat; done
 toy "the culprit" $slow sat

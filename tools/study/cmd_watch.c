@@ -12,8 +12,9 @@
 
 struct watch {
         /* options */
-        const char *solver_name, *set, *command;
-        struct words branches; /* patterns */
+        const char *solver_name, *command;
+        struct watched watched;
+        struct words branches; /* its patterns */
         uint64_t every;
         bool once;
 
@@ -110,7 +111,7 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
         if (stretch->n_fresh > 0)
                 r = watch_fresh(stretch, cases, &base);
         if (r == 0)
-                r = watched_stretch_done(common.workspace, common.solver, stretch, base);
+                r = watched_stretch_done(common.workspace, common.solver, &o->watched, stretch, base);
         if (r == -EINTR)
                 return r;
         if (r < 0) {
@@ -144,12 +145,13 @@ static int watch_branches(struct watch *o)
         const struct comparing_version both[2] = {{common.solver, COMMIT_NONE}, {common.solver, COMMIT_NONE}};
         cleanup_watched struct watched_stretches stretches = {0};
         cleanup_case_selection struct case_selection cases = {0};
-        int r = comparing_cases(common.workspace, o->set, both, &cases);
+        const char *set = o->watched.set;
+        int r = comparing_cases(common.workspace, set, both, &cases);
 
         if (r == 0 && cases.n == 0)
-                r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", o->set ? " in the set " : "", o->set ? o->set : "");
+                r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", set ? " in the set " : "", set ? set : "");
         if (r == 0)
-                r = watched_stretches(common.workspace, common.solver, o->branches.list, &stretches);
+                r = watched_stretches(common.workspace, common.solver, &o->watched, &stretches);
         if (r == 0 && stretches.n_matching == 0)
                 note("%s has no branch that --branch matches; nothing is measured until there is one", common.solver->recipe->name);
         for (size_t i = 0; r == 0 && i < stretches.n; i++)
@@ -220,8 +222,8 @@ static const char help[] =
         "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly) or larger (by a fifth and 10 MB of memory), that lost or contradicted answers, that answers "
         "wrongly, or that cannot be built while its parent can. It is told once: by a row on standard output, a line on standard error, and the "
         "command of --on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n\n"
-        "The first watch measures the last commit of the default branch (or of the branches chosen with --branch), and nothing older. Of more than "
-        "nine new commits nine are measured; where they differ the gap is bisected.\n\n"
+        "A watch begins with the last commit of the default branch (or of the branches chosen with --branch), and nothing older. Another --set or "
+        "--branch is another watch. Of more than nine new commits nine are measured; where they differ the gap is bisected.\n\n"
         "The command is run by /bin/sh, with the alarm's text as its standard input and in the file $SOLVERFS_ALARM. Its environment has SOLVER, "
         "NUMBER, KIND, BRANCH, COMMIT, PARENT, SUBJECT, CASE (the worst), CASES (how many), BEFORE, AFTER, FACTOR and SOLVERFS_STORE; '-' stands for "
         "what does not apply. When it ends with a status other than 0, or takes longer than five minutes, the alarm is told again at the next turn "
@@ -234,7 +236,7 @@ void cmd_watch(int argc, char **argv)
 {
         struct watch o = {0};
         const struct command_option options[] = {
-                {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.set},
+                {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.watched.set},
                 {"branch", 0, "PATTERN", "Watch the branches that match (* ? [); may be repeated; all unless given", .each = &o.branches},
                 {"every", 0, "T", "Time from the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
                 {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once},
@@ -244,6 +246,7 @@ void cmd_watch(int argc, char **argv)
         struct words words = command_parse(argc, argv, "SOLVER", help, options);
 
         o.solver_name = words.list[0];
+        o.watched.patterns = o.branches.list;
         if (o.once && o.every != 0)
                 command_usage("--once and --every exclude each other");
         if (o.every == 0)

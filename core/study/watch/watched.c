@@ -19,25 +19,40 @@ void watched_stretches_done(struct watched_stretches *s)
 
 /* -- branches -- */
 
-/* `name` NULL: the prefix of all branches. */
-static void branch_key(uint32_t solver, const char *name, struct buffer *key)
+static bool has_patterns(const struct watched *of)
+{
+        return of->patterns && *of->patterns;
+}
+
+/* 'b' solver branch; of some cases or branches 'w' solver watch branch. `name` NULL: the prefix of all branches. */
+static void branch_key(const struct watched *of, uint32_t solver, const char *name, struct buffer *key)
 {
         struct digest digest;
+        bool is_whole = !of->set && !has_patterns(of);
 
-        record_put_u8(key, 'b');
+        record_put_u8(key, is_whole ? 'b' : 'w');
         record_put_u32(key, solver);
+        if (!is_whole) {
+                struct hasher *h = hasher_new();
+
+                hasher_string(h, of->set);
+                for (char *const *p = of->patterns; p && *p; p++)
+                        hasher_string(h, *p);
+                hasher_finish(h, &digest);
+                buffer_add(key, digest.bytes, DIGEST_SIZE);
+        }
         if (!name)
                 return;
         digest_of(name, strlen(name), &digest);
         buffer_add(key, digest.bytes, DIGEST_SIZE);
 }
 
-static bool watched_before(struct workspace *w, uint32_t solver)
+static bool watched_before(struct workspace *w, const struct watched *of, uint32_t solver)
 {
         cleanup_buffer struct buffer prefix = {0};
         cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_ALARMS, .keys_only = true};
 
-        branch_key(solver, NULL, &prefix);
+        branch_key(of, solver, NULL, &prefix);
         each.prefix = SLICE(prefix.data, prefix.size);
         return store_walk(&each) == 1;
 }
@@ -58,17 +73,17 @@ static int parse_branch(struct slice text, const char *name, struct watched_bran
         return r;
 }
 
-static int get_branch(struct workspace *w, uint32_t solver, const char *name, struct watched_branch *ret)
+static int get_branch(struct workspace *w, const struct watched *of, uint32_t solver, const char *name, struct watched_branch *ret)
 {
         cleanup_buffer struct buffer key = {0};
         cleanup_blob struct blob b = {0};
 
-        branch_key(solver, name, &key);
+        branch_key(of, solver, name, &key);
         return store_fetch(workspace_store(w), TABLE_ALARMS, SLICE(key.data, key.size), &b)
             ?: parse_branch(SLICE(b.data, b.size), name, ret);
 }
 
-static int put_branch(struct store_txn *t, uint32_t solver, const char *name, const struct watched_branch *b)
+static int put_branch(struct store_txn *t, const struct watched *of, uint32_t solver, const char *name, const struct watched_branch *b)
 {
         cleanup_buffer struct buffer key = {0};
         cleanup_free char *text = NULL;
@@ -78,7 +93,7 @@ static int put_branch(struct store_txn *t, uint32_t solver, const char *name, co
         oid_print(seen, sizeof(seen), &b->seen);
         if (!oid_is_zero(&b->base))
                 oid_print(base, sizeof(base), &b->base);
-        branch_key(solver, name, &key);
+        branch_key(of, solver, name, &key);
         j = json_pack("{ss ss sb}", "seen", seen, "base", base, "open", (int)b->is_open);
         text = json_dumps(j, JSON_COMPACT);
         json_decref(j);
@@ -90,7 +105,7 @@ static int put_branch(struct store_txn *t, uint32_t solver, const char *name, co
 struct looking {
         struct workspace *workspace;
         struct solver *solver;
-        char *const *patterns;
+        const struct watched *of;
         struct ref_list *refs;
         struct watched_stretches *found;
         bool *seen; /* [commits] on a line that was seen; NULL until a branch is new */
@@ -99,10 +114,10 @@ struct looking {
 
 static bool is_wanted(const struct looking *l, const char *branch)
 {
-        for (char *const *p = l->patterns; p && *p; p++)
+        for (char *const *p = l->of->patterns; p && *p; p++)
                 if (fnmatch(*p, branch, 0) == 0)
                         return true;
-        return !l->patterns || !*l->patterns;
+        return !has_patterns(l->of);
 }
 
 /* Marks the commits of every line that was seen, also of branches that are gone or renamed; once. */
@@ -117,7 +132,7 @@ static int mark_seen(struct looking *l)
                 return 0;
         l->n_seen = history_count(h);
         l->seen = allocate(l->n_seen, sizeof(*l->seen));
-        branch_key(l->solver->number, NULL, &prefix);
+        branch_key(l->of, l->solver->number, NULL, &prefix);
         each.prefix = SLICE(prefix.data, prefix.size);
         while ((r = store_walk(&each)) > 0) {
                 cleanup_free uint32_t *line = NULL;
@@ -218,7 +233,7 @@ static int look_at(struct looking *l, const struct ref *ref)
 
         if (r < 0)
                 return r;
-        state = get_branch(l->workspace, l->solver->number, ref->name, &s.state);
+        state = get_branch(l->workspace, l->of, l->solver->number, ref->name, &s.state);
         if (state < 0 && state != -ENOENT)
                 return state;
         if (state == 0 && oid_equal(&s.state.seen, &c.oid) && !s.state.is_open)
@@ -246,7 +261,7 @@ static int begin(const struct looking *l)
 {
         cleanup_free struct watched_branch *list = allocate(l->refs->n, sizeof(*list)); /* of each ref */
         struct store_update u = {.store = workspace_store(l->workspace)};
-        bool is_chosen = l->patterns && *l->patterns, has_default = false;
+        bool has_default = false;
 
         for (size_t i = 0; u.r == 0 && i < l->refs->n; i++) {
                 const struct ref *ref = &l->refs->list[i];
@@ -257,12 +272,12 @@ static int begin(const struct looking *l)
                         continue;
                 u.r = history_commit(l->solver->history, ref->commit, &c);
                 has_default |= is_default;
-                list[i] = (struct watched_branch){.seen = c.oid, .is_open = is_chosen ? is_wanted(l, ref->name) : is_default};
+                list[i] = (struct watched_branch){.seen = c.oid, .is_open = has_patterns(l->of) ? is_wanted(l, ref->name) : is_default};
         }
         while (store_update_begins(&u))
                 for (size_t i = 0; u.r == 0 && i < l->refs->n; i++)
                         if (l->refs->list[i].kind == REF_BRANCH)
-                                u.r = put_branch(u.txn, l->solver->number, l->refs->list[i].name, &list[i]);
+                                u.r = put_branch(u.txn, l->of, l->solver->number, l->refs->list[i].name, &list[i]);
         return u.r;
 }
 
@@ -288,15 +303,15 @@ static int compare_heads(const void *a, const void *b, void *user)
             ?: strcmp(x->branch, y->branch);
 }
 
-int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret)
+int watched_stretches(struct workspace *w, struct solver *s, const struct watched *of, struct watched_stretches *ret)
 {
         cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
-        struct looking l = {.workspace = w, .solver = s, .patterns = patterns, .found = ret};
+        struct looking l = {.workspace = w, .solver = s, .of = of, .found = ret};
         int r = history_refs(s->history, &refs);
 
         *ret = (struct watched_stretches){0};
         l.refs = refs;
-        if (r == 0 && !watched_before(w, s->number))
+        if (r == 0 && !watched_before(w, of, s->number))
                 r = begin(&l);
         for (size_t i = 0; r == 0 && i < refs->n; i++) {
                 if (refs->list[i].kind != REF_BRANCH)
@@ -310,21 +325,21 @@ int watched_stretches(struct workspace *w, struct solver *s, char *const *patter
         return r;
 }
 
-int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base)
+int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched *of, const struct watched_stretch *stretch, uint32_t base)
 {
         struct store_update u = {.store = workspace_store(w)};
         struct watched_branch b = {0};
         struct commit c = {0};
 
-        u.r = history_commit(s->history, of->head, &c);
+        u.r = history_commit(s->history, stretch->head, &c);
         b.seen = c.oid;
-        if (!of->was_rewound)
-                b.base = of->state.base;
+        if (!stretch->was_rewound)
+                b.base = stretch->state.base;
         if (u.r == 0 && base != COMMIT_NONE) {
                 u.r = history_commit(s->history, base, &c);
                 b.base = c.oid;
         }
         while (store_update_begins(&u))
-                u.r = put_branch(u.txn, s->number, of->branch, &b);
+                u.r = put_branch(u.txn, of, s->number, stretch->branch, &b);
         return u.r;
 }

@@ -53,6 +53,12 @@ enum observation_kind watch_suspicion(const struct recipe *recipe, const struct 
 
 /* -- stretches: watched.c ------------------------------------------------------------------------------------------ */
 
+/* A watch of a solver, with what it has seen: one of other cases or branches is another watch, which has seen nothing. */
+struct watched {
+        const char *set;       /* NULL: all cases */
+        char *const *patterns; /* of branches (fnmatch(3)); NULL-terminated; NULL or none: all */
+};
+
 /* What a watch has seen of a branch; the store keeps it. */
 struct watched_branch {
         git_oid seen; /* the branch's commit at the last look */
@@ -80,9 +86,9 @@ struct watched_stretches {
 void watched_stretches_done(struct watched_stretches *s);
 #define cleanup_watched cleanup(watched_stretches_done)
 
-/* Finds the branches that moved since the last look, among those that match `patterns` (fnmatch(3); NULL-terminated; NULL: all). The first watch of a
- * solver begins with the last commit of the default branch or, with patterns, of each matching branch; the heads of the others are noted as seen. A new
- * branch has its commits since it left a line that was seen, one without a commit in common with those seen has its last commit. */
-int watched_stretches(struct workspace *w, struct solver *s, char *const *patterns, struct watched_stretches *ret);
+/* Finds the branches that moved since the watch's last look. Those that do not match its patterns have n_fresh = 0: they are only noted. A watch begins
+ * with the last commit of the default branch or, with patterns, of each matching branch; the heads of the others are noted as seen. A new branch has its
+ * commits since it left a line that was seen, one without a commit in common with those seen has its last commit. */
+int watched_stretches(struct workspace *w, struct solver *s, const struct watched *of, struct watched_stretches *ret);
 /* Notes that the stretch was watched up to its head; `base` is that of watching_result(). */
-int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched_stretch *of, uint32_t base);
+int watched_stretch_done(struct workspace *w, struct solver *s, const struct watched *of, const struct watched_stretch *stretch, uint32_t base);
