@@ -177,6 +177,24 @@ START_TEST(test_a_finished_one)
 }
 END_TEST
 
+/* One commit is left, but the runs were used up before they verified it. */
+START_TEST(test_a_row_says_that_it_is_not_verified)
+{
+        world(FINDING_SPR);
+        for (int verified = 0; verified < 2; verified++) {
+                cleanup_localized struct localized *l = NULL;
+                cleanup_buffer struct buffer rows = {0};
+
+                localized(1, false, false);
+                assert_ok(finding_localization(w, solver, f, &l));
+                l->culprits[0].is_verified = verified;
+                localized_rows(l, &rows);
+                ck_assert_str_eq(strrchr(rows.data, '\t'), verified ? "\t4\n" : "\t(not verified) 4\n");
+        }
+        end();
+}
+END_TEST
+
 START_TEST(test_what_makers_and_machine_are_called)
 {
         json_t *conditions;
@@ -365,4 +383,5 @@ END_TEST
 SUITE("finding_report", test_pairs_of_runs, test_seeds_of_a_case_that_is_gone, test_explained, test_what_makers_and_machine_are_called,
       test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced, test_verify_goes_by_the_commit_responsible,
       test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished,
-      test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer, test_one_that_others_disturbed, test_a_finished_one)
+      test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer, test_one_that_others_disturbed, test_a_finished_one,
+      test_a_row_says_that_it_is_not_verified)

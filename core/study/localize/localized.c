@@ -314,6 +314,8 @@ static void add_row(const struct localized *l, const struct localized_culprit *c
                             !c->is_cut_off     ? "those between cannot be built"
                             : l->is_unfinished ? "not finished"
                                                : "too noisy to tell them apart");
+        else if (!c->is_verified)
+                buffer_adds(to, "(not verified) "); /* its runs were used up */
         buffer_addf(to, "%s\n", c->subject);
 }
 

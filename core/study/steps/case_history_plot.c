@@ -86,7 +86,7 @@ static void draw_culprits(const struct case_history *h, const uint32_t *place, s
                 char label[32];
 
                 snprintf(label, sizeof(label), "culprit %.8s", full_sha(h->solver, h->culprits[i]).s);
-                plot_rule_x(p, place[h->culprits[i]] - 0.5, label, "responsible, and verified with the commit before it");
+                plot_rule_x(p, place[h->culprits[i]] - 0.5, label, "responsible, compared with the commit before it");
         }
 }
 
