@@ -45,13 +45,14 @@ static int run_wanted(struct trial *t)
                 if (r < 0)
                         break;
                 pthread_mutex_lock(&c->lock);
-                strategy_ran(c->state, t->input->id, version, &(struct outcome){.seconds = scale(c, a->amount), .verdict = a->verdict});
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_RAN,
                                                                .id = t->input->id,
                                                                .version = version,
                                                                .seconds = a->seconds,
                                                                .amount = a->amount,
                                                                .verdict = a->verdict});
+                if (r == 0) /* a checkpoint must not know more than the journal */
+                        strategy_ran(c->state, t->input->id, version, &(struct outcome){.seconds = scale(c, a->amount), .verdict = a->verdict});
                 pthread_mutex_unlock(&c->lock);
         }
         return r;
@@ -240,11 +241,12 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
                 is_find = r == 1;
         }
         pthread_mutex_lock(&c->lock);
-        finish_input(c, input->id, is_wanted, is_find);
-        /* Before the end of the input: a crash in between runs it once more, and finds again what it found. */
+        /* EVENT_CONFIRMED precedes EVENT_FINISH. After a crash between the two the input is tried again, and trial_is_kept() knows what it stored. */
         r = is_wanted ? campaign_note(c, &(struct campaign_record){.event = EVENT_CONFIRMED, .id = input->id, .is_find = is_find}) : 0;
         if (r == 0)
                 r = campaign_note(c, &(struct campaign_record){.event = EVENT_FINISH, .id = input->id});
+        if (r == 0) /* a checkpoint may follow an error, and must not miss an input that the journal has under way */
+                finish_input(c, input->id, is_wanted, is_find);
         pthread_mutex_unlock(&c->lock);
         return r;
 }
