@@ -262,6 +262,17 @@ test_that "commits that can be built later are searched again, and the result re
 	f="localize forks --reference v1 --target v4 cases/none.smt2" &&
 	toy_recipe forks "build-processes = 20" && run 0 solver add --recipe forks.recipe forks forks && run 0 $f && has out "one of 3: those between cannot be built" && run 0 $f && ! has err "localize:" &&
 	toy_recipe forks && run 0 solver add --replace --recipe forks.recipe forks && for time in first second; do run 0 $f && [ "$(field 2)" = "$(git -C forks rev-parse v3)" ] || exit 1; done && ! has err "localize:"'
+make_repository part && git -C part commit -q --allow-empty -m part && git -C part commit -q --allow-empty -m later
+part=$(git -C part rev-parse HEAD~1) later=$(git -C part rev-parse HEAD) && git -C part reset -q --hard HEAD~1
+make_script whole && mkdir whole/part
+whole() { # whole N SUBMODULE SECONDS
+	git -C whole update-index --add --cacheinfo "160000,$2,part" && script_commit whole "$1" "echo 'lasts $3' >&2; # $1"
+}
+whole 1 "$part" 0.02 && whole 2 "$later" 0.02 && whole 3 "$part" 0.6
+test_that "... so are those whose submodule was lost, and is there now" '
+	f="localize whole --reference v1 --target v3 cases/none.smt2" &&
+	toy_recipe whole "submodule = part=$top/part" && run 0 solver add --recipe whole.recipe whole whole && run 0 $f && has out "one of 2: those between cannot be built" &&
+	git -C part branch later "$later" && run 0 solver update whole && for time in first second; do run 0 $f && [ "$(field 2)" = "$(git -C whole rev-parse v3)" ] || exit 1; done && ! has err "localize:"'
 printf 'p cnf 1 1\n1 0\n' >cases/a.cnf && run 0 case add cases && run 0 set add both cases/plain.smt2 cases/a.cnf
 test_that "a case that the solver does not take is passed over, and one named alone shows in the status" '
 	run 0 $l both && [ "$(field 2)" = '"$plain"' ] && has err "1 case passed over: toy takes SMT-LIB" && run 1 $l cases/plain.smt2 cases/a.cnf && has err "a.cnf is no SMT-LIB file" && run 3 $l cases/a.cnf'

@@ -20,6 +20,7 @@ struct localization {
                 bool failed;       /* the commit cannot be built */
         } * answers; /* one per want, kept until all are there: the order of arrival must not matter. NULL: nothing is asked */
         bool stopped;
+        bool lost;              /* the sources of a commit are */
         enum verdict *expected; /* by case: the first sat or unsat; VERDICT_UNKNOWN: none yet */
         enum verdict (*first)[2]; /* by case: at the start and at the target, of the run without another seed; N_VERDICTS: none yet, or wrong */
         bool *disturbed;        /* by case: some runs were disturbed */
@@ -386,6 +387,7 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
         const uint32_t commit = (uint32_t)l->wants[i].commit;
 
         l->answers[i].failed = r == -ESTALE && commit != l->options.reference && commit != l->options.target; /* e.g. its submodule's commit is lost */
+        l->lost |= l->answers[i].failed;
         if (l->answers[i].failed)
                 return 0;
         if (r < 0)
@@ -533,8 +535,10 @@ struct localized *localization_result(const struct localization *l, size_t i)
         ret->is_unfinished = l->stopped && localize_is_cut_off(l->search, i);
         ret->is_disturbed = l->disturbed[i] && ret->state != LOCALIZE_FOUND;
         ret->culprits = allocate(n, sizeof(*ret->culprits));
-        for (; ret->n < n; ret->n++)
+        for (; ret->n < n; ret->n++) {
                 take_culprit(l, &culprits[ret->n], &ret->culprits[ret->n]);
+                ret->has_lost |= l->lost && culprits[ret->n].n > 1;
+        }
         return ret;
 }
 

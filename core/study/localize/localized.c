@@ -413,7 +413,7 @@ static int put_in(struct store_txn *t, const struct solver *s, const struct dige
 
 int localized_put(struct workspace *w, struct solver *s, const struct digest *key, const struct localized *l)
 {
-        const json_int_t failed = count_failed(w, s, l);
+        const json_int_t failed = count_failed(w, s, l) + l->has_lost; /* no build can be counted of lost sources */
         struct store_update u = {.store = workspace_store(w)};
 
         while (store_update_begins(&u))

@@ -43,6 +43,7 @@ struct localized {
         enum verdict verdict_before, verdict_after;
         char *answer_reference, *answer_target; /* of the first runs, if the reference's is lost at the target; else "". Not by_verdict */
         bool is_unfinished; /* stopped; continues when it is asked for again */
+        bool has_lost;      /* a set may be one only because sources were lost; not read from the store */
         bool is_disturbed;  /* nothing was found, possibly because its runs were disturbed */
         struct localized_culprit *culprits;
         size_t n;
@@ -86,7 +87,7 @@ int culprit_commit(const struct solver *s, const struct localized_culprit *c, ui
 /* -- in the store -------------------------------------------------------------------------------------------------- */
 
 /* A new reference. -ENOENT: not known, or unreadable; it is then computed again from stored facts. A result that could not tell commits apart because they
- * failed to build is unfinished from when such a build does not count any more. */
+ * failed to build is unfinished from when such a build does not count any more; if their sources were lost, from now on. */
 int localized_get(struct workspace *w, struct solver *s, const struct digest *key, struct localized **ret);
 /* A result that is not final never replaces a final one. Replacing one tells the mounts that showed it. */
 int localized_put(struct workspace *w, struct solver *s, const struct digest *key, const struct localized *l);
