@@ -162,7 +162,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         pthread_mutex_lock(&c->lock);
         c->ended_ns = now_ns(); /* localizing and reducing do not count as time of the search */
         pthread_mutex_unlock(&c->lock);
-        campaign_limit_localizer(c);
+        campaign_limit_localizer(c, r == 0 && c->error == 0 ? full->localize_seconds : 0); /* an error is reported now */
         for (enum beside who = 0; who < N_BESIDE; who++)
                 if (c->has_beside[who])
                         pthread_join(c->beside[who], NULL);

@@ -207,8 +207,8 @@ void campaign_end_turn(struct campaign *c, enum beside who); /* nothing if it ha
 /* -- campaign_localize.c -- */
 
 int campaign_start_localizer(struct campaign *c); /* nothing without the setting `localize` */
-/* Starts the time for localizing, at the end of the search for inputs. */
-void campaign_limit_localizer(struct campaign *c);
+/* Starts the time for localizing, at the end of the search for inputs; 0: what is left is for the next call. */
+void campaign_limit_localizer(struct campaign *c, double seconds);
 /* Localizes all findings that are not localized yet, once, within the time for it; reports the number left. */
 int campaign_localize_all(struct campaign *c);
 /* Reads the finds of earlier sessions, and their causes; before other threads start. */

@@ -74,9 +74,9 @@ int campaign_read_found(struct campaign *c)
         return r;
 }
 
-void campaign_limit_localizer(struct campaign *c)
+void campaign_limit_localizer(struct campaign *c, double seconds)
 {
-        c->localize_until = now_ns() + (uint64_t)(c->settings->localize_seconds * 1e9);
+        c->localize_until = now_ns() + (uint64_t)(seconds * 1e9);
 }
 
 static bool is_time_over(const struct campaign *c)
@@ -266,7 +266,7 @@ static void note_unsearchable(struct search *s, size_t at, size_t n)
 }
 
 /* Localizes all findings that are not localized yet, until the time is over; *ret_open: the number of those left. Their results so far are kept as
- * unfinished (localization.h), and the next call continues. -ECANCELED: likewise. */
+ * unfinished (localization.h), and the next call continues. After -ECANCELED no result is kept, but all runs are, so the next call goes on there. */
 static int localize(struct campaign *c, size_t *ret_open)
 {
         struct search s = {.campaign = c};
