@@ -262,6 +262,11 @@ test_that "commits that can be built later are searched again, and the result re
 	f="localize forks --reference v1 --target v4 cases/none.smt2" &&
 	toy_recipe forks "build-processes = 20" && run 0 solver add --recipe forks.recipe forks forks && run 0 $f && has out "one of 3: those between cannot be built" && run 0 $f && ! has err "localize:" &&
 	toy_recipe forks && run 0 solver add --replace --recipe forks.recipe forks && for time in first second; do run 0 $f && [ "$(field 2)" = "$(git -C forks rev-parse v3)" ] || exit 1; done && ! has err "localize:"'
+make_script again
+script_commit again 1 'echo unsat; exit' && script_commit again 2 '' && script_commit again 3 'echo unsat; exit'
+test_that "the answer of the reference is the expected one, also where the target brings an older program back" '
+	toy_recipe again && run 0 solver add --recipe again.recipe again again && run 0 localize again --reference v2 --target v3 cases/none.smt2 &&
+	[ "$(field 2)" = "$(git -C again rev-parse v3)" ] && [ "$(field 4)" = broken ]'
 make_repository part && git -C part commit -q --allow-empty -m part && git -C part commit -q --allow-empty -m later
 part=$(git -C part rev-parse HEAD~1) later=$(git -C part rev-parse HEAD) && git -C part reset -q --hard HEAD~1
 make_script whole && mkdir whole/part

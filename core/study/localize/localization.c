@@ -147,7 +147,7 @@ static bool is_program_of(const struct localization *l, uint32_t commit, uint32_
         return commit == of || (l->commits[of].build != 0 && l->commits[commit].build == l->commits[of].build);
 }
 
-/* The reference is fed first. An answer counts as solved if it equals the reference's. */
+/* The start's runs are fed first: the first answer is the expected one. An answer counts as solved if it equals that. */
 static void feed(struct localization *l, uint32_t commit, size_t test, unsigned seed, const struct fact *f)
 {
         struct cell cell = localization_cell(&l->options, commit, l->options.cases[test]);
@@ -397,16 +397,19 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
         return 0;
 }
 
-/* Feeds the answers to the search, in the order of the questions. */
+/* Feeds the answers to the search, in the order of the questions, but those at the start first. */
 static int take_answers(struct localization *l)
 {
         int r = 0;
 
-        for (size_t i = 0; i < l->n_wants && r >= 0; i++) {
+        for (size_t at = 0; at < 2 * l->n_wants && r >= 0; at++) {
+                const size_t i = at % l->n_wants;
                 const struct localize_want *w = &l->wants[i];
                 const struct answer *a = &l->answers[i];
                 bool was_unknown = true;
 
+                if (is_program_of(l, (uint32_t)w->commit, l->start) != (at < l->n_wants))
+                        continue;
                 for (size_t k = 0; k < i && was_unknown; k++)
                         was_unknown = l->wants[k].commit != w->commit;
                 if (a->failed)
