@@ -11,7 +11,7 @@
 #include "core/fuzz/strategy.h"
 
 enum campaign_event {
-        EVENT_NEXT = 1,  /* an input was taken: id; -1 in `score`: the strategy waited */
+        EVENT_NEXT = 1,  /* an input was taken: id; 0: the strategy waited */
         EVENT_RAN,       /* id, version, seconds, verdict, amount */
         EVENT_FINISH,    /* id */
         EVENT_CONFIRMED, /* id, is_find; precedes the candidate's EVENT_FINISH */

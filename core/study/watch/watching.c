@@ -6,7 +6,7 @@ void watching_free(struct watching *w)
 {
         if (!w)
                 return;
-        for (size_t i = 0; i < w->n_pools; i++) {
+        for (size_t i = 0; i < w->n_places; i++) {
                 for (size_t test = 0; w->places[i].facts && test < w->n_cases; test++)
                         fact_unref(w->places[i].facts[test]);
                 free(w->places[i].facts);
@@ -42,9 +42,9 @@ struct watching *watching_new(struct workspace *workspace, struct solver *s, con
         w->branch = copy_string(stretch->branch);
         w->result.base = COMMIT_NONE;
         w->n_known = stretch->n_known;
-        w->n_pools = stretch->n_known + stretch->n_fresh;
-        w->places = allocate(w->n_pools, sizeof(*w->places));
-        for (size_t i = 0; i < w->n_pools; i++)
+        w->n_places = stretch->n_known + stretch->n_fresh;
+        w->places = allocate(w->n_places, sizeof(*w->places));
+        for (size_t i = 0; i < w->n_places; i++)
                 w->places[i].commit = i < stretch->n_known ? stretch->known[i] : stretch->fresh[i - stretch->n_known];
         w->n_cases = n_cases;
         w->cases = allocate(n_cases, sizeof(*w->cases));
@@ -98,7 +98,7 @@ static int make_run(void *user, size_t i, struct query **ret)
  * newest one, whose sources may come at the next turn. */
 static bool pass_over(struct watching *w, size_t place, int r, const char *reason)
 {
-        if (r != -ESTALE || place == w->n_pools - 1)
+        if (r != -ESTALE || place == w->n_places - 1)
                 return false;
         if (place != NO_PLACE && w->places[place].state == PLACE_OPEN) {
                 w->places[place].state = PLACE_LOST;
@@ -136,7 +136,7 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
 /* The newest commit, then the commits measured before, then the others of the grid: all cases on a commit, one commit after the other. */
 static int measure(struct watching *w, struct batch *ret)
 {
-        size_t n_fresh = w->n_pools - w->n_known, n = 0;
+        size_t n_fresh = w->n_places - w->n_known, n = 0;
         cleanup_free size_t *grid = NULL;
 
         w->asked = !w->asked;
@@ -158,7 +158,7 @@ static void find_boundaries(struct watching *w)
 {
         size_t before = NO_PLACE;
 
-        for (size_t i = 0; i < w->n_pools; i++) {
+        for (size_t i = 0; i < w->n_places; i++) {
                 if (w->places[i].state == PLACE_OPEN || w->places[i].state == PLACE_LOST)
                         continue;
                 if (w->places[i].state == PLACE_UNBUILDABLE && i >= w->n_known &&
@@ -261,7 +261,7 @@ static int find_unbuildable(struct watching *w, struct batch *ret)
         w->asked = false;
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < w->n_pools; i++)
+        for (size_t i = 0; i < w->n_places; i++)
                 if (w->places[i].state == PLACE_BUILT && w->places[i].facts) /* narrow() builds others, without results to compare with */
                         w->result.base = w->places[i].commit;
         for (size_t i = 0; i < w->n_boundaries; i++) {

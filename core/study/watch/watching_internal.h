@@ -36,7 +36,7 @@ struct watching {
         struct case_info **cases; /* owns refs */
         size_t n_cases;
         struct place *places; /* known, then fresh */
-        size_t n_pools, n_known;
+        size_t n_places, n_known;
         size_t stage;
         bool asked;
 

@@ -88,7 +88,7 @@ static void add_suspect(struct watching *w, enum observation_kind kind, size_t b
 /* The first version of a watch has none to lose answers against: a program that does not begin is noted. */
 static void note_not_started(struct watching *w)
 {
-        for (size_t i = w->n_known; i < w->n_pools; i++)
+        for (size_t i = w->n_known; i < w->n_places; i++)
                 for (size_t test = 0, size = w->result.notes.size; test < w->n_cases && w->result.notes.size == size; test++) {
                         const struct fact *f = fact_at(w, i, test);
 
@@ -105,7 +105,7 @@ int watching_suspect(struct watching *w, struct batch *)
         for (size_t test = 0; test < w->n_cases; test++) {
                 size_t before = NO_PLACE;
 
-                for (size_t i = 0; i < w->n_pools; i++) {
+                for (size_t i = 0; i < w->n_places; i++) {
                         const struct fact *f = fact_at(w, i, test), *f_before = fact_at(w, before, test);
                         enum observation_kind kind = f ? watch_suspicion(w->solver->recipe, f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
 
@@ -378,7 +378,7 @@ static int dispute_case(struct watching *w, size_t test)
         for (size_t i = 0; i < w->n_suspects; i++)
                 if (w->suspects[i].test == test && w->suspects[i].kind == ALARM_CONTRADICTION)
                         return 0;
-        for (size_t i = 0; i < w->n_pools; i++)
+        for (size_t i = 0; i < w->n_places; i++)
                 if (fact_at(w, i, test))
                         newest = i;
         r = dispute_find(w->workspace, w->cases[test], fact_at(w, newest, test), &line);
