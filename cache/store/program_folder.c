@@ -168,15 +168,16 @@ static int add_entry(void *user, const char *folder, const char *name)
         return 0;
 }
 
-/* Deletes the least recently used files, down to the bound; files in use stay. */
+/* Deletes the least recently used files, down to the bound; a lazy folder's further, or the next file would list it again. Files in use stay. */
 static int evict(struct program_folder *f)
 {
+        const uint64_t most = f->is_lazy ? f->bound / 8 * 7 : f->bound;
         cleanup(entries_done) struct entries all = {0};
         int r = folder_each(f->dir, add_entry, &all);
 
         if (r == 0 && all.bytes > f->bound) {
                 sort_list(all.list, all.n, sizeof(*all.list), compare_used);
-                for (size_t i = 0; i < all.n && all.bytes > f->bound; i++)
+                for (size_t i = 0; i < all.n && all.bytes > most; i++)
                         if (take_away(all.list[i].path))
                                 all.bytes -= all.list[i].size;
         }
@@ -203,7 +204,7 @@ static int materialize(struct program_folder *f, const struct wanted *w, int *re
                 r = write_materialized(f, w->path, &content, ret_fd);
         if (r < 0)
                 return r;
-        if (!f->is_lazy || atomic_fetch_sub(&f->room, (int64_t)content.size) <= (int64_t)content.size)
+        if (!f->is_lazy || atomic_fetch_sub(&f->room, (int64_t)content.size) < (int64_t)content.size)
                 evicted = evict(f);
         if (evicted < 0) /* a folder beyond its bound does not keep a program from running */
                 log_warning("%s", error_message(evicted));

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "cache/base/lock.h"
+#include "cache/store/program_folder.h"
 #include "cache/store/programs.h"
 
 static struct programs *open_programs_with(bool read_only, uint64_t bound)
@@ -527,6 +528,42 @@ START_TEST(test_eviction)
 }
 END_TEST
 
+static int small_file(void *user, const struct digest *, struct blob *ret)
+{
+        *ret = (struct blob){.data = user, .size = strlen(user)};
+        return 0;
+}
+
+/* Writes a small file, and returns true if the folder was listed for it: a listing sweeps what a killed process left. */
+static bool is_listed_for(struct program_folder *f, unsigned n)
+{
+        char text[32];
+        struct digest id;
+        int fd;
+
+        assert_ok(write_file_atomic("s/programs/.x.lock", "", 0, 0600));
+        snprintf(text, sizeof(text), "%08u", n);
+        digest_of(text, 8, &id);
+        assert_ok(program_folder_get(f, &id, 8, small_file, text, &fd, NULL));
+        close(fd);
+        return access("s/programs/.x.lock", F_OK) < 0;
+}
+
+START_TEST(test_a_full_folder_of_small_files_is_seldom_listed)
+{
+        struct program_folder f = {0};
+        unsigned listed = 0;
+
+        assert_ok(program_folder_open(&f, "s", false, 800));
+        f.is_lazy = true;
+        for (unsigned i = 0; i < 500; i++) {
+                listed += is_listed_for(&f, i);
+                ck_assert_uint_le(count_in("s/programs", NULL), 100);
+        }
+        ck_assert_uint_le(listed, 50);
+}
+END_TEST
+
 START_TEST(test_read_only)
 {
         struct programs *p = open_programs();
@@ -667,5 +704,6 @@ END_TEST
 
 SUITE("programs", test_put_get_run, test_empty_and_tiny, test_neighbours_are_small, test_near_that_is_not_there,
       test_remove_keeps_what_builds_on_it, test_remove_many, test_damaged, test_verify, test_left_by_killed_processes,
-      test_a_lock_left_by_a_killed_process, test_a_file_somebody_wrote_to_is_made_anew, test_eviction, test_read_only,
+      test_a_lock_left_by_a_killed_process, test_a_file_somebody_wrote_to_is_made_anew, test_eviction,
+      test_a_full_folder_of_small_files_is_seldom_listed, test_read_only,
       test_many_at_once, test_processes_store_and_remove)
