@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "cache/base/fault.h"
 #include "core/git/regular_files.h"
 #include "core/history/history_internal.h"
 
@@ -84,17 +85,29 @@ bool history_is_partial(git_repository *git)
         return path_join(objects, git_repository_commondir(git), "objects") == 0 && objects_each(objects, find_promises) == 1;
 }
 
-/* The time of the packs' last change; zeros if there are none. */
-static struct timespec packs_changed(int objects)
+/* The times of the last changes of the folders of objects; zero for a folder that is not there. */
+static struct digest objects_changed(int objects)
 {
-        struct stat st;
+        struct timespec changed[257] = {0};
+        struct digest d;
 
-        return fstatat(objects, "pack", &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mtim : (struct timespec){0};
+        for (unsigned i = 0; i < ARRAY_SIZE(changed); i++) {
+                char folder[8] = "pack";
+                struct stat st;
+
+                if (i < 256)
+                        snprintf(folder, sizeof(folder), "%02x", i);
+                if (fstatat(objects, folder, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                        changed[i] = st.st_mtim;
+        }
+        digest_of(changed, sizeof(changed), &d);
+        return d;
 }
 
 static int copy_objects(int from, int to)
 {
-        struct timespec before = packs_changed(from), after;
+        const struct digest before = objects_changed(from);
+        struct digest after;
         int r = copy_folder(from, to, "pack", ".pack");
 
         if (r == 0) /* packs before their indexes: an index without its pack is an error, a pack without an index is ignored */
@@ -105,11 +118,11 @@ static int copy_objects(int from, int to)
                 char folder[3];
 
                 snprintf(folder, sizeof(folder), "%02x", i);
-                r = copy_folder(from, to, folder, NULL);
+                r = fault_at("history.copy") ?: copy_folder(from, to, folder, NULL);
         }
-        after = packs_changed(from);
-        if (r == 0 && (before.tv_sec != after.tv_sec || before.tv_nsec != after.tv_nsec))
-                r = -EAGAIN; /* repacked meanwhile: objects that moved may be missing */
+        after = objects_changed(from);
+        if (r == 0 && !digest_equal(&before, &after)) /* a new commit may be here without its tree, or objects that were packed are missing */
+                r = errorf(-EAGAIN, "they changed meanwhile");
         return r == 0 && syncfs(to) < 0 ? -errno : r;
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Git servers that accept a connection and say nothing.
+# Git servers that accept a connection and say nothing; a repository that gets a commit while it is copied.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/command.sh"
 
@@ -76,6 +76,17 @@ test_that "a helper that is killed is an error" '[ $? = 4 ] && has err "cannot f
 test_that "Ctrl-C ends an update" 'interrupt solver update && [ -z "$(helpers)" ]'
 git config --file store/config solver.toy.repository "$top/toy"
 test_that "the next update works" 'echo x >toy/x && toy_commit 4 "fourth" && run 0 solver update && [ "$(field 1,2,3)" = "toy	1	4" ]'
+
+# A commit in a folder that is copied late, with its tree in one that is copied early.
+cp -r toy ahead && sed '/^.variant/,$d' recipes/toy.recipe >recipes/copied.recipe
+for i in $(seq 100); do
+	echo "$i" >ahead/number && git -C ahead add number && tree=$(git -C ahead write-tree) && pair=$(git -C ahead commit-tree -p HEAD -m "$i" "$tree") || break
+	[[ $tree < 8 && ! $pair < 8 ]] && git -C ahead branch pair "$pair" && break
+done
+test_that "a commit that arrives while its repository is copied is whole" '
+	mkdir faults && echo "block after 128" >faults/history.copy && { SOLVERFS_FAULTS=$top/faults "$solverfs" solver add copied toy --recipe recipes/copied.recipe >out 2>err </dev/null & } &&
+	await "[ \"\$(stat -c %s faults/history.copy.met 2>/dev/null)\" = 129 ]" && git -C toy fetch -q ../ahead pair:pair && [ -e "toy/.git/objects/${pair:0:2}/${pair:2}" ] && rm faults/history.copy && wait $! &&
+	git -C store/repos/copied.git fsck --strict 2>err && [ "$(git -C store/repos/copied.git rev-parse pair)" = "$pair" ]'
 
 sed "/^\[solver\]/a submodule = lib=$silent
 /^\[variant/,\$d" recipes/toy.recipe >recipes/sub.recipe
