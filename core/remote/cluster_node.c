@@ -554,14 +554,16 @@ static void take_packets(struct node *n)
                 lose_damaged(n);
 }
 
+#define READ_MOST (1 << 20) /* bytes at once, as a pipe holds no more: a worker that writes without end does not keep the lock */
+
 void node_read(struct node *n)
 {
         char bytes[1 << 16];
 
-        while (n->out >= 0) {
+        for (size_t i = 0; i < READ_MOST / sizeof(bytes) && n->out >= 0; i++) {
                 ssize_t k = read(n->out, bytes, sizeof(bytes));
 
-                if (k > 0)
+                if (k > 0 && (n->state == NODE_LAUNCHED || n->state == NODE_PRESENT))
                         buffer_add(&n->input.bytes, bytes, (size_t)k);
                 if (k < 0 && errno == EINTR)
                         continue;
@@ -584,19 +586,20 @@ void node_read(struct node *n)
 void node_read_error(struct node *n)
 {
         char bytes[1024];
-        ssize_t k;
 
-        while (n->err >= 0 && (k = read(n->err, bytes, sizeof(bytes))) != 0) {
+        for (size_t i = 0; i < READ_MOST / sizeof(bytes) && n->err >= 0; i++) {
+                ssize_t k = read(n->err, bytes, sizeof(bytes));
                 size_t keep;
 
                 if (k < 0 && errno == EINTR)
                         continue;
                 if (k < 0)
                         return;
+                if (k == 0)
+                        closep(&n->err);
                 keep = MIN(n->n_said, STDERR_KEPT - (size_t)k);
                 memmove(n->said, n->said + n->n_said - keep, keep);
                 memcpy(n->said + keep, bytes, (size_t)k);
                 n->n_said = keep + (size_t)k;
         }
-        closep(&n->err);
 }

@@ -509,6 +509,37 @@ START_TEST(test_noise)
 }
 END_TEST
 
+static long memory_kb(void)
+{
+        struct rusage usage;
+
+        ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+        return usage.ru_maxrss;
+}
+
+/* A worker that writes as fast as it is read does not keep others from the cluster, nor is kept what it writes once it was told to end. */
+START_TEST(test_floods)
+{
+        static const char *const launches[] = {
+                "cat hello; for i in 1 2 3; do cat /dev/zero >&2 & done; cat >/dev/null; kill $(jobs -p); exit 0",
+                "cat hello; cat >/dev/null; exec head -c 400000000 /dev/zero",
+        };
+        long before = memory_kb();
+
+        write_probe("n3", 10000000);
+        for (size_t i = 0; i < ARRAY_SIZE(launches); i++) {
+                struct cluster *c = open_lab(launches[i]);
+                struct cluster_slot *s = take(c);
+
+                for (unsigned k = 0; k < 100; k++)
+                        ck_assert_uint_eq(view(c).present, 1);
+                cluster_give_back(s);
+                cluster_close(c);
+        }
+        ck_assert_int_lt(memory_kb() - before, 100000);
+}
+END_TEST
+
 static void assert_refused(const struct remote_hello *h, const char *machine, const char *why)
 {
         struct cluster *c;
@@ -800,7 +831,7 @@ END_TEST
 
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_a_worker_that_returns_no_run_is_given_up,
       test_a_head_that_ends_waits_for_no_cancelled_run, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
-      test_closed, test_launch_fails, test_no_descriptors, test_noise, test_refused, test_uneven,
+      test_closed, test_launch_fails, test_no_descriptors, test_noise, test_floods, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
       test_too_little_time_left_is_the_answer_of_the_run_that_asked)
