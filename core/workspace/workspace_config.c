@@ -48,8 +48,9 @@ static int take_config(struct workspace *w, const struct config_text *c)
         struct settings settings = {0}; /* checked only: they take effect at the next opening */
         struct solver_list *l;
         int r = w->solvers ? settings_parse(config_text_slice(c), w->config, &settings) : 0;
+        const bool is_good = r == 0;
 
-        if (r < 0)
+        if (!is_good)
                 workspace_note_mistake(w, "the settings stay as they were", r);
         settings_done(&settings);
         if (c->cut)
@@ -60,7 +61,7 @@ static int take_config(struct workspace *w, const struct config_text *c)
         w->recipes_changed += w->solvers && any_recipe_differs(w->solvers, l);
         solver_list_unref(w->solvers);
         w->solvers = l;
-        r = config_text_keep(w->store, c);
+        r = is_good ? config_text_keep(w->store, c) : 0;
         if (r < 0) {
                 workspace_note_mistake(w, "no copy of the config is kept", r);
                 w->unfinished = true;

@@ -1,0 +1,41 @@
+#include "tests/support/test.h"
+
+#include "core/workspace/workspace.h"
+
+static bool is_said(struct workspace *w, const char *text)
+{
+        cleanup_buffer struct buffer mistakes = {0};
+
+        workspace_look_again(w);
+        workspace_mistakes(w, &mistakes);
+        return mistakes.data && strstr(mistakes.data, text);
+}
+
+/* A mistake saved beside an open store, such as a mount's, does not displace the text that fsck can go back to. */
+START_TEST(test_a_text_with_a_mistake_is_no_copy_to_go_back_to)
+{
+        static const char *const mistakes[] = {"[solverfs]\n\tcores = many\n", "[solverfs]\n\truns = nosuch\n", "[solver \"x\"]\n\tcoers = 1\n"};
+        struct workspace *w;
+
+        assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(rename("store/config", "good"));
+        for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+                cleanup_blob struct blob text = {0};
+                cleanup_buffer struct buffer b = {0};
+
+                assert_ok(read_file("good", 4096, &text));
+                buffer_add(&b, text.data, text.size);
+                buffer_adds(&b, mistakes[i]);
+                assert_ok(write_file_atomic("store/config", b.data, b.size, 0600));
+                ck_assert(is_said(w, "stay as they were"));
+                ck_assert_int_eq(unlink("store/config"), 0);
+                ck_assert(is_said(w, "config is gone"));
+                ck_assert_int_eq(workspace_check_config(w, false), 1);
+                ck_assert_int_eq(system("cmp store/config good"), 0);
+        }
+        workspace_close(w);
+}
+END_TEST
+
+SUITE("workspace_config", test_a_text_with_a_mistake_is_no_copy_to_go_back_to)
