@@ -2,8 +2,8 @@
  *
  * libgit2 1.5 waits for a server for ever. So it fetches in a process of its own, in which a second thread checks that the first one makes progress.
  * The measure is the first thread's CPU time: it stands still only while that thread waits, whatever the transport is and whichever code reads the
- * socket. After SILENCE milliseconds all sockets are shut down; libgit2 then ends and cleans up as after any lost connection. If there is no socket
- * yet (a name server, a key agent) or the shutdown does not help, the process ends.
+ * socket. Waiting for a disk or a core does not count. After SILENCE milliseconds all sockets are shut down; libgit2 then ends and cleans up as after
+ * any lost connection. If there is no socket yet (a name server, a key agent) or the shutdown does not help, the process ends.
  *
  * Descriptor 0 gives the address and a zero byte (an address may hold a password, and everybody may read arguments); its end means: stop the fetch.
  * Descriptor 1 takes the reports, a line each:
@@ -80,6 +80,15 @@ static uint64_t worked_ns(void)
         return clock_ns(fetching.clock);
 }
 
+/* True if the first thread sleeps: it waits for no disk (D) and no core (R). */
+static bool is_asleep(void)
+{
+        cleanup_blob struct blob text = {0};
+        const char *name_end = read_file("/proc/self/stat", 4096, &text) == 0 ? memrchr(text.data, ')', text.size) : NULL;
+
+        return !name_end || strncmp(name_end, ") S", 3) == 0;
+}
+
 /* Waits for the next check, or until the caller asks to stop. */
 static void wait_for_look(void)
 {
@@ -104,7 +113,7 @@ static void *watch(void *)
                 worked = worked_ns();
                 if (!fetching.on_network)
                         continue;
-                idle = worked != did ? 0 : idle + MIN(looked - before, LONG_LOOK_NS);
+                idle = worked != did || !is_asleep() ? 0 : idle + MIN(looked - before, LONG_LOOK_NS);
                 if (idle >= fetching.silence_ns)
                         fetching.is_silent = true;
                 if (!fetching.is_silent && !fetching.is_to_stop)

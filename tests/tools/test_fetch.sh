@@ -98,6 +98,41 @@ sed "/^\[solver\]/a download = http://127.0.0.1:$(cat port)/part.tar $(printf %0
 /^\[variant/,\$d" recipes/toy.recipe >recipes/loads.recipe
 test_that "Ctrl-C ends a download, and curl with it" '
 	interrupt solver add loads toy --recipe recipes/loads.recipe && has err "interrupted" && ! pgrep -f "curl .*127.0.0.1:$(cat port)/part.tar" && [ -z "$(ls -A store/downloads)" ]'
+
+# A disk that takes 6 s for what was fetched: whoever waits for a child of vfork() waits as one who waits for a disk.
+cat >slow.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int fsync(int fd)
+{
+	static int n;
+
+	if (n++ == 0 && strcmp(program_invocation_short_name, "solverfs-fetch") == 0 && vfork() == 0) {
+		sleep(6);
+		_exit(0);
+	}
+	return syscall(SYS_fsync, fd);
+}
+END
+daemon=$(git --exec-path)/git-daemon
+if [ -x "$daemon" ]; then
+	cc -shared -fPIC -o slow.so slow.c
+	daemon_port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	"$daemon" --listen=127.0.0.1 --port="$daemon_port" --reuseaddr --export-all --base-path="$top" &
+	serving=$!
+	clean_up() { kill $server $serving; }
+	until git ls-remote "git://127.0.0.1:$daemon_port/toy" >/dev/null 2>&1; do sleep 0.05; done
+	git config --file store/config solverfs.fetch-timeout 1s
+	test_that "a slow disk is no silent server" '
+		LD_PRELOAD=./slow.so ASAN_OPTIONS=verify_asan_link_order=0 run 0 solver add slow "git://127.0.0.1:$daemon_port/toy" --recipe recipes/copied.recipe && git -C store/repos/slow.git fsck --strict'
+	git config --file store/config --unset solverfs.fetch-timeout
+else
+	skip "a slow disk is no silent server" "no git-daemon"
+fi
+
 # A container that forbids pidfd_open() (434 everywhere), by seccomp.
 cat >without_pidfd.py <<'END'
 import ctypes, os, struct, sys
