@@ -25,6 +25,8 @@ struct import {
         struct store_import *report;
         struct seen *seen;
         size_t n_seen;
+        struct scrambled_input *inputs; /* all of this store */
+        size_t n_inputs;
 };
 
 static void import_done(struct import *i)
@@ -32,6 +34,7 @@ static void import_done(struct import *i)
         for (size_t k = 0; k < i->n_seen; k++)
                 free(i->seen[k].machine);
         free(i->seen);
+        free(i->inputs);
 }
 
 /* -- cases --------------------------------------------------------------------------------------------------------- */
@@ -358,6 +361,8 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         }
         memcpy(sha256.bytes, row->key.data + DIGEST_SIZE, DIGEST_SIZE);
         r = cases_find_digest(workspace_cases(i->source->here), &sha256, &row->cell.info);
+        if (r == 0 && row->cell.info->derived)
+                r = scrambled_take_status(i->source->here, i->inputs, i->n_inputs, &row->cell.info);
         row->cell.has_seed = json_is_integer(seed);
         row->cell.seed = (uint64_t)json_integer_value(seed);
         own = &row->cell.solver->recipe->limits;
@@ -438,7 +443,7 @@ static int put_facts(void *user, struct store_txn *t)
                 report->facts++;
                 if (r == 0)
                         r = store_put(t, c->table, key, SLICE(row->value.data, row->value.size));
-                if (r == 0 && c->table == TABLE_FACTS && row->cell.info && !row->cell.info->removed)
+                if (r == 0 && c->table == TABLE_FACTS && row->cell.info)
                         r = fact_note(t, &(struct noted_fact){.cell = &row->cell, .commit = row->commit, .key = key, .fact = row->fact});
         }
         return r;
@@ -531,7 +536,8 @@ int import_results(struct store_source *source, struct store_import *ret)
 {
         cleanup(import_done) struct import i = {.source = source, .report = ret};
 
-        return take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
+        return scrambled_list(source->here, NULL, &i.inputs, &i.n_inputs)
+            ?: take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
             ?: take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts)
             ?: take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
 }

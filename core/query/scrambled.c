@@ -53,19 +53,17 @@ static void take_status(const struct case_info *of, struct case_info **info)
         *info = answered;
 }
 
-int scrambled_take_status(struct workspace *w, struct case_info **input)
+int scrambled_take_status(struct workspace *w, const struct scrambled_input *list, size_t n, struct case_info **input)
 {
-        cleanup_free struct scrambled_input *all = NULL;
         bool is_wanted = false;
-        size_t n;
-        int r = scrambled_list(w, NULL, &all, &n);
+        int r = 0;
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 cleanup(case_info_unrefp) struct case_info *of = NULL;
 
-                if (!digest_equal(&all[i].sha256, &(*input)->sha256))
+                if (!digest_equal(&list[i].sha256, &(*input)->sha256))
                         continue;
-                r = cases_find_digest(workspace_cases(w), &all[i].of, &of);
+                r = cases_find_digest(workspace_cases(w), &list[i].of, &of);
                 if (r == 0 && !of->removed) {
                         take_status(of, input);
                         is_wanted = true;

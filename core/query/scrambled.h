@@ -8,8 +8,6 @@
 
 /* The case `of` scrambled by a seed. -ENOENT: it was not made, or gc took it. */
 int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret);
-/* Gives a scrambled input the status of the case that it was made of. -ENOENT: no present case has it. */
-int scrambled_take_status(struct workspace *w, struct case_info **input);
 /* Makes the input, even if it is there. -ENOTSUP with a sentence: the case cannot be scrambled, or cannot be read. */
 int scrambled_make(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret);
 /* The digest of what scrambled_make() would make. */
@@ -23,6 +21,8 @@ struct scrambled_input {
 };
 /* The inputs made of a case, by seed; `of` NULL: of all cases. free(*ret). */
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n);
+/* Gives a scrambled input the status of the case that it was made of, by a list of all. -ENOENT: no present case has it. */
+int scrambled_take_status(struct workspace *w, const struct scrambled_input *list, size_t n, struct case_info **input);
 /* As runs_known(), with answers on the inputs scrambled by cell->scramble. */
 int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 

@@ -111,5 +111,10 @@ test_that "a wrong one is told with the status of the case, until the case is re
 	run 0 case add --status unsat told.cnf && answers told && wrong told && ! has err "contradicted itself" && run 0 case remove told.cnf && run 0 -q status && ! has err "told.cnf"'
 test_that "... also where the status became known later" '
 	run 0 case add later.cnf && answers later && run 0 -q status && ! has err later.cnf && run 0 case add --status unsat later.cnf && wrong later'
+test_that "... or that another store has, where the status is known or comes along" '
+	"$solverfs" init -q --store third && "$solverfs" init -q --store fourth && for s in third fourth; do "$solverfs" solver add -q --store $s --recipe dimacs.recipe dimacs toy || exit 1; done &&
+	clauses early "2 5 -6 4" && run 0 case add early.cnf && answers early && run 0 case add --status unsat --store third early.cnf && run 0 import "$SOLVERFS_STORE" --store third &&
+	run 0 import third --store fourth && for s in third fourth; do for name in early later; do
+		run 0 status --store $s && has err "WRONG ANSWER: .* says sat on case [0-9]+ .scrambled/[0-9]+/$name.cnf., whose status is unsat" || exit 1; done; done'
 run 0 unmount "$mnt"
 echo "1..$n"
