@@ -819,6 +819,31 @@ START_TEST(test_query_follows_its_script)
 }
 END_TEST
 
+START_TEST(test_damage_of_a_script_is_told_once)
+{
+        struct cases *c = open_cases();
+        cleanup(case_info_unrefp) struct case_info *whole = NULL;
+        char path[PATH_SIZE];
+        uint32_t id;
+        int fd;
+
+        assert_ok(add(c, "two.smt2", "(check-sat)(check-sat)", &id));
+        assert_ok(cases_get(c, id, &whole));
+        for (uint32_t q = 1; q <= 2; q++) {
+                cleanup(case_info_unrefp) struct case_info *query = NULL;
+
+                assert_ok(cases_query(c, whole, q, &query));
+        }
+        ck_assert_int_eq(cases_check(c, NULL, NULL), 0);
+        assert_ok(cases_open_bytes(c, whole, &fd, path));
+        close(fd);
+        ck_assert_int_eq(chmod(path, 0600), 0);
+        ck_assert_int_eq(truncate(path, 5), 0);
+        ck_assert_int_eq(cases_check(c, NULL, NULL), 1);
+        close_cases(c);
+}
+END_TEST
+
 /* Killed between the place and the index. */
 START_TEST(test_bytes_of_no_case_are_swept)
 {
@@ -883,5 +908,6 @@ END_TEST
 SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
-      test_scan, test_format, test_format_behind_long_comments, test_a_status_is_replaced, test_query_follows_its_script, test_unlisted_that_is_listed,
+      test_scan, test_format, test_format_behind_long_comments, test_a_status_is_replaced, test_query_follows_its_script,
+      test_damage_of_a_script_is_told_once, test_unlisted_that_is_listed,
       test_status_set_while_renamed)
