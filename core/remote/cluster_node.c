@@ -328,11 +328,12 @@ void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *ho
 
 static int make_slots(struct node *n)
 {
-        n->n_slots = MIN(n->hello.slots, NODE_SLOTS);
-        n->slots = allocate(n->n_slots, sizeof(*n->slots));
+        const unsigned most = MIN(n->hello.slots, NODE_SLOTS);
+
+        n->slots = allocate(most, sizeof(*n->slots));
         n->sent = allocate(SENT_KEPT, sizeof(*n->sent));
-        for (unsigned i = 0; i < n->n_slots; i++) {
-                struct cluster_slot *s = &n->slots[i];
+        for (; n->n_slots < most; n->n_slots++) {
+                struct cluster_slot *s = &n->slots[n->n_slots];
 
                 *s = (struct cluster_slot){.node = n, .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
                 s->remote = (struct run_remote){.machine = n->machine, .facts = n->facts, .run = cluster_run};
@@ -368,6 +369,7 @@ static void accept(struct node *n, const char *machine)
         const struct remote_hello *h = &n->hello;
         struct cluster *c = n->cluster;
         uint64_t now = now_ns();
+        int r;
 
         c->left[c->n_hellos++ % CLUSTER_FAILURES] = h->left_ns;
         if (!c->machine[0])
@@ -377,8 +379,9 @@ static void accept(struct node *n, const char *machine)
         n->machine = copy_string(machine);
         n->facts = json_loads(h->facts, 0, NULL);
         n->ends = h->left_ns > UINT64_MAX - now ? UINT64_MAX : now + h->left_ns;
-        if (!n->facts || make_slots(n) < 0) {
-                node_lose(n, "sent a hello that makes no sense");
+        r = n->facts ? make_slots(n) : -EBADMSG;
+        if (r < 0) {
+                node_lose(n, r == -EBADMSG ? "sent a hello that makes no sense" : "cannot be given runs: %s", strerror(-r));
                 return;
         }
         note_probe(c, h->host, h->probe_ns);

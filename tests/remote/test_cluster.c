@@ -498,6 +498,26 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
+/* The descriptors left are enough for a launch, and not for the slots that the worker then has. */
+START_TEST(test_no_descriptors_for_slots)
+{
+        json_t *facts = host_facts();
+        struct remote_hello h = {.protocol = REMOTE_PROTOCOL, .version = (char *)"0.1.0", .host = (char *)"n7", .slots = 64, .cores = 64,
+                                 .facts = (char *)"{}", .left_ns = UINT64_MAX, .libc = (char *)json_string_value(json_object_get(facts, "libc"))};
+        struct cluster *c = open_lab("cat hello; exec cat >/dev/null");
+        struct cluster_slot *s;
+
+        write_hello(&h);
+        ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
+        leave_descriptors(12);
+        assert_error(cluster_slots_take(c, 0, 1, &s), EIO);
+        ck_assert_msg(strstr(error_message(-EIO), "n7 cannot be given runs: Too many open files"), "%s", error_message(-EIO));
+        cluster_close(c);
+        ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
+        json_decref(facts);
+}
+END_TEST
+
 START_TEST(test_noise)
 {
         struct cluster *c = open_lab("echo Welcome to the lab; exec {worker}");
@@ -831,7 +851,7 @@ END_TEST
 
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_a_worker_that_returns_no_run_is_given_up,
       test_a_head_that_ends_waits_for_no_cancelled_run, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
-      test_closed, test_launch_fails, test_no_descriptors, test_noise, test_floods, test_refused, test_uneven,
+      test_closed, test_launch_fails, test_no_descriptors, test_no_descriptors_for_slots, test_noise, test_floods, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
       test_too_little_time_left_is_the_answer_of_the_run_that_asked)
