@@ -44,7 +44,8 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
  * which is remembered; NULL: the last one. */
 int history_update(struct history *h, const char *url, bool index_only, const struct progress *p, uint32_t *ret_new);
 /* For fsck: compares HEAD, branches and tags with the index, and the configuration with `url`, the address to fetch from (NULL: not known). Restores
- * lost or damaged ones unless `look_only`; `say` gets a line for each. Objects are not checked. */
+ * lost or damaged ones unless `look_only`, which leaves out those that an update deletes meanwhile; `say` gets a line for each. Objects are not
+ * checked. */
 typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
 /* Fetches a submodule's commits into the repository, where builds find them; they are not commits of the solver. `path` decides where they are kept. */

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "cache/base/lock.h"
 #include "core/history/history_internal.h"
 
 struct ref_check {
@@ -102,14 +103,22 @@ static void tell_lost(struct ref_check *c, const char *name, const char *what, i
              r < 0 ? error_message(r) : was);
 }
 
-static void check_ref(struct ref_check *c, const struct ref *listed)
+/* True if an update is under way, or has ended since the list was read: it deletes refs before it lists them. Only a look takes no lock against that. */
+static bool is_updated(const struct ref_check *c, const struct ref_list *l)
+{
+        cleanup_free char *lock = format_string("%s.lock", c->history->name);
+
+        return c->look_only && (lock_is_held(c->history->repos_dir, lock) || history_generation(c->history) != l->generation);
+}
+
+static void check_ref(struct ref_check *c, const struct ref_list *l, const struct ref *listed)
 {
         char name[PATH_SIZE], was[GIT_OID_HEXSZ + 4];
         struct commit commit = {0};
         git_oid oid;
         int r = full_name(listed, name);
 
-        if (r < 0 || git_reference_name_to_id(&oid, c->git, name) == 0)
+        if (r < 0 || git_reference_name_to_id(&oid, c->git, name) == 0 || is_updated(c, l))
                 return;
         r = history_commit(c->history, listed->commit, &commit);
         if (r == 0 && !c->look_only)
@@ -182,7 +191,7 @@ static void check_head(struct ref_check *c, const struct ref_list *l)
         cleanup_free char *was = NULL;
         int r;
 
-        if (l->head == COMMIT_NONE || !head_is_cut(c, l, target))
+        if (l->head == COMMIT_NONE || !head_is_cut(c, l, target) || is_updated(c, l))
                 return;
         r = put_back_head(c, l, target, name);
         was = format_string("%s%s", c->look_only ? "" : "as ", name);
@@ -194,7 +203,7 @@ int history_check(struct history *h, const char *url, bool look_only, history_sa
         struct ref_check c = {.history = h, .look_only = look_only, .say = say, .user = user};
         cleanup_refs struct ref_list *l = NULL;
         cleanup_close int lock = -1;
-        int r = look_only ? 0 : history_lock(h->repos_dir, h->name, NULL, &lock); /* an update changes refs before it lists them */
+        int r = look_only ? 0 : history_lock(h->repos_dir, h->name, NULL, &lock);
 
         if (r == 0)
                 r = history_refs(h, &l);
@@ -202,7 +211,7 @@ int history_check(struct history *h, const char *url, bool look_only, history_sa
                 return r;
         check_config(&c, url);
         for (size_t i = 0; c.git && i < l->n; i++)
-                check_ref(&c, &l->list[i]);
+                check_ref(&c, l, &l->list[i]);
         if (c.git)
                 check_head(&c, l);
         git_repository_free(c.git);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "cache/base/lock.h"
 #include "core/history/history.h"
 #include "tests/support/git_shell.h"
 #include "tests/support/git_tree.h"
@@ -1751,6 +1752,36 @@ START_TEST(test_threads)
 }
 END_TEST
 
+static void count_lost(void *user, bool, const char *line)
+{
+        *(unsigned *)user += strstr(line, "lost") != NULL;
+}
+
+static unsigned lost_refs(void)
+{
+        unsigned n = 0;
+
+        assert_ok(history_check(history, "r", true, count_lost, &n));
+        return n;
+}
+
+/* An update deletes refs before it lists them. */
+START_TEST(test_a_look_beside_an_update_takes_no_ref_for_lost)
+{
+        int lock;
+
+        make_repository();
+        begin("r");
+        ck_assert_uint_eq(lost_refs(), 0);
+        assert_ok(lock_try("repos", "x.lock", false, &lock));
+        shell("git -C repos/x.git update-ref -d refs/heads/feature/x");
+        ck_assert_uint_eq(lost_refs(), 0);
+        close(lock);
+        ck_assert_uint_eq(lost_refs(), 1);
+        close_history();
+}
+END_TEST
+
 /* -- loose objects ---------------------------------------------------------------------------------------------- */
 
 /* 1: it can be read, 0: it is refused. */
@@ -1856,7 +1887,8 @@ START_TEST(test_damaged_loose_objects)
 }
 END_TEST
 
-SUITE("history", test_damaged_loose_objects, test_index_and_lookups, test_descendants, test_order, test_order_of_a_merge, test_refs,
+SUITE("history", test_a_look_beside_an_update_takes_no_ref_for_lost, test_damaged_loose_objects,
+      test_index_and_lookups, test_descendants, test_order, test_order_of_a_merge, test_refs,
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
       test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_left_out,
       test_sources_that_cannot_be_kept, test_update, test_upstream_loses_its_commits, test_malformed_commit,
