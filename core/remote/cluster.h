@@ -7,7 +7,8 @@
  * Life of a worker. /bin/sh runs `launch` when runs wait and no slot is free; there are at most `workers` of them at a time. {worker} is the command
  * of the worker, quoted for a shell. The launch may wait in a queue for hours. The worker's hello describes its machine; from then on it has slots.
  * It is let go after `idle` without work. When it dies, its requests fail with -EREMOTEIO. If it was pinged and stays silent for `patience`, it
- * counts as dead. So it does if a run that has begun is not returned within its limit and twice `patience`.
+ * counts as dead. It also does if a run's result is overdue: its limit and twice `patience` have passed since the run's last progress, and twice
+ * `patience` since its last output.
  *
  * All workers have the CPU model, number of cores, kernel and C library of the first one. A worker that differs is let go, and cluster_look() names
  * it. CPU model and cores must also be those of `machine`, if the cluster had one before, as results are kept under them.

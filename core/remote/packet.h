@@ -16,7 +16,7 @@ enum packet_type {
         PACKET_RUN,       /* to the worker: struct remote_run */
         PACKET_BUILD,     /* to the worker: struct remote_build */
         PACKET_FETCH,     /* to the worker: send the bytes of a digest */
-        PACKET_BLOB,      /* to the worker: a part of some bytes, by their digest: struct remote_blob */
+        PACKET_BLOB,      /* to the worker: a part of some bytes, by their digest: struct remote_part */
         PACKET_CANCEL,    /* to the worker: end the request of this id; its answer still comes */
         PACKET_PING,      /* to the worker; the answer is a PACKET_PONG */
         PACKET_PONG,

@@ -15,8 +15,7 @@
  *             log               of mounts
  * Everything is 0700/0600 whatever the umask.
  *
- * [solverfs] keys: cores, sandbox (bwrap | none), programs (bytes the folder keeps, 2g), ccache (true), crawler (repeated: process names that may not
- * start work), grace (3s), queue, reduce (15m, per reduction), runs and builds (local, or a cluster's name). [cluster "NAME"]: worker_pool.h.
+ * [solverfs] keys: settings.c. [cluster "NAME"]: worker_pool.h.
  *
  * Threads: any. A solver list is a snapshot: hold a reference while using it.
  */
