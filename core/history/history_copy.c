@@ -112,8 +112,6 @@ static int copy_objects(int from, int to)
 
         if (r == 0) /* packs before their indexes: an index without its pack is an error, a pack without an index is ignored */
                 r = copy_folder(from, to, "pack", ".idx");
-        if (r == 0) /* fsck tells a partial clone by them */
-                r = copy_folder(from, to, "pack", ".promisor");
         for (unsigned i = 0; r == 0 && i < 256; i++) {
                 char folder[3];
 
@@ -139,7 +137,7 @@ int history_copy_objects(git_repository *from, git_repository *to)
         to_fd = open(to_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (from_fd < 0 || to_fd < 0)
                 return -errno;
-        if (faccessat(from_fd, "info/alternates", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        if (faccessat(from_fd, "info/alternates", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || history_is_partial(from))
                 return -EXDEV; /* not all objects are here */
         return copy_objects(from_fd, to_fd);
 }

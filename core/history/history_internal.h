@@ -115,13 +115,11 @@ int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n);
 
 /* Makes an empty repository that fetches from `url` in an empty folder, or a config in a repository without one. */
 int history_make_bare(const char *path, const char *url, git_repository **ret);
-/* Copies all objects as files. After a failure `to` is unusable. */
+/* Copies all objects as files, unless it has not all. After a failure `to` is unusable. */
 int history_copy_objects(git_repository *from, git_repository *to);
 
 /* True if some of its packs, or of those that it borrows from, come from a partial clone. */
 bool history_is_partial(git_repository *git);
-/* Warns of files and folders that commits of `git`, which came from a partial clone, lack. */
-int history_tell_lacking(git_repository *git, const char *url, const struct progress *p);
 
 /* Copies new objects, and sets branches, tags and HEAD as in the other repository. With `under` ("refs/submodules/<x>/") branches and tags go there,
  * and HEAD stays. Of a partial clone, takes what is there. */

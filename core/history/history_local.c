@@ -106,7 +106,7 @@ static int collect_wants(git_repository *from, struct wants *ret)
 struct objects {
         git_repository *from;
         git_odb *there, *here;
-        git_packbuilder *pack; /* NULL: looks only for what is lacking */
+        git_packbuilder *pack;
         git_revwalk *walk;
         bool walk_failed; /* libgit2 does not say at which commit */
         bool is_partial;  /* may lack files and folders */
@@ -208,17 +208,16 @@ static int begin_walk(struct objects *o, git_repository *to, const struct wants 
 static int take_object(void *user, const git_oid *oid, const char *path, git_tree **ret_tree)
 {
         struct objects *o = user;
-        int r = 0;
+        int r;
 
-        if (o->here && git_odb_exists_ext(o->here, oid, GIT_ODB_LOOKUP_NO_REFRESH))
+        if (git_odb_exists_ext(o->here, oid, GIT_ODB_LOOKUP_NO_REFRESH))
                 return 0;
         if (o->is_partial && !git_odb_exists_ext(o->there, oid, GIT_ODB_LOOKUP_NO_REFRESH)) {
                 if (o->n_lacking++ == 0)
                         o->first = *o->commit;
                 return 0;
         }
-        if (o->pack)
-                r = git_packbuilder_insert(o->pack, oid, path);
+        r = git_packbuilder_insert(o->pack, oid, path);
         return r == 0 && ret_tree ? git_tree_lookup(ret_tree, o->from, oid) : r;
 }
 
@@ -228,7 +227,7 @@ static int take_commit(struct objects *o, const git_oid *oid)
         int r = git_commit_lookup(&commit, o->from, oid);
 
         o->commit = oid;
-        if (r == 0 && o->pack)
+        if (r == 0)
                 r = git_packbuilder_insert(o->pack, oid, NULL);
         return r < 0 ? r : tree_walk(&o->trees, git_commit_tree_id(commit));
 }
@@ -252,18 +251,6 @@ static void tell_lacking(const struct objects *o, const char *from)
         if (o->n_lacking > 0)
                 log_warning("%s is a partial clone, and lacks files of its commits (%" PRIu64 "), first of %s: what needs them cannot be built", from,
                             o->n_lacking, oid_text(&o->first));
-}
-
-int history_tell_lacking(git_repository *git, const char *url, const struct progress *p)
-{
-        cleanup_objects struct objects o = {.from = git, .is_partial = true};
-        int r = git_repository_odb(&o.there, git)
-            ?: git_revwalk_new(&o.walk, git)
-            ?: git_revwalk_push_glob(o.walk, "refs/*")
-            ?: take_commits(&o, p);
-
-        tell_lacking(&o, url);
-        return r == GIT_EUSER ? errorf(-ECANCELED, "interrupted") : 0; /* damage is told by who reads it */
 }
 
 /* fsck tells by it what came from a partial clone. */

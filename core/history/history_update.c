@@ -92,8 +92,6 @@ static int clone_into(const char *path, git_repository *local, struct remote_fet
         q->git = git;
         if (r == 0)
                 r = local ? history_fetch_local(local, git, NULL, q->progress) : history_fetch_remote(q);
-        if (r == 0 && local && copied == 0 && history_is_partial(local))
-                r = history_tell_lacking(git, q->url, q->progress);
         if (r == 0 && !has_commits(git))
                 return errorf(-ENODATA, "%s has no commits yet", q->url);
         return r;
