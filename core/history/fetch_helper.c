@@ -191,25 +191,9 @@ static int copy_head(git_repository *git, git_remote *remote)
         return r;
 }
 
-struct pruning {
-        git_repository *git;
-        const char *prefix;
-};
-
-/* A submodule's old commits stay, as ours may name them: a deleted ref (its new commit is zero) leaves one that is named after its commit. */
-static int keep_deleted(const char *, const git_oid *was, const git_oid *is, void *user)
-{
-        const struct pruning *p = user;
-        cleanup_free char *name = format_string("%skept/%s", p->prefix, oid_text(was));
-        cleanup_git_reference git_reference *kept = NULL;
-
-        return *p->prefix && oid_is_zero(is) ? git_reference_create(&kept, p->git, name, was, 1, NULL) : 0;
-}
-
 /* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. If the other side has none, ours stay. */
 static int set_refs(git_repository *git, git_remote *remote, const git_remote_callbacks *callbacks, const char *prefix)
 {
-        git_remote_callbacks pruning = GIT_REMOTE_CALLBACKS_INIT;
         const git_remote_head **heads;
         size_t n = 0;
         int r = git_remote_ls(&heads, &n, remote);
@@ -220,9 +204,7 @@ static int set_refs(git_repository *git, git_remote *remote, const git_remote_ca
         }
         if (r < 0)
                 return r;
-        pruning.update_tips = keep_deleted;
-        pruning.payload = &(struct pruning){git, prefix};
-        r = git_remote_prune(remote, &pruning)
+        r = git_remote_prune(remote, callbacks)
             ?: git_remote_update_tips(remote, callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL);
         return r == 0 && !*prefix ? copy_head(git, remote) : r;
 }

@@ -61,7 +61,7 @@ int history_make_bare(const char *path, const char *url, git_repository **ret)
             ?: git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES)
             ?: git_remote_add_fetch(*ret, "origin", FETCH_TAGS)
             ?: git_repository_config(&config, *ret);
-        if (r == 0) /* so that a person's `git gc` here prunes nothing */
+        if (r == 0) /* so that a person's `git gc` here prunes nothing, such as a submodule's commits that are on no branch any more */
                 r = git_config_set_string(config, "gc.pruneExpire", "never");
         return r < 0 ? errorf(git_errno(r), "cannot make the repository %s: %s", path, git_error_text()) : 0;
 }

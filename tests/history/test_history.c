@@ -951,7 +951,7 @@ START_TEST(test_submodule_branch_becomes_a_folder)
         shell("cd r; git checkout -q main; git branch -D release; git branch release/1.0; git tag -d once");
         assert_ok(history_fetch_submodule(history, "sub", url, NULL));
         shell("cd repos/x.git; git for-each-ref refs/submodules > ../../refs; ! grep -qE 'heads/release$|once' ../../refs; grep -q heads/release/1.0 ../../refs; "
-              "grep -q \"kept/$(cat ../../was)\" ../../refs");
+              "git gc -q");
         assert_ok(history_fetch_submodule(history, "sub", url, NULL));
         ask("cat was", was);
         ck_assert(history_holds(history, was));
