@@ -303,6 +303,8 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
         int r = slot_folder(own_folder, s.folder, NULL);
 
         while (r == 0) {
+                if (__atomic_load_n(&n_leased, __ATOMIC_RELAXED) > 0)
+                        closep(&mark); /* another thread has got one: we would yield to our own mark */
                 r = others_go_first(s.folder) ? -EAGAIN : try_all(&s);
                 if (r != -EAGAIN)
                         break;

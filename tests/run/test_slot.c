@@ -351,6 +351,46 @@ START_TEST(test_a_lease_leaves_room_for_others)
 }
 END_TEST
 
+static unsigned n_got;
+
+static void *lease_one(void *user)
+{
+        struct slot s;
+
+        assert_ok(slot_lease(NULL, "test", UINT64_MAX, *(int *)user, &s));
+        __atomic_add_fetch(&n_got, 1, __ATOMIC_SEQ_CST);
+        return NULL;
+}
+
+/* A process in which one thread has a core and another waits has no right to the mark: it would yield to itself. */
+START_TEST(test_two_leases_begin_without_a_core)
+{
+        int cpus[64], all[64], fds[2];
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+        pthread_t threads[2];
+
+        if (n < 2)
+                return;
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        for (size_t i = 0; i < n; i++)
+                assert_ok(slot_try(folder_of(NULL), cpus[i], SLOT_RUN, &all[i]));
+        for (size_t i = 0; i < 2; i++)
+                ck_assert_int_eq(pthread_create(&threads[i], NULL, lease_one, &fds[0]), 0);
+        while (!slot_is_marked(folder_of(NULL), SLOT_BATCH_HAS_NONE))
+                usleep(1000);
+        usleep(50000); /* the other's mark, too */
+        for (unsigned i = 0; i < 2; i++) {
+                close(all[i]);
+                for (unsigned k = 0; k < 10000 && __atomic_load_n(&n_got, __ATOMIC_SEQ_CST) <= i; k++)
+                        usleep(1000);
+                ck_assert_uint_eq(n_got, i + 1);
+        }
+        for (size_t i = 0; i < 2; i++)
+                pthread_join(threads[i], NULL);
+        ck_assert(!slot_is_marked(folder_of(NULL), SLOT_BATCH_HAS_NONE));
+}
+END_TEST
+
 static int in_use[64];
 static bool twice;
 
@@ -388,4 +428,4 @@ END_TEST
 
 SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_turn_of_a_guest,
       test_a_guest_leaves_the_note_of_its_host, test_a_run_awaits_the_trees_of_builds, test_who_has_it, test_lease, test_a_lease_gives_up,
-      test_a_lease_leaves_room_for_others, test_many_leases)
+      test_a_lease_leaves_room_for_others, test_two_leases_begin_without_a_core, test_many_leases)
