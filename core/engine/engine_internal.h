@@ -154,6 +154,7 @@ struct engine {
         unsigned running[N_RESOURCES], n_workers;
         int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that our runs have, and of those that our builds have; -1 */
         unsigned n_owned;
+        uint64_t last_left; /* now_ns(); when a run gave its slot back last */
         int marks[N_SLOT_MARKS]; /* marks that we have set; -1 */
         struct refusal {
                 uint64_t since, looked; /* since when others have left no core for any run; 0: they have not */

@@ -16,7 +16,7 @@
 #include "cache/base/lock.h"
 
 #define LEFT_NS         (250 * NSEC_PER_MSEC)
-#define SLOT_LOOK_NS    (10 * NSEC_PER_MSEC) /* for a slot that another process holds */
+#define SLOT_LOOK_NS    (SLOT_LOOK_MS * NSEC_PER_MSEC) /* for a slot that another process holds */
 #define CLAIM_LOOK_NS   (10 * NSEC_PER_MSEC) /* for a claim that another process holds, at first */
 #define CLAIM_LOOK_MOST (250 * NSEC_PER_MSEC)
 #define PUBLISH_NS      (300 * NSEC_PER_MSEC)
@@ -47,8 +47,20 @@ static int *job_lock(const struct job *j, unsigned slot)
 
 static void slot_give_back(struct job *j, unsigned slot)
 {
+        struct engine *e = j->engine;
+
         closep(job_lock(j, slot));
-        j->engine->n_owned -= j->resource != RESOURCE_BUILD;
+        if (j->resource == RESOURCE_BUILD)
+                return;
+        e->n_owned--;
+        if (j->stage == STAGE_RUNNING) /* else another process has its claim, and the slot was not used */
+                e->last_left = now_ns();
+}
+
+/* In the view of others who wait for one. */
+static bool has_core(const struct engine *e)
+{
+        return e->n_owned > 0 || now_ns() - e->last_left < SLOT_PASS_NS;
 }
 
 static void slots_release(struct job *j)
@@ -627,8 +639,8 @@ static void look_marks(struct engine *e)
         const bool persons = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n > 0, batches = e->queues[RESOURCE_CORE][PRIORITY_BATCH].n > 0;
         const bool wanted[N_SLOT_MARKS] = {
                 [SLOT_PERSON_WAITS] = persons,
-                [SLOT_PERSON_HAS_NONE] = persons && e->n_owned == 0,
-                [SLOT_BATCH_HAS_NONE] = batches && e->n_owned == 0,
+                [SLOT_PERSON_HAS_NONE] = persons && !has_core(e),
+                [SLOT_BATCH_HAS_NONE] = batches && !has_core(e),
         };
 
         for (unsigned i = 0; i < N_SLOT_MARKS; i++)
@@ -653,7 +665,7 @@ static bool is_others_turn(const struct job *j)
         if (j->resource == RESOURCE_BUILD)
                 return false;
         return (!is_person && is_marked(e, SLOT_PERSON_WAITS)) ||
-               (e->n_owned > 0 && is_marked(e, is_person ? SLOT_PERSON_HAS_NONE : SLOT_BATCH_HAS_NONE));
+               (has_core(e) && is_marked(e, is_person ? SLOT_PERSON_HAS_NONE : SLOT_BATCH_HAS_NONE));
 }
 
 static bool has_free(const struct engine *e, enum resource r)
@@ -686,7 +698,7 @@ static void look_refused(struct engine *e, bool is_refused, uint64_t now)
         cleanup_buffer struct buffer who = {0};
         struct job *j;
 
-        if (!is_refused || e->n_owned > 0) { /* with a core, the rest only wait for their turn */
+        if (!is_refused || has_core(e)) { /* with a core, the rest only wait for their turn */
                 *f = (struct refusal){0};
                 return;
         }

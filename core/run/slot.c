@@ -7,10 +7,10 @@
 #include "core/run/host.h"
 
 #define MACHINE_FOLDER "/run/lock/solverfs"
-#define LOOK_MS        10
 #define AWAIT_MS       1  /* for something about to happen */
 
-static unsigned n_leased; /* atomic; leased by this process */
+static unsigned n_leased;  /* atomic; leased by this process */
+static uint64_t last_left; /* atomic; when it gave a lease back last */
 
 /* -- the folder -- */
 
@@ -281,11 +281,15 @@ static int try_all(struct slot *s)
         return r;
 }
 
-/* True if a batch must wait: for persons, or because this process already has cores and another process has none. */
-static bool others_go_first(const char *folder)
+static bool has_leased(void)
 {
-        return slot_is_marked(folder, SLOT_PERSON_WAITS) ||
-               (__atomic_load_n(&n_leased, __ATOMIC_RELAXED) > 0 && slot_is_marked(folder, SLOT_BATCH_HAS_NONE));
+        return __atomic_load_n(&n_leased, __ATOMIC_RELAXED) > 0 || now_ns() - __atomic_load_n(&last_left, __ATOMIC_RELAXED) < SLOT_PASS_NS;
+}
+
+/* True if a batch must wait: for persons, or because this process already has cores and another process has none. */
+static bool others_go_first(const char *folder, bool is_with_core)
+{
+        return slot_is_marked(folder, SLOT_PERSON_WAITS) || (is_with_core && slot_is_marked(folder, SLOT_BATCH_HAS_NONE));
 }
 
 static void look_at_own(void *has_core, const struct slot_view *v)
@@ -303,14 +307,18 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
         int r = slot_folder(own_folder, s.folder, NULL);
 
         while (r == 0) {
-                if (__atomic_load_n(&n_leased, __ATOMIC_RELAXED) > 0)
+                const bool is_with_core = has_leased();
+
+                if (is_with_core)
                         closep(&mark); /* another thread has got one: we would yield to our own mark */
-                r = others_go_first(s.folder) ? -EAGAIN : try_all(&s);
+                r = others_go_first(s.folder, is_with_core) ? -EAGAIN : try_all(&s);
                 if (r != -EAGAIN)
                         break;
-                if (mark < 0 && __atomic_load_n(&n_leased, __ATOMIC_RELAXED) == 0)
+                if (is_with_core)
+                        since = now_ns();
+                else if (mark < 0)
                         slot_mark(s.folder, SLOT_BATCH_HAS_NONE, &mark);
-                if (now_ns() - since >= wait_ns) {
+                if (!is_with_core && now_ns() - since >= wait_ns) {
                         slot_each(s.folder, look_at_own, &has_core);
                         if (!has_core) {
                                 slot_waits_line(s.folder, &who);
@@ -320,7 +328,7 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
                         has_core = false;
                         since = now_ns();
                 }
-                r = pause_unless_cancelled(cancel_fd, LOOK_MS);
+                r = pause_unless_cancelled(cancel_fd, SLOT_LOOK_MS);
         }
         if (r == 0)
                 r = slot_await(s.lock, cancel_fd);
@@ -338,8 +346,10 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
 
 void slot_release(struct slot *s)
 {
-        if (s->lock >= 0)
+        if (s->lock >= 0) {
+                __atomic_store_n(&last_left, now_ns(), __ATOMIC_RELAXED);
                 __atomic_sub_fetch(&n_leased, 1, __ATOMIC_RELAXED);
+        }
         closep(&s->lock);
 }
 

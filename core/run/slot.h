@@ -14,7 +14,8 @@
  * them. So there are at most as many builds as cores, and one more for each process that solverfs runs in.
  *
  * A mark is a file that everybody who sets the mark holds a shared lock on. A batch leaves cores alone while a person of any store waits for one. A
- * process with cores takes no more while another process of the same rank waits for its first.
+ * process with cores takes no more while another process of the same rank waits for its first. Its last core is passed on, too: a process still
+ * counts as one with cores until those who wait have looked.
  *
  * Threads: any. */
 #pragma once
@@ -37,6 +38,9 @@ enum slot_use {
 int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock);
 /* For a run, after SLOT_RUN and SLOT_PERSON: waits until the build there has left the core. -ECANCELED if `cancel_fd` (-1: none) is readable. */
 int slot_await(int lock, int cancel_fd);
+
+#define SLOT_LOOK_MS 10 /* between two looks of somebody who waits for a core */
+#define SLOT_PASS_NS (2 * SLOT_LOOK_MS * NSEC_PER_MSEC) /* a process counts as one with cores for so long after it gave its last one back */
 
 enum slot_mark {
         SLOT_PERSON_WAITS, /* for a core to run on */

@@ -670,6 +670,41 @@ START_TEST(test_those_who_have_none_come_first)
 }
 END_TEST
 
+/* A process that waits looks every 10 ms, and gets the core that this one gives back between two jobs. */
+START_TEST(test_a_last_core_is_passed_on)
+{
+        struct answers a = ANSWERS;
+        const char *folder;
+        int locks[64], cpus[64], mark, got = -1;
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+        struct ticket *t[20];
+
+        start(&(struct engine_options){.grace_ns = 1});
+        folder = getenv("SOLVERFS_SLOTS");
+        for (size_t i = 1; i < n; i++)
+                assert_ok(slot_try(folder, cpus[i], SLOT_RUN, &locks[i]));
+        control->hold = true;
+        for (unsigned i = 0; i < ARRAY_SIZE(t); i++)
+                t[i] = ask(i, PRIORITY_BATCH, &a);
+        wait_for(&control->computed, 1);
+        assert_ok(slot_mark(folder, SLOT_BATCH_HAS_NONE, &mark));
+        for (unsigned i = 0; i < ARRAY_SIZE(t) - 1 && got < 0; i++) { /* the machine may be busy */
+                ck_assert(engine_leave(e, &t[i]));
+                wait_for(&control->cancelled, i + 1);
+                usleep(5000);
+                for (unsigned k = 0; k < 50 && slot_try(folder, cpus[0], SLOT_RUN, &got) == -EAGAIN; k++)
+                        usleep(200);
+                if (got < 0)
+                        wait_for(&control->computed, i + 2);
+        }
+        ck_assert_int_ge(got, 0);
+        close(mark);
+        close(got);
+        control->hold = false;
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_giving_up)
 {
         struct answers a = ANSWERS;
@@ -1097,7 +1132,8 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
       test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
-      test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first, test_giving_up,
+      test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first,
+      test_a_last_core_is_passed_on, test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,

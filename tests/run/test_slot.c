@@ -351,6 +351,27 @@ START_TEST(test_a_lease_leaves_room_for_others)
 }
 END_TEST
 
+/* Nor does a process that gives its last core back for somebody take it again before that one has looked. */
+START_TEST(test_a_last_core_is_passed_on)
+{
+        int mark, fds[2];
+        struct slot s;
+
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        close(fds[1]);
+        assert_ok(slot_lease(NULL, "test", UINT64_MAX, -1, &s));
+        assert_ok(slot_mark(folder_of(NULL), SLOT_BATCH_HAS_NONE, &mark));
+        slot_release(&s);
+        assert_error(slot_lease(NULL, "test", 0, fds[0], &s), ECANCELED); /* nor does it give up */
+        assert_ok(slot_lease(NULL, "test", 0, -1, &s)); /* nobody came for it */
+        close(mark);
+        slot_release(&s);
+        assert_ok(slot_lease(NULL, "test", 0, fds[0], &s)); /* nobody waits */
+        slot_release(&s);
+        close(fds[0]);
+}
+END_TEST
+
 static unsigned n_got;
 
 static void *lease_one(void *user)
@@ -428,4 +449,4 @@ END_TEST
 
 SUITE("slot", test_where, test_one_at_a_time, test_between_users, test_runs_and_builds, test_a_turn_of_a_guest,
       test_a_guest_leaves_the_note_of_its_host, test_a_run_awaits_the_trees_of_builds, test_who_has_it, test_lease, test_a_lease_gives_up,
-      test_a_lease_leaves_room_for_others, test_two_leases_begin_without_a_core, test_many_leases)
+      test_a_lease_leaves_room_for_others, test_a_last_core_is_passed_on, test_two_leases_begin_without_a_core, test_many_leases)
