@@ -16,7 +16,8 @@
  *
  * Why every wait ends.
  *   - Slots, claims, threads and places in a pool are held only inside compute() and step(), which have no way to ask and wait. A job that
- *     gives way (job_give_way()) waits for its slot while it holds its claim; the holder of that slot ends without the claim.
+ *     gives way (job_give_way()) keeps its claim while it waits for a slot, as the first of its rank. That wait ends, too: nobody who has a slot
+ *     waits for a claim.
  *   - A job that waits (for its needs, or for the batch of its step()) is a struct and nothing else: no thread, no slot, no claim, no
  *     descriptor. There may be as many as memory holds; a job's own queries are never refused because the queue is full.
  *   - The graph "job waits for job" has no cycle: when an edge is added, under the engine's lock, the engine checks whether the job
@@ -232,7 +233,7 @@ int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus);
 void job_drop_slot(struct job *j, unsigned slot);
 bool job_is_pressed(struct job *j);
 /* Called by a batch between two pieces of work: its slots go to a person who waits for a core. 1: it has another slot now (job_cpus(), job_slot());
- * 0: nobody waited; -ECANCELED. By one thread. */
+ * 0: nobody waited; -ECANCELED. It waits as the first of its rank. By one thread. */
 int job_give_way(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */
 bool job_again(struct job *j);

@@ -154,6 +154,7 @@ struct engine {
         unsigned running[N_RESOURCES], n_workers;
         int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that our runs have, and of those that our builds have; -1 */
         unsigned n_owned;
+        unsigned n_back[2]; /* jobs that gave way and wait for a slot again, by priority */
         uint64_t last_left; /* now_ns(); when a run gave its slot back last */
         int marks[N_SLOT_MARKS]; /* marks that we have set; -1 */
         struct refusal {

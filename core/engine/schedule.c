@@ -131,14 +131,38 @@ size_t job_loans(struct job *j, struct core_loan *ret)
         return n;
 }
 
+/* The number of our jobs of this rank that wait for a core. */
+static size_t count_waiting(const struct engine *e, enum priority p)
+{
+        return e->queues[RESOURCE_CORE][p].n + e->n_back[p];
+}
+
 static bool person_waits(const struct engine *e)
 {
-        return e->queues[RESOURCE_CORE][PRIORITY_PERSON].n > 0 || slot_is_marked(e->slots_dir, SLOT_PERSON_WAITS);
+        return count_waiting(e, PRIORITY_PERSON) > 0 || slot_is_marked(e->slots_dir, SLOT_PERSON_WAITS);
 }
 
 static bool somebody_waits(const struct engine *e)
 {
-        return e->queues[RESOURCE_CORE][PRIORITY_BATCH].n > 0 || person_waits(e) || slot_is_marked(e->slots_dir, SLOT_BATCH_HAS_NONE);
+        return count_waiting(e, PRIORITY_BATCH) > 0 || person_waits(e) || slot_is_marked(e->slots_dir, SLOT_BATCH_HAS_NONE);
+}
+
+/* True if another process has set the mark. */
+static bool is_marked(const struct engine *e, enum slot_mark m)
+{
+        return e->marks[m] < 0 && slot_is_marked(e->slots_dir, m);
+}
+
+/* True if others, of this rank or a higher one, get the next slot. */
+static bool is_others_turn(const struct job *j)
+{
+        const struct engine *e = j->engine;
+        const bool is_person = j->priority == PRIORITY_PERSON;
+
+        if (j->resource == RESOURCE_BUILD)
+                return false;
+        return (!is_person && is_marked(e, SLOT_PERSON_WAITS)) ||
+               (has_core(e) && is_marked(e, is_person ? SLOT_PERSON_HAS_NONE : SLOT_BATCH_HAS_NONE));
 }
 
 /* True if a build waits for its turn on one of the job's slots. */
@@ -198,10 +222,15 @@ int job_give_way(struct job *j)
                 engine_wake(e);
         }
         while (!j->slots && r >= 0) {
+                const enum priority p = j->priority; /* it rises when a person joins */
+
+                e->n_back[p]++;
                 pthread_mutex_unlock(&e->lock);
-                r = pause_unless_cancelled(j->cancel_fd, SLOT_LOOK_NS / NSEC_PER_MSEC) ?: 1;
+                r = pause_unless_cancelled(j->cancel_fd, SLOT_LOOK_MS) ?: 1;
                 pthread_mutex_lock(&e->lock);
-                if (r == 1 && (j->priority == PRIORITY_PERSON || !person_waits(e)))
+                e->n_back[p]--;
+                engine_wake(e); /* for the marks, and for those who wait behind this job */
+                if (r == 1 && !is_others_turn(j) && (p == PRIORITY_PERSON || count_waiting(e, PRIORITY_PERSON) == 0))
                         r = slots_take(j);
                 r = r == 0 || r == -EAGAIN ? 1 : r;
         }
@@ -636,7 +665,7 @@ static struct job *first_of(struct engine *e, enum resource r)
 
 static void look_marks(struct engine *e)
 {
-        const bool persons = e->queues[RESOURCE_CORE][PRIORITY_PERSON].n > 0, batches = e->queues[RESOURCE_CORE][PRIORITY_BATCH].n > 0;
+        const bool persons = count_waiting(e, PRIORITY_PERSON) > 0, batches = count_waiting(e, PRIORITY_BATCH) > 0;
         const bool wanted[N_SLOT_MARKS] = {
                 [SLOT_PERSON_WAITS] = persons,
                 [SLOT_PERSON_HAS_NONE] = persons && !has_core(e),
@@ -648,24 +677,6 @@ static void look_marks(struct engine *e)
                         closep(&e->marks[i]);
                 else if (e->marks[i] < 0 && slot_mark(e->slots_dir, i, &e->marks[i]) < 0)
                         e->marks[i] = -1;
-}
-
-/* True if another process has set the mark. */
-static bool is_marked(const struct engine *e, enum slot_mark m)
-{
-        return e->marks[m] < 0 && slot_is_marked(e->slots_dir, m);
-}
-
-/* True if others, of this rank or a higher one, get the next slot. */
-static bool is_others_turn(const struct job *j)
-{
-        const struct engine *e = j->engine;
-        const bool is_person = j->priority == PRIORITY_PERSON;
-
-        if (j->resource == RESOURCE_BUILD)
-                return false;
-        return (!is_person && is_marked(e, SLOT_PERSON_WAITS)) ||
-               (has_core(e) && is_marked(e, is_person ? SLOT_PERSON_HAS_NONE : SLOT_BATCH_HAS_NONE));
 }
 
 static bool has_free(const struct engine *e, enum resource r)
@@ -715,13 +726,21 @@ static void look_refused(struct engine *e, bool is_refused, uint64_t now)
                 job_finish(j, -EAGAIN, NULL, f->who);
 }
 
+/* True if a job that gave way, of this rank or a higher one, gets the next slot. It takes it by itself. */
+static bool is_turn_of_begun(const struct job *j)
+{
+        const unsigned *n = j->engine->n_back;
+
+        return j->resource == RESOURCE_CORE && (n[PRIORITY_PERSON] > 0 || (j->priority == PRIORITY_BATCH && n[PRIORITY_BATCH] > 0));
+}
+
 static void look_slots(struct engine *e, enum resource resource, uint64_t now, uint64_t *when)
 {
         bool is_refused = false;
         struct job *j;
 
         while (!is_refused && (j = first_of(e, resource)) && has_free(e, resource)) { /* otherwise a worker's end wakes us */
-                int r = is_others_turn(j) ? -EAGAIN : slots_take(j);
+                int r = is_others_turn(j) || is_turn_of_begun(j) ? -EAGAIN : slots_take(j);
 
                 if (r == -EAGAIN)
                         is_refused = true;

@@ -544,6 +544,40 @@ START_TEST(test_a_batch_gives_way_to_a_person)
         wait_for(&a.ok, 2);
         ck_assert_uint_eq(control->gave_way, 1);
         ck_assert_uint_eq(control->finished_order[0], 2);
+        ck_assert_uint_eq(control->finished_order[1], 1); /* its turn comes before those who have not begun */
+        close_engine();
+}
+END_TEST
+
+/* Other processes leave it the next core, too, as it has none. */
+START_TEST(test_a_batch_that_gave_way_waits_in_view_of_all)
+{
+        struct answers a = ANSWERS;
+        const char *folder;
+        int locks[64], cpus[64], mark;
+        size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+
+        start(NULL);
+        folder = getenv("SOLVERFS_SLOTS");
+        for (size_t i = 1; i < n; i++)
+                assert_ok(slot_try(folder, cpus[i], SLOT_RUN, &locks[i]));
+        control->hold = control->is_polite = true;
+        ask(1, PRIORITY_BATCH, &a);
+        wait_for(&control->computed, 1);
+        assert_ok(slot_mark(folder, SLOT_PERSON_WAITS, &mark));
+        while (slot_try(folder, cpus[0], SLOT_PERSON, &locks[0]) == -EAGAIN)
+                usleep(1000);
+        close(mark);
+        while (!slot_is_marked(folder, SLOT_BATCH_HAS_NONE))
+                usleep(1000);
+        ask(1, PRIORITY_PERSON, &a);
+        while (!slot_is_marked(folder, SLOT_PERSON_HAS_NONE))
+                usleep(1000);
+        control->hold = false;
+        close(locks[0]);
+        wait_for(&a.ok, 2);
+        while (slot_is_marked(folder, SLOT_PERSON_WAITS))
+                usleep(1000);
         close_engine();
 }
 END_TEST
@@ -1131,7 +1165,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
       test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
-      test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
+      test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person, test_a_batch_that_gave_way_waits_in_view_of_all,
       test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first,
       test_a_last_core_is_passed_on, test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
