@@ -135,9 +135,7 @@ int engine_open(const struct engine_home *home, const struct engine_options *opt
         if (e->options.grace_ns == 0)
                 e->options.grace_ns = 3 * NSEC_PER_SEC;
         e->n_slots = (unsigned)host_cores(e->cpus, ENGINE_SLOTS_MAX);
-        if (e->options.cores > 0)
-                e->n_slots = MIN(e->n_slots, e->options.cores);
-        e->counters.slots = e->n_slots;
+        e->counters.slots = e->options.cores > 0 ? MIN(e->n_slots, e->options.cores) : e->n_slots;
         e->alive = -1;
         memset(e->slots, -1, sizeof(e->slots));
         memset(e->marks, -1, sizeof(e->marks));

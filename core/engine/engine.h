@@ -131,7 +131,7 @@ struct engine_home {
         void *user;
 };
 struct engine_options {
-        unsigned cores;    /* limit on its slots; 0: all that host_cores() gives */
+        unsigned cores;    /* limit on the slots of its runs, and of its builds, at a time; 0: all that host_cores() gives */
         unsigned queue;    /* limit on its jobs; further askers get -EAGAIN; 0: 65536 */
         uint64_t grace_ns; /* from the last waiter's leaving to the cancel; 0: 3 s */
         bool gives_up;     /* jobs end with -EAGAIN, and the names of the owners, if others leave them no core for wait_ns */
@@ -207,7 +207,7 @@ void engine_look_again(struct engine *e); /* call when there may be a remote slo
 struct engine_counters {
         uint64_t asked, hits, started, finished, failed, cancelled, joined, refused;
         uint64_t queued, running, waiters; /* now; a job that waits for others is neither queued nor running */
-        unsigned slots;
+        unsigned slots; /* at a time, at most */
 };
 void engine_counters(struct engine *e, struct engine_counters *ret);
 

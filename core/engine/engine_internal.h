@@ -135,7 +135,7 @@ struct engine {
         struct engine_options options;
         char slots_dir[PATH_SIZE], claims_dir[PATH_SIZE], engines_dir[PATH_SIZE];
         int cpus[ENGINE_SLOTS_MAX]; /* of each slot */
-        unsigned n_slots;
+        unsigned n_slots;           /* all of this machine */
 
         pthread_mutex_t lock;
         pthread_cond_t changed; /* for the scheduler: there is work */
@@ -153,7 +153,7 @@ struct engine {
         struct queue claimed; /* STAGE_CLAIMED */
         unsigned running[N_RESOURCES], n_workers;
         int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that our runs have, and of those that our builds have; -1 */
-        unsigned n_owned;
+        unsigned n_owned[2];            /* of each; counters.slots at most */
         unsigned n_back[2]; /* jobs that gave way and wait for a slot again, by priority */
         uint64_t last_left; /* now_ns(); when a run gave its slot back last */
         int marks[N_SLOT_MARKS]; /* marks that we have set; -1 */

@@ -29,12 +29,12 @@ static int slot_take(struct engine *e, unsigned slot, enum slot_use use, uint64_
         const bool is_build = use == SLOT_BUILD || use == SLOT_GUEST;
         int *lock = &e->slots[is_build][slot], r;
 
-        if (*lock >= 0)
+        if (*lock >= 0 || e->n_owned[is_build] == e->counters.slots)
                 return -EAGAIN;
         r = slot_try(e->slots_dir, e->cpus[slot], use, lock);
         if (r < 0)
                 return r;
-        e->n_owned += !is_build;
+        e->n_owned[is_build]++;
         *slots |= UINT64_C(1) << slot;
         CPU_SET((size_t)e->cpus[slot], cpus);
         return 0;
@@ -48,19 +48,18 @@ static int *job_lock(const struct job *j, unsigned slot)
 static void slot_give_back(struct job *j, unsigned slot)
 {
         struct engine *e = j->engine;
+        const bool is_build = j->resource == RESOURCE_BUILD;
 
         closep(job_lock(j, slot));
-        if (j->resource == RESOURCE_BUILD)
-                return;
-        e->n_owned--;
-        if (j->stage == STAGE_RUNNING) /* else another process has its claim, and the slot was not used */
+        e->n_owned[is_build]--;
+        if (!is_build && j->stage == STAGE_RUNNING) /* else another process has its claim, and the slot was not used */
                 e->last_left = now_ns();
 }
 
 /* In the view of others who wait for one. */
 static bool has_core(const struct engine *e)
 {
-        return e->n_owned > 0 || now_ns() - e->last_left < SLOT_PASS_NS;
+        return e->n_owned[false] > 0 || now_ns() - e->last_left < SLOT_PASS_NS;
 }
 
 static void slots_release(struct job *j)
@@ -74,7 +73,7 @@ static void slots_release(struct job *j)
                 j->remote->give_back(j->remote, steal_pointer(j->remote_slot));
 }
 
-/* Up to a quarter of the machine and at least four cores. If other processes' builds have all cores, a guest's: our only build does not wait. */
+/* Up to a quarter of our cores and at least four. If other processes' builds have all cores, a guest's: our only build does not wait. */
 static int slots_take_for_build(struct job *j)
 {
         struct engine *e = j->engine;
@@ -82,7 +81,7 @@ static int slots_take_for_build(struct job *j)
         int r = -EAGAIN;
 
         for (enum slot_use use = SLOT_BUILD; use <= last && !j->slots; use++)
-                for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < MAX(4u, e->n_slots / 4) && (r == 0 || r == -EAGAIN); i++)
+                for (unsigned i = 0; i < e->n_slots && job_n_slots(j) < MAX(4u, e->counters.slots / 4) && (r == 0 || r == -EAGAIN); i++)
                         r = slot_take(e, i, use, &j->slots, &j->cpus);
         return j->slots ? 0 : r;
 }
@@ -590,7 +589,7 @@ again:
 
 unsigned engine_width(const struct engine *e)
 {
-        return MAX(e->running[RESOURCE_REMOTE], e->n_slots);
+        return MAX(e->running[RESOURCE_REMOTE], e->counters.slots);
 }
 
 void engine_look_again(struct engine *e)
@@ -679,14 +678,6 @@ static void look_marks(struct engine *e)
                         e->marks[i] = -1;
 }
 
-static bool has_free(const struct engine *e, enum resource r)
-{
-        for (unsigned i = 0; i < e->n_slots; i++)
-                if (e->slots[r == RESOURCE_BUILD][i] < 0)
-                        return true;
-        return false;
-}
-
 /* -- others have all cores -- */
 
 bool schedule_stands_still(const struct job *j)
@@ -736,10 +727,11 @@ static bool is_turn_of_begun(const struct job *j)
 
 static void look_slots(struct engine *e, enum resource resource, uint64_t now, uint64_t *when)
 {
+        const unsigned *n_owned = &e->n_owned[resource == RESOURCE_BUILD];
         bool is_refused = false;
         struct job *j;
 
-        while (!is_refused && (j = first_of(e, resource)) && has_free(e, resource)) { /* otherwise a worker's end wakes us */
+        while (!is_refused && (j = first_of(e, resource)) && *n_owned < e->counters.slots) { /* otherwise a worker's end wakes us */
                 int r = is_others_turn(j) || is_turn_of_begun(j) ? -EAGAIN : slots_take(j);
 
                 if (r == -EAGAIN)

@@ -239,6 +239,15 @@ static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
         return t;
 }
 
+static void ask_build(unsigned number, enum priority p, struct answers *a)
+{
+        struct query *q = number_new(number, -1, RESOURCE_BUILD);
+        struct ticket *t = NULL;
+
+        assert_ok(engine_ask(e, q, p, false, count_answer, a, &t));
+        query_unref(q);
+}
+
 START_TEST(test_a_stored_value_is_answered_at_once)
 {
         struct answers a = ANSWERS;
@@ -455,6 +464,40 @@ START_TEST(test_people_come_before_batches)
 }
 END_TEST
 
+/* Of any cores, so many at a time: the limit says how many, and others may have the first ones. */
+START_TEST(test_fewer_cores_than_the_machine_has)
+{
+        struct answers a = ANSWERS, builds = ANSWERS;
+        struct engine_counters c;
+        int lock, cpus[64];
+
+        NEEDS_TWO_CORES;
+        host_cores(cpus, ARRAY_SIZE(cpus));
+        start(&(struct engine_options){.cores = 1});
+        engine_counters(e, &c);
+        ck_assert_uint_eq(c.slots, 1);
+        assert_ok(slot_try(getenv("SOLVERFS_SLOTS"), cpus[0], SLOT_RUN, &lock));
+        control->hold = true;
+        ask(1, PRIORITY_BATCH, &a);
+        ask(2, PRIORITY_PERSON, &a);
+        wait_for(&control->computed, 1);
+        close(lock);
+        usleep(100000);
+        ck_assert_uint_eq(control->computed, 1);
+        control->hold = false;
+        wait_for(&a.ok, 2);
+        control->hold_builds = true;
+        ask_build(3, PRIORITY_BATCH, &builds);
+        ask_build(4, PRIORITY_BATCH, &builds);
+        wait_for(&control->computed, 3);
+        usleep(100000);
+        ck_assert_uint_eq(control->computed, 3);
+        control->hold_builds = false;
+        wait_for(&builds.ok, 2);
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_a_job_takes_more_slots_and_drops_them)
 {
         struct answers a = ANSWERS;
@@ -596,15 +639,6 @@ static void see_priority_of_one(void *user, const struct job_view *j)
 {
         if (strcmp(j->what, "number 1") == 0)
                 *(enum priority *)user = j->priority;
-}
-
-static void ask_build(unsigned number, enum priority p, struct answers *a)
-{
-        struct query *q = number_new(number, -1, RESOURCE_BUILD);
-        struct ticket *t = NULL;
-
-        assert_ok(engine_ask(e, q, p, false, count_answer, a, &t));
-        query_unref(q);
 }
 
 /* Of this process and of another. */
@@ -1165,7 +1199,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_who_waits_for_the_same_need_goes_on_in_order, test_a_failed_need_fails_with_its_reason,
       test_what_is_needed_is_gone_when_its_turn_comes, test_the_last_to_leave_cancels_after_the_grace,
       test_who_comes_back_in_time_joins, test_who_asks_for_a_cancelled_one_gets_a_new_one, test_people_come_before_batches,
-      test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person, test_a_batch_that_gave_way_waits_in_view_of_all,
+      test_fewer_cores_than_the_machine_has, test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person, test_a_batch_that_gave_way_waits_in_view_of_all,
       test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first,
       test_a_last_core_is_passed_on, test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,

@@ -63,6 +63,15 @@ toy_recipe chaos 'timeout = 2s' && run 0 solver add chaos chaos --recipe chaos.r
 test_that "what is slow by chance alone is none" '
 	timeout -k 5 200 "$solverfs" fuzz chaos --name chance --for 3s --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >out 2>err </dev/null &&
 	candidates=$(sed -n "s/^candidates //p" out) && [ "$candidates" -ge 3 ] && [ $((3 * $(sed -n "s/^finds //p" out))) -le "$candidates" ]'
+test_that "it takes no more cores than the config allows" '
+	most=0 && printf "[solverfs]\n\tcores = 1\n" >>"$SOLVERFS_STORE/config" || exit 1
+	timeout -k 5 200 "$solverfs" fuzz chaos --name narrow --for 3s --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 2 --reference v1 --target v2 >out 2>err </dev/null &
+	while kill -0 $!; do
+		n=$("$solverfs" status 2>&1 | grep -c "^core [0-9]*: campaign")
+		[ "$n" -le "$most" ] || most=$n
+	done 2>/dev/null
+	sed -i "/cores = 1/d" "$SOLVERFS_STORE/config"
+	wait $! && echo "# $most cores" && [ "$most" = 1 ]'
 test_that "its files are there" \
 	'cd "$SOLVERFS_STORE/campaigns/slow/first" && has progress.tsv "^seconds.inputs.runs" && has operators.tsv "^arm.expected" && has log "found spr/1" && has log "generated are formulas of strings$"'
 

@@ -10,13 +10,14 @@
 
 unsigned campaign_count_workers(const struct campaign *c)
 {
-        unsigned jobs = c->settings->jobs;
+        const unsigned jobs = c->settings->jobs, most = workspace_settings(c->workspace)->cores;
         int cpus[CPU_SETSIZE];
         unsigned cores;
 
         if (c->cluster)
                 return jobs > 0 ? jobs : pool_count_slots(c->cluster);
         cores = (unsigned)host_cores(cpus, ARRAY_SIZE(cpus));
+        cores = most > 0 ? MIN(cores, most) : cores;
         return jobs > 0 ? MIN(jobs, cores) : cores;
 }
 
