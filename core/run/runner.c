@@ -254,6 +254,7 @@ int runner_start(struct runner *r, const struct run_input *input)
         runner_abandon(r);
         k = runner_files_make(&r->files, r->options.scratch_parent, input, keeps(r) && r->options.sandbox == SANDBOX_BWRAP,
                               strrchr(input_target(r->options.recipe), '/') + 1, r->keeper ? keeper_uid(r->keeper) : (uid_t)-1);
+        r->doubtful |= k < 0;
         if (k < 0)
                 return k;
         r->active = true;
@@ -261,6 +262,7 @@ int runner_start(struct runner *r, const struct run_input *input)
         r->questions = input->questions;
         r->progress = (struct run_progress){0};
         k = make_request(r);
+        r->doubtful |= k < 0;
         if (k < 0)
                 clear(r);
         return k;

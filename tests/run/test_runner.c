@@ -723,6 +723,28 @@ static void *one_run(void *arg)
 }
 
 /* A sandbox outlives the thread that made it. */
+/* A run that could not even begin is a failed one, too: the runner is nobody else's. */
+START_TEST(test_its_folder_is_gone)
+{
+        struct recipe recipe = toy_recipe("{bin} {case}", 1);
+
+        for (both_sandboxes(kind)) {
+                struct runner *r = open_script(&recipe, "#!/bin/sh\necho sat\n", kind);
+                const struct run_program toy = {.path = program, .name = "toy"};
+                const struct runner_options same = {.recipe = &recipe, .programs = &toy, .n_programs = 1, .limits = usual_limits, .scratch_parent = scratch,
+                                                    .sandbox = kind, .slot = 500};
+                struct run_result result = run_text(r, "x");
+
+                run_result_done(&result);
+                ck_assert(runner_becomes(r, &same));
+                assert_ok(remove_tree(scratch));
+                ck_assert_int_lt(runner_run(r, &(struct run_input){.bytes = slice_string("x")}, -1, &result), 0);
+                ck_assert(!runner_becomes(r, &same));
+                runner_close(r);
+        }
+}
+END_TEST
+
 START_TEST(test_used_by_threads_in_turn)
 {
         struct recipe recipe = toy_recipe("{bin} {case}", 1);
@@ -788,6 +810,6 @@ START_TEST(test_full_disk)
 END_TEST
 
 SUITE("runner", test_verdict_effort_output, test_listeners, test_input, test_limits_and_seed, test_steps, test_limits_hold_over_steps,
-      test_abandon, test_cancel, test_used_by_threads_in_turn, test_scratch_is_new, test_scratch_that_stays, test_nothing_leaks,
+      test_abandon, test_cancel, test_its_folder_is_gone, test_used_by_threads_in_turn, test_scratch_is_new, test_scratch_that_stays, test_nothing_leaks,
       test_helper_killed, test_made_ahead_killed, test_made_ahead_has_nothing, test_made_ahead_dies_with_the_caller,
       test_input_is_new, test_full_disk)
