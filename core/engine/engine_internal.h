@@ -239,5 +239,6 @@ bool schedule_stands_still(const struct job *j);   /* a build, and runs have all
 
 /* engine_view.c */
 int view_open(struct engine *e);
+int view_lock(struct engine *e); /* takes the lock on engines/<pid>, unless it is held; lock held */
 void view_close(struct engine *e);
 void view_publish(struct engine *e); /* without the lock */

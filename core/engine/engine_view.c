@@ -212,6 +212,14 @@ static int make_folder(const struct engine *e, const char *name, char ret[PATH_S
         return r == 0 && !store_read_only(e->home.store) ? make_dirs(ret, 0700) : r;
 }
 
+int view_lock(struct engine *e)
+{
+        char pid[16];
+
+        snprintf(pid, sizeof(pid), "%d", (int)getpid());
+        return e->alive >= 0 ? 0 : lock_try(e->engines_dir, pid, true, &e->alive); /* shared: a process may have two engines */
+}
+
 int view_open(struct engine *e)
 {
         char pid[16], own[PATH_SIZE];
@@ -224,10 +232,10 @@ int view_open(struct engine *e)
         if (r < 0 || store_read_only(e->home.store))
                 return r; /* then nothing can be shown */
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        /* shared: a process may have two engines; waits for a sweep of an earlier process with this pid */
+        /* waits for a sweep of an earlier process with this pid */
         r = lock_wait(e->engines_dir, pid, true, &e->alive);
         if (lock_has_no_room(r))
-                return 0; /* it is not shown, but answers known values; each new one fails for its own reason */
+                return 0; /* it answers known values; view_lock() tries again before a new one is computed */
         return r < 0 ? errorf(r, "cannot lock %s/%s: %s", e->engines_dir, pid, strerror(-r)) : 0;
 }
 

@@ -3,10 +3,13 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "cache/base/lock.h"
 #include "core/engine/engine.h"
 #include "core/workspace/workspace.h"
 #include "core/run/host.h"
@@ -992,6 +995,34 @@ START_TEST(test_locks_cannot_be_taken)
 }
 END_TEST
 
+/* An engine opened on a full disk has no lock to show that it lives. It computes nothing before it has. */
+START_TEST(test_the_disk_was_full)
+{
+        struct answers a = ANSWERS;
+        char pid[16];
+
+        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return; /* needs a file system of its own */
+        share_control();
+        assert_ok(workspace_create("store"));
+        ck_assert(mkdir("store/engines", 0700) == 0 || errno == EEXIST);
+        ck_assert_int_eq(mount("tmpfs", "store/engines", "tmpfs", 0, "nr_inodes=1"), 0);
+        open_engine(NULL);
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&a.n, 1);
+        ck_assert_int_eq(a.last, -ENOSPC);
+        ck_assert_int_eq(mount("tmpfs", "store/engines", "tmpfs", MS_REMOUNT, "nr_inodes=100"), 0);
+        ask(1, PRIORITY_PERSON, &a);
+        wait_for(&a.n, 2);
+        ck_assert_uint_eq(a.ok, 1);
+        snprintf(pid, sizeof(pid), "%d", (int)getpid());
+        ck_assert(lock_is_held("store/engines", pid));
+        close_engine();
+        ck_assert(!lock_is_held("store/engines", pid));
+        ck_assert_int_eq(umount("store/engines"), 0);
+}
+END_TEST
+
 START_TEST(test_closing_answers_everybody)
 {
         struct answers a = ANSWERS;
@@ -1204,6 +1235,6 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_a_last_core_is_passed_on, test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
-      test_locks_cannot_be_taken, test_closing_answers_everybody, test_one_computation_in_all_processes,
+      test_locks_cannot_be_taken, test_the_disk_was_full, test_closing_answers_everybody, test_one_computation_in_all_processes,
       test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text,
       test_what_a_job_leaves_is_taken_or_closed, test_what_cannot_be_closed_stops_no_other_job, test_storm)
