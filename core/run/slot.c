@@ -17,10 +17,11 @@ static uint64_t last_left; /* atomic; when it gave a lease back last */
 /* The folder is open to all users: its files are only ever locked. */
 static int use_folder(const char *path)
 {
+        cleanup_free char *fresh = format_string("%s.XXXXXX", path);
         struct stat st;
 
-        if (mkdir(path, 0700) == 0 && chmod(path, 01777) < 0) /* whatever our umask */
-                return -errno;
+        if (lstat(path, &st) < 0 && mkdtemp(fresh) && (chmod(fresh, 01777) < 0 || rename(fresh, path) < 0)) /* open from the first; whatever our umask */
+                rmdir(fresh); /* another was first, or lstat() says more */
         if (lstat(path, &st) < 0)
                 return -errno;
         if (!S_ISDIR(st.st_mode))
