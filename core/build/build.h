@@ -97,8 +97,8 @@ struct build_request {
 };
 int build(const struct build_request *request, struct build_record **ret);
 
-/* A build of given sources, without a history and a store: a worker's. In the request, `recipe` is an era's whole recipe; programs, history, commit,
- * key and remote are not read. -ESTALE with a sentence: the toolchain here is another one. */
+/* A build of given sources, without a history and a store: a worker's. In the request, `recipe` is an era's whole recipe; programs, history, commit
+ * and remote are not read. -ESTALE with a sentence: the toolchain here is another one. */
 struct build_given {
         struct manifest files; /* with their content; moved into the build */
         const char *toolchain;

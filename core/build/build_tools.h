@@ -13,6 +13,6 @@
 
 /* Finds the shim beside the helper of execute.h, or at $SOLVERFS_SHIM (tests). -ENOENT with a sentence. */
 int build_tools_shim(char ret[PATH_SIZE]);
-/* Makes the folder anew: `date` and, with `with_compilers` if ccache is installed, the compilers that ccache knows; *ret_has_ccache says whether it
+/* Makes the folder anew: `date` and, with `with_compilers` if ccache is installed, all compilers that are, too; *ret_has_ccache says whether it
  * is. `sandbox` decides where the links lead. `with_trail`: compilers in any case, and the runtime. */
 int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_compilers, bool with_trail, bool *ret_has_ccache);

@@ -1,4 +1,4 @@
-/* Facts about this machine. Thread-safe; computed once. */
+/* Facts about this machine. Thread-safe. Only host_machine() is computed once; host_cores() follows our affinity mask. */
 #pragma once
 
 #include <jansson.h>
