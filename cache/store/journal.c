@@ -31,6 +31,14 @@ int segment_open(struct journal *j, uint64_t segment, int flags)
         return fd < 0 ? -errno : fd;
 }
 
+ssize_t segment_read(int fd, void *bytes, size_t size, uint64_t offset, const char *place)
+{
+        int r = fault_at(place);
+        ssize_t n = r < 0 ? r : TEMP_FAILURE_RETRY(pread(fd, bytes, size, (off_t)offset));
+
+        return r == 0 && n < 0 ? -errno : n;
+}
+
 int segment_error(struct journal *j, int r, const char *verb, uint64_t segment)
 {
         return errorf(r, "cannot %s the journal %s/%08" PRIu64 ": %s", verb, j->dir, segment, strerror(-r));
@@ -59,7 +67,7 @@ void segment_header_fill(struct segment_header *h, uint64_t segment, const struc
         h->checksum = htole64(XXH3_64bits(h, offsetof(struct segment_header, checksum)));
 }
 
-/* A damaged header is ignored: its segment is read like any other, record by record. */
+/* A header that is damaged or cannot be read is ignored: its segment is read like any other, record by record. */
 static int header_read(struct journal *j, uint64_t segment, bool *ret_compacted, struct journal_position *ret_base)
 {
         cleanup_close int fd = segment_open(j, segment, O_RDONLY);
@@ -70,9 +78,9 @@ static int header_read(struct journal *j, uint64_t segment, bool *ret_compacted,
         *ret_base = (struct journal_position){0};
         if (fd < 0)
                 return segment_error(j, fd, "open", segment);
-        n = pread(fd, &h, sizeof(h), 0);
-        if (n < 0)
-                return segment_error(j, -errno, "read", segment);
+        n = segment_read(fd, &h, sizeof(h), 0, "journal.look");
+        if (n < 0 && n != -EIO)
+                return segment_error(j, (int)n, "read", segment);
         if (n != sizeof(h) || memcmp(h.magic, segment_magic, sizeof(h.magic)) != 0 || le64toh(h.segment) != segment ||
             le64toh(h.checksum) != XXH3_64bits(&h, offsetof(struct segment_header, checksum)))
                 return 0;
@@ -384,9 +392,11 @@ int journal_pending(struct journal *j, struct journal_position at)
                 return -ENODATA;
         if (r < 0)
                 return segment_error(j, r, "open", at.segment);
-        n = pread(j->fd, &word, sizeof(word), (off_t)at.offset);
+        n = segment_read(j->fd, &word, sizeof(word), at.offset, "journal.look");
+        if (n == -EIO) /* a page that cannot be read is a lost one */
+                return -ENODATA;
         if (n < 0 || (n == 0 && fstat(j->fd, &st) < 0))
-                return segment_error(j, -errno, "read", at.segment);
+                return segment_error(j, n < 0 ? (int)n : -errno, "read", at.segment);
         if (n == 0 && (uint64_t)st.st_size < at.offset)
                 return -ENODATA;
         return word != 0 || segment_is_there(j, at.segment + 1);

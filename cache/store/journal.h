@@ -87,7 +87,7 @@ void journal_sweep(struct journal *j);                           /* removes what
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
-/* 1 if there is anything behind `at`, else 0. -ENODATA: the journal ends before `at`, so a part is lost. Cheap. */
+/* 1 if there is anything behind `at`, else 0. -ENODATA: the journal ends before `at` or cannot be read there, so a part is lost. Cheap. */
 int journal_pending(struct journal *j, struct journal_position at);
 /* The newest compacted segment, else the first; {0, 0}: there is none. *ret_lost (may be NULL): the segment is neither compacted nor number 1,
  * so its predecessors are lost. */
@@ -98,7 +98,7 @@ int journal_first(struct journal *j, struct journal_position *ret, bool *ret_los
 struct journal_walk {
         struct journal_position at;   /* the start; moves behind the last group read whole. {0, 0}: journal_first() */
         struct journal_position upto; /* leaves out groups that end behind it; JOURNAL_END: none */
-        bool thorough;                /* also looks behind zeros: a lost page looks like an end */
+        bool thorough;                /* also looks behind zeros, as a lost page looks like an end, and behind pages that cannot be read */
         journal_fn fn;               /* may be NULL: only `at` moves */
         void *user;
         struct journal_counts counts; /* anything missing before `upto` counts as damage */

@@ -35,6 +35,8 @@ _Static_assert(sizeof(struct record_header) == RECORD_HEADER, "the record's head
 
 void segment_name(uint64_t segment, char ret[24]);
 int segment_open(struct journal *j, uint64_t segment, int flags); /* a descriptor, or -errno without a sentence */
+/* Bytes read, or -errno without a sentence; `place` is a fault's (cache/base/fault.h). */
+ssize_t segment_read(int fd, void *bytes, size_t size, uint64_t offset, const char *place);
 bool segment_is_there(struct journal *j, uint64_t segment);
 /* The next existing segment; {0, 0}: there is none. *ret_base: its base if it is compacted, else {0, 0}. */
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);

@@ -11,6 +11,7 @@
 struct reader {
         struct journal *journal;
         int fd;
+        bool thorough;
         uint64_t segment, size; /* the file's */
         struct buffer bytes;    /* [start, start + bytes.size) of the file */
         uint64_t start;
@@ -49,9 +50,11 @@ static const char *reader_bytes(struct reader *r, uint64_t offset, uint64_t n)
                         r->error = -ENOMEM;
                         return NULL;
                 }
-                got = TEMP_FAILURE_RETRY(pread(r->fd, r->bytes.data + had, want, (off_t)from));
+                got = segment_read(r->fd, r->bytes.data + had, want, from, "journal.read");
+                if (got == -EIO && r->thorough)
+                        got = (ssize_t)MIN(want, sizeof(block) - from % sizeof(block)); /* stays zeros, like a page that was lost */
                 if (got < 0)
-                        r->error = segment_error(r->journal, -errno, "read", r->segment);
+                        r->error = segment_error(r->journal, (int)got, "read", r->segment);
                 if (got <= 0) {
                         r->size = from; /* the file is shorter now */
                         r->bytes.size = had;
@@ -207,7 +210,7 @@ static int read_records(struct reader *r, struct journal_walk *w)
 /* Reads to the end of the segment, or to `until` in it. */
 static int read_segment(struct journal *j, struct journal_walk *w, uint64_t until)
 {
-        cleanup(reader_done) struct reader r = {.journal = j, .segment = w->at.segment, .start = w->at.offset};
+        cleanup(reader_done) struct reader r = {.journal = j, .thorough = w->thorough, .segment = w->at.segment, .start = w->at.offset};
         struct stat st;
 
         r.fd = segment_open(j, w->at.segment, O_RDONLY);

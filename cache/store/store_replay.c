@@ -78,7 +78,7 @@ int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, st
                 .alone = alone,
                 .txn = txn,
         };
-        struct journal_walk w = {.at = *at, .upto = JOURNAL_END, .thorough = alone, .fn = replay_record, .user = &p};
+        struct journal_walk w = {.at = *at, .upto = JOURNAL_END, .thorough = alone || x->db->fresh, .fn = replay_record, .user = &p};
         int r = journal_walk(e->journal, &w);
 
         *at = w.at;

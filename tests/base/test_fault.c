@@ -68,6 +68,15 @@ static int role_compact(char **)
         return -r;
 }
 
+static int role_check(char **)
+{
+        struct store *s = open_store();
+        int r = store_check(s, false, &(struct store_report){0}, NULL, NULL);
+
+        store_close(s);
+        return -r;
+}
+
 static int role_add(char **argv)
 {
         static const struct cases_tables mine = {TABLE_CASES, TABLE_NAMES, TABLE_DIGESTS};
@@ -144,8 +153,8 @@ static int play(char **argv)
                 const char *name;
                 int (*play)(char **argv);
         } roles[] = {
-                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"add", role_add}, {"program", role_program},
-                {"put-near", role_put_near}, {"verify", role_verify}};
+                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"check", role_check}, {"add", role_add},
+                {"program", role_program}, {"put-near", role_put_near}, {"verify", role_verify}};
 
         for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
                 if (strcmp(argv[0], roles[i].name) == 0)
@@ -346,6 +355,41 @@ START_TEST(test_a_compaction_fails)
 }
 END_TEST
 
+/* An index that has all the values, and a journal with pages that cannot be read. */
+static void assert_journal_is_written_anew(const char *name, bool index_is_damaged, const char *place, unsigned after, unsigned times)
+{
+        char order[64];
+
+        faults_begin();
+        ck_assert_int_eq(role("put", "old", "1"), 0);
+        ck_assert_int_eq(role("put", "new", "2"), 0);
+        if (index_is_damaged)
+                ck_assert_int_eq(system("touch s/lmdb/damaged"), 0);
+        snprintf(order, sizeof(order), "fail EIO after %u times %u\n", fault_met(place) + after, times);
+        fault_set(place, order);
+        ck_assert_int_eq(role(name, "more", "3"), 0);
+        fault_clear(place);
+        assert_value("old", "1");
+        ck_assert_int_eq(role("put", "later", "4"), 0);
+        ck_assert_int_eq(system("rm -r s/lmdb"), 0); /* made anew from the journal */
+        assert_value("old", "1");
+        assert_value("new", "2");
+        assert_value("later", "4");
+        ck_assert_int_eq(system("rm -r s faults"), 0);
+}
+
+START_TEST(test_a_page_of_the_journal_cannot_be_read)
+{
+        assert_journal_is_written_anew("check", false, "journal.read", 0, 1000);
+        assert_journal_is_written_anew("compact", false, "journal.read", 0, 1000);
+        assert_journal_is_written_anew("put", true, "journal.read", 0, 1000);
+        for (unsigned after = 0; after < 8; after++) {
+                assert_journal_is_written_anew("check", false, "journal.look", after, 1);
+                assert_journal_is_written_anew("check", true, "journal.look", after, 1);
+        }
+}
+END_TEST
+
 START_TEST(test_a_program_is_not_stored)
 {
         faults_begin();
@@ -521,6 +565,7 @@ int main(int argc, char **argv)
                                      test_a_writer_dies,
                                      test_a_write_fails,
                                      test_a_compaction_fails,
+                                     test_a_page_of_the_journal_cannot_be_read,
                                      test_a_program_is_not_stored,
                                      test_a_base_goes_while_a_program_is_read,
                                      test_a_base_goes_while_a_program_is_stored,
