@@ -27,6 +27,7 @@
  *     store.commit     before a transaction is written       journal.sync     written, not synced
  *     store.journaled  in the journal, not in the index      store.committed  in both, not reported
  *     store.read       before a reading transaction          programs.put     before a program is stored
+ *     store.compacting  a new journal in its place, the index does not know of it
  *     journal.read     before a piece of a segment is read   journal.look     before a header is read, or what follows the last group
  *     programs.place   a program encoded, not in its place   programs.read    before a program's file is read
  *     programs.get     before one goes into programs/        cases.place      a case's bytes staged, not in their place

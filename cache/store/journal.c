@@ -54,7 +54,7 @@ bool segment_is_there(struct journal *j, uint64_t segment)
 
 /* -- headers ---------------------------------------------------------------------------------------------------- */
 
-void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base)
+void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base, uint64_t end)
 {
         *h = (struct segment_header){
                 .version = htole32(VERSION),
@@ -62,20 +62,21 @@ void segment_header_fill(struct segment_header *h, uint64_t segment, const struc
                 .segment = htole64(segment),
                 .base_segment = htole64(base ? base->segment : 0),
                 .base_offset = htole64(base ? base->offset : 0),
+                .compacted_end = htole64(end),
         };
         memcpy(h->magic, segment_magic, sizeof(h->magic));
         h->checksum = htole64(XXH3_64bits(h, offsetof(struct segment_header, checksum)));
 }
 
 /* A header that is damaged or cannot be read is ignored: its segment is read like any other, record by record. */
-static int header_read(struct journal *j, uint64_t segment, bool *ret_compacted, struct journal_position *ret_base)
+static int header_read(struct journal *j, uint64_t segment, struct journal_position *ret_base, struct journal_position *ret_start)
 {
         cleanup_close int fd = segment_open(j, segment, O_RDONLY);
         struct segment_header h;
         ssize_t n;
 
-        *ret_compacted = false;
         *ret_base = (struct journal_position){0};
+        *ret_start = (struct journal_position){segment, JOURNAL_HEADER};
         if (fd < 0)
                 return segment_error(j, fd, "open", segment);
         n = segment_read(fd, &h, sizeof(h), 0, "journal.look");
@@ -91,8 +92,8 @@ static int header_read(struct journal *j, uint64_t segment, bool *ret_compacted,
                               j->dir, segment, le32toh(h.version), VERSION,
                               le32toh(h.version) > VERSION ? "a newer one" : "the one that made it");
         if (le32toh(h.flags) & FLAG_COMPACTED) {
-                *ret_compacted = true;
                 *ret_base = (struct journal_position){le64toh(h.base_segment), le64toh(h.base_offset)};
+                ret_start->offset = MAX(le64toh(h.compacted_end), ret_start->offset);
         }
         return 0;
 }
@@ -138,18 +139,16 @@ static int list_segments(struct journal *j, struct numbers *ret)
 static int find_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
 {
         cleanup(numbers_done) struct numbers all = {0};
-        bool compacted = false;
+        struct journal_position base = {0}, start;
         int r = list_segments(j, &all);
 
         *ret = (struct journal_position){0};
-        for (size_t i = all.n; r == 0 && !compacted && i-- > 0;) {
-                struct journal_position base;
-
+        for (size_t i = all.n; r == 0 && base.segment == 0 && i-- > 0;) {
                 *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
-                r = header_read(j, all.list[i], &compacted, &base);
+                r = header_read(j, all.list[i], &base, &start);
         }
         if (ret_lost)
-                *ret_lost = !compacted && ret->segment > 1;
+                *ret_lost = base.segment == 0 && ret->segment > 1;
         return r;
 }
 
@@ -165,15 +164,12 @@ int journal_first(struct journal *j, struct journal_position *ret, bool *ret_los
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base)
 {
         cleanup(numbers_done) struct numbers all = {0};
-        bool compacted;
         int r = list_segments(j, &all);
 
         *ret = *ret_base = (struct journal_position){0};
         for (size_t i = 0; r == 0 && i < all.n; i++)
-                if (all.list[i] > segment) {
-                        *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
-                        return header_read(j, all.list[i], &compacted, ret_base);
-                }
+                if (all.list[i] > segment)
+                        return header_read(j, all.list[i], ret_base, ret);
         return r;
 }
 
@@ -255,7 +251,7 @@ static int begin_segment(struct journal *j, uint64_t segment)
 
         if (fd < 0)
                 return fd;
-        segment_header_fill(&h, segment, NULL);
+        segment_header_fill(&h, segment, NULL, 0);
         r = fchmod(fd, 0600) < 0 ? -errno : write_all(fd, &h, sizeof(h));
         if (r == 0 && fsync(j->dir_fd) < 0)
                 r = -errno;
@@ -315,7 +311,7 @@ void journal_add_commit(struct buffer *group, struct journal_position start, uin
         journal_add(group, start, JOURNAL_COMMIT, SLICE(NULL, 0), SLICE(NULL, 0), SLICE(&n, sizeof(n)));
 }
 
-static int write_at(int fd, uint64_t offset, struct slice bytes)
+int segment_write(int fd, uint64_t offset, struct slice bytes)
 {
         while (bytes.size > 0) {
                 ssize_t n = TEMP_FAILURE_RETRY(pwrite(fd, bytes.data, bytes.size, (off_t)offset));
@@ -338,7 +334,7 @@ static void fill_ahead(int fd, uint64_t end)
         if (fstat(fd, &st) < 0 || (uint64_t)st.st_size >= end)
                 return;
         for (uint64_t done = 0; done < ahead; done += sizeof(zeros))
-                if (write_at(fd, end + done, SLICE(zeros, sizeof(zeros))) < 0) {
+                if (segment_write(fd, end + done, SLICE(zeros, sizeof(zeros))) < 0) {
                         if (ftruncate(fd, (off_t)end) < 0)
                                 log_warning("cannot shorten the journal: %s", strerror(errno));
                         return;
@@ -353,7 +349,7 @@ int journal_append(struct journal *j, struct journal_position start, struct slic
         if (r < 0)
                 return segment_error(j, r, "open", start.segment);
         fill_ahead(j->fd, start.offset + group.size);
-        r = fault_at("journal.append") ?: write_at(j->fd, start.offset, group) ?: fault_at("journal.sync");
+        r = fault_at("journal.append") ?: segment_write(j->fd, start.offset, group) ?: fault_at("journal.sync");
         if (r == 0 && fdatasync(j->fd) < 0)
                 r = -errno;
         if (r == 0)

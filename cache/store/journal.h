@@ -4,13 +4,13 @@
  * seeded with its place: a damaged record does not affect its neighbours, and stale bytes of a disk block are not taken for a record.
  * Numbers are little-endian; records begin at multiples of eight:
  *
- *     header  "SLVRFSJ\n" | version u32 | flags u32 | segment u64 | base segment u64 | base offset u64 | 0 u64 | 0 u64 | checksum u64
+ *     header  "SLVRFSJ\n" | version u32 | flags u32 | segment u64 | base segment u64 | base offset u64 | end u64 | 0 u64 | checksum u64
  *     record  magic u32 | op u8 | table name's length u8 | key's length u16 | value's length u32 | 0 u32 | checksum u64 | table | key | value
  *     commit  a record of op 3 with the number of the group's records as its value
  *
  * Values are as framed by codec.h. Zeros are written ahead of the records, because a sync is cheaper when the file does not grow; a zero
  * where a record would begin is the end. A compacted segment (flag 1) holds all that was alive at its base, and replaces all segments
- * before it.
+ * before it. `end` is the compaction's; groups behind it are newer. It may be 0.
  *
  * Bytes behind the last whole group belong to a transaction that was in flight when a process or the machine died: they are cut off.
  *
@@ -79,7 +79,8 @@ struct journal_compaction;
 
 int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret);
 int journal_compact_add(struct journal_compaction *c, struct slice table, struct slice key, struct slice frame);
-/* Unless r < 0, syncs the new segment and names it; *ret_end is its end. Frees c in any case. A failure leaves nothing behind. */
+/* Unless r < 0, syncs the new segment and names it; *ret_end is its end. Frees c in any case. After a failure the segment may have its name: it
+ * holds exactly what is applied, and the next writer continues in it. */
 int journal_compact_finish(struct journal_compaction *c, int r, struct journal_position *ret_end);
 void journal_remove(struct journal *j, uint64_t segment);        /* a compacted segment that did not come into force */
 void journal_remove_before(struct journal *j, uint64_t segment); /* once the compacted segment is in force */
@@ -103,6 +104,6 @@ struct journal_walk {
         void *user;
         struct journal_counts counts; /* anything missing before `upto` counts as damage */
 };
-/* Skips a compacted segment made of exactly what precedes it. -ESTALE without a sentence: a compacted segment made of anything else. If all up to
+/* Skips a compaction made of exactly what precedes it. -ESTALE without a sentence: a compacted segment made of anything else. If all up to
  * `upto` was compacted meanwhile, reads the compacted segment, whose content is as new or newer. */
 int journal_walk(struct journal *j, struct journal_walk *w);

@@ -17,7 +17,7 @@ struct journal {
 struct segment_header {
         char magic[8];
         uint32_t version, flags;
-        uint64_t segment, base_segment, base_offset, reserved[2];
+        uint64_t segment, base_segment, base_offset, compacted_end, reserved;
         uint64_t checksum;
 };
 _Static_assert(sizeof(struct segment_header) == JOURNAL_HEADER, "the header is as documented");
@@ -38,11 +38,13 @@ int segment_open(struct journal *j, uint64_t segment, int flags); /* a descripto
 /* Bytes read, or -errno without a sentence; `place` is a fault's (cache/base/fault.h). */
 ssize_t segment_read(int fd, void *bytes, size_t size, uint64_t offset, const char *place);
 bool segment_is_there(struct journal *j, uint64_t segment);
-/* The next existing segment; {0, 0}: there is none. *ret_base: its base if it is compacted, else {0, 0}. */
+/* Where the next existing segment begins, or what a compacted one has behind the compaction; {0, 0}: there is none. *ret_base: its base if it is
+ * compacted, else {0, 0}. */
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);
 int segment_error(struct journal *j, int r, const char *verb, uint64_t segment);
-/* `base`: of a compacted segment, else NULL. */
-void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base);
+/* `base` and `end`: of a compacted segment, else NULL and 0. */
+void segment_header_fill(struct segment_header *h, uint64_t segment, const struct journal_position *base, uint64_t end);
+int segment_write(int fd, uint64_t offset, struct slice bytes); /* -errno without a sentence */
 
 static inline uint64_t record_round_up(uint64_t n)
 {

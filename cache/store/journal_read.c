@@ -224,16 +224,6 @@ static int read_segment(struct journal *j, struct journal_walk *w, uint64_t unti
         return read_records(&r, w);
 }
 
-/* Skips the compacted segment that follows if it was made from exactly what was read so far. */
-static int pass_over(struct journal *j, struct journal_position compacted, struct journal_position base, struct journal_walk *w)
-{
-        struct journal_walk over = {.at = compacted};
-        int r = journal_position_equal(base, w->at) ? read_segment(j, &over, UINT64_MAX) : -ESTALE;
-
-        w->at = over.at;
-        return r;
-}
-
 int journal_walk(struct journal *j, struct journal_walk *w)
 {
         struct journal_position next, base, upto = w->upto;
@@ -257,10 +247,9 @@ int journal_walk(struct journal *j, struct journal_walk *w)
                 if (r < 0 || next.segment == 0 || next.segment > upto.segment)
                         break;
                 w->counts.damaged += base.segment == 0 && next.segment != w->at.segment + 1; /* segments in between are lost */
-                if (base.segment != 0)
-                        r = pass_over(j, next, base, w);
-                else
-                        w->at = next;
+                if (base.segment != 0 && !journal_position_equal(base, w->at))
+                        return -ESTALE;
+                w->at = next;
         }
         w->counts.damaged += r == 0 && upto.segment != UINT64_MAX && w->at.segment < upto.segment;
         return r;

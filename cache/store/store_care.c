@@ -338,7 +338,7 @@ static int compact_once(struct store *s)
 
         if (r < 0)
                 return r;
-        r = check_before_compacting(t) ?: compact_index(e, t->index, t->txn, t->at, &segment);
+        r = check_before_compacting(t) ?: compact_index(e, t->index, t->txn, t->at, &segment) ?: fault_at("store.compacting");
         /* Not store_commit(): it would release the lock before a segment that did not come into force is removed. */
         if (r == 0)
                 r = db_commit(t->index->db, t->txn);

@@ -355,6 +355,25 @@ START_TEST(test_a_compaction_fails)
 }
 END_TEST
 
+/* A compaction dies before the index knows of it, another process writes to the new segment, and a power cut takes the index's last commit. */
+START_TEST(test_a_compaction_dies_beside_a_writer)
+{
+        struct store *s;
+
+        faults_begin();
+        s = open_store();
+        assert_ok(store_set(s, TABLE_VALUES, slice_string("old"), slice_string("1")));
+        fault_set("store.compacting", "kill\n");
+        ck_assert_int_eq(role("compact", NULL, NULL), -SIGKILL);
+        ck_assert_int_eq(system("cp s/lmdb/data.mdb before"), 0);
+        assert_ok(store_set(s, TABLE_VALUES, slice_string("new"), slice_string("2")));
+        store_close(s);
+        ck_assert_int_eq(system("cp before s/lmdb/data.mdb"), 0);
+        assert_value("old", "1");
+        assert_value("new", "2");
+}
+END_TEST
+
 /* An index that has all the values, and a journal with pages that cannot be read. */
 static void assert_journal_is_written_anew(const char *name, bool index_is_damaged, const char *place, unsigned after, unsigned times)
 {
@@ -565,6 +584,7 @@ int main(int argc, char **argv)
                                      test_a_writer_dies,
                                      test_a_write_fails,
                                      test_a_compaction_fails,
+                                     test_a_compaction_dies_beside_a_writer,
                                      test_a_page_of_the_journal_cannot_be_read,
                                      test_a_program_is_not_stored,
                                      test_a_base_goes_while_a_program_is_read,
