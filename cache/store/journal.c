@@ -136,7 +136,7 @@ static int list_segments(struct journal *j, struct numbers *ret)
         return 0;
 }
 
-static int find_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
+static int find_first(struct journal *j, uint64_t last, struct journal_position *ret, bool *ret_lost)
 {
         cleanup(numbers_done) struct numbers all = {0};
         struct journal_position base = {0}, start;
@@ -144,6 +144,8 @@ static int find_first(struct journal *j, struct journal_position *ret, bool *ret
 
         *ret = (struct journal_position){0};
         for (size_t i = all.n; r == 0 && base.segment == 0 && i-- > 0;) {
+                if (all.list[i] > last)
+                        continue;
                 *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
                 r = header_read(j, all.list[i], &base, &start);
         }
@@ -152,12 +154,12 @@ static int find_first(struct journal *j, struct journal_position *ret, bool *ret
         return r;
 }
 
-int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
+int journal_first_of(struct journal *j, uint64_t last, struct journal_position *ret, bool *ret_lost)
 {
         int r = -ENOENT;
 
         for (unsigned i = 0; r == -ENOENT && i < 10; i++) /* compacted since the listing */
-                r = find_first(j, ret, ret_lost);
+                r = find_first(j, last, ret, ret_lost);
         return r;
 }
 

@@ -90,9 +90,13 @@ void journal_sweep(struct journal *j);                           /* removes what
 
 /* 1 if there is anything behind `at`, else 0. -ENODATA: the journal ends before `at` or cannot be read there, so a part is lost. Cheap. */
 int journal_pending(struct journal *j, struct journal_position at);
-/* The newest compacted segment, else the first; {0, 0}: there is none. *ret_lost (may be NULL): the segment is neither compacted nor number 1,
- * so its predecessors are lost. */
-int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost);
+/* The newest compacted segment of those up to `last`, else the first; {0, 0}: there is none. *ret_lost (may be NULL): the segment is neither
+ * compacted nor number 1, so its predecessors are lost. */
+int journal_first_of(struct journal *j, uint64_t last, struct journal_position *ret, bool *ret_lost);
+static inline int journal_first(struct journal *j, struct journal_position *ret, bool *ret_lost)
+{
+        return journal_first_of(j, UINT64_MAX, ret, ret_lost);
+}
 #define JOURNAL_END ((struct journal_position){UINT64_MAX, UINT64_MAX})
 
 /* A walk over the whole groups, record by record. */
@@ -104,6 +108,6 @@ struct journal_walk {
         void *user;
         struct journal_counts counts; /* anything missing before `upto` counts as damage */
 };
-/* Skips a compaction made of exactly what precedes it. -ESTALE without a sentence: a compacted segment made of anything else. If all up to
- * `upto` was compacted meanwhile, reads the compacted segment, whose content is as new or newer. */
+/* Skips a compaction made of exactly what precedes it. -ESTALE without a sentence: a compacted segment made of anything else. -EAGAIN without a
+ * sentence: all up to `upto`, which is not JOURNAL_END, was compacted before or during the walk, and `upto` is now the compacted segment's end. */
 int journal_walk(struct journal *j, struct journal_walk *w);

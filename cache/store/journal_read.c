@@ -224,33 +224,55 @@ static int read_segment(struct journal *j, struct journal_walk *w, uint64_t unti
         return read_records(&r, w);
 }
 
-int journal_walk(struct journal *j, struct journal_walk *w)
+static int read_segments(struct journal *j, struct journal_walk *w)
 {
-        struct journal_position next, base, upto = w->upto;
-        bool lost = false;
+        struct journal_position next, base;
         int r = 0;
 
-        if (w->at.segment == 0)
-                r = journal_first(j, &w->at, &lost);
-        if (upto.segment != 0 && w->at.segment > upto.segment && !lost)
-                upto = (struct journal_position){w->at.segment, UINT64_MAX};
-        w->counts.damaged += lost;
-        while (r == 0 && w->at.segment != 0 && w->at.segment <= upto.segment) {
-                r = read_segment(j, w, w->at.segment == upto.segment ? upto.offset : UINT64_MAX);
+        while (r == 0 && w->at.segment != 0 && w->at.segment <= w->upto.segment) {
+                r = read_segment(j, w, w->at.segment == w->upto.segment ? w->upto.offset : UINT64_MAX);
                 if (r < 0)
                         return r;
-                if (w->at.segment == upto.segment) { /* a lost end may have held the last word on any key */
-                        w->counts.damaged += upto.offset != UINT64_MAX && w->at.offset < upto.offset;
+                if (w->at.segment == w->upto.segment) { /* a lost end may have held the last word on any key */
+                        w->counts.damaged += w->upto.offset != UINT64_MAX && w->at.offset < w->upto.offset;
                         return 0;
                 }
                 r = journal_next_segment(j, w->at.segment, &next, &base);
-                if (r < 0 || next.segment == 0 || next.segment > upto.segment)
+                if (r < 0 || next.segment == 0 || next.segment > w->upto.segment)
                         break;
                 w->counts.damaged += base.segment == 0 && next.segment != w->at.segment + 1; /* segments in between are lost */
                 if (base.segment != 0 && !journal_position_equal(base, w->at))
                         return -ESTALE;
                 w->at = next;
         }
-        w->counts.damaged += r == 0 && upto.segment != UINT64_MAX && w->at.segment < upto.segment;
+        w->counts.damaged += r == 0 && w->upto.segment != UINT64_MAX && w->at.segment < w->upto.segment;
         return r;
+}
+
+/* While the segment at the start is there, so were all that were read: the first ones are removed first. */
+static int judge_compaction(struct journal *j, uint64_t start, struct journal_position *upto, int result)
+{
+        struct journal_position first;
+        bool lost;
+        int r;
+
+        if (upto->segment == 0 || upto->segment == UINT64_MAX || segment_is_there(j, start))
+                return result;
+        r = journal_first(j, &first, &lost);
+        if (r < 0 || first.segment <= upto->segment || lost)
+                return result;
+        *upto = (struct journal_position){first.segment, UINT64_MAX};
+        return -EAGAIN;
+}
+
+int journal_walk(struct journal *j, struct journal_walk *w)
+{
+        bool lost = false;
+        int r = w->at.segment == 0 ? journal_first_of(j, w->upto.segment, &w->at, &lost) : 0;
+        uint64_t start = w->at.segment;
+
+        w->counts.damaged += lost;
+        if (r == 0)
+                r = read_segments(j, w);
+        return r == 0 || r == -ENOENT ? judge_compaction(j, start, &w->upto, r) : r;
 }

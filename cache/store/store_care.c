@@ -127,6 +127,7 @@ struct check {
         bool look_only;
         struct last_word *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
         size_t n;
+        struct journal_position upto, outdated; /* the index has what the journal has up to here; the same of the try before */
         struct journal_walk walk;
         bool journal_lacks; /* the index has something that the journal lacks */
 };
@@ -279,13 +280,18 @@ static void check_missing(struct check *c)
         }
 }
 
-static int check_journal(struct check *c, struct journal_position upto)
+/* -EAGAIN: the journal was compacted since the transaction began. An index that stays behind it is an old copy. */
+static int check_journal(struct check *c)
 {
-        struct journal *journal = c->txn->env->journal;
+        const struct environment *e = c->txn->env;
         int r;
 
-        c->walk = (struct journal_walk){.upto = upto, .thorough = true, .fn = know, .user = c};
-        r = journal ? journal_walk(journal, &c->walk) : 0;
+        c->walk = (struct journal_walk){.upto = c->upto, .thorough = true, .fn = know, .user = c};
+        r = e->journal ? journal_walk(e->journal, &c->walk) : 0;
+        if (r == -EAGAIN && (c->txn->write || journal_position_equal(c->upto, c->outdated)))
+                return errorf(-EIO, "the index in %s is older than its journal", e->dir);
+        if (r == -EAGAIN)
+                return r;
         c->report->journal_records = c->walk.counts.records;
         c->report->journal_damaged = c->walk.counts.damaged + c->walk.counts.torn;
         if (c->report->journal_damaged > 0)
@@ -296,8 +302,7 @@ static int check_journal(struct check *c, struct journal_position upto)
 
 static int check_all(struct check *c)
 {
-        struct journal_position upto;
-        int r = applied_get(c->txn->index->db, c->txn->txn, c->txn->index->meta, &upto) ?: check_journal(c, upto);
+        int r = applied_get(c->txn->index->db, c->txn->txn, c->txn->index->meta, &c->upto) ?: check_journal(c);
 
         for (size_t i = 0; r == 0 && i < c->txn->env->n_tables; i++)
                 r = check_table(c, i);
@@ -381,19 +386,14 @@ static void tell_made_anew(struct check *c, struct environment *e)
         e->index_anew = e->index_absent = e->journal_anew = false;
 }
 
-/* A transaction whose pages are sound. */
+/* A transaction whose pages are sound. -EAGAIN: writers replaced its snapshot. */
 static int check_begin(struct check *c, struct store *s)
 {
-        int r;
+        int r = c->look_only ? store_read(s, &c->txn) : store_write(s, &c->txn);
 
-        do {
-                r = c->look_only ? store_read(s, &c->txn) : store_write(s, &c->txn);
-                if (r < 0)
-                        return r;
-                r = check_pages(c->txn);
-                if (r == -EAGAIN) /* writers replaced its snapshot */
-                        c->txn = store_end(c->txn);
-        } while (r == -EAGAIN);
+        if (r < 0)
+                return r;
+        r = check_pages(c->txn);
         if (r == -EIO)
                 tell(c, "%s", error_message(r));
         return r;
@@ -424,11 +424,15 @@ int store_check(struct store *s, bool look_only, struct store_report *ret, void 
 
         *ret = (struct store_report){0};
         for (unsigned round = 0; r == 1 && round < 2; round++) {
-                cleanup(check_done) struct check c = {.report = ret, .say = say, .user = user, .look_only = !repairs};
+                cleanup(check_done) struct check c = {0};
 
                 first = *ret;
-                *ret = (struct store_report){0};
-                r = check_once(&c, s);
+                do {
+                        check_done(&c);
+                        c = (struct check){.report = ret, .say = say, .user = user, .look_only = !repairs, .outdated = c.upto};
+                        *ret = (struct store_report){0};
+                        r = check_once(&c, s);
+                } while (r == -EAGAIN);
                 journal_lacks |= c.journal_lacks;
                 if (r == 1 && round == 1)
                         r = errorf(-EIO, "the index in %s is damaged again and again: is the disk sound?", s->dir);

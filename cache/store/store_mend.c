@@ -30,26 +30,17 @@ static int find_record(void *user, const struct journal_record *record)
         return 0;
 }
 
-/* Searches again if the journal was compacted during the search: segments not read yet are gone then. */
-static int search(struct journal *j, struct journal_position upto, struct finder *f)
-{
-        struct journal_position before, after;
-        int r = journal_first(j, &before, NULL);
-
-        f->walk = (struct journal_walk){.upto = upto, .thorough = true, .fn = find_record, .user = f};
-        if (r == 0)
-                r = journal_walk(j, &f->walk) ?: journal_first(j, &after, NULL);
-        if (r < 0 || before.segment == after.segment)
-                return r;
-        blob_done(&f->frame);
-        return search(j, upto, f);
-}
-
 int journal_frame(struct environment *e, struct journal_position upto, struct slice table, struct slice key, struct blob *ret)
 {
         struct finder f = {.table = table, .key = key};
-        int r = e->journal ? search(e->journal, upto, &f) : -ENOENT;
+        int r = e->journal ? -EAGAIN : -ENOENT;
 
+        while (r == -EAGAIN) { /* if it was compacted, searches what it is now, which is as new or newer */
+                blob_done(&f.frame);
+                f.walk = (struct journal_walk){.upto = upto, .thorough = true, .fn = find_record, .user = &f};
+                r = journal_walk(e->journal, &f.walk);
+                upto = f.walk.upto;
+        }
         if (r == 0 && (!f.frame.owned || f.damaged != f.walk.counts.damaged))
                 r = -ENOENT;
         if (r < 0) {

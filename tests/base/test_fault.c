@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "cache/base/fault.h"
+#include "cache/store/journal.h"
 #include "cache/store/programs.h"
 #include "core/cases/cases.h"
 
@@ -75,6 +76,17 @@ static int role_check(char **)
 
         store_close(s);
         return -r;
+}
+
+/* How much a look finds damaged. */
+static int role_look(char **)
+{
+        struct store_report report;
+        struct store *s = open_store();
+
+        must(store_check(s, true, &report, NULL, NULL));
+        store_close(s);
+        return (int)(report.damaged + report.journal_damaged);
 }
 
 static int role_add(char **argv)
@@ -153,7 +165,7 @@ static int play(char **argv)
                 const char *name;
                 int (*play)(char **argv);
         } roles[] = {
-                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"check", role_check}, {"add", role_add},
+                {"meet", role_meet}, {"put", role_put}, {"compact", role_compact}, {"check", role_check}, {"look", role_look}, {"add", role_add},
                 {"program", role_program}, {"put-near", role_put_near}, {"verify", role_verify}};
 
         for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
@@ -374,6 +386,47 @@ START_TEST(test_a_compaction_dies_beside_a_writer)
 }
 END_TEST
 
+/* The journal is rewritten before a look reads it, or while it has read the first segment of two. */
+static void look_beside_a_compaction(const char *place)
+{
+        bool has_two = strcmp(place, "journal.read") == 0;
+        unsigned before, after = has_two ? 0 : 2; /* the opening looks at the journal, too */
+        struct journal_position second = {2, JOURNAL_HEADER};
+        cleanup_buffer struct buffer group = {0};
+        struct journal *j;
+        char order[64];
+        pid_t pid;
+
+        faults_begin();
+        ck_assert_int_eq(role("put", "old", "1"), 0);
+        ck_assert_int_eq(role("put", "new", "2"), 0);
+        if (has_two) {
+                assert_ok(journal_open("s/journal", &j));
+                journal_add(&group, second, JOURNAL_DELETE, slice_string("values"), slice_string("old"), SLICE(NULL, 0));
+                journal_add_commit(&group, second, 1);
+                assert_ok(journal_append(j, second, SLICE(group.data, group.size)));
+                journal_close(j);
+                ck_assert_int_eq(role("put", "newer", "3"), 0);
+        }
+        before = fault_met(place) + after;
+        snprintf(order, sizeof(order), "block after %u times 1\n", before);
+        fault_set(place, order);
+        pid = role_start("look", NULL, NULL);
+        await_met(place, before + 1);
+        ck_assert_int_eq(role("put", "new", "4"), 0);
+        ck_assert_int_eq(role("put", "newest", "5"), 0);
+        ck_assert_int_eq(role("compact", NULL, NULL), 0);
+        fault_clear(place);
+        ck_assert_int_eq(role_wait(pid), 0);
+}
+
+START_TEST(test_a_look_beside_a_compaction)
+{
+        anew(look_beside_a_compaction, "journal.look");
+        anew(look_beside_a_compaction, "journal.read");
+}
+END_TEST
+
 /* An index that has all the values, and a journal with pages that cannot be read. */
 static void assert_journal_is_written_anew(const char *name, bool index_is_damaged, const char *place, unsigned after, unsigned times)
 {
@@ -585,6 +638,7 @@ int main(int argc, char **argv)
                                      test_a_write_fails,
                                      test_a_compaction_fails,
                                      test_a_compaction_dies_beside_a_writer,
+                                     test_a_look_beside_a_compaction,
                                      test_a_page_of_the_journal_cannot_be_read,
                                      test_a_program_is_not_stored,
                                      test_a_base_goes_while_a_program_is_read,
