@@ -110,12 +110,11 @@ static int look_in(struct environment *e, struct index *x, struct journal_positi
         return r == -ENOENT || absent == -ENOENT ? 1 : journal_pending(e->journal, *at);
 }
 
-/* Makes missing tables and applies what the index lacks of the journal. *damaged (may be NULL): damaged places of the journal. */
+/* Makes missing tables and applies what the index lacks of the journal. *damaged: damaged places of the journal. */
 static int write_in(struct environment *e, struct index *x, bool alone, struct journal_position *at, uint64_t *damaged)
 {
         uint8_t format[4];
         struct journal_position found = *at;
-        uint64_t places = 0;
         MDB_txn *txn;
         int r = db_begin(x->db, true, &txn);
 
@@ -124,22 +123,24 @@ static int write_in(struct environment *e, struct index *x, bool alone, struct j
         key_u32(format, STORE_FORMAT);
         r = open_tables(e, x, txn, true)
             ?: meta_put(x->db, txn, x->meta, META_FORMAT, SLICE(format, sizeof(format)))
-            ?: replay(e, x, alone, &txn, at, &places);
-        if (r == 0 && places > 0)
-                log_error("the journal of %s is damaged in %llu places; 'solverfs fsck' says more", e->dir, (unsigned long long)places);
+            ?: replay(e, x, alone, &txn, at, damaged);
         if (r == 0 && !journal_position_equal(*at, found))
                 r = applied_put(x->db, txn, x->meta, *at);
-        if (damaged)
-                *damaged = places;
         if (r == 0)
                 return db_commit(x->db, txn);
         db_abort(x->db, txn);
         return r;
 }
 
+static void log_damaged(const struct environment *e, uint64_t damaged, const char *rest)
+{
+        log_error("the journal of %s is damaged in %llu places%s", e->dir, (unsigned long long)damaged, rest);
+}
+
 static int bring_up(struct environment *e, struct index *x, bool cut)
 {
         struct journal_position at = {0};
+        uint64_t damaged = 0;
         int r = look_in(e, x, &at);
 
         if (r == -ENODATA) {
@@ -148,7 +149,9 @@ static int bring_up(struct environment *e, struct index *x, bool cut)
                 r = 1; /* there may be more behind the lost part */
         }
         if (r > 0)
-                r = write_in(e, x, cut, &at, NULL);
+                r = write_in(e, x, cut, &at, &damaged);
+        if (damaged > 0)
+                log_damaged(e, damaged, "; 'solverfs fsck' says more");
         /* After a power cut anything may follow the last whole group; it must not look like a part of the next one. */
         if (r == 0 && cut && at.segment != 0 && !e->journal_lost)
                 r = journal_cut(e->journal, at);
@@ -274,14 +277,13 @@ static void index_free(struct environment *e, struct index *x)
         free(x);
 }
 
-static int fill(struct environment *e, const char *new, const char *old, uint64_t *ret_segment)
+static int fill(struct environment *e, const char *new, const char *old, uint64_t *ret_damaged, uint64_t *ret_segment)
 {
         struct index x = {0};
         struct journal_position at = {0};
-        uint64_t damaged = 0;
         int r = db_open(new, DB_FRESH, &x.db)
-            ?: write_in(e, &x, true, &at, &damaged)
-            ?: rescue(e, &x, old, damaged, at, ret_segment)
+            ?: write_in(e, &x, true, &at, ret_damaged)
+            ?: rescue(e, &x, old, *ret_damaged, at, ret_segment)
             ?: db_sync(x.db);
 
         db_close(x.db);
@@ -292,7 +294,7 @@ static int make_anew(struct environment *e, const char *index)
 {
         cleanup_free char *new = format_string("%s/" NEW_NAME, e->dir), *old = format_string("%s/data.mdb", index);
         const bool absent = access(old, F_OK) < 0;
-        uint64_t segment = 0;
+        uint64_t damaged = 0, segment = 0;
         int r = remove_tree(new); /* left by a crash */
 
         if (r == 0)
@@ -300,10 +302,14 @@ static int make_anew(struct environment *e, const char *index)
         if (r == 0)
                 log_warning("making the index of %s from its journal", e->dir);
         if (r == 0)
-                r = fill(e, new, index, &segment) ?: put_in_place(e->dir, new, index);
+                r = fill(e, new, index, &damaged, &segment) ?: put_in_place(e->dir, new, index);
         if (r == 0 && segment != 0) {
                 journal_remove_before(e->journal, segment);
                 e->journal_anew = true;
+        } else if (r == 0 && damaged > 0) {
+                log_damaged(e, damaged, absent ? ", and there was no index: what only they had is lost" : "; 'solverfs fsck' says more");
+                if (absent)
+                        e->journal_lost = e->journal_anew = true;
         }
         if (r == 0) {
                 e->index_absent = absent && !e->index_anew;

@@ -754,18 +754,34 @@ START_TEST(test_a_segment_in_the_midst_is_lost)
 }
 END_TEST
 
-/* With the index lost, too, nothing else tells that there was one before. */
-START_TEST(test_the_first_segment_is_lost)
+/* With the index lost, too, the values are nowhere else: that is said, and the journal is written anew from what is left. */
+static void assert_loss_without_an_index(const char *damage)
 {
+        struct store_report report;
         struct store *s;
 
         make_segments();
-        ck_assert_int_eq(unlink("s/journal/00000001"), 0);
-        assert_ok(remove_tree("s/lmdb"));
+        ck_assert_int_eq(system(damage), 0);
+        ck_assert_int_eq(system("rm -rf s/lmdb"), 0);
         s = open_store(0);
-        assert_facts(s);
-        assert_loss_is_found(s);
+        assert_ok(store_check(s, false, &report, NULL, NULL));
+        ck_assert(report.lost && report.absent);
+        ck_assert_uint_eq(report.damaged + report.journal_damaged, 0);
+        assert_fact(s, "c", "the value of c");
         store_close(s);
+        s = open_store(0);
+        assert_ok(store_check(s, false, &report, NULL, NULL));
+        ck_assert(!report.lost);
+        ck_assert_uint_eq(report.damaged + report.journal_damaged, 0);
+        store_close(s);
+        ck_assert_int_eq(system("rm -r s"), 0);
+}
+
+START_TEST(test_a_segment_and_the_index_are_lost)
+{
+        assert_loss_without_an_index("rm s/journal/00000001");
+        assert_loss_without_an_index("rm s/journal/00000002");
+        assert_loss_without_an_index("printf x | dd of=s/journal/00000002 bs=1 seek=100 conv=notrunc status=none");
 }
 END_TEST
 
@@ -1071,7 +1087,7 @@ SUITE_TIMEOUT("store-care", 3600, test_check_of_a_sound_store, test_flipped_bits
               test_overwritten_while_open, test_read_only_an_error_is_said_and_stays, test_made_anew_under_a_reader,
               test_made_anew_under_a_writer, test_a_walk_over_damage, test_made_anew_beside_a_process, test_journal_lost_while_open,
               test_journal_unlinked_while_open, test_a_damaged_value_and_a_journal_that_cannot_be_read,
-              test_a_damaged_value_and_a_journal_compacted_since, test_the_first_segment_is_lost,
+              test_a_damaged_value_and_a_journal_compacted_since, test_a_segment_and_the_index_are_lost,
               test_a_segment_in_the_midst_is_lost, test_a_damaged_value_and_a_segment_in_the_midst_is_lost,
               test_an_index_that_lags_and_a_damaged_journal, test_an_index_and_a_journal_damaged_and_too_few_descriptors,
               test_truncated_beside_threads, test_a_damaged_value, test_an_index_that_lags_is_no_damage, test_a_large_value_while_the_index_has_no_name,
