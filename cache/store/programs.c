@@ -367,10 +367,10 @@ static int choose_base(struct programs *p, const struct digest *near, struct dig
 
         if (r == 0)
                 *ret = has_room(&c) ? c.links[0].id : c.links[c.n - 1].id;
-        return r == -ENOENT || r == -EBADMSG ? 0 : r;
+        return r == -ENOENT || r == -EBADMSG || r == -EIO ? 0 : r;
 }
 
-/* Makes a delta against *base (zeros: none) or a keyframe, whichever pays. For a keyframe *base becomes zeros. */
+/* Makes a delta against *base (zeros: none) or a keyframe, whichever pays, or a keyframe if *base cannot be read. For a keyframe *base becomes zeros. */
 static int make_frame(struct programs *p, struct slice content, struct digest *base, struct blob *ret)
 {
         cleanup_blob struct blob near = {0}, delta = {0};
@@ -379,7 +379,7 @@ static int make_frame(struct programs *p, struct slice content, struct digest *b
 
         if (r == 0)
                 r = delta_encode(content, SLICE(near.data, near.size), most, &delta);
-        if (r < 0 && r != -ENOENT)
+        if (r < 0 && r != -ENOENT && r != -EIO)
                 return r;
         blob_done(&near);
         /* The keyframe must be small enough to win. */

@@ -554,6 +554,28 @@ START_TEST(test_a_base_goes_while_a_program_is_stored)
 }
 END_TEST
 
+/* A program's base cannot be read, first at its header and then at its content: it is stored whole. */
+START_TEST(test_a_base_cannot_be_read)
+{
+        struct programs *p;
+        struct digest ids[3];
+
+        p = neighbours("ab", ids);
+        faults_begin();
+        for (unsigned after = 0; after < 4; after += 2) {
+                char order[64];
+
+                snprintf(order, sizeof(order), "fail EIO after %u\n", fault_met("programs.read") + after);
+                fault_set("programs.read", order);
+                ck_assert_int_eq(role("put-near", "c", "b"), 0);
+                ck_assert_uint_eq(depth_of(p, &ids[2]), 0);
+                assert_ok(programs_verify(p, &ids[2], true));
+                assert_ok(programs_remove(p, &ids[2], 1, NULL));
+        }
+        programs_close(p);
+}
+END_TEST
+
 /* Two store the same: the first is not replaced, as something may build on it. */
 START_TEST(test_a_program_is_stored_twice)
 {
@@ -643,6 +665,7 @@ int main(int argc, char **argv)
                                      test_a_program_is_not_stored,
                                      test_a_base_goes_while_a_program_is_read,
                                      test_a_base_goes_while_a_program_is_stored,
+                                     test_a_base_cannot_be_read,
                                      test_a_program_is_stored_twice,
                                      test_adding_a_case_dies,
                                      test_a_failed_case_is_anothers,
