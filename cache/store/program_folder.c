@@ -10,19 +10,20 @@
 #include "cache/base/lock.h"
 #include "cache/store/store.h"
 
-/* The mtime of a materialized file, in seconds: a different mtime means that somebody wrote to the file. The nanoseconds identify the boot,
- * because files of an earlier boot were never synced. */
-#define MATERIALIZED_MTIME 1000000000
+/* The mtime of a materialized file lies between 2001 and 2017, in whole seconds, as not every file system keeps more: a different mtime means that
+ * somebody wrote to the file. The seconds identify the boot, because files of an earlier boot were never synced. */
+#define MATERIALIZED_FIRST 1000000000
+#define MATERIALIZED_RANGE 500000000
 #define TEMPORARY_STALE    60 /* seconds */
 
-static struct timespec mtime_of_this_boot(void)
+static time_t mtime_of_this_boot(void)
 {
         cleanup_blob struct blob id = {0};
         struct digest d = {0};
 
         if (read_file("/proc/sys/kernel/random/boot_id", 4096, &id) == 0)
                 digest_of(id.data, id.size, &d);
-        return (struct timespec){.tv_sec = MATERIALIZED_MTIME, .tv_nsec = key_get_u32(d.bytes) % NSEC_PER_SEC};
+        return MATERIALIZED_FIRST + key_get_u32(d.bytes) % MATERIALIZED_RANGE;
 }
 
 int program_folder_open(struct program_folder *f, const char *store_dir, bool read_only, uint64_t bound)
@@ -48,8 +49,7 @@ static int open_materialized(struct program_folder *f, const char *path, uint64_
                         return errorf(-errno, "cannot hold %s: %s", path, strerror(errno));
                 if (st.st_nlink == 0)
                         continue; /* evicted between our open and our lock */
-                if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != size || st.st_mtim.tv_sec != f->mtime.tv_sec ||
-                    st.st_mtim.tv_nsec != f->mtime.tv_nsec || (st.st_mode & 07777) != 0555)
+                if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != size || st.st_mtim.tv_sec != f->mtime || (st.st_mode & 07777) != 0555)
                         return -ENOENT;
                 futimens(fd, (const struct timespec[2]){{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}}); /* last used now */
                 *ret_fd = steal_fd(&fd);
@@ -76,7 +76,7 @@ static void wait_for_no_writer(int fd)
 
 static int write_temporary(struct program_folder *f, const char *temporary, int fd, const struct blob *content)
 {
-        struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, f->mtime};
+        struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_sec = f->mtime}};
         int r = flock(fd, LOCK_SH | LOCK_NB) < 0 ? -errno : write_all(fd, content->data, content->size);
 
         if (r == 0 && (fchmod(fd, 0555) < 0 || futimens(fd, times) < 0))

@@ -10,11 +10,11 @@
 #include "cache/base/hash.h"
 
 struct program_folder {
-        uint64_t bound;        /* most bytes of files that are not in use */
-        struct timespec mtime; /* of files written since this boot */
+        uint64_t bound;       /* most bytes of files that are not in use */
+        time_t mtime;         /* of files written since this boot */
         char dir[PATH_SIZE];
-        bool is_lazy;          /* for many small files: lists the folder only when this process has used up `room` */
-        _Atomic int64_t room;  /* of a lazy folder: bytes free when last listed, less those written since */
+        bool is_lazy;         /* for many small files: lists the folder only when this process has used up `room` */
+        _Atomic int64_t room; /* of a lazy folder: bytes free when last listed, less those written since */
 };
 
 /* Opens <store>/programs; makes it unless read_only. */
