@@ -4,16 +4,18 @@
 #include "core/git/oid.h"
 
 struct tree_walk {
-        /* Called for each file and folder the first time it is met, a folder before what is in it. `path` begins at the commit's root, and is "" for
-         * the root itself. For a folder `ret_tree` is not NULL: the walk goes into *ret_tree, which it frees, unless that is left NULL. The walk ends
+        /* Called for each file and folder the first time it is met, a folder before what is in it. `path` begins at the commit's root, is "" for
+         * the root itself, and is cut off where it is longer than any system call takes. For a folder `ret_tree` is not NULL: the walk goes into *ret_tree, which it frees, unless that is left NULL. The walk ends
          * with the first value other than 0. */
         int (*take)(void *user, const git_oid *oid, const char *path, git_tree **ret_tree);
         void *user;
 
         struct oid_set seen;
+        struct level *levels; /* malloc'd */
+        size_t n_levels;
         char path[PATH_SIZE];
 };
 
-/* Walks through the tree of a commit. Leaves out submodules, and what is at longer paths than any system call takes. */
+/* Walks through the tree of a commit. Leaves out submodules. */
 int tree_walk(struct tree_walk *w, const git_oid *tree);
 void tree_walk_done(struct tree_walk *w);

@@ -565,6 +565,29 @@ START_TEST(test_too_many_changes)
 }
 END_TEST
 
+/* Folders in each other whose path is longer than any system call takes: all is fetched, as another commit may have it at a shorter path. */
+START_TEST(test_paths_that_are_too_long)
+{
+        char blob[256], script[512];
+        git_oid oid, tree;
+        git_odb *odb;
+
+        shell("git init -q -b main r; cd r; echo 1 > a; commit one");
+        begin("r");
+        ask("echo new | git -C r hash-object -w --stdin", blob);
+        git_oid_fromstr(&oid, blob);
+        odb = open_objects("r");
+        tree = nest(odb, 200, 1, 300, write_tree(odb, "100644", "file", 0, 1, &oid));
+        git_odb_free(odb);
+        snprintf(script, sizeof(script), "cd r; git update-ref refs/heads/main $(git commit-tree -p main -m x %s)", git_oid_tostr_s(&tree));
+        shell(script);
+        ck_assert_uint_eq(update(), 1);
+        snprintf(script, sizeof(script), "test $(git -C repos/x.git cat-file blob %s) = new", blob);
+        shell(script);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_dates)
 {
         shell("git init -q -b main r; cd r; for d in '@0 +0000' '1700000000 -0330' '253402300800 +0000' '1700000000 +1400'; do "
@@ -1890,7 +1913,7 @@ END_TEST
 SUITE("history", test_a_look_beside_an_update_takes_no_ref_for_lost, test_damaged_loose_objects,
       test_index_and_lookups, test_descendants, test_order, test_order_of_a_merge, test_refs,
       test_revisions_are_git_s, test_head_of_no_branch, test_revisions_refused, test_revisions_at_random, test_names_like_hex,
-      test_ambiguous_prefixes, test_texts, test_too_many_changes, test_dates, test_odd_commits, test_sources, test_sources_left_out,
+      test_ambiguous_prefixes, test_texts, test_too_many_changes, test_paths_that_are_too_long, test_dates, test_odd_commits, test_sources, test_sources_left_out,
       test_sources_that_cannot_be_kept, test_update, test_upstream_loses_its_commits, test_malformed_commit,
       test_rewritten_upstream, test_detached_head_moves_on, test_over_the_network,
       test_submodule_branch_becomes_a_folder,
