@@ -86,11 +86,6 @@ int store_walk(struct store_walk *w); /* 1; 0: there are no more; -errno */
 void store_walk_done(struct store_walk *w);
 #define cleanup_walk cleanup(store_walk_done)
 
-/* Calls fn with each key and value. Stops at, and returns, fn's first non-zero value. */
-typedef int (*store_each_fn)(void *user, struct slice key, struct slice value);
-int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
-               void *user);
-
 /* A write transaction as a loop. Its body sets `r`; 0 commits. If the index proves damaged and is rebuilt, the body runs a second time, so its other
  * effects must be repeatable. The loop ends by itself: no break, no return. If `r` is not 0 beforehand, nothing begins.
  *

@@ -128,17 +128,3 @@ void store_walk_done(struct store_walk *w)
         if (w->store)
                 w->txn = store_end(w->txn);
 }
-
-int store_each(struct store_txn *t, size_t table, struct slice prefix, struct slice from, bool values, store_each_fn fn,
-               void *user)
-{
-        cleanup_walk struct store_walk w = {.txn = t, .table = table, .prefix = prefix, .from = from, .keys_only = !values};
-        int r;
-
-        while ((r = store_walk(&w)) > 0) {
-                r = fn(user, w.key, w.value);
-                if (r != 0)
-                        return r;
-        }
-        return r;
-}

@@ -280,9 +280,9 @@ static void chunk_done(struct chunk *c)
         buffer_done(&c->from);
 }
 
-static int add_row(void *user, struct slice key, struct slice value)
+/* 1: the next chunk begins with this row. */
+static int add_row(struct chunk *c, struct slice key, struct slice value)
 {
-        struct chunk *c = user;
         struct row *row;
 
         buffer_done(&c->from);
@@ -306,13 +306,13 @@ static int take_table(struct import *i, enum table table, const char *what, int 
 
         while (more == 1) {
                 cleanup(chunk_done) struct chunk c = {.import = i, .table = table, .counted = *i->report};
-                cleanup_txn struct store_txn *t = NULL;
-                int r = progress_step(i->source->progress, what, done, 0)
-                    ?: store_read(workspace_store(i->source->there), &t);
+                cleanup_walk struct store_walk w = {.store = workspace_store(i->source->there), .table = table, .from = SLICE(from.data, from.size)};
+                int r = progress_step(i->source->progress, what, done, 0);
 
-                if (r == 0)
-                        r = more = store_each(t, table, SLICE("", 0), SLICE(from.data ?: "", from.size), true, add_row, &c);
-                t = store_end(t);
+                while (r == 0 && (r = store_walk(&w)) > 0)
+                        r = add_row(&c, w.key, w.value);
+                more = r;
+                store_walk_done(&w);
                 for (size_t k = 0; k < c.n && r >= 0; k++)
                         r = prepare(i, &c.list[k]);
                 if (r >= 0 && c.n > 0)

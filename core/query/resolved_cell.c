@@ -105,10 +105,9 @@ static bool covers(const struct reading *r, const struct fact *f)
         return fact_covers(f, &asked);
 }
 
-static int read_look(void *user, struct slice key, struct slice value)
+static int read_look(struct reading *r, struct slice key, struct slice value)
 {
         const uint8_t *bytes = key.data;
-        struct reading *r = user;
         struct fact *f;
         int e = 0;
 
@@ -142,10 +141,12 @@ static int read_program(struct store_txn *t, const struct digest *program, const
 
         for (size_t i = 0; r == 0 && i <= n; i++) {
                 uint8_t run[RUN_KEY_SIZE];
+                cleanup_walk struct store_walk w = {
+                        .txn = t, .table = TABLE_FACTS, .prefix = SLICE(run, sha256 ? RUN_KEY_SIZE : DIGEST_SIZE), .keys_only = reading->keys_only};
 
                 join_run_key(i == 0 ? program : &others[i - 1], sha256 ?: &none, reading->setting, run);
-                r = store_each(t, TABLE_FACTS, SLICE(run, sha256 ? RUN_KEY_SIZE : DIGEST_SIZE), SLICE("", 0), !reading->keys_only, read_look,
-                               reading);
+                while (r == 0 && (r = store_walk(&w)) > 0)
+                        r = read_look(reading, w.key, w.value);
                 if (r == 0)
                         r = give_found(reading);
                 if (r == 0 && i == 0)

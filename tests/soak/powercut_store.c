@@ -107,10 +107,14 @@ static unsigned txn_of(struct slice key, struct slice value)
         return value_of(k, txn, right) == value.size && memcmp(right, value.data, value.size) == 0 ? txn : 0;
 }
 
-static int print_one(void *user, struct slice key, struct slice value)
+static int print_table(struct store *s, size_t table, const char *before)
 {
-        printf("%s%.*s=%u\n", (const char *)user, (int)key.size, (const char *)key.data, txn_of(key, value));
-        return 0;
+        cleanup_walk struct store_walk w = {.store = s, .table = table};
+        int r;
+
+        while ((r = store_walk(&w)) > 0)
+                printf("%s%.*s=%u\n", before, (int)w.key.size, (const char *)w.key.data, txn_of(w.key, w.value));
+        return r;
 }
 
 static void print_finding(void *user, const char *line)
@@ -122,21 +126,15 @@ static void print_finding(void *user, const char *line)
 static int print_all(const char *dir)
 {
         struct store_report report;
-        struct store_txn *t;
         struct store *s;
         int r = store_open(dir, tables, N_TABLES, STORE_CREATE, &s);
 
         if (r == 0)
                 r = store_check(s, false, &report, print_finding, NULL);
         if (r == 0)
-                r = store_read(s, &t);
-        if (r == 0)
-                r = store_each(t, FACTS, SLICE(NULL, 0), SLICE(NULL, 0), true, print_one, (void *)"");
-        if (r == 0)
-                r = store_each(t, OTHERS, SLICE(NULL, 0), SLICE(NULL, 0), true, print_one, (void *)"other ");
+                r = print_table(s, FACTS, "") ?: print_table(s, OTHERS, "other ");
         if (r < 0)
                 fail(r, "read");
-        store_end(t);
         r = store_check(s, false, &report, print_finding, NULL);
         printf("again: %d %llu\n", r, (unsigned long long)(report.damaged + report.journal_damaged));
         write_one(s, 1000000, &(unsigned){1}); /* it can be written to */

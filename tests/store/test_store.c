@@ -201,38 +201,25 @@ START_TEST(test_values_stay_until_the_end)
 }
 END_TEST
 
-struct seen {
-        char text[256];
-        unsigned stop_after;
-};
-
-static int see(void *user, struct slice key, struct slice value)
-{
-        struct seen *seen = user;
-        size_t n = strlen(seen->text);
-
-        snprintf(seen->text + n, sizeof(seen->text) - n, "%.*s=%.*s ", (int)key.size, (const char *)key.data, (int)value.size,
-                 (const char *)value.data);
-        return seen->stop_after > 0 && --seen->stop_after == 0 ? 7 : 0;
-}
-
 static const char *walk(struct store *s, const char *prefix, const char *from, bool values)
 {
-        static struct seen seen;
-        struct store_txn *t;
+        cleanup_walk struct store_walk w = {
+                .store = s, .table = FACTS, .prefix = slice_string(prefix), .from = slice_string(from), .keys_only = !values};
+        static char text[256];
+        size_t n = 0;
+        int r;
 
-        seen = (struct seen){0};
-        assert_ok(store_read(s, &t));
-        assert_ok(store_each(t, FACTS, slice_string(prefix), slice_string(from), values, see, &seen));
-        store_end(t);
-        return seen.text;
+        text[0] = '\0';
+        while ((r = store_walk(&w)) > 0)
+                n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s=%.*s ", (int)w.key.size, (const char *)w.key.data, (int)w.value.size,
+                                      (const char *)w.value.data);
+        assert_ok(r);
+        return text;
 }
 
-START_TEST(test_each)
+START_TEST(test_walk)
 {
         struct store *s = open_store(STORE_CREATE);
-        struct seen seen = {.stop_after = 2};
-        struct store_txn *t;
 
         ck_assert_str_eq(walk(s, "", "", true), "");
         for (const char *k = "b ab a abc ac ca c"; *k;) {
@@ -249,30 +236,26 @@ START_TEST(test_each)
         ck_assert_str_eq(walk(s, "b", "a", true), "b=b ");
         ck_assert_str_eq(walk(s, "a", "b", true), "");
         ck_assert_str_eq(walk(s, "x", "", true), "");
-        assert_ok(store_read(s, &t));
-        ck_assert_int_eq(store_each(t, FACTS, SLICE(NULL, 0), SLICE(NULL, 0), true, see, &seen), 7);
-        ck_assert_str_eq(seen.text, "a=a ab=a ");
-        store_end(t);
         store_close(s);
 }
 END_TEST
 
-static int delete_it(void *user, struct slice key, struct slice value)
-{
-        return store_delete(user, FACTS, key);
-}
-
-START_TEST(test_each_may_delete)
+START_TEST(test_a_walk_may_delete)
 {
         struct store *s = open_store(STORE_CREATE);
+        struct store_walk w = {.table = FACTS, .keys_only = true};
         struct store_txn *t;
+        int r;
 
         assert_ok(store_write(s, &t));
         for (unsigned i = 0; i < 2000; i++)
                 assert_ok(store_put(t, FACTS, SLICE(&i, sizeof(i)), slice_string("some value that takes room")));
         assert_ok(store_commit(t));
         assert_ok(store_write(s, &t));
-        assert_ok(store_each(t, FACTS, SLICE(NULL, 0), SLICE(NULL, 0), false, delete_it, t));
+        w.txn = t;
+        while ((r = store_walk(&w)) > 0)
+                assert_ok(store_delete(t, FACTS, w.key));
+        assert_ok(r);
         assert_ok(store_commit(t));
         ck_assert_uint_eq(count(s, FACTS), 0);
         store_close(s);
@@ -920,7 +903,7 @@ START_TEST(test_map_full)
 END_TEST
 
 SUITE("store", test_put_get_delete, test_values_of_all_sizes, test_keys_of_all_sizes, test_a_transaction_is_all_or_nothing,
-      test_values_stay_until_the_end, test_each, test_each_may_delete, test_opening, test_read_only,
+      test_values_stay_until_the_end, test_walk, test_a_walk_may_delete, test_opening, test_read_only,
       test_generation_grows_with_writes, test_writing_twice_in_one_thread_is_told, test_a_forked_child_is_refused, test_stats,
       test_threads_and_processes, test_the_index_is_made_anew_from_the_journal, test_what_the_index_has_not_is_applied,
       test_a_torn_transaction_is_cut_off, test_a_transaction_with_a_hole_at_the_end_is_cut_off,

@@ -162,9 +162,9 @@ struct migration {
         uint64_t n, done;
 };
 
-static int migrate_one(void *user, struct slice key, struct slice value)
+/* 1: the next chunk begins with this key. */
+static int migrate_one(struct migration *m, struct slice key, struct slice value)
 {
-        struct migration *m = user;
         cleanup_buffer struct buffer new = {0};
         int r;
 
@@ -183,11 +183,15 @@ static int migrate_one(void *user, struct slice key, struct slice value)
 static int migrate_chunk(void *user, struct store_txn *t)
 {
         struct migration *m = user;
+        cleanup_walk struct store_walk w = {.txn = t, .table = m->kind->table, .from = SLICE(m->from.data, m->from.size)};
+        int r = 0;
 
         m->txn = t;
         m->n = 0;
         buffer_done(&m->next);
-        return MIN(store_each(t, m->kind->table, SLICE("", 0), SLICE(m->from.data ?: "", m->from.size), true, migrate_one, m), 0);
+        while (r == 0 && (r = store_walk(&w)) > 0)
+                r = migrate_one(m, w.key, w.value);
+        return MIN(r, 0);
 }
 
 static int migrate_table(struct store *s, const struct kind *k, uint64_t *ret_done)
