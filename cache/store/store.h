@@ -12,8 +12,8 @@
  * LMDB trusts its pages, which have no checksums. So each page that LMDB will read for a write is checked first (pages.h), and a fault
  * inside its map during a read is caught (guard.h). A damaged index is never repaired: before the next transaction a new one is built from
  * the journal (store_index.c), and other processes change over to it. A transaction on the damaged index ends with -EIO; if nothing was
- * read in it yet, it restarts on the new one. store_update() runs its body again. A read-only store cannot be rebuilt: all later calls are
- * -EIO. Damage that LMDB does not notice (a hidden key, a page in an earlier state) is found by store_check(), which compares index and
+ * read in it yet, it restarts on the new one. store_update() runs its body again. A read-only store cannot rebuild it: calls are -EIO until
+ * another process has. Damage that LMDB does not notice (a hidden key, a page in an earlier state) is found by store_check(), which compares index and
  * journal in both directions. A journal that lost a part is rewritten from the index, after the index is compared with the rest of the
  * journal.
  *
