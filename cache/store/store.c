@@ -440,10 +440,10 @@ int store_put(struct store_txn *t, size_t table, struct slice key, struct slice 
         int r;
 
         assert(t->write && table < t->env->n_tables);
-        if (!is_key(key))
-                return errorf(-EINVAL, "a key of %zu bytes: the table %s takes 1 to %d", key.size, t->env->tables[table], STORE_KEY_MAX);
         if (t->error < 0)
                 return t->error;
+        if (!is_key(key))
+                return t->error = errorf(-EINVAL, "a key of %zu bytes: the table %s takes 1 to %d", key.size, t->env->tables[table], STORE_KEY_MAX);
         frame->size = 0;
         r = frame_encode(key, value, frame)
             ?: db_put(t->index->db, t->txn, txn_dbi(t, table), key, SLICE(frame->data, frame->size));

@@ -126,6 +126,7 @@ START_TEST(test_keys_of_all_sizes)
 {
         struct store *s = open_store(STORE_CREATE);
         char key[STORE_KEY_MAX + 1];
+        struct store_txn *t;
         struct blob b;
 
         memset(key, 'k', sizeof(key));
@@ -137,6 +138,11 @@ START_TEST(test_keys_of_all_sizes)
         assert_error(store_fetch(s, FACTS, SLICE(key, STORE_KEY_MAX + 1), &b), ENOENT);
         assert_ok(store_fetch(s, FACTS, SLICE(key, STORE_KEY_MAX), &b));
         blob_done(&b);
+        assert_ok(store_write(s, &t));
+        assert_error(store_put(t, FACTS, SLICE(key, 0), slice_string("v")), EINVAL);
+        assert_error(store_put(t, FACTS, SLICE(key, 2), slice_string("v")), EINVAL); /* it can only be ended */
+        assert_error(store_commit(t), EINVAL);
+        assert_error(store_fetch(s, FACTS, SLICE(key, 2), &b), ENOENT);
         store_close(s);
 }
 END_TEST
