@@ -5,8 +5,8 @@
 
 struct tree_walk {
         /* Called for each file and folder the first time it is met, a folder before what is in it. `path` begins at the commit's root, is "" for
-         * the root itself, and is cut off where it is longer than any system call takes. For a folder `ret_tree` is not NULL: the walk goes into *ret_tree, which it frees, unless that is left NULL. The walk ends
-         * with the first value other than 0. */
+         * the root itself, and is cut off where it is longer than any system call takes. For a folder `ret_tree` is not NULL: the walk goes into
+         * *ret_tree, which it frees, unless that is left NULL. The walk ends with the first value other than 0. */
         int (*take)(void *user, const git_oid *oid, const char *path, git_tree **ret_tree);
         void *user;
 
