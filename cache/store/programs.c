@@ -430,6 +430,14 @@ static int place(struct programs *p, const struct digest *id, uint64_t size, con
         return r == -ENOSPC || r == -EDQUOT ? errorf(-ENOSPC, "cannot store a program: no space left for %s", p->folder) : r;
 }
 
+/* A disk that cannot read what it has just written is an error here: the caller would find no program, and make it again for ever. */
+static int look_again(struct programs *p, const struct digest *id)
+{
+        cleanup(chain_done) struct chain c = {0};
+
+        return load_chain(p, id, false, &c) == -EIO ? -EIO : 0;
+}
+
 static int read_program(int fd, struct blob *ret)
 {
         int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_fd(fd, PROGRAM_MOST, ret);
@@ -461,7 +469,8 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
                 cleanup_blob struct blob frame = {0};
 
                 r = make_frame(p, SLICE(content.data, content.size), &base, &frame)
-                    ?: place(p, ret_id, content.size, &base, &frame, false);
+                    ?: place(p, ret_id, content.size, &base, &frame, false)
+                    ?: look_again(p, ret_id);
                 if (r != -EAGAIN)
                         return r;
                 base = (struct digest){0}; /* the base was removed meanwhile */

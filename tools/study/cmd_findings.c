@@ -104,7 +104,7 @@ void cmd_findings(int argc, char **argv)
                 command_usage("expected SOLVER");
         l.all_kinds = !memchr(l.kinds, true, sizeof(l.kinds));
         if (l.number != 0 && (!l.all_kinds || l.campaign || l.all || common.json))
-                command_usage("nothing is listed with --mark: leave out --kind, --campaign, --all and --json");
+                command_usage("--mark and --kind, --campaign, --all or --json exclude each other");
         if (l.number != 0) {
                 command_mark(OF_CAMPAIGNS, solver, l.number, &words, "expected SOLVER");
                 return;
