@@ -151,11 +151,19 @@ static int load_chain(const struct programs *p, const struct digest *id, bool wi
         return -EBADMSG;
 }
 
-bool programs_has(struct programs *p, const struct digest *id)
+static bool is_readable(struct programs *p, const struct digest *id)
 {
         cleanup(chain_done) struct chain c = {0};
 
         return load_chain(p, id, false, &c) == 0;
+}
+
+bool programs_has(struct programs *p, const struct digest *id)
+{
+        cleanup(chain_done) struct chain c = {0};
+        int r = load_chain(p, id, false, &c);
+
+        return r != -ENOENT && r != -EBADMSG;
 }
 
 int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_stored, unsigned *ret_depth, struct digest *ret_base)
@@ -422,20 +430,12 @@ static int place(struct programs *p, const struct digest *id, uint64_t size, con
         buffer_add(&b, &h, sizeof(h));
         buffer_add(&b, frame->data, frame->size);
         r = buffer_error(&b) ?: fault_at("programs.place") ?: take_lock(p, &lock);
-        if (r < 0 || (!anew && programs_has(p, id)))
+        if (r < 0 || (!anew && is_readable(p, id)))
                 return r;
         if (!base_is_good(p, base, id))
                 return -EAGAIN;
         r = write_file_atomic(path, b.data, b.size, 0600);
         return r == -ENOSPC || r == -EDQUOT ? errorf(-ENOSPC, "cannot store a program: no space left for %s", p->folder) : r;
-}
-
-/* A disk that cannot read what it has just written is an error here: the caller would find no program, and make it again for ever. */
-static int look_again(struct programs *p, const struct digest *id)
-{
-        cleanup(chain_done) struct chain c = {0};
-
-        return load_chain(p, id, false, &c) == -EIO ? -EIO : 0;
 }
 
 static int read_program(int fd, struct blob *ret)
@@ -457,7 +457,7 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
                 return r;
         digest_of(content.data, content.size, ret_id);
         *ret_size = content.size;
-        if (programs_has(p, ret_id)) {
+        if (is_readable(p, ret_id)) {
                 cleanup_free char *path = path_of(p, ret_id);
 
                 utimensat(AT_FDCWD, path, NULL, 0); /* gc spares it for the build that will refer to it */
@@ -469,8 +469,7 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
                 cleanup_blob struct blob frame = {0};
 
                 r = make_frame(p, SLICE(content.data, content.size), &base, &frame)
-                    ?: place(p, ret_id, content.size, &base, &frame, false)
-                    ?: look_again(p, ret_id);
+                    ?: place(p, ret_id, content.size, &base, &frame, false);
                 if (r != -EAGAIN)
                         return r;
                 base = (struct digest){0}; /* the base was removed meanwhile */

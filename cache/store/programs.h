@@ -31,7 +31,8 @@ struct programs *programs_close(struct programs *p);
 /* Stores the file's content (from offset 0), as a delta against `near` (may be NULL) when that pays. For a program that is already stored it
  * only computes the digest. */
 int programs_put(struct programs *p, int fd, const struct digest *near, struct digest *ret_id, uint64_t *ret_size);
-bool programs_has(struct programs *p, const struct digest *id); /* and all that it builds on; decodes nothing */
+/* And all that it builds on; decodes nothing. True if it cannot be read: programs_get() says why, and making it again may not help. */
+bool programs_has(struct programs *p, const struct digest *id);
 /* Puts the program into the folder and opens it (O_RDONLY|O_CLOEXEC, under a shared flock until closed). `ret_path` (may be NULL) gets its
  * path, valid while the descriptor is open. */
 int programs_get(struct programs *p, const struct digest *id, int *ret_fd, char ret_path[PATH_SIZE]);
