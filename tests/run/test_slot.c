@@ -404,7 +404,7 @@ START_TEST(test_two_leases_begin_without_a_core)
                 close(all[i]);
                 for (unsigned k = 0; k < 10000 && __atomic_load_n(&n_got, __ATOMIC_SEQ_CST) <= i; k++)
                         usleep(1000);
-                ck_assert_uint_eq(n_got, i + 1);
+                ck_assert_uint_eq(__atomic_load_n(&n_got, __ATOMIC_SEQ_CST), i + 1);
         }
         for (size_t i = 0; i < 2; i++)
                 pthread_join(threads[i], NULL);
