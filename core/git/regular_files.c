@@ -112,7 +112,7 @@ static int check_git(const char *git)
 
 int regular_files_check(const char *path)
 {
-        cleanup_free char *dot = format_string("%s/.git", path), *named = NULL, *git = NULL, *file = NULL, *common = NULL;
+        cleanup_free char *dot = format_string("%s/.git", path), *named = NULL, *git = NULL, *file = NULL, *common = NULL, *head = NULL, *branch = NULL;
         int r = check_one(dot);
 
         if (r < 0)
@@ -124,5 +124,10 @@ int regular_files_check(const char *path)
         r = check_git(git);
         if (r == 0)
                 common = file_names(file, "", git); /* of a linked worktree: has all but HEAD */
-        return common ? check_git(common) : r;
+        if (common)
+                r = check_git(common);
+        head = format_string("%s/HEAD", git);
+        if (r == 0)
+                branch = file_names(head, "ref: ", common ?: git);
+        return branch ? check_one(branch) : r;
 }

@@ -1,5 +1,5 @@
-/* Checks that everything libgit2 reads of a repository, but the files of refs, is a regular file or a folder. libgit2, like git, opens anything in the
- * place of a file, and opening a fifo waits for a writer, usually for ever. Threads: any. */
+/* Checks that everything libgit2 reads of a repository is a regular file or a folder, but the files of refs other than HEAD's. libgit2, like git, opens
+ * anything in the place of a file, and opening a fifo waits for a writer, usually for ever. Threads: any. */
 #pragma once
 
 #include "cache/base/util.h"
