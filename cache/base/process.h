@@ -11,6 +11,6 @@ int process_each(bool (*fn)(void *user, pid_t pid), void *user);
 /* Reads /proc/<pid>/<name>, as far as it fits, and ends it with a NUL. Returns its length, or -errno. */
 ssize_t process_text(pid_t pid, const char *name, char *ret, size_t size);
 
-/* Those of SIGINT, SIGTERM and SIGHUP that end this process. What our caller ignores (nohup; a script's background job) stays ignored, also where it is
- * blocked, as the kernel keeps a blocked signal for whoever waits for it. */
+/* Those of SIGINT, SIGTERM and SIGHUP that end this process. A signal that our caller ignores (nohup; a script's background job) stays ignored. Block
+ * no others: the kernel keeps a blocked signal, even an ignored one, for whoever waits for it. */
 void process_ending_signals(sigset_t *ret);

@@ -204,7 +204,7 @@ static int begin_walk(struct objects *o, git_repository *to, const struct wants 
         return r == 0 ? hide_ours(to, o->walk) : r;
 }
 
-/* What is here is here with all that is in it. */
+/* A folder that is here has all its content here. */
 static int take_object(void *user, const git_oid *oid, const char *path, git_tree **ret_tree)
 {
         struct objects *o = user;

@@ -731,8 +731,8 @@ START_TEST(test_its_folder_is_gone)
         for (both_sandboxes(kind)) {
                 struct runner *r = open_script(&recipe, "#!/bin/sh\necho sat\n", kind);
                 const struct run_program toy = {.path = program, .name = "toy"};
-                const struct runner_options same = {.recipe = &recipe, .programs = &toy, .n_programs = 1, .limits = usual_limits, .scratch_parent = scratch,
-                                                    .sandbox = kind, .slot = 500};
+                const struct runner_options same = {.recipe = &recipe, .programs = &toy, .n_programs = 1, .limits = usual_limits,
+                                                    .scratch_parent = scratch, .sandbox = kind, .slot = 500};
                 struct run_result result = run_text(r, "x");
 
                 run_result_done(&result);

@@ -329,7 +329,8 @@ static int reduce_between(struct reducing *o)
         if (status != STATUS_OK && status != STATUS_INTERRUPTED)
                 return status;
         if (status == STATUS_INTERRUPTED || asked.r == -ECANCELED) {
-                note(tell_smallest(o, asked.query) ? "interrupted; the same command%s goes on from here" : "interrupted; the stored result stays as it was",
+                note(tell_smallest(o, asked.query) ? "interrupted; the same command%s goes on from here"
+                                                   : "interrupted; the stored result stays as it was",
                      o->again ? " without --again" : "");
                 return STATUS_INTERRUPTED;
         }

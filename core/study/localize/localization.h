@@ -86,6 +86,6 @@ int localization_keep(const struct localization *l);
 /* -- shared by localization.c and localization_query.c -- */
 
 struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info);
-/* Keeps the result of a case, unless it is open. A search with an end that cannot be built is not kept: `build --again` may repair it, and finding it costs
- * nothing. Nor is a search that was stopped before it knew anything. */
+/* Keeps the result of a case, unless it is open. A search with an end that cannot be built is not kept: `build --again` may repair it, and finding it
+ * costs nothing. Nor is a search that was stopped before it knew anything. */
 int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result);
