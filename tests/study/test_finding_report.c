@@ -347,7 +347,7 @@ START_TEST(test_pairs_of_runs)
 }
 END_TEST
 
-/* Of a query that cannot be made nothing stays, in a mount with a reader after the other. */
+/* A query that cannot be made leaves nothing behind: a mount has one reader after the other. */
 START_TEST(test_seeds_of_a_case_that_is_gone)
 {
         struct query *q = NULL;
