@@ -283,8 +283,8 @@ static int fact_known(struct workspace *w, const struct portfolio *p, const stru
                 return r;
         ret->verdict = f->verdict;
         ret->attempt = (struct attempt){ending_of(f->verdict), (double)f->wall_ns / NSEC_PER_SEC};
-        if (f->verdict == VERDICT_TIMEOUT && f->limits.cpu_ns > 0 && f->limits.cpu_ns < f->limits.wall_ns && f->cpu_ns >= f->limits.cpu_ns)
-                ret->attempt = (struct attempt){ENDING_FAILED, (double)f->cpu_ns / NSEC_PER_SEC}; /* as in lane_go_on(); its time is the limit */
+        if (f->verdict == VERDICT_TIMEOUT && f->wall_ns < p->wall_ns) /* as in lane_go_on() */
+                ret->attempt.ending = ENDING_FAILED;
         if (f->memory > p->memory) { /* its recipe allows more than the portfolio does */
                 ret->verdict = VERDICT_MEMOUT;
                 ret->attempt.ending = ENDING_FAILED;

@@ -21,7 +21,8 @@ static int compare_times(const void *a, const void *b)
 {
         const struct measurement *const *x = a, *const *y = b;
 
-        return ORDER((*x)->fact->wall_ns, (*y)->fact->wall_ns) ?: ORDER(*x, *y); /* the earlier one, so that the choice is unique */
+        return timeout_order((*x)->fact->verdict, (*y)->fact->verdict) ?: ORDER((*x)->fact->wall_ns, (*y)->fact->wall_ns)
+               ?: ORDER(*x, *y); /* the earlier one, so that the choice is unique */
 }
 
 size_t cell_value_choose(const struct measurement *list, size_t n)

@@ -23,6 +23,13 @@ double fact_seconds(const struct fact *f)
         return (double)own / NSEC_PER_SEC;
 }
 
+uint64_t timeout_ns(uint64_t wall_ns, const struct recipe_limits *limits)
+{
+        uint64_t took = MAX(wall_ns, limits->cpu_ns ?: limits->wall_ns);
+
+        return limits->wall_ns == 0 ? took : MIN(took, limits->wall_ns);
+}
+
 int64_t fact_moment(const struct fact *f)
 {
         return MAX(f->measured, f->remeasured);
@@ -158,6 +165,8 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
         if (has_not_started)
                 f->not_started = record_string(&rec, record_u64_le(&rec));
         r = record_end(&rec, "a fact");
+        if (f->verdict == VERDICT_TIMEOUT && f->wall_ns == f->limits.wall_ns && f->cpu_ns == f->limits.cpu_ns) /* older ones have the limit in any case */
+                f->wall_ns = timeout_ns(0, &f->limits);
         if (r == 0)
                 *ret = steal_pointer(f);
         return r;

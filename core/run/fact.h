@@ -23,7 +23,7 @@ struct fact {
         /* of the chosen sample: the lower median by wall time */
         enum verdict verdict;
         bool wrong;
-        uint64_t wall_ns; /* for a timeout, the limit */
+        uint64_t wall_ns; /* for a timeout, timeout_ns() */
         uint64_t cpu_ns, memory;
         /* the limits it was run under; stack 0: not known, as in facts written before it was set */
         struct recipe_limits limits;
@@ -45,6 +45,14 @@ DECLARE_REFS(fact)
 /* The seconds that the run would have taken undisturbed, for comparisons. For a disturbed run with an answer: without the waiting, but at least its
  * CPU time (older facts have only that). For any other run: its wall-clock time. */
 double fact_seconds(const struct fact *f);
+
+/* The time of a timeout that ended after `wall_ns`: the limit or, if a smaller one of CPU time ended it, that one, or what it took beyond that. */
+uint64_t timeout_ns(uint64_t wall_ns, const struct recipe_limits *limits);
+/* A timeout is longer than any answer, even if that one slept for longer than the limit of CPU time. */
+static inline int timeout_order(enum verdict a, enum verdict b)
+{
+        return ORDER(a == VERDICT_TIMEOUT, b == VERDICT_TIMEOUT);
+}
 
 /* The newest of its times: measured or remeasured. */
 int64_t fact_moment(const struct fact *f);

@@ -119,8 +119,8 @@ static int take_sample(struct measurement *m)
         };
         t->sample.disturbed =
                 (is_repeatable(t->sample.verdict) || t->sample.verdict == VERDICT_TIMEOUT) && is_disturbed(&t->result.run);
-        if (t->sample.verdict == VERDICT_TIMEOUT && q->runner.limits.wall_ns != 0)
-                t->sample.wall_ns = q->runner.limits.wall_ns;
+        if (t->sample.verdict == VERDICT_TIMEOUT)
+                t->sample.wall_ns = timeout_ns(t->sample.wall_ns, &q->runner.limits);
         t->short_of_cpu = !t->sample.disturbed && is_short_of_cpu(m, &t->sample);
         return 0;
 }
@@ -131,7 +131,8 @@ static int compare_times(const void *a, const void *b)
 {
         const struct taken *const *x = a, *const *y = b;
 
-        return ORDER((*x)->sample.wall_ns, (*y)->sample.wall_ns) ?: ORDER(*x, *y); /* the earlier, so that the choice is unique */
+        return timeout_order((*x)->sample.verdict, (*y)->sample.verdict) ?: ORDER((*x)->sample.wall_ns, (*y)->sample.wall_ns)
+               ?: ORDER(*x, *y); /* the earlier, so that the choice is unique */
 }
 
 static size_t count_short(const struct measurement *m)

@@ -76,6 +76,7 @@ END_TEST
 START_TEST(test_result)
 {
         ck_assert_uint_eq(CHOSEN({0, "sat", 2}, {1, "unsat", 1}, {2, "unsat", 1}), 0);
+        ck_assert_uint_eq(CHOSEN({0, "sat", 2}, {1, "timeout", 1}), 0); /* by its limit of CPU time, while the other one slept */
         ck_assert_uint_eq(CHOSEN({0, "sat", 2}, {1, "crash", 1}), 0);
         ck_assert_uint_eq(CHOSEN({0, "crash", 1}, {1, "sat", 2}), 0);
         ck_assert_uint_eq(CHOSEN({0, "crash", 1}, {AGAIN, "sat", 2}), 1);

@@ -75,6 +75,28 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
+/* Older records have the whole time limit for a run that a smaller limit of CPU time ended; a longer time was measured. */
+START_TEST(test_time_of_a_timeout)
+{
+        static const struct {
+                unsigned wall, cpu, cpu_limit, time;
+        } runs[] = {{20, 5, 5, 5}, {20, 30, 30, 20}, {20, 3, 5, 20}, {8, 5, 5, 8}, {20, 20, 20, 20}, {20, 5, 0, 20}};
+
+        for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+                struct fact f = example(VERDICT_TIMEOUT);
+                cleanup_buffer struct buffer b = {0};
+                cleanup(fact_unrefp) struct fact *g = NULL;
+
+                f.wall_ns = runs[i].wall * NSEC_PER_SEC;
+                f.cpu_ns = runs[i].cpu * NSEC_PER_SEC;
+                f.limits.cpu_ns = runs[i].cpu_limit * NSEC_PER_SEC;
+                assert_ok(fact_encode(&f, &b));
+                assert_ok(fact_decode(SLICE(b.data, b.size), true, &g));
+                ck_assert_uint_eq(g->wall_ns, runs[i].time * NSEC_PER_SEC);
+        }
+}
+END_TEST
+
 START_TEST(test_what_is_no_fact)
 {
         struct fact f = example(VERDICT_SAT);
@@ -287,6 +309,6 @@ START_TEST(test_times_are_rounded)
 }
 END_TEST
 
-SUITE("fact", test_dates, test_times_are_rounded, test_seconds_by_itself, test_round_trip, test_what_is_no_fact, test_sizes_that_overflow,
-      test_covers_its_own_limits, test_solved_covers, test_timeout_covers, test_memout_covers, test_output_and_process_limits, test_stack,
-      test_memory_of_a_failed_run)
+SUITE("fact", test_dates, test_times_are_rounded, test_seconds_by_itself, test_round_trip, test_time_of_a_timeout, test_what_is_no_fact,
+      test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers, test_timeout_covers, test_memout_covers,
+      test_output_and_process_limits, test_stack, test_memory_of_a_failed_run)

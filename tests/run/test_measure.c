@@ -573,6 +573,52 @@ START_TEST(test_a_timeout_asleep)
 }
 END_TEST
 
+/* A smaller limit of CPU time ended it: it took no longer than that, and not the whole time limit. */
+START_TEST(test_a_timeout_by_cpu_time)
+{
+        struct recipe r = toy_recipe("{bin} {case}", 1);
+        struct measure_request q = request_for(&r, "#!/bin/sh\nwhile :; do :; done\n");
+        struct fact *f;
+
+        q.runner.limits.cpu_ns = 300 * NSEC_PER_MSEC;
+        f = measured(&q);
+        ck_assert_int_eq(f->verdict, VERDICT_TIMEOUT);
+        ck_assert_uint_ge(f->wall_ns, q.runner.limits.cpu_ns);
+        ck_assert_uint_lt(f->wall_ns, q.runner.limits.wall_ns);
+        fact_unref(f);
+}
+END_TEST
+
+static int sleep_and_answer_once_there(struct run_remote *, const struct runner_options *, const struct run_input *, int, struct execute_result *ret)
+{
+        static unsigned runs;
+
+        *ret = (struct execute_result){.end = END_EXIT, .wall_ns = 900 * NSEC_PER_MSEC, .user_ns = 200 * NSEC_PER_MSEC, .method = "test"};
+        if (runs++ == 0)
+                ret->out = (struct blob){.data = "sat\n", .size = 4};
+        else
+                *ret = (struct execute_result){.end = END_TIMEOUT, .wall_ns = 500 * NSEC_PER_MSEC, .user_ns = 500 * NSEC_PER_MSEC, .method = "test"};
+        ret->out_size = ret->out.size;
+        return 0;
+}
+
+START_TEST(test_a_timeout_by_cpu_time_is_longer_than_an_answer)
+{
+        struct recipe r = toy_recipe("{bin} {case}", 2);
+        struct measure_request q = request_for(&r, "#!/bin/sh\n");
+        json_t *facts = json_object();
+        struct run_remote there = {.machine = "lab/Abacus/2", .facts = facts, .run = sleep_and_answer_once_there};
+        struct fact *f;
+
+        q.runner.limits.cpu_ns = 500 * NSEC_PER_MSEC;
+        q.runner.remote = &there;
+        f = measured(&q);
+        ck_assert_int_eq(f->verdict, VERDICT_SAT);
+        fact_unref(f);
+        json_decref(facts);
+}
+END_TEST
+
 /* A worker of a cluster with time for one run. */
 static unsigned runs_there;
 
@@ -647,6 +693,7 @@ START_TEST(test_an_opened_runner)
 }
 END_TEST
 
-SUITE("measure", test_an_opened_runner, test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_timeout_asleep_at_the_end_of_a_worker,
-      test_a_short_run, test_a_question_without_an_answer, test_the_lower_median_is_chosen, test_samples, test_limits, test_answers_near_a_limit,
+SUITE("measure", test_an_opened_runner, test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_timeout_by_cpu_time,
+      test_a_timeout_by_cpu_time_is_longer_than_an_answer, test_a_timeout_asleep_at_the_end_of_a_worker, test_a_short_run,
+      test_a_question_without_an_answer, test_the_lower_median_is_chosen, test_samples, test_limits, test_answers_near_a_limit,
       test_an_answer_while_the_machine_lacked_memory, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)

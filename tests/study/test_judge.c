@@ -533,6 +533,8 @@ START_TEST(test_limits_of_cpu_time)
         after.cpu_limit = 0;
         s = &judge_pairs(8, before, after)->by[JUDGE_CPU_TIME];
         ck_assert_double_eq_tol(s->ratio, 1 / 0.8, 1e-9); /* the lesser of 1 s and none */
+        before.seconds = 3; /* it slept: no answer is no faster than that */
+        ck_assert_double_eq_tol(judge_pairs(8, before, after)->by[JUDGE_TIME].ratio, 1, 1e-9);
         before.cpu_limit = 0;
         s = &judge_pairs(8, before, after)->by[JUDGE_CPU_TIME];
         ck_assert_double_eq_tol(s->ratio, LIMIT / 0.8, 1e-9);

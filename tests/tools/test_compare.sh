@@ -288,4 +288,8 @@ test_that "a run that its limit of CPU time ended is done once" '
 script_commit note 2 "echo 'lasts 0.8' >&2"
 test_that "... and counts that limit as its CPU time" 'run 0 -q solver update note && run 0 compare note@v2 note@v1 plain.smt2 --measure cpu --pairs 5 && head -1 out | grep -q "cpu 1\.25×"'
 test_that "... and a kept finding has it as its limit" 'run 0 compare note@v2 note@v1 plain.smt2 --measure cpu --keep && has err "1 regression kept" && has "$mnt/note/spr/1/report.md" "Each run had 1s of CPU time"'
+test_that "... and as its time" 'run 0 run note v1 plain.smt2 --print time && is out 1.000000 && run 0 compare note@v2 note@v1 plain.smt2 --pairs 5 && head -1 out | grep -q "time 1\.25×.*PAR-2 0\.8 → 2 s"'
+sed 's/cputime = 1s/cputime = 500ms/' note.recipe >less.recipe
+test_that "a smaller limit of CPU time ends a stored timeout so much sooner" '
+	starts=$(wc -l <starts) && run 0 -q solver add --replace --recipe less.recipe note && run 0 run note v1 plain.smt2 --print time && is out 0.500000 && [ "$(wc -l <starts)" = $starts ]'
 echo "1..$n"

@@ -108,11 +108,11 @@ static double cpu_limit(const struct judge_pair *p)
         return lesser(p->run[0].cpu_limit, p->run[1].cpu_limit);
 }
 
-double judge_unsolved(const struct judge_pair *p, int side)
+double judge_unsolved(const struct judge_pair *p)
 {
         const double limit = judge_limit(p), cpu = cpu_limit(p);
 
-        return cpu > 0 ? lesser(limit, fmax(cpu, p->run[side].seconds)) : limit;
+        return cpu > 0 ? lesser(limit, fmax(cpu, fmax(p->run[0].seconds, p->run[1].seconds))) : limit;
 }
 
 static bool is_within(double seconds, double own, double limit)
@@ -152,7 +152,7 @@ static double value_of(const struct judge_pair *p, int side, enum judge_measure 
                 [JUDGE_EFFORT] = run->effort == 0 ? 1 : run->effort, /* a ratio shows what became of it */
                 [JUDGE_PACE] = run->effort > 0 ? run->seconds / run->effort : NAN,
         };
-        double limit = m == JUDGE_CPU_TIME && cpu_limit(p) > 0 ? cpu_limit(p) : judge_unsolved(p, side);
+        double limit = m == JUDGE_CPU_TIME && cpu_limit(p) > 0 ? cpu_limit(p) : judge_unsolved(p);
 
         if (!judge_is_solved(p, side))
                 return is_time(m) && limit > 0 ? limit : NAN;

@@ -10,8 +10,8 @@
 #define JUDGE_CONFIDENCE 0.95
 #define JUDGE_TOGETHER   2 /* the t above which the two sides correlate over the seeds */
 
-/* The seconds of a side's run without an answer: the limit, or a smaller one of CPU time, or what the run took beyond that. 0: no limit. */
-double judge_unsolved(const struct judge_pair *p, int side);
+/* The seconds of a pair's run without an answer: the limit, or a smaller one of CPU time, or what either run took beyond that. 0: no limit. */
+double judge_unsolved(const struct judge_pair *p);
 
 /* -- looks (judge_plan.c) ------------------------------------------------------------------------------------------- */
 

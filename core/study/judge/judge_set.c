@@ -294,7 +294,7 @@ void judge_sets(struct measured *m, const struct judge_case *cases, struct judge
 /* Seconds of a pair's run. A run that is not solved counts twice the limit, or without a limit what it took. */
 static double par2_of(const struct judge_pair *p, int side)
 {
-        double limit = judge_unsolved(p, side);
+        double limit = judge_unsolved(p);
 
         return !judge_is_solved(p, side) && limit > 0 ? 2 * limit : p->run[side].seconds;
 }
