@@ -62,6 +62,11 @@ d = json.load(open(\"data\"))
 assert [c[\"measured\"] for c in d[\"columns\"]] == [1, 2, 2] and d[\"set\"][\"solved\"] == [1, 2, 2], d
 assert [c[\"is_comparable\"] for c in d[\"columns\"]] == [False, False, True], d
 "'
+test_that "... and the curves of solved cases are of those that all versions have run" 'python3 -c "
+import re
+picture = re.search(\"(?s)<figure>.*?</figure>\", open(\"sparse.html\").read()).group()
+assert \">1 case run with all of these versions<\" in picture and \">1<\" in picture and \">2<\" not in picture, picture
+"'
 test_that "no such solver, set; a file that cannot be written" '
 	run 3 report nosuch && run 3 report toy --set nosuch && run 2 report && run 4 report toy -o nosuch/x.html && has err "cannot write nosuch/x.html" && [ ! -e nosuch ]'
 

@@ -1,7 +1,6 @@
 /* scatter.svg, memory-scatter.svg and cactus.svg, as SMT papers print them. */
 #include <math.h>
 
-#include "core/report/plot.h"
 #include "core/study/compare/comparison_report.h"
 #include "core/study/base/stat.h"
 #include "core/study/base/verdict_plot.h"
@@ -247,21 +246,29 @@ void comparison_plot_scatter(const struct comparing_table *t, bool is_memory, un
 
 /* -- cactus ------------------------------------------------------------------------------------------------------- */
 
+void comparison_plot_curve(struct plot *p, const char *name, double *seconds, size_t n)
+{
+        struct plot_series *s = plot_series(p, PLOT_LINE, name);
+
+        plot_axis_x(p, "cases solved", PLOT_COUNT);
+        plot_axis_y(p, "seconds for each", PLOT_LOG);
+        plot_range_x(p, 0, NAN);
+        stat_sort(seconds, n);
+        for (size_t i = 0; i < n; i++)
+                plot_point(s, (double)i + 1, fmax(seconds[i], LEAST), NULL);
+}
+
 static void add_curve(const struct comparing_table *t, int side, struct plot *p)
 {
         cleanup_free double *seconds = allocate(t->options->n + 1, sizeof(*seconds));
         cleanup_free char *label = NULL;
-        struct plot_series *s;
         size_t n = 0;
 
         for (size_t i = 0; i < t->options->n; i++)
                 if (judge_is_compared(&t->cases[i]) && is_solved(t, i, side))
-                        seconds[n++] = fmax(comparing_seconds(t, i, side), LEAST);
-        stat_sort(seconds, n);
+                        seconds[n++] = comparing_seconds(t, i, side);
         label = format_string("%s: %zu solved", t->label[side], n);
-        s = plot_series(p, PLOT_LINE, label);
-        for (size_t i = 0; i < n; i++)
-                plot_point(s, (double)i + 1, seconds[i], NULL);
+        comparison_plot_curve(p, label, seconds, n);
 }
 
 void comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
@@ -269,9 +276,6 @@ void comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
         cleanup_plot struct plot *p = new_plot(t, 0, 0);
         double limit = 0;
 
-        plot_axis_x(p, "cases solved", PLOT_COUNT);
-        plot_axis_y(p, "seconds for each", PLOT_LOG);
-        plot_range_x(p, 0, NAN);
         for (size_t i = 0; i < t->options->n; i++)
                 if (judge_is_compared(&t->cases[i]))
                         limit = fmax(limit, limit_of(t, i));

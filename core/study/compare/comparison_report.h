@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "core/report/plot.h"
 #include "core/study/compare/comparing.h"
 
 /* One line on whether the second version is better: the measure that was asked for over the set, the number of solved cases, PAR-2. */
@@ -35,3 +36,5 @@ json_t *comparison_json(const struct comparing_table *t); /* a new reference; NU
 void comparison_plot_scatter(const struct comparing_table *t, bool is_memory, unsigned width, struct buffer *ret);
 /* The number of cases that each version solves, by the seconds allowed per case. */
 void comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret);
+/* A curve of a cactus plot, by the seconds of the solved cases, which it sorts. Curves are comparable only if all are of the same cases. */
+void comparison_plot_curve(struct plot *p, const char *name, double *seconds, size_t n);

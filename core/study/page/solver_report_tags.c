@@ -1,8 +1,6 @@
 /* The report's comparison of the last measured tags. If fewer than two are measured, it compares the oldest and the newest measured commit. */
-#include "core/report/plot.h"
 #include "core/study/compare/comparison_report.h"
 #include "core/study/page/solver_report_internal.h"
-#include "core/study/base/stat.h"
 
 struct version {
         uint32_t number;
@@ -213,22 +211,40 @@ static void add_changes(struct report *r, const struct versions *v, const struct
 
 /* -- pictures ----------------------------------------------------------------------------------------------------- */
 
-static void add_curve(const struct report *r, const struct version *v, struct plot *p)
+static const struct report_cell *cell_of(const struct report *r, const struct version *v, size_t i)
 {
-        const struct report_commit *c = report_commit_of(r, v->number);
+        return report_cell(r, report_commit_of(r, v->number)->column, i);
+}
+
+static bool is_run_with_all(const struct report *r, const struct versions *v, size_t i)
+{
+        for (size_t k = 0; k < v->n; k++)
+                if (!cell_of(r, &v->list[k], i)->is_known)
+                        return false;
+        return true;
+}
+
+/* Of the same cases, so that a curve ends early only if a version solves fewer. */
+static void add_curves(const struct report *r, const struct versions *v, struct plot *p)
+{
+        cleanup_free size_t *common = allocate(r->cases.n, sizeof(*common));
         cleanup_free double *seconds = allocate(r->cases.n, sizeof(*seconds));
-        struct plot_series *s = plot_series(p, PLOT_LINE, v->name.data);
-        size_t n = 0;
+        cleanup_free char *note = NULL;
+        size_t n_common = 0;
 
-        for (size_t i = 0; i < r->cases.n; i++) {
-                const struct report_cell *cell = report_cell(r, c->column, i);
+        for (size_t i = 0; i < r->cases.n; i++)
+                if (is_run_with_all(r, v, i))
+                        common[n_common++] = i;
+        for (size_t k = 0; k < v->n; k++) {
+                size_t n = 0;
 
-                if (cell_is_solved(cell))
-                        seconds[n++] = fmax((double)cell->seconds, 0.001);
+                for (size_t i = 0; i < n_common; i++)
+                        if (cell_is_solved(cell_of(r, &v->list[k], common[i])))
+                                seconds[n++] = (double)cell_of(r, &v->list[k], common[i])->seconds;
+                comparison_plot_curve(p, v->list[k].name.data, seconds, n);
         }
-        stat_sort(seconds, n);
-        for (size_t i = 0; i < n; i++)
-                plot_point(s, (double)i + 1, seconds[i], NULL);
+        note = format_string("%zu case%s run with all of these versions", n_common, n_common == 1 ? "" : "s");
+        plot_note(p, note);
 }
 
 #define WIDTH 420 /* of a picture: it can be read on a phone, and two stand side by side on a screen */
@@ -237,11 +253,7 @@ static void add_pictures(const struct report *r, const struct versions *v, const
 {
         cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", WIDTH, WIDTH + 40);
 
-        plot_axis_x(p, "cases solved", PLOT_COUNT);
-        plot_axis_y(p, "seconds for each", PLOT_LOG);
-        plot_range_x(p, 0, NAN);
-        for (size_t i = 0; i < v->n; i++)
-                add_curve(r, &v->list[i], p);
+        add_curves(r, v, p);
         buffer_adds(b, "<div class=\"pair\">\n<figure>");
         plot_write(p, b);
         buffer_adds(b, "</figure>\n");
