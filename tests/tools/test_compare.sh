@@ -8,7 +8,7 @@ tell_time
 
 # It takes eight milliseconds, half as much again for cases "slow" from v2 on, one run a twentieth longer than another. Cases "chaos" take as long as each
 # version draws for each seed, within a factor of four up and down; "even" are slow and take as long as the seed says; "effort" says a count, half as much
-# again from v2 on.
+# again from v2 on; "large" takes as many megabytes.
 make_repository toy
 version() { # version TAG PERCENT-OF-SLOW ANSWER-OF-FLIP
 	cat >toy/toy.c <<'END2'
@@ -24,6 +24,7 @@ int main(int argc, char **argv)
 	FILE *f = fopen(argv[argc - 1], "r");
 	struct timespec t;
 	static volatile char version[] = TAG;
+	static char *volatile room;
 	unsigned hash = 5381;
 	for (int i = 1; i + 1 < argc; i++)
 		if (!strcmp(argv[i], "-s")) seed = atoi(argv[i + 1]);
@@ -38,6 +39,7 @@ int main(int argc, char **argv)
 	if (!strcmp(kind, "even")) t.tv_nsec = 0, ms *= 1 + seed % 7;
 	fprintf(stderr, "lasts %.9f\n", ms / 1e3 * (1 + t.tv_nsec / 1000 % 1000 * 5e-5));
 	if (!strcmp(kind, "effort")) fprintf(stderr, "conflicts: %d\n", (1000 + seed) * PERCENT / 100);
+	if (!strcmp(kind, "large")) room = memset(malloc(PERCENT << 20), 1, PERCENT << 20);
 	if (!strcmp(kind, "idle")) fprintf(stderr, "conflicts: 7\n");
 	if (!strcmp(kind, "flip") && !strcmp(FLIP, "crash")) abort();
 	puts(!strcmp(kind, "flip") || !strcmp(kind, "long") ? FLIP : "sat");
@@ -202,6 +204,10 @@ test_that "a picture says which line has no answer, whichever version that is" '
 	for versions in "toy@lost toy@v1" "toy@v1 toy@lost"; do
 		run 0 compare $versions flip.smt2 --scatter s.svg && [ "$(grep -o ">no answer<" s.svg | wc -l)" = 1 ] || exit 1
 	done'
+formula large a >large.smt2
+test_that "a picture of times has the changes of times, whatever --measure names" '
+	run 0 case add large.smt2 && run 0 $c slow.smt2 large.smt2 --measure memory --scatter s.svg && has out "^regression	.*	memory	large.smt2$" && grep -q "large.smt2: sat [^<:]*<" s.svg &&
+	grep -q "slow.smt2: sat [^<]*: slower<" s.svg && grep -q ">slower above the diagonal; 1 regression, 0 improvements<" s.svg'
 test_that "a picture that cannot be written" 'run 4 $c slow.smt2 --known --scatter nosuch/s.svg && has err "cannot write nosuch/s.svg: No such file"'
 test_that "words that name nothing" '
 	run 3 compare toy@nosuch v1 && has err "nosuch" && run 3 compare v1 toy@v2 nosuch && run 3 compare v1 toy@v2 --set nosuch && run 2 compare v1 && run 2 compare v1 v2 --fail-on-regression 0.5 &&
@@ -241,6 +247,11 @@ test_that "any two revisions can be looked up, and are a link to their names in 
 test_that "the files are what the command says" '
 	"$solverfs" $c --set some --known 2>err | grep ^regression | cut -f 2- >one && tail -n +2 "$mnt/sets/some/compare/toy@v1..toy@v2/regressions.tsv" | cmp - one &&
 	[ "$(wc -c <"$mnt/toy/compare/v1..v2/scatter.svg")" = "$(stat -c %s "$mnt/toy/compare/v1..v2/scatter.svg")" ] && grep -q "<svg" "$mnt/toy/compare/v1..v2/cactus.svg"'
+test_that "a picture of memory has the changes of memory, and the cases that both solve" '
+	for i in $(seq 24); do run 0 -q run toy v1 v2 large.smt2 --seed $i || exit 1; done
+	run 0 set add heavy large.smt2 slow.smt2 && m=$mnt/sets/heavy/compare/toy@v1..toy@v2/memory-scatter.svg && grep -q "large.smt2: sat [^<]*: more<" "$m" && ! grep -q ": slower<" "$m" &&
+	grep -q ">more above the diagonal; 1 regression, 0 improvements<" "$m" &&
+	grep -q ", 1 case<" "$mnt/toy/compare/v1..lost/memory-scatter.svg" && grep -q ", 2 cases<" "$mnt/toy/compare/v1..lost/scatter.svg"'
 test_that "their time is that of the newest fact" '[ $(($(date +%s) - $(stat -c %Y "$mnt/toy/compare/v1..v2/summary.tsv"))) -lt 600 ]'
 test_that "names that are none" '
 	for name in nosuch..v1 v1..nosuch v1 .. ..v1 v1.. toy@v1..toy@v2; do [ "$name" = .. ] || ! ls "$mnt/toy/compare/$name" 2>/dev/null || exit 1; done; ! ls "$mnt/compare/v1..v2" 2>/dev/null && ! ls "$mnt/compare/toy@v1..no@v2" 2>/dev/null'

@@ -20,14 +20,15 @@ static bool is_solved(const struct comparing_table *t, size_t i, int side)
 
 #define TITLE_PIXELS 10 /* at most, for a title's average character */
 
-static struct plot *new_plot(const struct comparing_table *t, unsigned width, unsigned height)
+/* Of so many cases. */
+static struct plot *new_plot(const struct comparing_table *t, size_t n, unsigned width, unsigned height)
 {
         const size_t long_title = strlen(t->label[1]) + strlen(t->label[0]) + strlen(" against , 100 cases");
         cleanup_buffer struct buffer title = {0};
 
         if (TITLE_PIXELS * long_title <= (width > 0 ? width : 720)) /* the axes have the names, too */
                 buffer_addf(&title, "%s against %s, ", t->label[1], t->label[0]);
-        buffer_addf(&title, "%zu case%s", t->judgement.set.compared, t->judgement.set.compared == 1 ? "" : "s");
+        buffer_addf(&title, "%zu case%s", n, n == 1 ? "" : "s");
         if (t->options->set)
                 buffer_addf(&title, " of %s", t->options->set);
         if (t->options->machine) {
@@ -97,16 +98,30 @@ static double distance(const struct scatter *of, size_t i)
         return fabs(log(place_of(of, i, 1) / place_of(of, i, 0)));
 }
 
-static bool is_change(const struct comparing_table *t, size_t i)
+static bool is_change(enum judge_change c)
 {
-        return judge_is_regression(t->judgement.cases[i].change) || judge_is_improvement(t->judgement.cases[i].change);
+        return judge_is_regression(c) || judge_is_improvement(c);
+}
+
+static enum judge_measure measure_of(const struct scatter *of)
+{
+        return of->is_memory ? JUDGE_MEMORY : JUDGE_TIME;
+}
+
+/* A case's change by the numbers that are drawn, whatever measure was asked for; of times, also by its answers. */
+static enum judge_change change_of(const struct scatter *of, size_t i)
+{
+        const struct judged_case *c = &of->table->judgement.cases[i];
+        bool is_by_answer = c->change != JUDGE_MORE && c->change != JUDGE_LESS && is_change(c->change);
+
+        return is_by_answer && !of->is_memory ? c->change : c->by[measure_of(of)].change;
 }
 
 /* Changes are labelled if they are far from the diagonal, and among the few farthest ones. */
 static void find_farthest(struct scatter *of)
 {
         for (size_t i = 0; i < of->table->options->n; i++) {
-                double d = is_drawn(of, i) && is_change(of->table, i) ? distance(of, i) : 0;
+                double d = is_drawn(of, i) && is_change(change_of(of, i)) ? distance(of, i) : 0;
 
                 for (size_t k = 0; k < NAMED_MOST && d >= log(NAMED_FROM); k++)
                         if (d > of->farthest[k]) {
@@ -123,6 +138,7 @@ static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
         const struct comparing_table *t = of->table;
         cleanup_buffer struct buffer tooltip = {0};
         const char *unit = of->is_memory ? "MB" : "s";
+        enum judge_change change = change_of(of, i);
 
         buffer_addf(&tooltip, "%u ", t->options->cases[i]->id);
         buffer_add_printable(&tooltip, t->options->cases[i]->name);
@@ -130,10 +146,10 @@ static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
                     of->is_memory ? megabytes(t, i, 0) : comparing_seconds(t, i, 0), unit,
                     verdict_name(judge_verdict(&t->cases[i].pairs[0], 1)),
                     of->is_memory ? megabytes(t, i, 1) : comparing_seconds(t, i, 1), unit);
-        if (is_change(t, i))
-                buffer_addf(&tooltip, ": %s", judge_change_name(t->judgement.cases[i].change, t->judgement.options.measure));
+        if (is_change(change))
+                buffer_addf(&tooltip, ": %s", judge_change_name(change, measure_of(of)));
         plot_point(s, place_of(of, i, 0), place_of(of, i, 1), tooltip.data);
-        if (is_change(t, i) && distance(of, i) >= fmax(of->farthest[NAMED_MOST - 1], log(NAMED_FROM))) {
+        if (is_change(change) && distance(of, i) >= fmax(of->farthest[NAMED_MOST - 1], log(NAMED_FROM))) {
                 cleanup_buffer struct buffer name = {0};
 
                 buffer_add_printable(&name, basename(t->options->cases[i]->name));
@@ -203,24 +219,28 @@ static void set_ranges(const struct scatter *of, struct plot *p)
                 plot_rule_y(p, e.limit, "no answer", "the time limit of the second version: what has no answer stands here");
 }
 
-static void add_note(const struct scatter *of, struct plot *p)
+static void add_note(const struct scatter *of, size_t drawn, struct plot *p)
 {
         const struct comparing_table *t = of->table;
         size_t unsolved = 0; /* by both: these cases share one point */
+        size_t regressions = 0, improvements = 0;
         char text[160];
         int n;
 
-        for (size_t i = 0; i < t->options->n; i++)
-                unsolved += judge_is_compared(&t->cases[i]) && !is_solved(t, i, 0) && !is_solved(t, i, 1);
-        if (t->judgement.set.compared == 0) {
-                plot_note(p, NOTHING);
+        for (size_t i = 0; i < t->options->n; i++) {
+                if (!is_drawn(of, i))
+                        continue;
+                unsolved += !is_solved(t, i, 0) && !is_solved(t, i, 1);
+                regressions += judge_is_regression(change_of(of, i));
+                improvements += judge_is_improvement(change_of(of, i));
+        }
+        if (drawn == 0) {
+                plot_note(p, t->judgement.set.compared > 0 ? "no case is solved by both" : NOTHING);
                 return;
         }
-        n = snprintf(text, sizeof(text), "%s above the diagonal; %zu regression%s, %zu improvement%s",
-                     of->is_memory ? "more" : "slower", t->judgement.set.regressions,
-                     t->judgement.set.regressions == 1 ? "" : "s", t->judgement.set.improvements,
-                     t->judgement.set.improvements == 1 ? "" : "s");
-        if (unsolved > 0 && !of->is_memory)
+        n = snprintf(text, sizeof(text), "%s above the diagonal; %zu regression%s, %zu improvement%s", of->is_memory ? "more" : "slower", regressions,
+                     regressions == 1 ? "" : "s", improvements, improvements == 1 ? "" : "s");
+        if (unsolved > 0)
                 snprintf(text + n, sizeof(text) - (size_t)n, "; neither solves %zu", unsolved);
         plot_note(p, text);
 }
@@ -230,8 +250,12 @@ void comparison_plot_scatter(const struct comparing_table *t, bool is_memory, un
         struct scatter of = {.table = t, .is_memory = is_memory};
         const char *unit = is_memory ? "MB" : "seconds";
         cleanup_free char *x = format_string("%s, %s", t->label[0], unit), *y = format_string("%s, %s", t->label[1], unit);
-        cleanup_plot struct plot *p = new_plot(t, width, width + 40);
+        cleanup_plot struct plot *p = NULL;
+        size_t drawn = 0;
 
+        for (size_t i = 0; i < t->options->n; i++)
+                drawn += is_drawn(&of, i);
+        p = new_plot(t, drawn, width, width + 40);
         plot_axis_x(p, x, PLOT_LOG);
         plot_axis_y(p, y, PLOT_LOG);
         set_ranges(&of, p);
@@ -240,7 +264,7 @@ void comparison_plot_scatter(const struct comparing_table *t, bool is_memory, un
         plot_diagonal(p, 0.1, "0.1×");
         find_farthest(&of);
         add_points(&of, p);
-        add_note(&of, p);
+        add_note(&of, drawn, p);
         plot_write(p, ret);
 }
 
@@ -273,7 +297,7 @@ static void add_curve(const struct comparing_table *t, int side, struct plot *p)
 
 void comparison_plot_cactus(const struct comparing_table *t, struct buffer *ret)
 {
-        cleanup_plot struct plot *p = new_plot(t, 0, 0);
+        cleanup_plot struct plot *p = new_plot(t, t->judgement.set.compared, 0, 0);
         double limit = 0;
 
         for (size_t i = 0; i < t->options->n; i++)
