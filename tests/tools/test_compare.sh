@@ -208,6 +208,8 @@ formula large a >large.smt2
 test_that "a picture of times has the changes of times, whatever --measure names" '
 	run 0 case add large.smt2 && run 0 $c slow.smt2 large.smt2 --measure memory --scatter s.svg && has out "^regression	.*	memory	large.smt2$" && grep -q "large.smt2: sat [^<:]*<" s.svg &&
 	grep -q "slow.smt2: sat [^<]*: slower<" s.svg && grep -q ">slower above the diagonal; 1 regression, 0 improvements<" s.svg'
+test_that "the mean is of the cases that a version solves, and says so" '
+	formula long b >long.smt2 && run 0 case add long.smt2 && run 0 $c slow.smt2 long.smt2 --pairs 5 --markdown && has out ", 2 cases: time [0-9.]+× on 1 case \(" && has out "^- time [0-9.]+× on 1 case \(" && run 0 case remove long.smt2'
 test_that "a picture that cannot be written" 'run 4 $c slow.smt2 --known --scatter nosuch/s.svg && has err "cannot write nosuch/s.svg: No such file"'
 test_that "words that name nothing" '
 	run 3 compare toy@nosuch v1 && has err "nosuch" && run 3 compare v1 toy@v2 nosuch && run 3 compare v1 toy@v2 --set nosuch && run 2 compare v1 && run 2 compare v1 v2 --fail-on-regression 0.5 &&
