@@ -42,7 +42,7 @@ struct report_step {
         uint32_t case_index;
         const struct report_commit *before, *after; /* measured; the step is between them */
         bool is_slower;
-        double seconds_before, seconds_after; /* medians; NaN: no answer */
+        double seconds_before, seconds_after; /* as in struct step */
 };
 
 struct report {
