@@ -347,6 +347,24 @@ START_TEST(test_pairs_of_runs)
 }
 END_TEST
 
+/* Older findings have no memory where newer ones have the most of it. */
+START_TEST(test_pairs_whose_reference_has_no_answer)
+{
+        world(FINDING_SPR);
+        f->measure = JUDGE_MEMORY;
+        f->threshold = 2;
+        for (int side = 0; side < 2; side++) {
+                f->runs[side].seconds = realloc(f->runs[side].seconds, 3 * sizeof(double));
+                f->runs[side].n = 3;
+                for (int i = 0; i < 3; i++)
+                        f->runs[side].seconds[i] = side ? 90e6 : i == 0 ? 0 : i == 1 ? observation_most(f->measure) : 20e6;
+        }
+        assert_says("| 0 - 20000000 |\n");
+        assert_says(" in 1 of 3 pairs of runs (33%%)");
+        end();
+}
+END_TEST
+
 /* A query that cannot be made leaves nothing behind: a mount has one reader after the other. */
 START_TEST(test_seeds_of_a_case_that_is_gone)
 {
@@ -380,8 +398,8 @@ START_TEST(test_explained)
 }
 END_TEST
 
-SUITE("finding_report", test_pairs_of_runs, test_seeds_of_a_case_that_is_gone, test_explained, test_what_makers_and_machine_are_called,
-      test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced, test_verify_goes_by_the_commit_responsible,
-      test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known, test_a_search_that_is_not_finished,
-      test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer, test_one_that_others_disturbed, test_a_finished_one,
-      test_a_row_says_that_it_is_not_verified)
+SUITE("finding_report", test_pairs_of_runs, test_pairs_whose_reference_has_no_answer, test_seeds_of_a_case_that_is_gone, test_explained,
+      test_what_makers_and_machine_are_called, test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced,
+      test_verify_goes_by_the_commit_responsible, test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known,
+      test_a_search_that_is_not_finished, test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer,
+      test_one_that_others_disturbed, test_a_finished_one, test_a_row_says_that_it_is_not_verified)

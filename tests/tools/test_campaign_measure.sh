@@ -57,6 +57,24 @@ test_that "... and lists the counts" 'run 0 findings greedy --campaign effort &&
 test_that "one input may be a find by both" '
 	campaign 0 both --measure effort --for 100s --max-finds 1 --no-localize --no-reduce --seed 7 && run 0 findings greedy --all --json && [ "$(grep -c "\"case\"" out)" -ge 4 ] && run 0 fsck'
 
+# -- a reference without an answer under one seed --
+
+make_script shy
+script_commit shy 1 '[ "$1 $2" = "--seed 2" ] && echo unknown && exit
+echo "conflicts: 0"'
+script_commit shy 2 'grep -q str.len "$case" || { echo "conflicts: 0"; echo sat; exit; }
+dd if=/dev/zero of=/dev/null bs=40000000 count=1 2>/dev/null; echo "conflicts: 10000"'
+toy_recipe shy 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 10s' 'effort = conflicts: ([0-9]+)' && run 0 solver add shy shy --recipe shy.recipe
+holds() { run 0 findings shy --campaign "$1" --json && python3 -c 'import json; f = json.loads(open("out").readline()); exit(f["held"] + 1 != f["pairs"] or f["before"] > 20e6)'; }
+for measure in memory effort; do
+	test_that "a finding by $measure does not hold in that pair" '
+		timeout -k 5 300 "$solverfs" fuzz shy --name $measure --measure $measure --for 100s --max-finds 1 --no-localize --no-reduce -j 1 --reference v1 --target v2 >out 2>err </dev/null && holds $measure'
+done
+test_that "... nor does one that a comparison keeps" '
+	echo "(declare-fun s () String)(assert (= (str.len s) 3))(check-sat)" >len.smt2 && run 0 case add len.smt2 && run 0 compare shy@v1 shy@v2 len.smt2 --measure effort --keep && has err "1 regression kept" && holds compare'
+test_that "... and the run has no amount in its table" '
+	mkdir -p mnt && run 0 mount mnt && cut -f 4 mnt/shy/spr/2/times.tsv >out && has out "^0 0 - 0 0"; r=$?; run 0 unmount mnt; (exit $r)'
+
 test_that "the commits responsible are listed with what they changed" '
 	run 0 triage greedy && has out "^$(git -C greedy rev-parse v2 | cut -c1-12)	.*	1.[0-9] MB	4[0-9]\.[0-9] MB	takes memory for lengths" && has out "^$(git -C greedy rev-parse v3 | cut -c1-12)	.*	1000	10000	counts more"'
 test_that "the page of the solver has them" 'run 0 report greedy -o page.html && has page.html "4[0-9]\.[0-9] MB" && has page.html ">10000<"'

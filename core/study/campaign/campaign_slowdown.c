@@ -63,8 +63,7 @@ static int run_wanted(struct trial *t)
 struct confirmation {
         unsigned versions[2]; /* the reference, and the slower one */
         struct judge_pair pairs[MOST_PAIRS];
-        double fast[MOST_PAIRS], slow[MOST_PAIRS]; /* amounts */
-        struct answer last[2];
+        double amounts[2][MOST_PAIRS]; /* a reference without an answer is not fast: the most */
         size_t n, failures; /* pairs; those of them below the threshold */
         bool is_cut;        /* the search was over first; if the campaign goes on, the journal has the pairs so far */
 };
@@ -103,7 +102,6 @@ static int run_pair(struct trial *t, struct confirmation *p)
                 unsigned version = p->versions[is_target];
 
                 r = trial_run_again(&once, (unsigned)p->n + 1, version, once.seed, &answers[version]);
-                p->last[is_target] = answers[version];
                 p->pairs[p->n].run[is_target] = (struct judge_run){.is_known = true,
                                                                    .verdict = answers[version].verdict,
                                                                    .limit = c->settings->timeout,
@@ -111,13 +109,13 @@ static int run_pair(struct trial *t, struct confirmation *p)
                                                                    .cpu_seconds = NAN,
                                                                    .memory = c->settings->measure == JUDGE_MEMORY ? answers[version].amount : NAN,
                                                                    .effort = c->settings->measure == JUDGE_EFFORT ? answers[version].amount : NAN};
-                (is_target ? p->slow : p->fast)[p->n] = answers[version].amount;
+                p->amounts[is_target][p->n] = is_target || verdict_is_decided(answers[version].verdict) ? answers[version].amount : trial_most(c);
                 if (p->n == 0)
                         t->answers[version] = answers[version];
         }
         if (r == 0)
                 r = trial_look_for_errors(&once);
-        p->failures += !judge_is_above(c->settings->measure, p->fast[p->n], p->slow[p->n], c->settings->threshold);
+        p->failures += !judge_is_above(c->settings->measure, p->amounts[0][p->n], p->amounts[1][p->n], c->settings->threshold);
         p->n++;
         return r;
 }
@@ -141,7 +139,7 @@ static int confirm(struct trial *t, struct confirmation *p)
                 r = run_pair(t, p);
                 if (r != 0)
                         return MIN(r, 0);
-                if (p->n == 1 && (p->failures == 1 || !verdict_is_decided(p->last[0].verdict))) /* the input itself is no find */
+                if (p->n == 1 && p->failures == 1) /* the input itself is no find */
                         return 0;
                 if (2 * p->failures > MAX(p->n, (size_t)JUDGE_FIRST_PAIRS))
                         return 0;
@@ -150,8 +148,7 @@ static int confirm(struct trial *t, struct confirmation *p)
                 judge(&(struct judge_case){.pairs = p->pairs, .n_pairs = p->n}, 1,
                       &(struct judge_options){.measure = s->measure, .most_pairs = MOST_PAIRS, .false_alarms = FALSE_FINDS}, &j);
                 if (j.cases[0].change == JUDGE_MORE || j.cases[0].change == JUDGE_LOST)
-                        return judge_is_above(s->measure, stat_lower_median(p->fast, p->n), stat_lower_median(p->slow, p->n),
-                                              s->threshold);
+                        return judge_is_above(s->measure, stat_lower_median(p->amounts[0], p->n), stat_lower_median(p->amounts[1], p->n), s->threshold);
                 wanted = MIN(j.cases[0].wanted, (size_t)MOST_PAIRS);
         }
         return 0;
@@ -169,14 +166,14 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p)
                 const struct answer *a = &t->answers[v];
 
                 if (v == p->versions[0] || v == p->versions[1])
-                        observation_add_runs(f, c->versions[v]->text, a->verdict, v == p->versions[1] ? p->slow : p->fast, (uint32_t)p->n);
+                        observation_add_runs(f, c->versions[v]->text, a->verdict, p->amounts[v == p->versions[1]], (uint32_t)p->n);
                 else if (a->ran)
                         observation_add_runs(f, c->versions[v]->text, a->verdict, &a->amount, 1);
         }
         snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->versions[0]]->name,
-                 judge_amount_text(c->settings->measure, stat_lower_median(p->fast, p->n)).s, c->versions[p->versions[1]]->name,
-                 p->last[1].verdict == VERDICT_TIMEOUT || p->last[1].verdict == VERDICT_MEMOUT ? "more than " : "",
-                 judge_amount_text(c->settings->measure, stat_lower_median(p->slow, p->n)).s);
+                 judge_amount_text(c->settings->measure, stat_lower_median(p->amounts[0], p->n)).s, c->versions[p->versions[1]]->name,
+                 p->pairs[p->n - 1].run[1].verdict == VERDICT_TIMEOUT || p->pairs[p->n - 1].run[1].verdict == VERDICT_MEMOUT ? "more than " : "",
+                 judge_amount_text(c->settings->measure, stat_lower_median(p->amounts[1], p->n)).s);
         return trial_keep(t, f, what);
 }
 

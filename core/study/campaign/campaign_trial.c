@@ -3,16 +3,13 @@
 
 #include <inttypes.h>
 
-#define MEMORY_MOST 0x1p40 /* bytes; for a recipe without a limit */
-#define EFFORT_MOST 1e18
-
 double trial_most(const struct campaign *c)
 {
         uint64_t memory = c->versions[c->n_compared - 1]->solver->recipe->limits.memory;
 
-        if (c->settings->measure == JUDGE_MEMORY)
-                return memory > 0 ? (double)memory : MEMORY_MOST;
-        return c->settings->measure == JUDGE_EFFORT ? EFFORT_MOST : c->settings->timeout;
+        if (c->settings->measure == JUDGE_TIME)
+                return c->settings->timeout;
+        return c->settings->measure == JUDGE_MEMORY && memory > 0 ? (double)memory : observation_most(c->settings->measure);
 }
 
 static double amount_of(const struct campaign *c, const struct answer *a, const struct run_result *result)

@@ -42,12 +42,14 @@ static double limit_of(const struct observation *f, const struct judge_run *run)
         return f->is_cpu_time && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
 }
 
-static double amount_of(const struct observation *f, const struct judge_run *run)
+static double amount_of(const struct observation *f, const struct judge_run *run, int side)
 {
         double amount = f->measure == JUDGE_MEMORY ? run->memory : run->effort;
 
         if (f->measure != JUDGE_TIME)
-                return (verdict_is_decided(run->verdict) || run->verdict == VERDICT_MEMOUT) && isfinite(amount) ? amount : 0;
+                return (verdict_is_decided(run->verdict) || run->verdict == VERDICT_MEMOUT) && isfinite(amount) ? amount
+                       : side == 0                                                                               ? observation_most(f->measure)
+                                                                                                                 : 0;
         if (f->kind == FINDING_SPR && !verdict_is_decided(run->verdict) && run->limit > 0)
                 return limit_of(f, run);
         return f->is_cpu_time ? run->cpu_seconds : run->seconds;
@@ -61,7 +63,7 @@ static void add_runs(struct observation *f, const struct comparing_table *t, con
 
         for (size_t k = 0; k < c->n_pairs && n < JUDGE_PAIRS; k++)
                 if (judge_pair_is_known(&c->pairs[k]))
-                        amounts[n++] = amount_of(f, &c->pairs[k].run[side]);
+                        amounts[n++] = amount_of(f, &c->pairs[k].run[side], side);
         observation_add_runs(f, t->sha[side], usual_answer(c, side), amounts, n);
 }
 

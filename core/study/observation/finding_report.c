@@ -16,7 +16,10 @@
 /* Times are in seconds; bytes and counts are whole. */
 static void add_amount(const struct observation *f, const char *before, double amount, int digits, struct buffer *ret)
 {
-        buffer_addf(ret, "%s%.*f", before, f->measure == JUDGE_TIME ? digits : 0, amount);
+        if (f->measure != JUDGE_TIME && amount >= observation_most(f->measure)) /* without an answer */
+                buffer_addf(ret, "%s-", before);
+        else
+                buffer_addf(ret, "%s%.*f", before, f->measure == JUDGE_TIME ? digits : 0, amount);
 }
 
 void finding_print_times(const struct observation *f, struct buffer *ret)

@@ -113,6 +113,11 @@ const struct observed_runs *observation_runs_of(const struct observation *o, con
         return NULL;
 }
 
+double observation_most(enum judge_measure m)
+{
+        return m == JUDGE_MEMORY ? 0x1p40 : 1e18;
+}
+
 double observation_seconds(const struct observation *o, const char *version)
 {
         const struct observed_runs *runs = observation_runs_of(o, version);
@@ -127,7 +132,8 @@ unsigned observation_held(const struct observation *o, unsigned *ret_pairs)
 
         *ret_pairs = o->kind == FINDING_SPR && reference && target ? MIN(reference->n, target->n) : 0;
         for (unsigned i = 0; i < *ret_pairs; i++)
-                held += judge_is_above(o->measure, reference->seconds[i], target->seconds[i], o->threshold);
+                held += (o->measure != JUDGE_MEMORY || reference->seconds[i] > 0) && /* older findings have 0 for a reference without an answer */
+                        judge_is_above(o->measure, reference->seconds[i], target->seconds[i], o->threshold);
         return held;
 }
 

@@ -55,7 +55,8 @@ struct observed_runs {
         uint32_t case_id;
         char *version; /* in full (version.h); of an alarm also A..B, or "" */
         enum verdict verdict;
-        double *seconds; /* of each run, in order; of a timeout its limit. Of ALARM_MEMORY bytes, of a finding by another measure its amounts (0: none) */
+        double *seconds; /* of each run, in order; of a timeout, or a slowdown's reference without an answer, its limit. Of ALARM_MEMORY bytes, of a
+                            finding by another measure its amounts; without an answer observation_most() for the reference, else 0 */
         uint32_t n;      /* may be 0 in an alarm to which times do not matter */
 };
 
@@ -101,6 +102,7 @@ enum observation_series observation_series(const struct observation *o);
 void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
 void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version); /* NULL: it was not measured */
+double observation_most(enum judge_measure m); /* memory 1 TiB, effort 1e18: no run takes more */
 /* The lower median of a version's runs, in seconds or of the measure; 0: not measured. */
 double observation_seconds(const struct observation *o, const char *version);
 /* The number of a slowdown's pairs of runs in which the target takes more by more than its threshold. *ret_pairs: all pairs; 0: one of
