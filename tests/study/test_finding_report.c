@@ -343,6 +343,9 @@ START_TEST(test_pairs_of_runs)
         assert_says(" in 3 of 3 pairs of runs (100%%): as it is, and with the input scrambled by the seeds 1 to 2.\n");
         set_string(&f->origin, COMPARED_ORIGIN); /* by any seed, or none */
         assert_says(" in 3 of 3 pairs of runs (100%%).\n");
+        assert_says("# toy: 0.25s becomes more than 1.5s\n");
+        f->runs[1].seconds[1] = f->runs[1].seconds[2] = 0.7; /* only the first run was over the limit */
+        assert_says("# toy: 0.25s becomes 0.7s\n");
         end();
 }
 END_TEST

@@ -251,14 +251,17 @@ test_that "... whose verify.sh has one commit, and builds it once" '
 	id=$(run 0 findings moody --json && sed -n "s/.*\"id\":\([0-9]*\),\"kind\":\"crash\".*/\1/p" out | head -n 1) && run 0 mount mnt && { elsewhere "mnt/moody/soundness/$id/verify.sh" there6 &&
 	has out "^building before" && ! has out "^building after" && has out "^confirmed$"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
 
-# The reference says unknown under one seed.
+# The reference says unknown under one seed; the target is over its limit on the input as it is, and not under any seed.
 make_script shy
 script_commit shy 1 '[ "$1 $2" = "--seed 2" ] && echo unknown && exit'
-script_commit shy 2 'grep -q str.len "$case" && echo "lasts 1.2" >&2'
+script_commit shy 2 'grep -q str.len "$case" && if [ "$1" = --seed ]; then echo "lasts 1.2" >&2; else echo "lasts 20" >&2; fi'
 toy_recipe shy 'run = {bin} {seed} {case}' 'seed = --seed {n}' 'timeout = 2s' && run 0 solver add shy shy --recipe shy.recipe
 test_that "a reference without an answer is not fast: a finding does not hold in that pair" '
-	timeout -k 5 200 "$solverfs" fuzz shy --for 100s --max-finds 1 --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >out 2>err </dev/null &&
+	timeout -k 5 200 "$solverfs" fuzz shy --for 100s --max-finds 1 --threshold 700ms --timeout 1500ms --no-localize --no-reduce -j 1 --reference v1 --target v2 >out 2>found </dev/null &&
 	run 0 findings shy --json && python3 -c "import json; f = json.loads(open(\"out\").readline()); exit(f[\"held\"] + 1 != f[\"pairs\"])"'
+test_that "... and its target is over the limit if the median run is" '
+	has found "^found spr/1: v1 0\.[0-9]*s, v2 1\.2[0-9]*s$" && run 0 mount mnt && { cp mnt/shy/spr/1/report.md out && has out "^# shy: .*s becomes 1\.2s$" &&
+	has out "^\| .*commit 2\) \| sat \| 1\.2[0-9]* \| 1\.500 1\.2"; r=$?; run 0 -q unmount mnt; [ $r = 0 ]; }'
 
 # -- going on --
 

@@ -154,9 +154,21 @@ static int confirm(struct trial *t, struct confirmation *p)
         return 0;
 }
 
+/* The verdict of the run that the median is of. */
+static enum verdict median_verdict(const struct confirmation *p, int side, double median)
+{
+        size_t k = 0;
+
+        while (k + 1 < p->n && p->amounts[side][k] != median)
+                k++;
+        return p->pairs[k].run[side].verdict;
+}
+
 static int keep_slowdown(struct trial *t, const struct confirmation *p)
 {
         struct campaign *c = t->worker->campaign;
+        const double median[] = {stat_lower_median(p->amounts[0], p->n), stat_lower_median(p->amounts[1], p->n)};
+        const enum verdict verdict[] = {median_verdict(p, 0, median[0]), median_verdict(p, 1, median[1])};
         cleanup_observation struct observation *f = observation_new();
         char what[400];
 
@@ -164,16 +176,16 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p)
         trial_set_versions(f, c->versions[p->versions[0]], c->versions[p->versions[1]]);
         for (unsigned v = 0; v < c->n_compared; v++) {
                 const struct answer *a = &t->answers[v];
+                const bool is_target = v == p->versions[1];
 
-                if (v == p->versions[0] || v == p->versions[1])
-                        observation_add_runs(f, c->versions[v]->text, a->verdict, p->amounts[v == p->versions[1]], (uint32_t)p->n);
+                if (v == p->versions[0] || is_target)
+                        observation_add_runs(f, c->versions[v]->text, verdict[is_target], p->amounts[is_target], (uint32_t)p->n);
                 else if (a->ran)
                         observation_add_runs(f, c->versions[v]->text, a->verdict, &a->amount, 1);
         }
         snprintf(what, sizeof(what), "%s %s, %s %s%s", c->versions[p->versions[0]]->name,
-                 judge_amount_text(c->settings->measure, stat_lower_median(p->amounts[0], p->n)).s, c->versions[p->versions[1]]->name,
-                 p->pairs[p->n - 1].run[1].verdict == VERDICT_TIMEOUT || p->pairs[p->n - 1].run[1].verdict == VERDICT_MEMOUT ? "more than " : "",
-                 judge_amount_text(c->settings->measure, stat_lower_median(p->amounts[1], p->n)).s);
+                 judge_amount_text(c->settings->measure, median[0]).s, c->versions[p->versions[1]]->name,
+                 verdict[1] == VERDICT_TIMEOUT || verdict[1] == VERDICT_MEMOUT ? "more than " : "", judge_amount_text(c->settings->measure, median[1]).s);
         return trial_keep(t, f, what);
 }
 

@@ -114,12 +114,10 @@ static void add_version(const struct solver *s, const char *version, struct buff
         }
 }
 
-/* The verdict of the median run. */
+/* The verdict of the median run. Older findings have that of their first pair. */
 static enum verdict usual_verdict(const struct observation *f, const struct observed_runs *runs)
 {
-        return verdict_is_decided(runs->verdict) && f->measure == JUDGE_TIME && f->timeout > 0 && observation_seconds(f, runs->version) >= f->timeout
-                       ? VERDICT_TIMEOUT
-                       : runs->verdict;
+        return verdict_is_decided(runs->verdict) && observation_is_limited(f, runs->version) ? VERDICT_TIMEOUT : runs->verdict;
 }
 
 static void add_title(const struct solver *s, const struct observation *f, struct buffer *ret)
@@ -129,17 +127,15 @@ static void add_title(const struct solver *s, const struct observation *f, struc
                 [FINDING_CRASH] = "crash",
                 [FINDING_IMPLICATION] = "unknown where an implied formula is decided",
         };
-        const struct observed_runs *target = observation_runs_of(f, f->target);
+        const char *more = observation_is_limited(f, f->target) ? "more than " : "";
         cleanup_free char *name = s->recipe->is_programs ? version_brief(s, f->target) : copy_string(s->recipe->name);
 
         if (f->kind == FINDING_SPR && f->measure != JUDGE_TIME)
                 buffer_addf(ret, "# %s: %s of %s becomes %s%s\n\n", name,
-                            judge_amount_text(f->measure, observation_seconds(f, f->reference)).s, judge_measure_name(f->measure),
-                            target && target->verdict == VERDICT_MEMOUT ? "more than " : "",
+                            judge_amount_text(f->measure, observation_seconds(f, f->reference)).s, judge_measure_name(f->measure), more,
                             judge_amount_text(f->measure, observation_seconds(f, f->target)).s);
         else if (f->kind == FINDING_SPR)
-                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", name, observation_seconds(f, f->reference),
-                            target && usual_verdict(f, target) == VERDICT_TIMEOUT ? "more than " : "", observation_seconds(f, f->target));
+                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", name, observation_seconds(f, f->reference), more, observation_seconds(f, f->target));
         else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
                 buffer_addf(ret, "# %s: two versions contradict each other\n\n", name);
         else if (f->kind == FINDING_REGRESSION)

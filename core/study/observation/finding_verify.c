@@ -181,7 +181,8 @@ static void add_head(const struct solver *s, const struct observation *f, const 
 
         buffer_addf(ret, "#!/bin/sh\n# %s, finding %u: ", s->recipe->name, f->number);
         if (f->kind == FINDING_SPR)
-                buffer_addf(ret, "%.3gs becomes %.3gs. ", observation_seconds(f, f->reference), observation_seconds(f, f->target));
+                buffer_addf(ret, "%.3gs becomes %s%.3gs. ", observation_seconds(f, f->reference), observation_is_limited(f, f->target) ? "more than " : "",
+                            observation_seconds(f, f->target));
         buffer_adds(ret, sides->is_culprit ? "Builds the commit responsible and its parent" : "Builds both versions");
         buffer_adds(ret, " from a clean clone, runs them in turn, and says whether it is\n"
                          "# confirmed (status 0), or not (1); 2: it could not be tried. Needs git and what the builds need, and nothing of solverfs.\n"

@@ -125,6 +125,15 @@ double observation_seconds(const struct observation *o, const char *version)
         return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
 }
 
+bool observation_is_limited(const struct observation *o, const char *version)
+{
+        const struct observed_runs *runs = observation_runs_of(o, version);
+
+        if (o->measure == JUDGE_TIME)
+                return o->timeout > 0 && observation_seconds(o, version) >= o->timeout;
+        return runs && runs->verdict == VERDICT_MEMOUT;
+}
+
 unsigned observation_held(const struct observation *o, unsigned *ret_pairs)
 {
         const struct observed_runs *reference = observation_runs_of(o, o->reference), *target = observation_runs_of(o, o->target);

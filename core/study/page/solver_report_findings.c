@@ -43,11 +43,18 @@ static void add_end(const struct row *row)
         report_cell_mark(row->table, f, row->to);
 }
 
-static void add_amount(const struct row *row, double amount)
+static void add_number(const struct row *row, bool is_limited, double number, struct short_text shown)
+{
+        cleanup_free char *text = format_string("%s%s", is_limited ? "> " : "", shown.s);
+
+        html_cell_number(row->to, row->table, number, text);
+}
+
+static void add_amount(const struct row *row, bool is_limited, double amount)
 {
         enum judge_measure m = row->finding->measure;
 
-        html_cell_number(row->to, row->table, amount, m == JUDGE_TIME ? html_seconds(amount).s : judge_amount_text(m, amount).s);
+        add_number(row, is_limited, amount, m == JUDGE_TIME ? html_seconds(amount) : judge_amount_text(m, amount));
 }
 
 static int add_row(struct row *row)
@@ -60,9 +67,11 @@ static int add_row(struct row *row)
         html_row_begin(row->to, row->table);
         report_cell_number(row->report, row->table, f, "/", row->to);
         if (f->kind == FINDING_SPR) {
-                html_cell_number(row->to, row->table, ratio, html_ratio(ratio).s);
-                add_amount(row, fast);
-                add_amount(row, slow);
+                const bool is_limited = observation_is_limited(f, f->target);
+
+                add_number(row, is_limited, ratio, html_ratio(ratio));
+                add_amount(row, false, fast);
+                add_amount(row, is_limited, slow);
         } else {
                 html_cell(row->to, row->table, observation_kind_name(f->kind));
         }
