@@ -22,10 +22,13 @@ void restoring_answer_done(struct restoring_answer *a)
 
 void restoring_add_line(const struct restoring_answer *a, struct buffer *to)
 {
-        if (a->n == 0) {
+        if (a->n == 0 && a->is_cut_off)
+                buffer_addf(to, "no options are known to restore it: %ju runs were used up after %zu sets of %zu options", (uintmax_t)a->runs, a->sets,
+                            a->candidates);
+        else if (a->n == 0)
                 buffer_addf(to, "no options restore it: %zu tried in %zu sets, by %ju runs", a->candidates, a->sets, (uintmax_t)a->runs);
+        if (a->n == 0)
                 return;
-        }
         for (size_t i = 0; i < MIN(a->n, (size_t)TOLD_MOST); i++)
                 buffer_addf(to, "%s ", a->flips[i].argument);
         if (a->n > TOLD_MOST)
