@@ -75,7 +75,7 @@ static int campaign_content(struct tree *t, const struct node *n, struct buffer 
         if (status.state == CAMPAIGN_RUNNING && !campaign_is_running(tree_workspace(t), n->solver->recipe->name, name))
                 status.state = CAMPAIGN_STOPPED; /* it was killed */
         if (r == 0 && is_status)
-                campaign_print_status(settings.kind, &status, ret);
+                campaign_print_status(&settings, &status, ret);
         else if (r == 0)
                 campaign_print_settings(&settings, ret);
         if (r == 0 && !is_status && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, name, machine))
@@ -184,26 +184,27 @@ static int campaign_picture(struct tree *t, const struct node *n, struct buffer 
         cleanup_free char *name = NULL, *lines = NULL;
         char title[PATH_SIZE], *rest;
         struct plot_series *series[3];
-        enum campaign_kind kind = CAMPAIGN_SLOWDOWNS;
+        cleanup_campaign_settings struct campaign_settings settings = {0};
         int r = campaign_name(t, n, &name)
-            ?: campaign_kind(t, n, name, &kind)
+            ?: campaign_get(tree_workspace(t), n->solver->number, name, &settings, NULL)
             ?: campaign_file(t, n, "progress.tsv", &b);
+        bool is_unknowns = settings.kind == CAMPAIGN_UNKNOWNS;
 
         if (r < 0)
                 return r;
         snprintf(title, sizeof(title), "%s: findings of campaign %s", n->solver->recipe->name, name);
         plot = plot_new(title, 0, 0);
-        plot_axis_x(plot, "time", PLOT_DURATION);
+        plot_axis_x(plot, settings.cpu_time ? "CPU time of the solvers" : "time", PLOT_DURATION);
         plot_axis_y(plot, "found", PLOT_COUNT);
         series[0] = plot_series(plot, PLOT_STEP, "regressions");
-        series[1] = plot_series(plot, PLOT_STEP, kind == CAMPAIGN_UNKNOWNS ? "implications" : "distinct culprits");
+        series[1] = plot_series(plot, PLOT_STEP, is_unknowns ? "implications" : "distinct culprits");
         series[2] = plot_series(plot, PLOT_STEP, "contradictions and crashes");
         rest = lines = copy_prefix(b.data ?: "", b.size);
         while (rest) {
                 double numbers[N_PROGRESS];
                 int k = read_progress(strsep(&rest, "\n"), numbers);
 
-                add_progress(series, kind == CAMPAIGN_UNKNOWNS, k, numbers);
+                add_progress(series, is_unknowns, k, numbers);
         }
         plot_write(plot, ret);
         return 0;

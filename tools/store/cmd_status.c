@@ -117,10 +117,11 @@ static void look_slot(void *user, const struct slot_view *v)
 static void look_campaign(struct looking *l, const struct solver *s, const char *name)
 {
         cleanup_free char *shown = printable(name);
+        cleanup_campaign_settings struct campaign_settings settings = {0};
         struct campaign_status c = {0};
         uint64_t finds;
         bool is_running;
-        int r = campaign_get(common.workspace, s->number, name, NULL, &c);
+        int r = campaign_get(common.workspace, s->number, name, NULL, &c) ?: campaign_get(common.workspace, s->number, name, &settings, NULL);
 
         if (r != -ENOENT)
                 command_must_as(STATUS_SYSTEM, r);
@@ -133,8 +134,9 @@ static void look_campaign(struct looking *l, const struct solver *s, const char 
                 add_to(l, "campaigns", json_pack("{ss ss ss sf sI}", "solver", s->recipe->name, "name", shown, "state",
                                                  campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked, "finds", finds));
         else
-                note("campaign %s of %s, %s: worked %.0f s, %" PRIu64 " find%s", shown, s->recipe->name,
-                     is_running ? "running" : "not finished (the same command goes on with it)", c.worked, finds, plural(finds));
+                note("campaign %s of %s, %s: worked %.0f s%s, %" PRIu64 " find%s", shown, s->recipe->name,
+                     is_running ? "running" : "not finished (the same command goes on with it)", c.worked,
+                     settings.cpu_time ? " of CPU time" : "", finds, plural(finds));
 }
 
 /* Shows campaigns that run and those that can be resumed. */

@@ -46,11 +46,12 @@ static void reduce_nothing(void *to, const char *)
 static void show_status(void *user, const struct campaign_status *s)
 {
         const struct campaign_command *c = user;
-        uint64_t left = s->worked < c->settings.seconds ? (uint64_t)((c->settings.seconds - s->worked) * 1e9) : 0;
+        const bool is_cpu_time = c->settings.cpu_time; /* of all workers together: it says little of the time left */
+        uint64_t left = s->worked < c->settings.seconds && !is_cpu_time ? (uint64_t)((c->settings.seconds - s->worked) * 1e9) : 0;
         char what[200];
 
-        snprintf(what, sizeof(what), "%" PRIu64 " %s, %.1f a second, %" PRIu64 " finds", s->inputs, c->settings.kind == CAMPAIGN_UNKNOWNS ? "mutants"
-                 : "inputs", s->worked > 0 ? (double)s->inputs / s->worked : 0, s->finds);
+        snprintf(what, sizeof(what), "%" PRIu64 " %s, %.1f a %ssecond, %" PRIu64 " finds", s->inputs, c->settings.kind == CAMPAIGN_UNKNOWNS ? "mutants"
+                 : "inputs", s->worked > 0 ? (double)s->inputs / s->worked : 0, is_cpu_time ? "CPU " : "", s->finds);
         progress_show(what, (uint64_t)s->worked, (uint64_t)c->settings.seconds, left, left);
 }
 
@@ -70,7 +71,7 @@ static void show_end(const struct campaign_command *c)
                 return;
         if (!common.json) {
                 buffer_addf(&b, "campaign %s\n", c->settings.name);
-                campaign_print_status(c->settings.kind, &s, &b);
+                campaign_print_status(&c->settings, &s, &b);
                 output_write(&b);
                 return;
         }

@@ -63,10 +63,10 @@ int campaign_status_from_json(json_t *j, const char *name, struct campaign_statu
         return 0;
 }
 
-static void print_work(const struct campaign_status *s, const char *inputs, struct buffer *ret)
+static void print_work(const struct campaign_settings *of, const struct campaign_status *s, const char *inputs, struct buffer *ret)
 {
-        buffer_addf(ret, "state %s\nworked %.0fs\n%s %" PRIu64 "\nruns %" PRIu64 "\n", campaign_state_name(s->state), s->worked,
-                    inputs, s->inputs, s->runs);
+        buffer_addf(ret, "state %s\nworked %.0fs%s\n%s %" PRIu64 "\nruns %" PRIu64 "\n", campaign_state_name(s->state), s->worked,
+                    of->cpu_time ? " of CPU time" : "", inputs, s->inputs, s->runs);
         buffer_addf(ret, "mean-solving-time %.3fs\n", s->runs > 0 ? s->solving / (double)s->runs : 0);
 }
 
@@ -77,24 +77,25 @@ static void print_distinct(const struct campaign_status *s, struct buffer *ret)
                 buffer_addf(ret, "to-report %" PRIu64 "\n", s->distinct);
 }
 
-void campaign_print_status(enum campaign_kind kind, const struct campaign_status *s, struct buffer *ret)
+void campaign_print_status(const struct campaign_settings *of, const struct campaign_status *s, struct buffer *ret)
 {
+        const char *cpu = of->cpu_time ? "CPU-" : "";
         double hours = s->worked / 3600;
 
-        if (kind == CAMPAIGN_UNKNOWNS) {
+        if (of->kind == CAMPAIGN_UNKNOWNS) {
                 buffer_addf(ret, "soundness %" PRIu64 "\ncrashes %" PRIu64 "\n", s->soundness, s->crashes);
                 buffer_addf(ret, "regressions %" PRIu64 "\nimplications %" PRIu64 "\n", s->finds - s->implications,
                             s->implications);
                 print_distinct(s, ret);
                 buffer_addf(ret, "unknowns %" PRIu64 "\nduplicates %" PRIu64 "\nrejected %" PRIu64 "\n", s->candidates,
                             s->duplicates, s->rejected);
-                print_work(s, "mutants", ret);
-                buffer_addf(ret, "mutants-per-second %.1f\nskipped-seeds %" PRIu64 "\n",
+                print_work(of, s, "mutants", ret);
+                buffer_addf(ret, "mutants-per-%ssecond %.1f\nskipped-seeds %" PRIu64 "\n", cpu,
                             s->worked > 0 ? (double)s->inputs / s->worked : 0, s->skipped);
                 return;
         }
-        print_work(s, "inputs", ret);
-        buffer_addf(ret, "finds %" PRIu64 "\nfinds-per-hour %.2f\n", s->finds, hours > 0 ? (double)s->finds / hours : 0);
+        print_work(of, s, "inputs", ret);
+        buffer_addf(ret, "finds %" PRIu64 "\nfinds-per-%shour %.2f\n", s->finds, cpu, hours > 0 ? (double)s->finds / hours : 0);
         print_distinct(s, ret);
         buffer_addf(ret,
                     "candidates %" PRIu64 "\nrejected %" PRIu64 "\npassed-over %" PRIu64 "\nsoundness %" PRIu64 "\ncrashes %" PRIu64

@@ -83,7 +83,7 @@ char *campaign_decisions(const struct campaign_settings *s);
 int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s); /* under s->name */
 int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s);
 void campaign_print_settings(const struct campaign_settings *s, struct buffer *ret); /* lines "key = value" */
-void campaign_print_status(enum campaign_kind kind, const struct campaign_status *s, struct buffer *ret); /* lines "key value" */
+void campaign_print_status(const struct campaign_settings *of, const struct campaign_status *s, struct buffer *ret); /* lines "key value" */
 
 /* The folder of a campaign's files; it may not exist. -EINVAL with a sentence: not a name; rows of another store may have any bytes. */
 int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
