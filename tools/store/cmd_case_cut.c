@@ -72,7 +72,7 @@ static void show_json(const struct cutting *o, const struct predecessors *p, boo
         if (ran)
                 json_object_update_new(j, json_pack("{ss sb sb sb sI sI so so so*}", "in-script", judge_change_name(p->change, JUDGE_TIME), "certain",
                                                     p->is_certain, "only", p->is_only, "popped-matters", p->form == CUT_WHOLE, "pairs",
-                                                    (json_int_t)p->pairs, "all-runs", (json_int_t)p->runs, "alone", time_json(&p->alone), "script",
+                                                    (json_int_t)p->script.pairs, "all-runs", (json_int_t)p->runs, "alone", time_json(&p->alone), "script",
                                                     time_json(&p->script), "found", p->form == CUT_ALONE ? NULL : time_json(&p->found)));
         output_json(j);
 }

@@ -137,7 +137,7 @@ static enum judge_change judge_times(const struct measuring *m, size_t n, struct
         for (int side = 0; side < 2; side++) {
                 const double median = j.cases[0].by[JUDGE_TIME].median[side];
 
-                ret[side] = (struct query_time){median, median_answer(m, n, side, median)};
+                ret[side] = (struct query_time){n, median, median_answer(m, n, side, median)};
         }
         *ret_wanted = j.cases[0].wanted;
         return j.cases[0].by[JUDGE_TIME].change;
@@ -271,7 +271,6 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
                 return r;
         ret->alone = times[0];
         ret->script = times[1];
-        ret->pairs = m.n_pairs;
         if (ret->change == JUDGE_MORE && choose_threshold(&m))
                 return find(&m, n);
         memset(ret->is_kept, false, n);
@@ -285,19 +284,18 @@ void predecessors_done(struct predecessors *p)
 
 /* -- words -- */
 
-static void add_time(const char *where, const struct query_time *t, struct buffer *ret)
-{
-        buffer_adds(ret, where);
-        if (t->answer == VERDICT_TIMEOUT)
-                buffer_adds(ret, "more than ");
-        else if (!is_answer(t->answer))
-                buffer_addf(ret, "%s after ", verdict_name(t->answer));
-        buffer_adds(ret, judge_amount_text(JUDGE_TIME, t->median).s);
-}
-
 static bool has_time(const struct query_time *t)
 {
         return is_answer(t->answer) || t->answer == VERDICT_TIMEOUT;
+}
+
+static void add_time(const char *where, const struct query_time *t, struct buffer *ret)
+{
+        buffer_adds(ret, where);
+        if (!has_time(t))
+                buffer_adds(ret, verdict_name(t->answer));
+        else
+                buffer_addf(ret, "%s%s", t->answer == VERDICT_TIMEOUT ? "more than " : "", judge_amount_text(JUDGE_TIME, t->median).s);
 }
 
 static const char *first_words(const struct predecessors *p)
@@ -333,6 +331,9 @@ void predecessors_sentence(const struct predecessors *p, struct buffer *ret)
         }
         add_time(" alone ", &p->alone, ret);
         add_time("; in the script ", &p->script, ret);
-        buffer_addf(ret, " (medians of %zu %s; %zu runs in all)%s", p->pairs, p->has_seeds ? "seeds" : "runs", p->runs,
+        buffer_addf(ret, " (medians of %zu %s", p->script.pairs, p->has_seeds ? "seeds" : "runs");
+        if (p->form != CUT_ALONE && p->found.pairs != p->script.pairs)
+                buffer_addf(ret, ", the first of %zu", p->found.pairs);
+        buffer_addf(ret, "; %zu runs in all)%s", p->runs,
                     p->form == CUT_ALONE || p->is_certain ? "" : "; that it is slow after these alone is not certain");
 }

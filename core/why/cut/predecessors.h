@@ -26,14 +26,15 @@ struct predecessors_options {
         int cancel_fd;
         const struct progress *progress;
 };
-struct query_time {          /* of runs of one script */
+struct query_time { /* of runs of one script */
+        size_t pairs;        /* of the comparison with the query alone */
         double median;       /* seconds; a run without an answer counts its limit */
-        enum verdict answer; /* of the first run, or its end */
+        enum verdict answer; /* of the run nearest to the median, or its end */
 };
 struct predecessors {
         struct query_time alone, script, found;
         enum judge_change change; /* JUDGE_MORE: slower in the script; JUDGE_LESS: faster; else neither is shown */
-        size_t pairs, runs;       /* pairs: alone and in the script; runs: all */
+        size_t runs;              /* all */
         bool has_seeds;
         enum cut_form form; /* found: CUT_SCOPES; CUT_WHOLE: assertions in popped scopes matter; CUT_ALONE: nothing found */
         bool *is_kept;      /* found: queries, as for cut_write(); owned */
