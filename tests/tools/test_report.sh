@@ -67,6 +67,16 @@ import re
 picture = re.search(\"(?s)<figure>.*?</figure>\", open(\"sparse.html\").read()).group()
 assert \">1 case run with all of these versions<\" in picture and \">1<\" in picture and \">2<\" not in picture, picture
 "'
+# Commits 4 to 6 have one program, 7 is not measured, 8 is slow.
+make_script gap
+for i in 1 2 3 4 5 6 7 8 9 10 11; do
+	printf '#!/bin/sh\n# %s\necho "lasts %s" >&2\necho sat\n' "$((i == 5 || i == 6 ? 4 : i))" "$([ $i -lt 8 ] && echo 0.01 || echo 0.25)" >gap/gap.sh
+	git -C gap add -A && git -C gap commit -q --allow-empty -m "commit $i" && git -C gap tag "v$i"
+done
+toy_recipe gap
+test_that "a step between two programs has the last commit of the one and the first of the other" '
+	run 0 solver add --recipe gap.recipe gap gap && run 0 -q run gap v1 v2 v3 v4 v5 v6 v8 v9 v10 v11 2 && run 0 report gap && sed "s/<[^>]*>//g" out >text &&
+	has text "$(git -C gap rev-parse v6 | cut -c1-12)\.\.$(git -C gap rev-parse v8 | cut -c1-12) \(2 commits\)"'
 test_that "no such solver, set; a file that cannot be written" '
 	run 3 report nosuch && run 3 report toy --set nosuch && run 2 report && run 4 report toy -o nosuch/x.html && has err "cannot write nosuch/x.html" && [ ! -e nosuch ]'
 

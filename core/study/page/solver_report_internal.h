@@ -20,6 +20,7 @@ struct report_commit {
         uint32_t column; /* NOT_SHOWN: left out */
         struct digest program;
         struct commit commit; /* the first commit */
+        git_oid last;         /* the last commit */
 };
 
 struct report_cell {
@@ -42,7 +43,7 @@ struct report_step {
         uint32_t case_index;
         const struct report_commit *before, *after; /* measured; the step is between them */
         bool is_slower;
-        double seconds_before, seconds_after; /* as in struct step */
+        double seconds_before, seconds_after; /* geometric means, as in struct step; NaN: no answer */
 };
 
 struct report {

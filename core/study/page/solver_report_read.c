@@ -98,8 +98,10 @@ static int look_at_commit(struct finding_commits *f, uint32_t place)
                 same = r->of_commit[c.first_parent];
         if (same != NOT_SHOWN && (at == NOT_SHOWN || same == f->last)) {
                 r->of_commit[number] = same;
-                if (at != NOT_SHOWN)
+                if (at != NOT_SHOWN) {
                         r->commits[same].line_to = at;
+                        r->commits[same].last = c.oid;
+                }
                 return 0;
         }
         e = program_runs(r->workspace, &cell, &f->programs[number], any_run, NULL);
@@ -115,7 +117,8 @@ static int look_at_commit(struct finding_commits *f, uint32_t place)
                                                             .on_line = at != NOT_SHOWN,
                                                             .column = NOT_SHOWN,
                                                             .program = f->programs[number],
-                                                            .commit = c};
+                                                            .commit = c,
+                                                            .last = c.oid};
         return 0;
 }
 

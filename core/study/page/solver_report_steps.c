@@ -184,7 +184,7 @@ static bool is_one_commit(const struct report_step *s)
 static void add_commits(const struct report *r, const struct report_step *s, struct buffer *b)
 {
         if (!is_one_commit(s)) {
-                report_add_version(r, oid_text(&s->before->commit.oid), b);
+                report_add_version(r, oid_text(&s->before->last), b);
                 buffer_adds(b, "..");
         }
         report_add_version(r, oid_text(&s->after->commit.oid), b);
