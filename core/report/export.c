@@ -43,19 +43,27 @@ void file_word(const char *text, char ret[81])
         ret[n] = '\0';
 }
 
+static bool has_verdict(const json_t *sample, const char *verdict)
+{
+        const char *own = json_string_value(json_object_get(sample, "verdict"));
+
+        return !own || strcmp(own, verdict) == 0;
+}
+
 size_t row_samples(const struct export_row *row, const char *what, double **ret)
 {
         const json_t *samples = json_object_get(row->run, "samples"), *s;
+        const char *verdict = row->fact ? verdict_name(row->fact->verdict) : "";
         bool has_quiet = false;
         size_t i, n = 0;
 
         *ret = allocate(json_array_size(samples), sizeof(**ret));
         json_array_foreach (samples, i, s)
-                has_quiet |= json_is_false(json_object_get(s, "disturbed"));
+                has_quiet |= has_verdict(s, verdict) && json_is_false(json_object_get(s, "disturbed"));
         json_array_foreach (samples, i, s) {
                 const json_t *value = json_object_get(s, what);
 
-                if (json_is_number(value) && (!has_quiet || json_is_false(json_object_get(s, "disturbed"))))
+                if (json_is_number(value) && has_verdict(s, verdict) && (!has_quiet || json_is_false(json_object_get(s, "disturbed"))))
                         (*ret)[n++] = json_number_value(value);
         }
         return n;

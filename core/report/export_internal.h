@@ -40,7 +40,7 @@ void format_exact(uint64_t ns, char ret[32]);
 void file_word(const char *text, char ret[81]);
 /* Opens <folder>/<name>; makes <folder> if missing. */
 int export_file(struct exporter *e, const char *name);
-/* "time" or "memory", where known, of the samples that count; returns their number. free(*ret). */
+/* "time" or "memory", where known, of the samples that count: with the result's verdict, undisturbed if any is. Returns their number. free(*ret). */
 size_t row_samples(const struct export_row *row, const char *what, double **ret);
 void export_json(struct exporter *e, json_t *j); /* takes the reference */
 json_t *export_numbers(const double *list, size_t n, bool are_whole); /* an array */

@@ -76,6 +76,18 @@ test_that "... in a folder a document for each version, with the cases as comman
 import json, glob
 a, b = [[x[\"command\"] for x in json.load(open(f))[\"results\"]] for f in glob.glob(\"hf/toy.*.json\")]
 assert a == b and a[0] == \"a.smt2\", a"'
+# Each second run is over the limit, by chance.
+make_script moody
+script_commit moody 1 'echo "lasts $(($(od -An -N1 -tu1 /dev/urandom) % 2 * 20)).3" >&2'
+toy_recipe moody 'timeout = 2s' 'samples = 3'
+test_that "... and the times of an answer are of the samples that have it" '
+	export SOLVERFS_STORE=$top/moods && tell_time && mkdir moods.d && for i in $(seq 30); do printf "(check-sat) ; %s\n" $i >moods.d/$i.smt2; done && run 0 init && run 0 solver add --recipe moody.recipe moody moody &&
+	run 0 -q case add moods.d && run 0 -q run moody v1 all && run 0 export --format hyperfine moody -o moody.json && run 0 export --format asv moody -o moody.asv && python3 -c "
+import glob, json
+r = json.load(open(\"moody.json\"))[\"results\"]
+assert 0 < len(r) < 30 and all(x[\"max\"] < 1 for x in r), [x[\"times\"] for x in r]
+f, = glob.glob(\"moody.asv/*/*-moody.json\")
+assert all(t < 1 for x in json.load(open(f))[\"results\"].values() for t in (x[-1] or [[]])[0] or []), f"'
 test_that "a setting of its own: what was measured under a seed" '
 	run 0 run toy v1 1 --seed 7 && run 0 export --format csv toy --seed 7 && [ "$(tail -n +2 out | cut -d , -f 1,17)" = 1,7 ] && run 2 export --format csv toy --sed 7'
 test_that "... under a shorter time limit only what holds there, and not what was removed" '
