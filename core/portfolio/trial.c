@@ -307,6 +307,7 @@ int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *
                 if (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < limit * (1 - 1e-9))
                         return -ENOENT; /* later results are not known */
                 ret->attempt = (struct attempt){ENDING_STOPPED, limit};
+                ret->verdict = VERDICT_TIMEOUT;
         }
         return 0;
 }

@@ -177,6 +177,24 @@ START_TEST(test_case_of_an_unreadable_trial_is_answered_again)
 }
 END_TEST
 
-SUITE("trust", test_case_of_an_unreadable_trial_is_answered_again, test_case_without_an_arm_is_asked_again,
+/* Nobody sets the verdict of a run that is stopped at the limit. */
+START_TEST(test_run_that_was_stopped_is_a_timeout)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        struct trial_run run = {.verdict = VERDICT_SAT}, known = {0};
+        uint32_t id;
+
+        world();
+        run.attempt = (struct attempt){ENDING_STOPPED, (double)p->wall_ns / NSEC_PER_SEC};
+        assert_ok(cases_add_unlisted(workspace_cases(w), "c", slice_string("(check-sat)\n"), &id));
+        assert_ok(cases_get(workspace_cases(w), id, &info));
+        assert_ok(arm_keep(w, p, &p->arms[0], info, &run));
+        assert_ok(arm_known(w, p, &p->arms[0], info, &known));
+        ck_assert_int_eq(known.verdict, VERDICT_TIMEOUT);
+        end();
+}
+END_TEST
+
+SUITE("trust", test_run_that_was_stopped_is_a_timeout, test_case_of_an_unreadable_trial_is_answered_again, test_case_without_an_arm_is_asked_again,
       test_dimacs_that_an_older_version_gave_to_no_command_is_asked_again, test_note_of_an_older_store_counts,
       test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)
