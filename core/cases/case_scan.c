@@ -1,7 +1,7 @@
 /* Scans a case in one pass. Reads only the beginnings of commands; an (assert …) of a hundred megabytes is skipped byte by byte. Bytes that are not
  * SMT-LIB never fail, and take no more memory than their own size. */
 #include "core/cases/cases_internal.h"
-#include "core/smtlib/token.h"
+#include "core/smtlib/script.h"
 
 #include <ctype.h>
 
@@ -12,9 +12,9 @@ struct scan {
         size_t depth; /* open parentheses */
         char logic[LOGIC_MOST + 1];
         enum verdict status; /* of the last :status */
-        enum verdict next;   /* of the :status since the last check-sat */
+        enum verdict next;   /* of the :status since the last question */
         enum verdict *expected;
-        const char **asked; /* the place of each check-sat in the text */
+        const char **asked; /* the place of each question in the text */
         size_t n;
         bool exits; /* commands after (exit) do not count */
         const char *open; /* the command that the text does not close; NULL: none */
@@ -65,7 +65,7 @@ static void command(struct scan *s)
                 set_logic(s);
         else if (text_is(name, "set-info"))
                 set_info(s);
-        else if (text_is(name, "check-sat") || text_is(name, "check-sat-assuming"))
+        else if (command_name_asks(name))
                 add_expected(s, name.data);
         s->exits = text_is(name, "exit");
 }

@@ -34,7 +34,7 @@ struct case_info {
         char *logic;         /* of (set-logic …), "none" if there is none; "cnf" for DIMACS */
         enum verdict status; /* from the last (set-info :status …), a comment "c status sat", or cases_set_status(); else
                                    VERDICT_UNKNOWN */
-        enum verdict *expected; /* one for each check-sat, from the :status before it */
+        enum verdict *expected; /* one for each question, from the :status before it */
         size_t n_expected;
 };
 DECLARE_REFS(case_info)
@@ -124,7 +124,7 @@ void case_scan(enum format format, struct slice bytes, char **ret_logic, enum ve
 void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n);
 /* The line, from 1, of a command that the text does not close: it hides the questions behind it. 0: there is none. */
 size_t case_open_line(enum format format, struct slice bytes);
-/* The number of a case's questions: check-sat and check-sat-assuming up to (exit). 0: not known. */
+/* The number of a case's questions: commands up to (exit) that ask (command_name_asks()). 0: not known. */
 size_t case_questions(enum format format, struct slice bytes);
 /* The command that unpacks a file of this beginning, also for forms that cases_add_given() does not unpack; NULL: not compressed. */
 const char *case_unpacker(struct slice head);

@@ -3,9 +3,9 @@
  * blank, "success", "unsupported" or a comment contains "error". An output without answer and error is unknown. DIMACS: the line "s SATISFIABLE",
  * "s UNSATISFIABLE" or "s UNKNOWN", or if there is no such line, the exit status 10 or 20; an error if they contradict each other.
  *
- * A script's questions are its check-sat. A run that ended by itself and left one unanswered has not solved the case: the verdict is error if the
- * solver printed one or its exit status is not 0, else unknown. More answers than questions are an error: nobody can tell which is the one. The
- * list ends with the first one too many.
+ * A script's questions are its check-sat and the like (core/smtlib/script.h). A run that ended by itself and left one unanswered has not solved the
+ * case: the verdict is error if the solver printed one or its exit status is not 0, else unknown. More answers than questions are an error: nobody can
+ * tell which is the one. The list ends with the first one too many.
  * Thread-safe, pure. */
 #pragma once
 

@@ -291,7 +291,7 @@ static void count_commands(struct pass *p, const struct script *s, struct term_l
                 const struct command *c = &s->commands[i];
 
                 p->v[F_ASSERTS] += c->kind == COMMAND_ASSERT;
-                p->v[F_CHECKS] += c->kind == COMMAND_CHECK_SAT || c->kind == COMMAND_CHECK_SAT_ASSUMING;
+                p->v[F_CHECKS] += command_asks(c);
                 p->v[F_SORTS_DECLARED] += c->kind == COMMAND_DECLARE_SORT || c->kind == COMMAND_DECLARE_DATATYPES;
                 p->v[F_DEFINITIONS] += c->kind == COMMAND_DEFINE_FUN || c->kind == COMMAND_DEFINE_FUN_REC;
                 p->v[F_OPAQUE] += c->kind == COMMAND_OPAQUE;

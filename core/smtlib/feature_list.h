@@ -6,7 +6,7 @@
 /* commands */
 SMT_FEATURE(F_COMMANDS, "commands", "commands of the script")
 SMT_FEATURE(F_ASSERTS, "asserts", "assert commands")
-SMT_FEATURE(F_CHECKS, "checks", "check-sat and check-sat-assuming commands")
+SMT_FEATURE(F_CHECKS, "checks", "check-sat and other commands that ask")
 SMT_FEATURE(F_SORTS_DECLARED, "sorts-declared", "declare-sort and declare-datatypes commands")
 SMT_FEATURE(F_CONSTANTS_DECLARED, "constants-declared", "declared functions without arguments: the free variables")
 SMT_FEATURE(F_FUNCTIONS_DECLARED, "functions-declared", "declared functions with arguments")

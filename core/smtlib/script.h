@@ -30,6 +30,8 @@ enum command_kind {
 };
 /* By the command's name; COMMAND_OPAQUE if it is unknown. */
 enum command_kind command_kind_of(struct slice name);
+/* True if commands of this name are answered by sat, unsat or unknown: check-sat, check-sat-assuming, and those of Z3 and Yices. */
+bool command_name_asks(struct slice name);
 
 struct span {
         size_t begin, end; /* bytes of the input; both 0 if it was not read */
@@ -90,6 +92,7 @@ void script_clone(const struct script *s, struct script **ret);
 /* A copy in another bank, or in the same. */
 void script_copy(const struct script *s, struct bank *to, struct script **ret);
 void script_remove(struct script *s, size_t at);
+bool command_asks(const struct command *c); /* by its name, also if it is opaque */
 static inline bool command_is_status(const struct command *c) /* (set-info :status …) */
 {
         return c->kind == COMMAND_SET_INFO && c->symbol && text_is(c->symbol->name, ":status");

@@ -470,6 +470,26 @@ enum command_kind command_kind_of(struct slice name)
         return row ? row->kind : COMMAND_OPAQUE;
 }
 
+bool command_name_asks(struct slice name)
+{
+        static const char family[] = "check-sat"; /* also -assuming, Z3's -using, Yices' -assuming-model */
+
+        return (name.size >= strlen(family) && memcmp(name.data, family, strlen(family)) == 0) || text_is(name, "query") ||
+               text_is(name, "get-consequences");
+}
+
+bool command_asks(const struct command *c)
+{
+        struct tokenizer t;
+        size_t depth = 1;
+
+        if (c->kind != COMMAND_OPAQUE)
+                return c->kind == COMMAND_CHECK_SAT || c->kind == COMMAND_CHECK_SAT_ASSUMING;
+        tokenizer_init(&t, c->text, DIALECT_2_6);
+        token_word(&t, &depth); /* the parenthesis */
+        return command_name_asks(token_word(&t, &depth));
+}
+
 /* False if it uses something that is not understood here. */
 static bool read_understood(struct reader *r, const struct command_row *row, size_t begin, struct command *c)
 {

@@ -576,6 +576,7 @@ START_TEST(test_features)
         ck_assert_double_eq(feature("(assert (= (- 1) (- 2 1)))", "op:-/1"), 1);
         ck_assert_double_eq(feature("(assert (= (- 1) (- 2 1)))", "op:-/2"), 1);
         ck_assert_double_eq(feature("", "dag-size"), 0);
+        ck_assert_double_eq(feature("(check-sat)( ; how\n check-sat-using smt)(query p)(get-model)(check-sat-assuming (a))(check)", "checks"), 4);
         ck_assert_double_eq(feature("(assert (str.in_re \"abc\" ((_ re.loop 2 9) (re.* re.allchar))))", "regex-depth"), 3);
         ck_assert_double_eq(feature("(assert (str.in_re \"abc\" ((_ re.loop 2 9) (re.* re.allchar))))", "loop-max"), 9);
         ck_assert_double_eq(feature("(assert (= \"abc\" \"\\u{41}\"))", "string-literal-sum"), 4);

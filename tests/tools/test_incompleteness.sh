@@ -207,6 +207,10 @@ test_that "@sha256: in an argument of a program is no digest of it" '
 test_that "billions of chains from seeds that are all out end at once" '
 	mkdir out-of-it && for i in $(seq 40); do sed "s/(> b0 0/(>= b0 $i/" seeds/sat-bounds.smt2 >out-of-it/$i.smt2; done &&
 	campaign_of 1 out-of-it --reference v3 --target v5 --seeds out-of-it --iterations 2147483647 --chain 1 && has err "no seed can be used"'
+printf '#!/bin/sh\nfor case; do :; done\ngrep -o "(check-sat" "$case" | sed "s/.*/sat/"\n' >asked && chmod +x asked
+test_that "a seed that asks by a command of Z3 asks nothing else" '
+	mkdir using && sed "s/(check-sat)/(check-sat-using smt)/" seeds/sat-bounds.smt2 >using/sat-bounds.smt2 &&
+	campaign_of 0 using --at "exec:'"'"'$top/asked'"'"'" --seeds using --iterations 2 && has out "^mutants 2" && ! has err "left out"'
 test_that "another label of a seed is another campaign" '
 	mkdir labelled && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; } >labelled/a.smt2 && campaign_of 1 labelled --at v1 --seeds labelled && has err "said to be unsat" &&
 	sed -i s/unsat/sat/ labelled/a.smt2 && campaign_of 7 labelled --at v1 --seeds labelled && has err "its seeds have other labels now"'

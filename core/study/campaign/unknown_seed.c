@@ -18,7 +18,7 @@ static void clean_script(struct script *s)
                         script_remove(s, i);
                         continue;
                 }
-                has_check |= c->kind == COMMAND_CHECK_SAT || c->kind == COMMAND_CHECK_SAT_ASSUMING;
+                has_check |= command_asks(c);
                 i++;
         }
         if (!has_check)

@@ -181,7 +181,7 @@ static int read_known(struct reader *r, struct cut_item *item)
                 read_setting(r, item);
         } else if (kind == COMMAND_RESET || kind == COMMAND_RESET_ASSERTIONS) {
                 read_reset(r, item, kind == COMMAND_RESET);
-        } else if (kind == COMMAND_CHECK_SAT || kind == COMMAND_CHECK_SAT_ASSUMING) {
+        } else if (command_name_asks(name)) {
                 item->part = PART_QUERY;
                 item->of = r->answered = ++r->cut->n_queries;
         } else if (kind == COMMAND_GET || begins(name, "get-") || begins(name, "check-")) {

@@ -1,7 +1,7 @@
 /* The script that asks one query of another script.
  *
- * A query is a check-sat or a check-sat-assuming, numbered from 1 as by case_questions(). Commands are copied unchanged, also unknown ones; text between
- * two commands is not copied.
+ * A query is a command that asks (command_name_asks()), numbered from 1 as by case_questions(). Commands are copied unchanged, also unknown ones; text
+ * between two commands is not copied.
  *
  *     CUT_ALONE   the query and the commands in force there: no push, pop or reset, no popped assertion, no other query
  *     CUT_SCOPES  each kept query has its original context: its scopes, with their assertions before the last kept query
@@ -10,8 +10,8 @@
  * The standard (SMT-LIB 2.6, section 4.1) defines what is in force: assertions and declarations until their scope is popped; options, logic and infos,
  * and under :global-declarations also declarations, until (reset). After reset-assertions some solvers keep declarations, and some do not: such a
  * declaration stays unless its name is declared again. An unknown command belongs to its scope, like an assertion. A :status goes with the query after it;
- * get-model, echo and the like go with the query right before them, or not at all. Z3's check-sat-using has no number, and is left out. Under
- * :global-declarations the name of a :named term outlives its scope: its assertion then gets a push and a pop of its own.
+ * get-model, echo and the like go with the query right before them, or not at all. Under :global-declarations the name of a :named term outlives its
+ * scope: its assertion then gets a push and a pop of its own.
  *
  * Pure; any thread. */
 #pragma once
