@@ -1,4 +1,5 @@
 /* A commit's message, author, date and list of changes. */
+#include <ctype.h>
 #include <time.h>
 
 #include "core/history/history_internal.h"
@@ -274,7 +275,7 @@ int history_text(struct history *h, uint32_t number, enum commit_text which, str
 void history_subject(struct history *h, uint32_t number, struct buffer *ret)
 {
         cleanup_buffer struct buffer message = {0};
-        char *subject;
+        char *subject, *end;
         int r = history_text(h, number, COMMIT_MESSAGE, &message);
 
         buffer_adds(ret, ""); /* a caller that finds text does not ask again */
@@ -282,7 +283,10 @@ void history_subject(struct history *h, uint32_t number, struct buffer *ret)
                 log_error("%s", error_message(r));
         if (r < 0 || message.size == 0)
                 return;
-        subject = message.data + strspn(message.data, "\n");
-        subject[strcspn(subject, "\n")] = '\0';
+        subject = message.data + strspn(message.data, " \t\r\n");
+        end = subject + strcspn(subject, "\n");
+        while (end > subject && isspace((unsigned char)end[-1]))
+                end--;
+        *end = '\0';
         buffer_add_printable(ret, subject);
 }

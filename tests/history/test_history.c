@@ -623,6 +623,12 @@ START_TEST(test_odd_commits)
         update();
         history_subject(history, resolve("HEAD"), &subject);
         ck_assert_str_eq(subject.data, "subject");
+        buffer_done(&subject);
+        subject = (struct buffer){0};
+        shell("cd r; git update-ref refs/heads/main $(printf '\r\n  \nof Windows \r\nmore\r\n' | git commit-tree -p main 'main^{tree}')");
+        update();
+        history_subject(history, resolve("HEAD"), &subject);
+        ck_assert_str_eq(subject.data, "of Windows");
         close_history();
 }
 END_TEST
