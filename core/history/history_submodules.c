@@ -126,33 +126,39 @@ static int each_section(const struct gitconfig *g, const char *base, history_sub
         return r;
 }
 
-static int in_commit(git_repository *git, const git_oid *oid, const char *base, history_submodule_fn fn, void *user)
+/* *ret_why: the reason why a .gitmodules was passed over, if it is NULL yet. */
+static int in_commit(git_repository *git, const git_oid *oid, const char *base, history_submodule_fn fn, void *user, char **ret_why)
 {
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
         cleanup_git_tree_entry git_tree_entry *e = NULL;
         cleanup_git_blob git_blob *blob = NULL;
         cleanup_gitconfig struct gitconfig g = {0};
+        int r;
 
         if (git_commit_lookup(&c, git, oid) < 0 || git_commit_tree(&tree, c) < 0 ||
             git_tree_entry_bypath(&e, tree, ".gitmodules") < 0 || git_blob_lookup(&blob, git, git_tree_entry_id(e)) < 0)
                 return 0; /* it has none */
-        if (gitconfig_parse(".gitmodules", SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)), NULL, &g) < 0)
-                return 0;
-        return each_section(&g, base, fn, user);
+        r = gitconfig_parse(".gitmodules", SLICE(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob)), NULL, &g);
+        if (r < 0 && !*ret_why)
+                *ret_why = copy_string(error_message(r));
+        return r < 0 ? 0 : each_section(&g, base, fn, user);
 }
 
 int history_submodules(struct history *h, const char *base, history_submodule_fn fn, void *user)
 {
         cleanup_git_repository git_repository *git = NULL;
         cleanup_refs struct ref_list *l = NULL;
+        cleanup_free char *why = NULL;
         struct commit c;
         int r = history_repository(h, &git) ?: history_refs(h, &l);
 
         if (r == 0 && l->head != COMMIT_NONE && history_commit(h, l->head, &c) == 0)
-                r = in_commit(git, &c.oid, base, fn, user);
+                r = in_commit(git, &c.oid, base, fn, user, &why);
         for (size_t i = 0; r == 0 && i < l->n; i++)
                 if (history_commit(h, l->list[i].commit, &c) == 0)
-                        r = in_commit(git, &c.oid, base, fn, user);
+                        r = in_commit(git, &c.oid, base, fn, user, &why);
+        if (why)
+                log_warning("submodules of %s are left out: %s", base, why);
         return r;
 }

@@ -1547,6 +1547,26 @@ START_TEST(test_submodules_beside_a_repository)
 }
 END_TEST
 
+START_TEST(test_submodules_that_cannot_be_read)
+{
+        cleanup_blob struct blob b = {0};
+        FILE *log = fopen("log", "w");
+        char url[PATH_SIZE] = "";
+
+        make_repository();
+        shell("cd r; printf '# \351\n[submodule \"sub\"]\npath = sub\nurl = ../lib\n' > .gitmodules; commit module; git tag also");
+        begin("r");
+        log_set(LOG_LEVEL_WARNING, log);
+        assert_ok(history_submodules(history, "/at/repo", take_url, url));
+        log_set(LOG_LEVEL_WARNING, NULL);
+        fclose(log);
+        assert_ok(read_file("log", 4096, &b));
+        ck_assert_ptr_nonnull(memmem(b.data, b.size, ".gitmodules:1: byte 0xe9 is not UTF-8 text", 42));
+        ck_assert_ptr_null(memchr((const char *)b.data + 1, '\n', b.size - 2)); /* once, although two names have it */
+        close_history();
+}
+END_TEST
+
 START_TEST(test_passwords_stay_unsaid)
 {
         assert_error(history_submodule_check("https://me:token@host.invalid/x", "sub", "/local/lib"), EINVAL);
@@ -1928,7 +1948,7 @@ SUITE("history", test_a_look_beside_an_update_takes_no_ref_for_lost, test_damage
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
       test_killed_clone_leaves_nothing_in_the_way, test_killed_update_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
-      test_submodules_beside_a_repository, test_passwords_stay_unsaid,
+      test_submodules_beside_a_repository, test_submodules_that_cannot_be_read, test_passwords_stay_unsaid,
       test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_before_a_branch_and_a_tag_of_its_name,
       test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_changed_submodule,
       test_prefix_that_a_blob_has_too, test_lost_commit, test_snapshot_of_a_sparse_checkout,
