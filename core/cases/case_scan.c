@@ -231,7 +231,7 @@ static bool has_cnf_header(struct slice head)
                         return false;
                 p = next;
         }
-        return false;
+        return head.size == HEAD_MOST; /* only comments as far as anybody looks */
 }
 
 /* The known compressed forms. */
