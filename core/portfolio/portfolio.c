@@ -2,6 +2,7 @@
 #include "core/portfolio/portfolio.h"
 
 #include <ctype.h>
+#include <sys/stat.h>
 
 #include "cache/base/lock.h"
 #include "core/git/gitconfig.h"
@@ -23,6 +24,7 @@ static const char *command_of(const char *text)
 static int find_program(const char *word, char ret[PATH_SIZE])
 {
         const char *path = getenv("PATH");
+        struct stat st;
 
         if (strchr(word, '/'))
                 return realpath(word, ret) && access(ret, X_OK) == 0 ? 0 : -errno;
@@ -31,7 +33,7 @@ static int find_program(const char *word, char ret[PATH_SIZE])
                 char name[PATH_SIZE];
 
                 if (snprintf(name, sizeof(name), "%.*s/%s", (int)n, at, word) < (int)sizeof(name) && realpath(name, ret) &&
-                    access(ret, X_OK) == 0)
+                    stat(ret, &st) == 0 && S_ISREG(st.st_mode) && access(ret, X_OK) == 0)
                         return 0;
                 at += n + (at[n] == ':');
         }
