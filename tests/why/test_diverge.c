@@ -285,6 +285,8 @@ static const struct {
         {"(smt.stats :restarts 1)", NULL, 0},
         {"12 apples", NULL, 0},
         {"name: 12abc", NULL, 0},
+        {"conflicts : 1,234", NULL, 0}, /* not 1 */
+        {"conflicts = 12, of all", "conflicts", 12},
         {"name:", NULL, 0},
         {"", NULL, 0},
         {"(", NULL, 0},

@@ -57,6 +57,8 @@ static bool parse_line(char *p, struct statistic *ret)
         ret->value = strtod(number, &p);
         if (!has_sign && *p && *p != ')')
                 return false;
+        if (*p == ',' && isdigit((unsigned char)p[1])) /* 1,234 */
+                return false;
         if (*p && (isalpha((unsigned char)*p) ? strspn(p, "kKmMgGsubinB") != strlen(p) : !strchr(" \t)%,", *p)))
                 return false;
         *end = '\0';
