@@ -9,8 +9,10 @@
 /* Opens a temporary file beside `place`, whose name it gets in the end. */
 static int open_beside(struct outfile *o, const char *place, mode_t mode)
 {
+        const char *name = strrchr(place, '/');
+
         o->place = copy_string(place);
-        o->temporary = format_string("%s.XXXXXX", place);
+        o->temporary = format_string("%.*s.solverfs-XXXXXX", (int)(name ? name + 1 - place : 0), place); /* `place` may be as long as a name can be */
         o->fd = mkostemp(o->temporary, O_CLOEXEC);
         if (o->fd < 0)
                 o->temporary[0] = '\0'; /* nothing to remove */

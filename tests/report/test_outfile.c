@@ -106,6 +106,17 @@ START_TEST(test_not_renamed)
 }
 END_TEST
 
+START_TEST(test_longest_name)
+{
+        char name[NAME_MAX + 1];
+
+        memset(name, 'n', NAME_MAX);
+        name[NAME_MAX] = '\0';
+        assert_ok(write_text(name, "one"));
+        check_text(name, "one");
+}
+END_TEST
+
 /* Nothing is left of what was not committed, and what stood there stays. */
 START_TEST(test_not_committed)
 {
@@ -122,4 +133,5 @@ START_TEST(test_not_committed)
 }
 END_TEST
 
-SUITE("outfile", test_synced, test_dangling_links, test_folder_that_cannot_be_synced, test_not_renamed, test_not_committed)
+SUITE("outfile", test_synced, test_dangling_links, test_folder_that_cannot_be_synced, test_not_renamed, test_longest_name,
+      test_not_committed)
