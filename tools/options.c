@@ -39,13 +39,20 @@ uint64_t command_number(const char *what, const char *text, uint64_t least, uint
         return n;
 }
 
-uint64_t command_duration(const char *what, const char *text)
+static uint64_t duration_of(const char *what, const char *text)
 {
         uint64_t ns = 0;
         int r = parse_duration(text, &ns);
 
         if (r < 0)
                 command_usage("%s: %s", what, error_message(r));
+        return ns;
+}
+
+uint64_t command_duration(const char *what, const char *text)
+{
+        uint64_t ns = duration_of(what, text);
+
         if (ns == 0)
                 command_usage("%s must be greater than zero", what);
         return ns;
@@ -144,7 +151,7 @@ static void parse_store(void *, const char *text)
 
 static void parse_wait(void *, const char *text)
 {
-        common.wait_ns = strcmp(text, "0") == 0 ? 0 : command_duration("--wait", text);
+        common.wait_ns = duration_of("--wait", text);
 }
 
 static void parse_verbose(void *, const char *)

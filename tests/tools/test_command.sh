@@ -205,7 +205,7 @@ test_that "a run that waits for a core says so" 'waits_for_core 4 || waits_for_c
 stands_still() { terminal timeout -s INT "$1" "$solverfs" build toy v1 --again; has out "build toy .*; stands still, as run"; }
 test_that "a build whose cores runs have says so" 'stands_still 4 || stands_still 50'
 test_that "--wait gives up with status 75, and says who has the cores" '
-	run 75 run toy v1 1 --seed 99 --wait 0 && has err "on case 1: waits for a core: somebody has core [0-9]+" && run 75 run toy v1 1 2 --seed 99 --wait 100ms &&
+	run 75 run toy v1 1 --seed 99 --wait 0 && has err "on case 1: waits for a core: somebody has core [0-9]+" && run 75 run toy v1 1 2 --seed 99 --wait 100ms && run 75 run toy v1 1 --seed 99 --wait 0s &&
 	run 2 run toy v1 1 --wait never'
 test_that "what is known needs no core" 'run 0 run toy v1 1 --wait 0'
 test_that "status says who has cores" 'run 0 status && has err "core [0-9]+: somebody; somebody" && run 0 status --json && [ "$(python3 -c "import json; print(json.load(open(\"out\"))[\"cores\"][0][\"run\"])")" = "{}" ]'
