@@ -85,6 +85,8 @@ test_that "a broken script: its line" 'run 1 case cut "broken.smt2#1" && has err
 test_that "a command that is not closed hides the queries behind it" 'run 3 case cut "open.smt2#2" && has err "has 1 check-sat, and no query 2: the command in line 2 is not closed" && run 0 case cut "open.smt2#1"'
 test_that "what is no query" 'run 2 case cut inc.smt2 && has err "which query of case 1.*#1 to inc.smt2#10" && run 2 case cut "1#2-3" && run 3 case cut nothing#1 &&
 	run 2 case cut one.cnf && has err "nothing to cut" && run 3 case cut one.cnf#2'
+test_that "a script that asks nothing" '
+	echo "(set-logic QF_LIA)" >mute.smt2 && run 0 case add mute.smt2 && run 2 case cut mute.smt2 && has err "mute.smt2 asks nothing: there is nothing to cut"'
 test_that "what is only for runs, without a solver" 'for o in "--on local" "--timeout 1s" "--pairs 5"; do run 2 case cut "1#9" $o && has err "nothing is run" || exit 1; done'
 
 # -- after which queries --

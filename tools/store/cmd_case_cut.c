@@ -15,6 +15,8 @@ static void read_case(struct cutting *o, const char *word, struct blob *ret)
 
         if (info->format != FORMAT_SMT2)
                 command_refuse(STATUS_USAGE, "'%s' is DIMACS, which asks one query: there is nothing to cut", word);
+        if (info->n_expected == 0)
+                command_refuse(STATUS_USAGE, "%s asks nothing: there is nothing to cut", word);
         if (info->query == 0)
                 command_refuse(STATUS_USAGE, "which query of case %u? name one of %s#1 to %s#%zu", info->id, word, word, info->n_expected);
         command_must(cases_read_bytes(workspace_cases(common.workspace), info, CASE_SIZE_MAX, ret));
