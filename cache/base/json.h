@@ -14,13 +14,21 @@ static inline json_t *json_printable(const char *text)
         return shown ? json_string(shown) : json_null();
 }
 
+/* The text as it is; printable() if it is not UTF-8, which JSON cannot hold. */
+static inline json_t *json_legible(const char *text)
+{
+        json_t *j = text ? json_string(text) : NULL;
+
+        return j ? j : json_printable(text);
+}
+
 /* The texts of a NULL-terminated list; none for NULL. */
 static inline json_t *json_strings(char *const *list)
 {
         json_t *array = json_array();
 
         for (; list && *list; list++)
-                json_array_append_new(array, json_string(*list));
+                json_array_append_new(array, json_legible(*list));
         return array;
 }
 

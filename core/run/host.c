@@ -6,6 +6,7 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+#include "cache/base/json.h"
 
 /* -- small files of the kernel -- */
 
@@ -102,7 +103,7 @@ json_t *host_facts(void)
         host_machine(); /* sets the names */
         sysinfo(&memory);
         uname(&u);
-        return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_string(host_name), "cpu", json_string(cpu_model), "cores",
+        return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_legible(host_name), "cpu", json_string(cpu_model), "cores",
                          (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory", (json_int_t)memory.totalram * memory.mem_unit, "swap",
                          (json_int_t)memory.totalswap * memory.mem_unit, "kernel", json_sprintf("%s %s", u.sysname, u.release), "distribution",
                          distribution(), "libc", json_sprintf("glibc %s", gnu_get_libc_version()), "governor",

@@ -349,7 +349,7 @@ static int make_json(const struct measurement *m, const struct fact *f, struct b
         json_object_update_new(j, json_pack("{so so ss so so so* so}", "command", json_strings(x->argv), "seed",
                                             o->has_seed ? json_integer((json_int_t)o->seed) : json_null(), "sandbox",
                                             o->sandbox == SANDBOX_BWRAP ? "bubblewrap" : "none", "measured", date(f->measured), "remeasured",
-                                            date(f->remeasured), "machine", json_string(o->remote ? o->remote->machine : host_machine()), "host",
+                                            date(f->remeasured), "machine", json_legible(o->remote ? o->remote->machine : host_machine()), "host",
                                             o->remote ? json_deep_copy(o->remote->facts) : host_facts()));
         text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
         json_decref(j);

@@ -443,6 +443,27 @@ START_TEST(test_cancelled)
 }
 END_TEST
 
+/* JSON holds only UTF-8. */
+START_TEST(test_names_in_latin_1)
+{
+        struct recipe r = toy_recipe("{bin} n\xe9 {case}", 5);
+        struct measure_request q = request_for(&r, "#!/bin/sh\necho sat\n");
+        struct fact *f;
+        json_t *j;
+
+        setenv("SOLVERFS_MACHINE", "caf\xe9", 1);
+        f = measured(&q);
+        j = json_of(f);
+        ck_assert_int_eq(strncmp(string_at(j, "machine"), "caf\\xe9/", 8), 0);
+        ck_assert_str_eq(string_at(json_object_get(j, "host"), "host"), "caf\\xe9");
+        ck_assert_str_eq(json_string_value(json_array_get(json_object_get(j, "command"), 1)), "n\\xe9");
+        ck_assert(json_is_null(json_object_get(j, "seed")));
+        json_decref(j);
+        fact_unref(f);
+        runner_close(q.opened);
+}
+END_TEST
+
 START_TEST(test_host)
 {
         char hex[65] = "", again[65] = "";
@@ -696,4 +717,5 @@ END_TEST
 SUITE("measure", test_an_opened_runner, test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_timeout_by_cpu_time,
       test_a_timeout_by_cpu_time_is_longer_than_an_answer, test_a_timeout_asleep_at_the_end_of_a_worker, test_a_short_run,
       test_a_question_without_an_answer, test_the_lower_median_is_chosen, test_samples, test_limits, test_answers_near_a_limit,
-      test_an_answer_while_the_machine_lacked_memory, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled, test_host)
+      test_an_answer_while_the_machine_lacked_memory, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled,
+      test_names_in_latin_1, test_host)

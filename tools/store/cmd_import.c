@@ -95,8 +95,9 @@ static int import_file(struct taking *o, const char *file)
         if (r < 0)
                 return r == -ECANCELED ? fail_as(STATUS_INTERRUPTED, r) : r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r)
                 : fail(r);
-        output_object(columns, json_pack("{so ss sI sI sI sI sI}", "file", json_printable(file), "machine", report.machine, "imported", report.imported, "known",
-                                         report.known, "no-case", report.absent, "unfinished", results.unfinished, "wrong", report.wrong));
+        output_object(columns, json_pack("{so so sI sI sI sI sI}", "file", json_printable(file), "machine", json_legible(report.machine), "imported",
+                                         report.imported, "known", report.known, "no-case", report.absent, "unfinished", results.unfinished, "wrong",
+                                         report.wrong));
         tell(file, &report, results.unfinished);
         return STATUS_OK;
 }
