@@ -133,10 +133,11 @@ test_that "... but with --pairs any, which finds what the reference says wrongly
 	[ "$(sed -n "s/^runs //p" out)" -ge $((2 * $(sed -n "s/^mutants //p" out))) ]'
 test_that "so is a crash, once" 'campaign_of 0 crashes --at v6 --seeds seeds && has out "^crashes 1" && [ "$(kinds crash)" = 1 ]'
 
-printf '#!/bin/sh\nfor case; do :; done\ngrep -q b0 "$case" && ! grep -qF "(assert (> b0 0))" "$case" && kill -SEGV $$\necho sat\n' >brittle && chmod +x brittle
+printf '#!/bin/sh\nfor case; do :; done\ngrep -q b0 "$case" && ! grep -qF "(assert (> b0 0))" "$case" && printf "mur\\351\n" >&2 && kill -SEGV $$\necho sat\n' >brittle && chmod +x brittle
 test_that "... also where another worker waits for it when the search is over" '
 	mkdir one delayed && echo "(declare-fun b0 () Int)(assert (> b0 0))(check-sat)" >one/sat-one.smt2 && echo "delay 1000 times 1" >delayed/campaign.found &&
 	SOLVERFS_FAULTS=$top/delayed campaign_of 0 together --at "exec:'"'"'$top/brittle'"'"'" --seeds one -j 2 --max-finds 1 && has out "^crashes 1$"'
+test_that "... and what it said is listed, though it is not UTF-8" '[ "$(kinds crash)" = 2 ] && has out "mur..xe9"'
 test_that "a version that answers nothing is refused" 'campaign_of 1 mute --at exec:/bin/true --seeds seeds && has err "true@[0-9a-f]* answers no SMT-LIB"'
 mkdir odd && sed "1i; odd" seeds/sat-bounds.smt2 >odd/unsat-bounds.smt2
 test_that "a campaign of which no seed is left fails" 'campaign_of 1 odd --at v1 --seeds odd && has err "left out: unsat-bounds" && has err "no seed can be used"'

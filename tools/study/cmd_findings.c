@@ -50,11 +50,11 @@ static void show(const struct finding_choice *c)
         const bool is_time = f->measure == JUDGE_TIME;
         unsigned pairs, held = observation_held(f, &pairs);
         char machine[PATH_SIZE], kind_shown[32], holds[32] = "-", culprit[13];
-        json_t *j = json_pack("{si ss si sI ss ss sf sf so ss so sI sI ss ss ss}", "id", (int)f->number, "kind", kind, "case", (int)f->case_id, "size",
+        json_t *j = json_pack("{si ss si sI ss ss sf sf so ss so sI sI ss so so}", "id", (int)f->number, "kind", kind, "case", (int)f->case_id, "size",
                               (json_int_t)c->size, "reference", f->reference, "target", f->target, "before", observation_seconds(f, f->reference), "after",
                               observation_seconds(f, f->target), "campaign", json_printable(f->origin), "mark", mark, "url", json_printable(f->url),
-                              "found", (json_int_t)f->found, "count", (json_int_t)c->count, "culprit", c->culprit, "reason", common.json ? f->reason : "",
-                              "signature", common.json ? f->signature : "");
+                              "found", (json_int_t)f->found, "count", (json_int_t)c->count, "culprit", c->culprit, "reason",
+                              json_legible(common.json ? f->reason : ""), "signature", json_legible(common.json ? f->signature : ""));
 
         snprintf(kind_shown, sizeof(kind_shown), "%s%s%s", kind, is_time ? "" : ":", is_time ? "" : measure);
         snprintf(culprit, sizeof(culprit), "%.12s", *c->culprit ? c->culprit : "-");
