@@ -1,5 +1,6 @@
 /* Adds solvers to the config, replaces their recipes, removes them; one process at a time. */
 #include "cache/base/lock.h"
+#include "core/git/gitconfig.h"
 #include "core/recipe/recipe_keys.h"
 #include "core/workspace/workspace_internal.h"
 
@@ -93,6 +94,20 @@ static int get_history(struct workspace *w, const char *name, const char *url, c
         return errorf(r, "%s", reason);
 }
 
+/* Asked before anything is fetched. */
+static int check_address(const char *url)
+{
+        cleanup_free char *shown = printable(url);
+        cleanup_gitconfig struct gitconfig g = {0};
+        cleanup_buffer struct buffer text = {0};
+
+        buffer_adds(&text, "[solver]\n");
+        gitconfig_line(&text, "", "repository", url);
+        return gitconfig_parse("", SLICE(text.data, text.size), NULL, &g) < 0
+                       ? errorf(-EINVAL, "the config cannot hold the address '%s', which is not text in UTF-8", shown)
+                       : 0;
+}
+
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p)
 {
         cleanup_free char *absolute = url ? realpath(url, NULL) : NULL; /* a URL stays what it is */
@@ -101,7 +116,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 
         if (r == 0 && url) {
                 set_string(&recipes[0]->repository, absolute ? absolute : url);
-                r = get_history(w, recipes[0]->name, recipes[0]->repository, p);
+                r = check_address(recipes[0]->repository) ?: get_history(w, recipes[0]->name, recipes[0]->repository, p);
         }
         if (r == 0)
                 r = recipe_write_config(w->config, recipes, n);
@@ -155,7 +170,7 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
         }
         if (r == 0 && url && strcmp(url, recipes[0]->repository) != 0) {
                 set_string(&recipes[0]->repository, url);
-                r = add_history(w, recipes[0]->name, url, p);
+                r = check_address(url) ?: add_history(w, recipes[0]->name, url, p);
         }
         if (r == 0)
                 r = recipe_write_config(w->config, recipes, n);

@@ -64,6 +64,9 @@ accepted() {
 }
 
 repository 1 'cannot find the repository .*bad|there is no repository at bad' "not there" 'rm -rf ../bad'
+latin=$(printf 'caf\351')
+test_that "no repository: at an address that the config cannot hold, before it is cloned" '
+	cp -r toy "$latin" && run 1 solver add --recipe plain.recipe bad "$latin" && sentence "cannot hold the address .*caf.xe9." && [ ! -e "$SOLVERFS_STORE/repos/bad.git" ]'
 repository 1 'Not a directory' "a file" 'rm -rf ../bad; echo x >../bad'
 repository 1 'Not a directory' "a fifo" 'rm -rf ../bad; mkfifo ../bad'
 repository 1 'there is no repository at bad' "a symlink to itself" 'rm -rf ../bad; ln -s bad ../bad'
