@@ -117,7 +117,7 @@ static _Noreturn void refuse_command(const char *name, const char *prefix)
 {
         cleanup_buffer struct buffer meant = {0};
         const char *nearest = NULL;
-        unsigned least = 3;
+        size_t least = MIN(strlen(name) - strlen(prefix), (size_t)3); /* all of a word changed is another word */
 
         for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
                 const unsigned n = word_distance(name, commands[i].name);

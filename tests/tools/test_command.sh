@@ -8,7 +8,7 @@
 test_that "no command is wrong usage" 'run 2 && has err "no command" && empty out'
 test_that "an unknown command is wrong usage" 'run 2 frobnicate && has err "no command .frobnicate." && empty out'
 test_that "one that is misspelled is guessed" '
-	run 2 localise && has err "did you mean .localize.[?]" && run 2 solver lst && has err "mean .solver list.[?]" && run 2 add && has err "mean .solver add., .case add., .set add., .portfolio add.[?]"'
+	run 2 x && ! has err "did you mean" && run 2 localise && has err "did you mean .localize.[?]" && run 2 solver lst && has err "mean .solver list.[?]" && run 2 add && has err "mean .solver add., .case add., .set add., .portfolio add.[?]"'
 test_that "an unknown command of a group is wrong usage" 'run 2 solver frobnicate && has err "no command .solver frobnicate."'
 test_that "a group alone is wrong usage" 'run 2 case && has err "solverfs case --help"'
 test_that "an unknown option is wrong usage" 'run 2 run --frobnicate'
