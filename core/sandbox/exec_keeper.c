@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -110,7 +111,7 @@ static void begin(struct keeper *k, const struct ends *e)
         if (pid > 0)
                 k->pid = pid;
         else
-                say(&(struct exec_news){.magic = EXEC_MAGIC, .error = -pid, .clean = true});
+                say(&(struct exec_news){.magic = exec_magic, .error = -pid, .clean = true});
 }
 
 /* Ends the rest of a run whose first process was killed before it could end the others. Only needed without namespaces. */
@@ -136,7 +137,7 @@ static bool is_lost(int status)
 /* Reaps ended processes. False if the sandbox cannot be used any more. */
 static bool reap(struct keeper *k)
 {
-        struct exec_news news = {.magic = EXEC_MAGIC, .clean = true};
+        struct exec_news news = {.magic = exec_magic, .clean = true};
         bool lost = false;
         int status;
         pid_t pid;
@@ -216,8 +217,10 @@ int main(void)
 {
         struct exec_request head;
 
-        if (pread(EXEC_REQUEST, &head, sizeof(head), 0) != sizeof(head) || head.magic != EXEC_MAGIC)
+        if (pread(EXEC_REQUEST, &head, sizeof(head), 0) != sizeof(head) || head.magic != exec_magic) {
+                fputs(EXEC_REFUSAL "\n", stderr);
                 return 1;
+        }
         if (pwrite(EXEC_REQUEST, &(bool){true}, sizeof(bool), offsetof(struct exec_request, begun)) != sizeof(bool))
                 return 1;
         return head.keep ? keeper_main(&head) : await_only_order();

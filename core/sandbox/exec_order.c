@@ -11,7 +11,7 @@ union control {
 
 int order_send(int socket, const int *fds, size_t n)
 {
-        struct exec_order order = {.magic = EXEC_MAGIC};
+        struct exec_order order = {.magic = exec_magic};
         struct iovec text = {.iov_base = &order, .iov_len = sizeof(order)};
         union control control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(n * sizeof(int))}};
         struct msghdr m = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = CMSG_SPACE(n * sizeof(int))};
@@ -32,7 +32,7 @@ int order_receive(int socket, int flags, int ret_fds[EXEC_FDS_MOST])
 
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        c = size == sizeof(order) && order.magic == EXEC_MAGIC ? CMSG_FIRSTHDR(&m) : NULL;
+        c = size == sizeof(order) && order.magic == exec_magic ? CMSG_FIRSTHDR(&m) : NULL;
         if (!c || c->cmsg_type != SCM_RIGHTS)
                 return -1;
         n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -48,7 +48,7 @@ int execution_write_request(const struct execution *x, int *ret_fd)
         const char *variable;
         cleanup_close int fd = -1;
         struct exec_request head = {
-                .magic = EXEC_MAGIC,
+                .magic = exec_magic,
                 .kept = x->kept,
                 .namespace = x->inside,
                 .drop = sandbox_has_users(),

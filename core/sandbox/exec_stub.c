@@ -119,7 +119,7 @@ static int order_read(int fd, struct order *ret)
         head = malloc((size_t)st.st_size);
         if (!head)
                 return -ENOMEM;
-        if (pread(fd, head, (size_t)st.st_size, 0) != st.st_size || head->magic != EXEC_MAGIC || head->n_arguments == 0)
+        if (pread(fd, head, (size_t)st.st_size, 0) != st.st_size || head->magic != exec_magic || head->n_arguments == 0)
                 return -EBADMSG;
         strings = read_strings(head, (size_t)st.st_size);
         if (!strings)
@@ -902,7 +902,7 @@ int stub_main(int world)
 {
         struct order order = {.head = &(struct exec_request){0}};
         struct run run = {
-                .order = &order, .news = -1, .look_interval = POLL_FIRST, .reply = {.magic = EXEC_MAGIC, .step = STEP_NONE}};
+                .order = &order, .news = -1, .look_interval = POLL_FIRST, .reply = {.magic = exec_magic, .step = STEP_NONE}};
         int r = order_read(EXEC_REQUEST, &order);
 
         prepare(&run);

@@ -1,5 +1,6 @@
 /* The messages between the caller (execution.c, keeper.c) and the helper `solverfs-exec` (exec_stub.c, exec_keeper.c). Private to these, which are
- * always built together.
+ * built together. A process may outlive an upgrade and then find the next version's helper: each message begins with `exec_magic`, and the helper
+ * ends with EXEC_REFUSAL on standard error.
  *
  * The helper begins with standard input, output and error, and
  *   EXEC_CONTROL  a SEQPACKET socket; its end (the caller is gone) means: end everything
@@ -29,13 +30,16 @@
 /* Inside the sandbox: a runner's folder, which holds each run's /scratch; programs cannot see it. Its folder `case` is /case in every run. */
 #define SANDBOX_RUNS "/.runs"
 
-#define EXEC_MAGIC   UINT32_C(0x53465846)
 #define EXEC_CONTROL 3
 #define EXEC_REQUEST 4
 #define EXEC_FDS     5 /* standard input, output, error, and these two */
 #define EXEC_FDS_MOST 253 /* descriptors in one message: the kernel's SCM_MAX_FD */
 #define EXEC_GROWTH  64
 #define EXEC_LOANS_MOST (EXEC_FDS_MOST - EXEC_FDS)
+
+/* The checksum of this header and the two that it depends on: meson.build. */
+extern const uint32_t exec_magic;
+#define EXEC_REFUSAL "solverfs-exec: the request is of another version of solverfs"
 
 struct exec_request {
         uint32_t magic;

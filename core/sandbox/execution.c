@@ -273,7 +273,7 @@ void execution_watch(struct execution *x)
 
 bool execution_replied(const struct execution *x)
 {
-        return x->reply_size == sizeof(x->reply) && x->reply.magic == EXEC_MAGIC && x->reply.step < N_STEPS && x->reply.part < N_SURROUNDINGS_PARTS && x->reply.end <= END_NOEXEC;
+        return x->reply_size == sizeof(x->reply) && x->reply.magic == exec_magic && x->reply.step < N_STEPS && x->reply.part < N_SURROUNDINGS_PARTS && x->reply.end <= END_NOEXEC;
 }
 
 static bool is_control_open(const struct execution *x)

@@ -32,7 +32,7 @@ struct keeper {
 
 static int write_wire(struct keeper *k)
 {
-        const struct exec_request head = {.magic = EXEC_MAGIC, .keep = k->many, .namespace = k->inside, .drop = sandbox_has_users()};
+        const struct exec_request head = {.magic = exec_magic, .keep = k->many, .namespace = k->inside, .drop = sandbox_has_users()};
 
         k->wire = memfd_create("solverfs-keeper", MFD_CLOEXEC);
         k->said = memfd_create("solverfs-bwrap", MFD_CLOEXEC);
@@ -166,7 +166,7 @@ static int read_news(struct keeper *k, uint64_t patience, struct exec_news *ret)
                         return -ETIME;
                 n = recv(k->control, ret, sizeof(*ret), MSG_DONTWAIT);
         } while (n < 0 && (errno == EINTR || errno == EAGAIN));
-        if (n != sizeof(*ret) || ret->magic != EXEC_MAGIC)
+        if (n != sizeof(*ret) || ret->magic != exec_magic)
                 return -EPIPE;
         k->busy = false;
         k->dirty |= !ret->clean;
@@ -210,12 +210,14 @@ static bool has_begun(const struct keeper *k)
         return pread(k->wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun;
 }
 
-/* The reason on bubblewrap's standard error. */
+/* The reason on bubblewrap's standard error, or the helper's. */
 static int explain_start(const struct keeper *k)
 {
         char said[512] = "";
         ssize_t n = pread(k->said, said, sizeof(said) - 1, 0);
 
+        if (n > 0 && strncmp(said, EXEC_REFUSAL, strlen(EXEC_REFUSAL)) == 0)
+                return errorf(-EIO, "the helper solverfs-exec is of another version than this process; after an upgrade, start the process again");
         if (n <= 0 || strncmp(said, "bwrap: ", 7) != 0)
                 return 0;
         return errorf(-EIO, "bubblewrap cannot make a sandbox here: %.*s; 'solverfs doctor' says more",

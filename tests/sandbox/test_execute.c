@@ -16,6 +16,8 @@
 #include <sys/shm.h>
 #include <sys/wait.h>
 
+#include "cache/base/helper.h"
+#include "core/sandbox/exec_wire.h"
 #include "core/sandbox/execute.h"
 #include "core/sandbox/sandbox.h"
 
@@ -205,6 +207,42 @@ START_TEST(test_what_cannot_be_tried)
         setenv("SOLVERFS_EXEC", "/usr/bin/false", 1); /* not the helper */
         assert_error(run_error(&usual, "exit 0", &r), EIO);
         unsetenv("SOLVERFS_EXEC");
+}
+END_TEST
+
+/* A copy of the helper whose messages begin with another number. */
+static void make_another_version(const char *path)
+{
+        uint32_t other = exec_magic + 1;
+        char helper[PATH_SIZE];
+        void *at;
+        cleanup_blob struct blob bytes = {0};
+
+        assert_ok(helper_path("solverfs-exec", "core/sandbox", "SOLVERFS_EXEC", helper));
+        assert_ok(read_file(helper, SIZE_MAX, &bytes));
+        for (size_t n = 0; (at = memmem(bytes.owned, bytes.size, &exec_magic, sizeof(exec_magic))) || n == 0; n++) {
+                ck_assert_ptr_nonnull(at);
+                memcpy(at, &other, sizeof(other));
+        }
+        assert_ok(write_file_atomic(path, bytes.data, bytes.size, 0700));
+}
+
+START_TEST(test_helper_of_another_version)
+{
+        const struct execute_request naked = bare();
+        char path[PATH_SIZE + 16];
+        struct execute_result r;
+
+        find_attacker();
+        snprintf(path, sizeof(path), "%s-other-exec", scratch);
+        make_another_version(path);
+        setenv("SOLVERFS_EXEC", path, 1);
+        for (int i = 0; i < 2; i++) {
+                assert_error(run_error(i == 0 ? &usual : &naked, "exit 0", &r), EIO);
+                ck_assert_msg(strstr(error_message(-EIO), "of another version"), "%s", error_message(-EIO));
+        }
+        unsetenv("SOLVERFS_EXEC");
+        ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
@@ -1595,6 +1633,7 @@ END_TEST
 
 #define EXECUTE_TESTS                                                                                                           \
         test_exit_and_signal, test_not_executable, test_a_name_is_looked_for_in_the_path, test_what_cannot_be_tried,            \
+                test_helper_of_another_version,                                                                                 \
                 test_environment, test_access_says_what_open_does, test_cores, test_input_and_output, test_surroundings,        \
                 test_stack_limit, test_hard_limits, test_niceness_that_cannot_be_left, test_binds, test_shared_bind,            \
                 test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree, test_memory,                                 \
