@@ -169,7 +169,7 @@ enum status status_of(int r)
                      {EACCES, STATUS_SYSTEM},    {EBADMSG, STATUS_SYSTEM},        {EIO, STATUS_SYSTEM},             {EMFILE, STATUS_SYSTEM},
                      {ENFILE, STATUS_SYSTEM},    {ENODEV, STATUS_SYSTEM},         {ENOMEM, STATUS_SYSTEM},          {ENOSPC, STATUS_SYSTEM},
                      {EDQUOT, STATUS_SYSTEM},    {EPERM, STATUS_SYSTEM},        {EROFS, STATUS_SYSTEM},             {ESTALE, STATUS_SYSTEM},
-                     {ETIMEDOUT, STATUS_SYSTEM}};
+                     {ETIMEDOUT, STATUS_SYSTEM}, {EUCLEAN, STATUS_SYSTEM}};
 
         for (size_t i = 0; i < ARRAY_SIZE(known); i++)
                 if (known[i].error == -r)

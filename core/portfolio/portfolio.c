@@ -357,7 +357,7 @@ static int find_section(struct workspace *w, const char *name, char ret_path[PAT
 /* One process at a time, as adding one looks first, and takes a wrong one out again. */
 static int lock_sections(struct workspace *w, int *ret_lock)
 {
-        return lock_wait(workspace_dir(w), "portfolios.lock", false, ret_lock);
+        return lock_wait(workspace_dir(w), "portfolios.lock", false, ret_lock) ?: workspace_check_editable(w);
 }
 
 static int remove_section(struct workspace *w, const char *name)

@@ -461,7 +461,7 @@ static int add_new(struct workspace *w, const struct program *p, int cancel_fd, 
         r = find_commit(w, p, ret, ret_commit); /* another process may have added it first */
         if (r != -ENOENT)
                 return r;
-        r = workspace_check_config(w, false);
+        r = workspace_check_editable(w);
         if (r == 0 && workspace_solver(w, RECIPE_PROGRAMS, &s) < 0)
                 s = NULL;
         if (r == 0)

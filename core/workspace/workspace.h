@@ -82,6 +82,8 @@ int workspace_recipes(struct workspace *w, struct recipe ***ret_list, size_t *re
 /* Checks whether the config was truncated (config_text.h). 0: no. 1: yes, and it was restored, unless `look_only`. -ENODATA: yes, and its text is lost.
  * For all but 0, error_message() has a sentence. */
 int workspace_check_config(struct workspace *w, bool look_only);
+/* Refuses to edit a truncated config, as an edit starts from the file: -EUCLEAN, -ENODATA, with a sentence. */
+int workspace_check_editable(struct workspace *w);
 /* Makes the next call that needs the config check the file, which otherwise happens at most ten times a second. */
 void workspace_look_again(struct workspace *w);
 /* The number of times that a solver's recipe was found changed or removed. */

@@ -199,3 +199,10 @@ int workspace_check_config(struct workspace *w, bool look_only)
                       "were: %s)",
                       w->config, names.size > 0 ? names.data : "none");
 }
+
+int workspace_check_editable(struct workspace *w)
+{
+        int r = workspace_check_config(w, true);
+
+        return r > 0 ? -EUCLEAN : r;
+}

@@ -26,7 +26,7 @@ static int begin_edit(struct workspace *w, const struct progress *p, struct edit
                 return r;
         if (r < 0)
                 return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
-        r = workspace_check_config(w, false); /* the edit starts from the file */
+        r = workspace_check_editable(w);
         return r < 0 ? r : workspace_recipes(w, &e->there, &e->n);
 }
 

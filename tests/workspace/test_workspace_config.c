@@ -1,5 +1,8 @@
 #include "tests/support/test.h"
 
+#include "core/portfolio/portfolio.h"
+#include "core/query/programs.h"
+#include "core/recipe/recipe_keys.h"
 #include "core/workspace/workspace.h"
 
 static bool is_said(struct workspace *w, const char *text)
@@ -38,4 +41,35 @@ START_TEST(test_a_text_with_a_mistake_is_no_copy_to_go_back_to)
 }
 END_TEST
 
-SUITE("workspace_config", test_a_text_with_a_mistake_is_no_copy_to_go_back_to)
+/* An edit of what is left of the file would become the copy, and the rest would be lost. */
+START_TEST(test_a_truncated_config_is_not_edited)
+{
+        static char arm[] = "one: /bin/true {case}", *const arms[] = {arm, NULL};
+        static const char *const none[] = {NULL}, *const gone[] = {"p"};
+        cleanup(solver_unrefp) struct solver *s = NULL;
+        struct recipe *recipe = recipe_new();
+        struct workspace *w;
+        uint32_t commit;
+
+        set_string(&recipe->name, "x");
+        assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(portfolio_add(w, "p", arms, none));
+        ck_assert(!is_said(w, "config"));
+        assert_ok(rename("store/config", "good"));
+        assert_ok(write_file_atomic("store/config", "", 0, 0600));
+        assert_error(portfolio_add(w, "q", arms, none), EUCLEAN);
+        ck_assert_ptr_nonnull(strstr(error_message(-EUCLEAN), "'solverfs fsck' puts it back"));
+        assert_error(portfolio_remove(w, "p"), EUCLEAN);
+        assert_error(workspace_add_solver(w, &recipe, 1, NULL, NULL), EUCLEAN);
+        assert_error(workspace_remove_solvers(w, gone, 1), EUCLEAN);
+        assert_error(program_commit(w, "exec:/bin/true", -1, NULL, &s, &commit), EUCLEAN);
+        ck_assert_int_eq(system("test ! -s store/config"), 0);
+        ck_assert_int_eq(workspace_check_config(w, false), 1);
+        ck_assert_int_eq(system("cmp store/config good"), 0);
+        recipe_unref(recipe);
+        workspace_close(w);
+}
+END_TEST
+
+SUITE("workspace_config", test_a_text_with_a_mistake_is_no_copy_to_go_back_to, test_a_truncated_config_is_not_edited)

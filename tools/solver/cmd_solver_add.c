@@ -76,10 +76,10 @@ static int append_submodules(const char *name, char *const *lines)
 {
         cleanup_free char *path = format_string("%s/config", workspace_dir(common.workspace));
         cleanup_buffer struct buffer section = {0};
-        int r;
+        int r = *lines ? workspace_check_editable(common.workspace) : 0;
 
-        if (!*lines)
-                return 0;
+        if (!*lines || r < 0)
+                return r;
         buffer_addf(&section, "[solver \"%s\"]\n", name);
         for (; *lines; lines++)
                 gitconfig_line(&section, "    ", "submodule", *lines);
