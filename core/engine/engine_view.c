@@ -4,6 +4,7 @@
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
+#include "core/run/leftovers.h"
 
 struct shown {
         struct job *job; /* a ref */
@@ -222,7 +223,7 @@ int view_lock(struct engine *e)
 
 int view_open(struct engine *e)
 {
-        char pid[16], own[PATH_SIZE];
+        char own[PATH_SIZE];
         int r = make_folder(e, "slots", own)
             ?: make_folder(e, "claims", e->claims_dir)
             ?: make_folder(e, "engines", e->engines_dir);
@@ -231,12 +232,10 @@ int view_open(struct engine *e)
                 r = slot_folder(own, e->slots_dir, NULL); /* the machine's; without one, the store's own */
         if (r < 0 || store_read_only(e->home.store))
                 return r; /* then nothing can be shown */
-        snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        /* waits for a sweep of an earlier process with this pid */
-        r = lock_wait(e->engines_dir, pid, true, &e->alive);
+        r = leftovers_own(e->home.dir, &e->alive);
         if (lock_has_no_room(r))
                 return 0; /* it answers known values; view_lock() tries again before a new one is computed */
-        return r < 0 ? errorf(r, "cannot lock %s/%s: %s", e->engines_dir, pid, strerror(-r)) : 0;
+        return r < 0 ? errorf(r, "cannot lock %s/%d: %s", e->engines_dir, (int)getpid(), strerror(-r)) : 0;
 }
 
 void view_close(struct engine *e)

@@ -10,6 +10,7 @@
 #include "core/git/gitconfig.h"
 #include "core/recipe/recipe_keys.h"
 #include "core/run/file_digest.h"
+#include "core/run/leftovers.h"
 #include "core/run/runner.h"
 #include "core/workspace/lease.h"
 
@@ -384,12 +385,12 @@ static int ask_version(struct workspace *w, const struct program *p, int cancel_
         const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
         struct lease lease = {.workspace = w, .what = p->text, .cancel_fd = cancel_fd, .slot.lock = -1};
         cleanup(recipe_unrefp) struct recipe *asking = recipe_new();
-        cleanup_free char *engines = format_string("%s/engines", w->dir), *pid = format_string("%d", (int)getpid());
+        cleanup_free char *engines = format_string("%s/engines", w->dir);
         cleanup_close int alive = -1;
         int code, r = make_dirs(engines, 0700);
 
         if (r == 0)
-                r = lock_wait(engines, pid, true, &alive); /* as an engine has it: without it, another process sweeps our scratch folder away */
+                r = leftovers_own(w->dir, &alive); /* as an engine has it: without it, another process sweeps our scratch folder away */
         if (r == 0)
                 r = lease_take(&lease);
         if (r < 0)

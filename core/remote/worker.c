@@ -243,7 +243,7 @@ static int make_own_folder(const char *folder)
 static int open_folder(struct worker *w, int *ret_alive)
 {
         const char *folder = w->options->folder;
-        char engines[PATH_SIZE], digests[PATH_SIZE], pid[16];
+        char engines[PATH_SIZE], digests[PATH_SIZE];
         int r = make_own_folder(folder);
         struct statvfs fs;
 
@@ -256,8 +256,7 @@ static int open_folder(struct worker *w, int *ret_alive)
                     ?: make_dirs(w->scratch, 0700);
         if (r < 0)
                 return errorf(r, "cannot keep a worker's files in %s: %s", folder, error_message(r));
-        snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        r = lock_wait(engines, pid, true, ret_alive);
+        r = leftovers_own(folder, ret_alive);
         if (r == 0)
                 leftovers_sweep(folder);
         if (r == 0)

@@ -123,3 +123,28 @@ void leftovers_sweep(const char *store_dir)
         sweep_each(store_dir, "mounts", sweep_lock);
         sweep_each(store_dir, "engines", sweep_engine);
 }
+
+static void sweep_own(const char *store_dir, const char *dir, const char *name)
+{
+        int owner;
+
+        if (sscanf(name, "run-%d-", &owner) == 1 && owner == getpid())
+                remove_left(dir, name);
+}
+
+int leftovers_own(const char *store_dir, int *ret_fd)
+{
+        char engines[PATH_SIZE], pid[16];
+        int r = path_join(engines, store_dir, "engines");
+
+        if (r < 0)
+                return r;
+        snprintf(pid, sizeof(pid), "%d", (int)getpid());
+        if (lock_try(engines, pid, false, ret_fd) < 0) /* an engine of this process has it, or a sweep of another */
+                return lock_wait(engines, pid, true, ret_fd);
+        sweep_each(store_dir, "scratch", sweep_own);
+        r = lock_share(*ret_fd);
+        if (r < 0)
+                closep(ret_fd);
+        return r;
+}

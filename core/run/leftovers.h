@@ -6,6 +6,10 @@
 
 #include "cache/base/util.h"
 
+/* Says that this process lives: takes the lock engines/<our pid>, shared, as a process may have two engines. The first to take it removes the scratch
+ * folders of a killed process that had our number. */
+int leftovers_own(const char *store_dir, int *ret_fd);
+
 /* Makes `parent`/run-<our pid>-XXXXXX. */
 int scratch_make(const char *parent, char ret[PATH_SIZE]);
 /* True if scratch/<name> was left by a dead process. Ask after seeing the name, not before. */

@@ -13,6 +13,7 @@
 #include "core/engine/engine.h"
 #include "core/workspace/workspace.h"
 #include "core/run/host.h"
+#include "core/run/leftovers.h"
 #include "core/run/slot.h"
 
 /* Shared by every process of a test. */
@@ -776,6 +777,24 @@ START_TEST(test_a_last_core_is_passed_on)
 }
 END_TEST
 
+/* As each mount of a container is process 1. */
+START_TEST(test_scratch_of_a_dead_process_with_our_number)
+{
+        cleanup_free char *left = format_string("store/scratch/run-%d-abcdef", (int)getpid());
+        cleanup_close int again = -1;
+
+        start(&(struct engine_options){0});
+        close_engine();
+        ck_assert_int_eq(mkdir(left, 0700), 0);
+        open_engine(&(struct engine_options){0});
+        ck_assert_int_ne(access(left, F_OK), 0);
+        ck_assert_int_eq(mkdir(left, 0700), 0);
+        assert_ok(leftovers_own("store", &again)); /* beside the engine: it may be the engine's */
+        ck_assert_int_eq(access(left, F_OK), 0);
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_giving_up)
 {
         struct answers a = ANSWERS;
@@ -1233,7 +1252,7 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_fewer_cores_than_the_machine_has, test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
       test_a_batch_that_gave_way_waits_in_view_of_all,
       test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first,
-      test_a_last_core_is_passed_on, test_giving_up,
+      test_a_last_core_is_passed_on, test_scratch_of_a_dead_process_with_our_number, test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_the_disk_was_full, test_closing_answers_everybody, test_one_computation_in_all_processes,
