@@ -74,6 +74,9 @@ static int fail(struct db *d, int rc, const char *what)
                 return errorf(-EINVAL, "cannot %s: a key must have 1 to 511 bytes", what);
         case MDB_READERS_FULL:
                 return errorf(-EAGAIN, "cannot %s: too many readers of %s at once", what, d->dir);
+        case EAGAIN: /* a reader locks the byte of its process's number in lock.mdb */
+                return errorf(-EBUSY, "process number %d has %s open in another container: give this one another number (as by --pid=host), or end that one",
+                              (int)getpid(), d->dir);
         case MDB_MAP_RESIZED:
                 return errorf(-ENOMEM, "the index in %s is larger than the %llu bytes this process may map; raise its address space limit (ulimit -v)",
                               d->dir, (unsigned long long)d->size);

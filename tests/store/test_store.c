@@ -34,6 +34,33 @@ static struct store *open_store(int flags)
         return s;
 }
 
+/* As LMDB does in a process of another container. */
+START_TEST(test_our_number_is_taken)
+{
+        const struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = getpid(), .l_len = 1};
+        struct store *s;
+        int fds[2];
+        pid_t other;
+        char c;
+
+        store_close(open_store(STORE_CREATE));
+        ck_assert_int_eq(pipe(fds), 0);
+        other = fork();
+        if (other == 0) {
+                int fd = open("s/lmdb/lock.mdb", O_RDWR);
+
+                c = fcntl(fd, F_SETLK, &byte) == 0 && write(fds[1], "", 1) == 1;
+                pause();
+        }
+        ck_assert_int_eq(read(fds[0], &c, 1), 1);
+        assert_error(store_open("s", tables, N, 0, &s), EBUSY);
+        ck_assert_ptr_nonnull(strstr(error_message(-EBUSY), "in another container"));
+        kill(other, SIGKILL);
+        waitpid(other, NULL, 0);
+        store_close(open_store(0));
+}
+END_TEST
+
 static void set(struct store *s, size_t table, const char *key, const char *value)
 {
         assert_ok(store_set(s, table, slice_string(key), slice_string(value)));
@@ -908,7 +935,7 @@ START_TEST(test_map_full)
 }
 END_TEST
 
-SUITE("store", test_put_get_delete, test_values_of_all_sizes, test_keys_of_all_sizes, test_a_transaction_is_all_or_nothing,
+SUITE("store", test_our_number_is_taken, test_put_get_delete, test_values_of_all_sizes, test_keys_of_all_sizes, test_a_transaction_is_all_or_nothing,
       test_values_stay_until_the_end, test_walk, test_a_walk_may_delete, test_opening, test_read_only,
       test_generation_grows_with_writes, test_writing_twice_in_one_thread_is_told, test_a_forked_child_is_refused, test_stats,
       test_threads_and_processes, test_the_index_is_made_anew_from_the_journal, test_what_the_index_has_not_is_applied,
