@@ -1,6 +1,7 @@
 #include "cache/base/process.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "cache/base/util.h"
 
@@ -43,4 +44,11 @@ void process_ending_signals(sigset_t *ret)
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
                 if (sigaction(signals[i], NULL, &now) < 0 || now.sa_handler != SIG_IGN)
                         sigaddset(ret, signals[i]);
+}
+
+uint32_t process_namespace(void)
+{
+        struct stat st;
+
+        return stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
 }

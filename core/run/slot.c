@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
+#include "cache/base/process.h"
 #include "core/run/host.h"
 
 #define MACHINE_FOLDER "/run/lock/solverfs"
@@ -153,7 +154,8 @@ bool slot_is_marked(const char *folder, enum slot_mark m)
 
 void slot_note(int lock, enum slot_use use, uint64_t likely_ns, const char *what)
 {
-        struct core_note n = {.magic = CORE_NOTE_MAGIC, .pid = getpid(), .since_ns = now_ns(), .likely_ns = likely_ns};
+        struct core_note n = {.magic = CORE_NOTE_MAGIC, .pid = getpid(), .since_ns = now_ns(), .likely_ns = likely_ns,
+                              .pid_namespace = process_namespace()};
 
         snprintf(n.what, sizeof(n.what), "%s", what);
         core_note_write(lock, use == SLOT_BUILD ? CORE_BUILD : CORE_RUN, &n);
@@ -168,8 +170,8 @@ static void owner_of(int fd, enum core_lock which, uint64_t now, struct slot_own
         if (!ret->is_there || !core_note_read(fd, which, &ret->note))
                 return;
         snprintf(path, sizeof(path), "/proc/%d", (int)ret->note.pid);
-        if (stat(path, &st) < 0) /* it was the last owner's process, or one of another container */
-                return;
+        if (stat(path, &st) < 0 || (ret->note.pid_namespace != 0 && ret->note.pid_namespace != process_namespace()))
+                return; /* it was the last owner's process, or one of another container */
         ret->is_known = true;
         ret->note.uid = st.st_uid;
         ret->age_ns = now - MIN(now, ret->note.since_ns);

@@ -36,7 +36,8 @@ struct core_note {
         uint64_t since_ns, likely_ns; /* now_ns(); the likely duration, 0: not known */
         uint64_t lent_ns;             /* when a build lent the core; 0: it has not */
         uint32_t uid;
-        char what[148];               /* "run kissat 1a2b3c4d5e6f case 42" */
+        char what[144];               /* "run kissat 1a2b3c4d5e6f case 42" */
+        uint32_t pid_namespace;       /* process.h; 0: not known */
 };
 
 /* `which`: CORE_RUN or CORE_BUILD. A note that cannot be written or read is ignored. */

@@ -169,6 +169,7 @@ START_TEST(test_a_lease_gives_up)
 {
         int cpus[64], all[64], fds[2];
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
+        struct core_note note;
         struct slot s;
 
         for (size_t i = 0; i < n; i++)
@@ -176,6 +177,12 @@ START_TEST(test_a_lease_gives_up)
         assert_error(slot_lease(NULL, "test", 0, -1, &s), EAGAIN);
         ck_assert_ptr_nonnull(strstr(error_message(-EAGAIN), "waits for a core: somebody has core"));
         assert_error(slot_lease(NULL, "test", 30 * NSEC_PER_MSEC, -1, &s), EAGAIN);
+        slot_note(all[0], SLOT_RUN, 0, "a job"); /* of a process of another container that has our number */
+        ck_assert(core_note_read(all[0], CORE_RUN, &note));
+        note.pid_namespace++;
+        core_note_write(all[0], CORE_RUN, &note);
+        assert_error(slot_lease(NULL, "test", 0, -1, &s), EAGAIN);
+        ck_assert_ptr_nonnull(strstr(error_message(-EAGAIN), "waits for a core: somebody has core"));
         slot_note(all[0], SLOT_RUN, 0, "a job");
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         close(fds[1]);
