@@ -233,6 +233,7 @@ START_TEST(test_migrated)
                 shell(i == 0 ? "grep -q '^builds: 1 rewritten' out && grep -q '^facts: 3 rewritten' out" : "! grep ': [1-9]' out");
         }
         open_again();
+        shell("! \"$SOLVERFS_MIGRATE\" store 2>out && grep -q 'store is in use' out"); /* an older process would not know what it reads */
         ck_assert_uint_eq(commit_of("main"), commits[0]);
         for (int format = 1; format <= 4; format++) {
                 cleanup(case_info_unrefp) struct case_info *info = NULL;

@@ -8,6 +8,7 @@
 #include <err.h>
 
 #include "cache/base/json.h"
+#include "cache/base/lock.h"
 #include "cache/base/record.h"
 #include "core/build/build.h"
 #include "core/workspace/format.h"
@@ -249,10 +250,13 @@ int main(int argc, char **argv)
 {
         struct store *s = NULL;
         uint64_t done = 0;
-        int r;
+        int r, alone = -1;
 
         if (argc != 2)
                 errx(2, "usage: migrate-store STORE");
+        if (lock_try(argv[1], "store.lock", false, &alone) == -EAGAIN) /* an older process would measure what it cannot read any more */
+                errx(1, "%s is in use: unmount it, and end its commands", argv[1]);
+        closep(&alone);
         r = store_open(argv[1], workspace_tables, N_TABLES, STORE_CHECK, &s) ?: check_layout(s);
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kinds); i++)
                 r = migrate_table(s, &kinds[i], &done);
