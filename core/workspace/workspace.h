@@ -63,6 +63,8 @@ int workspace_default_dir(const char *given, char ret[PATH_SIZE]);
 int workspace_create(const char *dir); /* -EEXIST: there is a store. Completes an interrupted creation */
 /* 0 if there is a store, even without its config, which workspace_open() handles. -ENOENT: no store. */
 int workspace_find(const char *dir);
+/* The kind of network file system that the folder is on, where LMDB's locks and map are not safe; NULL: none is known. */
+const char *workspace_network(const char *dir);
 int workspace_open(const char *dir, int flags, struct workspace **ret); /* `flags` are those of store_open() */
 struct workspace *workspace_close(struct workspace *w);
 

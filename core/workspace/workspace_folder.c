@@ -1,6 +1,8 @@
 /* The folder of a store: finds it, checks it, makes it. */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include "core/workspace/workspace_internal.h"
 
@@ -70,6 +72,21 @@ int workspace_find(const char *dir)
         if (errno != ENOENT && errno != ENOTDIR)
                 return errorf(-errno, "cannot look into the store %s: %s", dir, strerror(errno));
         return has_been_opened(dir) ? 0 : workspace_none_at(dir);
+}
+
+const char *workspace_network(const char *dir)
+{
+        static const struct {
+                long type;
+                const char *name;
+        } networks[] = {{NFS_SUPER_MAGIC, "NFS"},   {0xfe534d42, "SMB"},    {(long)0xff534d42, "CIFS"},
+                        {CEPH_SUPER_MAGIC, "Ceph"}, {0x0bd00bd0, "Lustre"}, {V9FS_MAGIC, "9p"}};
+        struct statfs fs;
+
+        for (size_t i = 0; i < ARRAY_SIZE(networks) && statfs(dir, &fs) == 0; i++)
+                if (networks[i].type == fs.f_type)
+                        return networks[i].name;
+        return NULL;
 }
 
 /* -- making -- */
@@ -153,5 +170,8 @@ int workspace_create(const char *dir)
         if (r == 0 && lost.cut)
                 r = errorf(-EEXIST, "there is a store at %s already, whose config is gone: 'solverfs fsck' puts it back", dir);
         store_close(s);
+        if (r == 0 && workspace_network(dir))
+                log_warning("%s is on %s, where the database is not safe: make the store on a local disk, and name it by $SOLVERFS_STORE", dir,
+                            workspace_network(dir));
         return r < 0 ? r : write_file_atomic(path, config, sizeof(config) - 1, 0600); /* last: a folder with a config is a store */
 }

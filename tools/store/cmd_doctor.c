@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
-#include <linux/magic.h>
 
 #define LAUNCH_NS    (30 * NSEC_PER_SEC) /* --patience: a worker that has not started by then waits in a queue */
 #define ROOM_WANTED  (UINT64_C(1) << 30) /* a GiB: less is a warning */
@@ -56,11 +55,7 @@ static void look_at_owners(const char *store, uid_t owner)
 
 static void look_at_disk(const char *store)
 {
-        static const struct {
-                long type;
-                const char *name;
-        } networks[] = {{NFS_SUPER_MAGIC, "NFS"},   {0xfe534d42, "SMB"},    {(long)0xff534d42, "CIFS"},
-                        {CEPH_SUPER_MAGIC, "Ceph"}, {0x0bd00bd0, "Lustre"}, {V9FS_MAGIC, "9p"}};
+        const char *network = workspace_network(store);
         struct statfs fs;
         struct stat st;
         uint64_t room;
@@ -78,10 +73,8 @@ static void look_at_disk(const char *store)
                 show("store-mode", CHECK_OK, "only we may look into %s", store);
         if (st.st_uid != 0) /* root can use everything */
                 look_at_owners(store, st.st_uid);
-        for (size_t i = 0; i < ARRAY_SIZE(networks); i++) /* LMDB's locks and map need a local file system; so do OFD locks between two machines */
-                if (networks[i].type == fs.f_type)
-                        show("store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk", store,
-                             networks[i].name);
+        if (network)
+                show("store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk", store, network);
         room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
         show("store-room", room < ROOM_WANTED ? CHECK_WARNING : CHECK_OK, "%.1f GiB free at %s%s", (double)room / (double)ROOM_WANTED, store,
              room < ROOM_WANTED ? ": 'solverfs gc' frees what can be built again" : "");
