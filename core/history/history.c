@@ -68,7 +68,7 @@ static bool is_unfinished(const FTSENT *f)
                 strncmp(f->fts_name, object, strlen(object)) == 0 || strncmp(f->fts_name, pack, strlen(pack)) == 0);
 }
 
-/* Nobody else writes to a repository that is locked. A lock file that a killed process left would refuse all later updates. */
+/* No other solverfs writes to a repository that is locked. A lock file that a killed process left would refuse all later updates. */
 static void remove_unfinished(const char *repos_dir, const char *name)
 {
         cleanup_free char *path = format_string("%s/%s.git", repos_dir, name);

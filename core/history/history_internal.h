@@ -144,5 +144,6 @@ int history_fetch(struct history *h, git_repository *git, const char *url, const
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 
-/* Waits for the lock. -ECANCELED: `p` (may be NULL) said so while another process held it. */
+/* Waits for the lock, and removes git's lock files: a killed solverfs left them, or a person's git that is writing there, which then
+ * fails. -ECANCELED: `p` (may be NULL) said so while another process held it. */
 int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd);

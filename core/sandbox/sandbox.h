@@ -19,7 +19,7 @@ bool sandbox_has_users(void);
 /* Leases a user that no other execution on this machine has, of whatever store: the kernel counts a user's processes (RLIMIT_NPROC), and a user may
  * signal its own. The lease is an OFD lock in /run/solverfs until sandbox_release() or the holder's death; the search begins at `slot`. A user that
  * was not released as empty is skipped while any of its processes lives. Where sandbox_has_users() is false there is nothing to lease: *ret_lock is
- * -1. -EAGAIN if all are taken. */
+ * -1. -EAGAIN if all are taken. Root's containers without a user namespace each have another /run, so their runs may share users and their limit. */
 int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock);
 /* `empty`: it is known that no process of that user is left. `lock` may be -1. */
 void sandbox_release(int lock, bool empty);

@@ -2,7 +2,7 @@
  *
  * The copy tells a truncated file (a full disk under an editor, a power cut) from one that a person shortened. A file is truncated if it is missing, or
  * if it is the copy's beginning and ends within a line or before the version that every config has. The copy is then read instead; only fsck writes it
- * back, since an editor may be writing the file at that moment. */
+ * back, since an editor may be writing the file at that moment. Nor does a command edit what is left of it. */
 #pragma once
 
 #include "cache/store/store.h"

@@ -125,7 +125,7 @@ void cmd_gc(int argc, char **argv)
                 "Frees what nothing refers to (also scrambled inputs without a measurement after a day), copies of programs that are not in "
                 "use, leftovers of killed builds, and downloads that no recipe names; with --keep also programs, which are built again when "
                 "needed. Never frees a measurement, a "
-                "build's log, a case or a repository.";
+                "build's log, a case or the repository of a solver; that of a removed one goes, with its snapshots.";
         struct care_plan plan = {0};
         struct care_freed freed;
         int r;
