@@ -173,7 +173,7 @@ test_that "... as times.tsv and history.svg of it show, what was longer by the o
 test_that "... and it says which of its times are CPU time" '
 	terminal "$solverfs" fuzz loaded --clock cpu --name clock --for 60s --no-localize --no-reduce -j 1 --threshold 400ms --timeout 1s --seed 3 --reference v1 --target v4 && has out "inputs, [0-9.]+ a CPU second, " &&
 	! has out " left" && run 0 mount mnt && cp mnt/loaded/spr/campaigns/clock/status out &&
-	has out "^worked [0-9]*s of CPU time$" && has out "^finds-per-CPU-hour" && has mnt/loaded/spr/campaigns/clock/progress.svg ">CPU time of the solvers<"; r=$?; run 0 unmount mnt; (exit $r)'
+	has out "^worked [0-9]*s of CPU time$" && has out "^finds-per-cpu-hour" && has mnt/loaded/spr/campaigns/clock/progress.svg ">CPU time of the solvers<"; r=$?; run 0 unmount mnt; (exit $r)'
 test_that "localize takes the clock of a finding" 'run 0 localize loaded spr/1 --json && has out "\"clock\": ?\"cpu\""'
 test_that "... unless another one is given" 'timeout -k 5 200 "$solverfs" localize loaded spr/1 --clock wall --json >out 2>err; ! has out "\"clock\": ?\"cpu\"" && has out "\"state\""'
 

@@ -79,7 +79,7 @@ static void print_distinct(const struct campaign_status *s, struct buffer *ret)
 
 void campaign_print_status(const struct campaign_settings *of, const struct campaign_status *s, struct buffer *ret)
 {
-        const char *cpu = of->cpu_time ? "CPU-" : "";
+        const char *cpu = of->cpu_time ? "cpu-" : "";
         double hours = s->worked / 3600;
 
         if (of->kind == CAMPAIGN_UNKNOWNS) {
