@@ -44,7 +44,7 @@
  *     measure.sample   a sample was taken: `fail EBUSY` marks it disturbed, another errno undisturbed
  *     run.clock        before a run: `fail ETIME` simulates its clock (core/run/simulated_clock.h)
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
- *     case.flush       before it is made a case
+ *     case.flush       before it is made a case              case.minute      it is looked for: `fail ETIME` ends the minute behind it
  *     campaign.found   a finding stored, not in the campaign's journal
  *     portfolio.answered  a case is answered, the trial is not in the store
  *     import.campaign  before a file of an imported campaign is written, and before the one that completes it

@@ -18,7 +18,7 @@ static int failed(const char *name, struct archive *a)
                       archive_error_string(a) ? archive_error_string(a) : "no reason is known");
 }
 
-static int each_block(const char *name, struct archive *a, unpack_fn fn, void *user)
+static int each_block(const char *name, uint64_t size, struct archive *a, unpack_fn fn, void *user)
 {
         uint64_t total = 0;
 
@@ -33,7 +33,7 @@ static int each_block(const char *name, struct archive *a, unpack_fn fn, void *u
                 if (r != ARCHIVE_OK)
                         return failed(name, a);
                 total += n;
-                if (total > SWELL_FREE && total / SWELL_TIMES > (uint64_t)archive_filter_bytes(a, -1))
+                if (total > SWELL_FREE && total > SWELL_TIMES * size)
                         return errorf(-EFBIG, "'%s' unpacks to more than %d times its size: unpack it first, if that is meant", name,
                                       SWELL_TIMES);
                 r = fn(user, block, n);
@@ -46,6 +46,7 @@ int unpack_each(const char *name, int fd, unpack_fn fn, void *user)
 {
         cleanup(archive_freep) struct archive *a = archive_read_new();
         struct archive_entry *entry;
+        struct stat st;
         int r;
 
         if (!a)
@@ -56,12 +57,12 @@ int unpack_each(const char *name, int fd, unpack_fn fn, void *user)
         archive_read_support_filter_zstd(a);
         archive_read_support_format_raw(a);
         archive_read_support_format_empty(a);
-        if (lseek(fd, 0, SEEK_SET) < 0)
+        if (lseek(fd, 0, SEEK_SET) < 0 || fstat(fd, &st) < 0)
                 return errorf(-errno, "cannot read %s: %s", name, strerror(errno));
         r = archive_read_open_fd(a, fd, 1 << 16);
         if (r == ARCHIVE_OK)
                 r = archive_read_next_header(a, &entry);
         if (r == ARCHIVE_EOF)
                 return 0;
-        return r == ARCHIVE_OK ? each_block(name, a, fn, user) : failed(name, a);
+        return r == ARCHIVE_OK ? each_block(name, (uint64_t)st.st_size, a, fn, user) : failed(name, a);
 }

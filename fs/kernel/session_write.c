@@ -85,7 +85,7 @@ bool writing_is(fuse_ino_t ino)
 static bool written_find(struct writing *w, fuse_ino_t ino, const char *name, struct written *ret)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
-        uint64_t now = now_ns();
+        uint64_t now = fault_at("case.minute") < 0 ? now_ns() + WRITTEN_NS : now_ns();
 
         for (size_t i = 0; i < w->n_written; i++) {
                 const struct written *f = &w->written[i];

@@ -56,7 +56,7 @@ WRITER(cp_p, "cp -p $given $new")
 WRITER(cp_a, "cp -a $given $new")
 WRITER(redirection, "cat $given >$new")
 WRITER(redirection_of_many, "{ head -n 100 $given; tail -n +101 $given; } >$new")
-WRITER(printf_redirection, "printf 'x\\n' >other.smt2; cat $given >$new")
+WRITER(printf, "printf '%s\\n' \"$(cat $given)\" >$new")
 WRITER(tee, "cat $given | tee $new | cmp - $given")
 WRITER(dd, "dd if=$given of=$new bs=1000 2>/dev/null")
 WRITER(dd_fsync, "dd if=$given of=$new bs=64k conv=fsync 2>/dev/null")
@@ -138,6 +138,25 @@ START_TEST(test_renaming_what_is_old)
         ck_assert_uint_ne(case_id("x") + case_id("x.smt2"), 0);
         mount_kill(mount_start("second", NULL));
         ck_assert_int_ne(shell("mv mnt/cases/b.smt2 mnt/cases/by-name/c.smt2"), 0);
+        world_end();
+}
+END_TEST
+
+/* A minute later it is one of those that were there. */
+START_TEST(test_renaming_when_the_minute_is_over)
+{
+        faults_begin();
+        world_make(NULL);
+        mount_start("mnt", NULL);
+        assert_shell("echo '; one' >mnt/cases/x.smt2 && mv mnt/cases/x.smt2 mnt/cases/y.smt2");
+        fault_set("case.minute", "fail ETIME");
+        ck_assert_int_eq(rename("mnt/cases/y.smt2", "mnt/cases/z.smt2") < 0 ? errno : 0, ENOENT);
+        ck_assert_int_eq(unlink("mnt/cases/y.smt2") < 0 ? errno : 0, ENOENT);
+        assert_content("mnt/cases/1/name", "y.smt2\n");
+        assert_shell("echo '; two' >mnt/cases/new.smt2 && cmp mnt/cases/2/input.smt2 mnt/cases/by-name/new.smt2/input.smt2");
+        fault_clear("case.minute");
+        assert_shell("rm mnt/cases/y.smt2 && ls mnt/cases");
+        ck_assert_str_eq(shell_output, "2\nby-name\n");
         world_end();
 }
 END_TEST
@@ -316,13 +335,17 @@ START_TEST(test_a_bomb)
 {
         world_make(NULL);
         mount_start("mnt", NULL);
-        assert_shell("python3 -c 'import bz2, sys; b = bz2.compress(b\"; \" + bytes(1 << 20).replace(b\"\\0\", b\" \"));\n"
-                     "for i in range(260): sys.stdout.buffer.write(b)' >bomb.smt2.bz2 && test $(stat -c %%s bomb.smt2.bz2) -lt "
-                     "1000000");
-        ck_assert_int_ne(shell("solverfs case add bomb.smt2.bz2"), 0);
-        ck_assert_ptr_nonnull(strstr(shell_output, "times its size"));
+        write_whole("pack.py", "import struct, subprocess, sys\n" /* 268500001 bytes in a file of this size, which is filled up behind all else */
+                               "def pack(b): return subprocess.run(['zstd', '-qc'], input=b, stdout=subprocess.PIPE, check=True).stdout\n"
+                               "packed = pack(b'; ' + b' ' * 499999) + pack(b' ' * 1000000) * 268\n"
+                               "filler = bytes(int(sys.argv[1]) - len(packed) - 8)\n"
+                               "sys.stdout.buffer.write(packed + struct.pack('<II', 0x184d2a50, len(filler)) + filler)\n");
+        assert_shell("python3 pack.py 268500 >bomb.smt2.zst && ! cp bomb.smt2.zst mnt/cases/");
+        ck_assert_ptr_nonnull(strstr(shell_output, strerror(EFBIG)));
         assert_shell("ls mnt/cases && find store/cases -type f | wc -l");
         ck_assert_str_eq(shell_output, "by-name\n0\n");
+        assert_shell("python3 pack.py 1000000 >most.smt2.zst && solverfs -q case add most.smt2.zst && stat -c %%s mnt/cases/1/input.smt2");
+        ck_assert_ptr_nonnull(strstr(shell_output, "\n268500001\n"));
         world_end();
 }
 END_TEST
@@ -939,10 +962,11 @@ START_TEST(test_renamed_while_it_is_committed)
 END_TEST
 
 MOUNT_SUITE("mount_cases", {test_cp}, {test_write_cp_p}, {test_write_cp_a}, {test_write_redirection},
-            {test_write_redirection_of_many}, {test_write_printf_redirection}, {test_write_tee}, {test_write_dd},
+            {test_write_redirection_of_many}, {test_write_printf}, {test_write_tee}, {test_write_dd},
             {test_write_dd_fsync}, {test_write_mv}, {test_write_install}, {test_write_tar}, {test_write_rename},
             {test_write_rename_while_open}, {test_write_sponge}, {test_rsync, NEEDS_RSYNC}, {test_rsync_of_a_folder, NEEDS_RSYNC},
-            {test_renaming_what_is_old}, {test_renamed_under_readers}, {test_the_same_bytes_written_again}, {test_too_large}, {test_a_refused_write},
+            {test_renaming_what_is_old}, {test_renaming_when_the_minute_is_over}, {test_renamed_under_readers},
+            {test_the_same_bytes_written_again}, {test_too_large}, {test_a_refused_write},
             {test_same_bytes_are_one_case}, {test_a_taken_name}, {test_compressed}, {test_a_bomb}, {test_what_is_no_case},
             {test_two_writers_of_a_name}, {test_empty}, {test_a_writer_is_killed}, {test_a_file_being_written_has_a_name},
             {test_removed_under_a_writer}, {test_names}, {test_folders_of_names},
