@@ -420,6 +420,27 @@ START_TEST(test_scratch_is_broken)
 }
 END_TEST
 
+/* A niceness that a run may not leave. */
+START_TEST(test_nice)
+{
+        pid_t daemon;
+
+        world_make(NULL);
+        assert_shell("echo '; do print sat' >a.smt2 && solverfs -q case add a.smt2 && solverfs -q build tiny HEAD && mkdir nice");
+        daemon = shell_start("exec nice -n 15 %s solverfs mount -f nice >nice.log 2>&1",
+                             geteuid() == 0 ? "setpriv --bounding-set -sys_nice --inh-caps -sys_nice" : "");
+        await(is_mounted("nice"));
+        assert_open_error("nice/tiny/head/cases/1/time", EIO);
+        assert_shell("grep 'error:.*niceness' nice.log && solverfs unmount nice");
+        ck_assert_int_eq(process_wait(daemon), 0);
+        world_expects("niceness");
+        mount_start("mnt", NULL);
+        assert_state("mnt/tiny/head/cases/1/time", "cold"); /* nothing of it is remembered */
+        assert_content("mnt/tiny/head/cases/1/result", "sat\n");
+        world_end();
+}
+END_TEST
+
 START_TEST(test_case_is_damaged)
 {
         struct mount *m;
@@ -508,5 +529,5 @@ MOUNT_SUITE("mount_errors", {test_unbuildable}, {test_unbuildable_result_first},
             {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT}, {test_read_only_disk, NEEDS_ROOT},
             {test_a_sandboxed_run_reads_its_mount, NEEDS_ROOT | NEEDS_SANDBOX}, {test_a_build_reads_its_mount, NEEDS_ROOT},
             {test_the_mount_is_not_in_the_sandbox, NEEDS_ROOT}, {test_disk_full, NEEDS_ROOT}, {test_disk_almost_full, NEEDS_ROOT},
-            {test_scratch_is_broken}, {test_case_is_damaged}, {test_index_is_cut}, {test_repository_is_gone},
+            {test_scratch_is_broken}, {test_nice}, {test_case_is_damaged}, {test_index_is_cut}, {test_repository_is_gone},
             {test_queue_is_full})

@@ -169,6 +169,7 @@ START_TEST(test_history_of_a_case)
         assert_shell("head -c 4 " PICTURE " && grep -c '<title>.*sat, ' " PICTURE " && stat -c %%Y " HISTORY " " PICTURE
                      " | uniq | wc -l");
         ck_assert_str_eq(shell_output, "<svg6\n1\n");
+        assert_shell("cd mnt/tiny/cases/1 && grep -q '>seconds<' history.svg && grep -q '>megabytes<' memory-history.svg");
         fd = open(HISTORY, O_RDONLY | O_CLOEXEC);
         ck_assert_int_ge(fd, 0);
         assert_shell("solverfs run -q tiny HEAD~1 1");

@@ -295,13 +295,16 @@ START_TEST(test_times)
         ck_assert_int_eq(mtime("mnt/tiny/commits/v1/bin/tiny"), commit_date(1));
         ck_assert_int_eq(mtime(at("mnt/tiny/commits/%s", commit_sha("HEAD"))), commit_date(10));
         await(time(NULL) > before); /* or a time that moved with the value might not show */
-        free(content(at("%stime", cell)));
-        free(content(at("%sbin/tiny", commit)));
-        ck_assert_int_eq(mtime(at("%stime", cell)), before);
-        ck_assert_int_eq(mtime(at("%srun.json", cell)), before);
-        ck_assert_int_eq(mtime(at("%sbuild/log", commit)), commit_date(10));
-        ck_assert_int_eq(mtime(at("%sbin/tiny", commit)), commit_date(10));
-        ck_assert_int_eq(mtime(at("mnt/tiny/cached/HEAD/cases/%u/time", id)), before);
+        for (int i = 0; i < 2; i++) {
+                free(content(at("%stime", cell)));
+                free(content(at("%sbin/tiny", commit)));
+                ck_assert_int_eq(mtime(at("%stime", cell)), before);
+                ck_assert_int_eq(mtime(at("%srun.json", cell)), before);
+                ck_assert_int_eq(mtime(at("%sbuild/log", commit)), commit_date(10));
+                ck_assert_int_eq(mtime(at("%sbin/tiny", commit)), commit_date(10));
+                ck_assert_int_eq(mtime(at("mnt/tiny/cached/HEAD/cases/%u/time", id)), before);
+                assert_shell("solverfs -q build tiny HEAD --again");
+        }
         world_end();
 }
 END_TEST

@@ -247,7 +247,12 @@ test_that "any two revisions can be looked up, and are a link to their names in 
 	[ "$(readlink "$mnt/toy/compare/v1..v2")" = "$a..$b" ] && [ "$(ls "$mnt/toy/compare/v1..v2/" | tr "\n" " ")" = "cactus.svg families.tsv improvements.tsv memory-scatter.svg regressions.tsv scatter.svg set.tsv summary.tsv " ] &&
 	[ "$(readlink "$mnt/sets/some/compare/toy@v1..toy@v2")" = "toy@$a..toy@$b" ] && [ "$(readlink "$mnt/compare/toy@v1..other@v2")" = "toy@$a..other@$b" ]'
 test_that "the files are what the command says" '
-	"$solverfs" $c --set some --known 2>err | grep ^regression | cut -f 2- >one && tail -n +2 "$mnt/sets/some/compare/toy@v1..toy@v2/regressions.tsv" | cmp - one &&
+	there="$mnt/sets/some/compare/toy@v1..toy@v2"; "$solverfs" $c --set some --known >all 2>err; grep -q ^regression all || exit 1
+	for rows in regression:regressions improvement:improvements family:families; do
+		grep "^${rows%:*}	" all | cut -f 2- >one; tail -n +2 "$there/${rows#*:}.tsv" | cmp - one || exit 1
+	done
+	grep -q "^par2 difference	-	$("$solverfs" $c --set some --known --json 2>err | jq .set.compared)	" "$there/set.tsv" &&
+	grep -q ", seconds<" "$there/scatter.svg" && grep -q ", MB<" "$there/memory-scatter.svg" &&
 	[ "$(wc -c <"$mnt/toy/compare/v1..v2/scatter.svg")" = "$(stat -c %s "$mnt/toy/compare/v1..v2/scatter.svg")" ] && grep -q "<svg" "$mnt/toy/compare/v1..v2/cactus.svg"'
 test_that "a picture of memory has the changes of memory, and the cases that both solve" '
 	for i in $(seq 24); do run 0 -q run toy v1 v2 large.smt2 --seed $i || exit 1; done
