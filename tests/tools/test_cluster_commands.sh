@@ -39,6 +39,7 @@ cp -a store fresh
 
 # A store that has never seen a worker, whose runs are done: all at lab; those of the solver; none but of commands with --on.
 new_store() {
+	cat launched >>all.launched 2>/dev/null
 	rm -rf store && cp -a fresh store && : >launched
 	case $1 in
 	whole) sed -i 's/^\tversion = 1/&\n\truns = lab/' store/config ;;
@@ -114,6 +115,7 @@ new_store whole
 run 0 mount "$dir"
 test_that "the mount answers from there, too" '[ "$(cat "$dir/portfolios/both/cases/2/result")" = sat ] && [ "$(cat "$dir/portfolios/both/cases/2/solver")" = slow@v1 ] && [ -s launched ]'
 run 0 unmount "$dir"
-for pid in $(cat launched); do kill -0 "$pid" 2>/dev/null && echo "$pid is left"; done >left
+cat launched >>all.launched
+left_of all.launched >left
 test_that "no worker is left" 'empty left'
 echo "1..$n"

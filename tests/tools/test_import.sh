@@ -236,12 +236,12 @@ test_that "an answer that contradicts one there is told" '
 	other case add both.smt2 && other run toy v3 both.smt2 && run 0 case add both.smt2 && id=$(cut -f 1 out) && run 0 run toy v1 both.smt2 && run 0 import other && [ "$(field 2)" = 1 ] &&
 	disputed $id toy v1 both.smt2 && has err "toy [0-9a-f]{12} \(machine depot/[^)]*\) says sat" && disputed $id toy v3 both.smt2 --machine depot && run 0 status && has err "CONTRADICTION: case $id "'
 test_that "results of this machine become ours, and nothing is run for them" '
-	rm -r other && machine= && { other init && other solver add --recipe recipes/toy.recipe toy toy && other case add q/sub/b.smt2 && other run toy v3 all; } ; [ -s other.out ] &&
-	run 0 run toy v3 q/sub/b.smt2 --timeout 9s; run 0 import other && [ "$(field 2)" = 1 ] && cut -f 3 other.out >theirs && run 1 run toy v3 q/sub/b.smt2 && field 3 | cmp - theirs'
+	rm -r other && machine= && { other init && other solver add --recipe recipes/toy.recipe toy toy && other case add q/sub/b.smt2 && other run toy v3 all; }; [ -s other.out ] &&
+	run 1 run toy v3 q/sub/b.smt2 --timeout 9s && run 0 import other && [ "$(field 2)" = 1 ] && cut -f 3 other.out >theirs && run 1 run toy v3 q/sub/b.smt2 && field 3 | cmp - theirs'
 make_mount
 if run 0 mount "$mnt"; then
 	test_that "... with the kind of limit that each was measured under" '
-		machine= other localize toy --reference v1 --target v3 q/sub/b.smt2 --clock cpu --timeout 300ms; run 0 import other && [ "$(field 2)" -ge 1 ] && ls "$mnt/toy/tags/v1/timeout" >out && ! has out "^15s$"'
+		machine= other localize toy --reference v1 --target v3 q/sub/b.smt2 --clock cpu --timeout 300ms && run 0 import other && [ "$(field 2)" -ge 1 ] && ls "$mnt/toy/tags/v1/timeout" >out && ! has out "^15s$"'
 	run 0 unmount "$mnt"
 fi
 test_that "results of a solver that is not here are passed over, and told" '

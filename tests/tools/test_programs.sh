@@ -102,7 +102,7 @@ test_that "gc takes the base of a program that is about to be stored as a delta"
 	run 0 build toy v1 && rm -rf "$SOLVERFS_STORE/work/toy" && run 0 gc --keep 0 && [ "$(files)" = 0 ] && run 0 build toy v1 && echo block >faults/programs.place &&
 	before=$(stat -c %s faults/programs.place.met) || exit 1
 	"$solverfs" build toy v2 >second 2>&1 &
-	await "[ \$(stat -c %s faults/programs.place.met) -gt $before ]" && run 0 gc --keep 0 && [ "$(files)" = 0 ]
-	rm faults/programs.place; wait $! && [ "$(files)" = 1 ] && run 0 case add a.smt2 && says 2 1 && run 0 fsck'
+	await "[ \$(stat -c %s faults/programs.place.met) -gt $before ]" && run 0 gc --keep 0 && [ "$(files)" = 0 ]; r=$?
+	rm faults/programs.place; wait $! && [ $r = 0 ] && [ "$(files)" = 1 ] && run 0 case add a.smt2 && says 2 1 && run 0 fsck'
 
 echo "1..$n"

@@ -131,7 +131,7 @@ test_that "unknown takes it away; that of the file itself stays" '
 	run 0 case add --status unknown k.cnf && run 0 run sat v6 k.cnf && [ "$(field 7)" = - ] && run 0 -q status && ! has err k.cnf && run 0 case remove k.cnf &&
 	for status in unsat unknown; do run 1 case add --status $status s.cnf && has err "status of case [0-9]* is sat by the file itself, and no other" || exit 1; done; run 0 case list s.cnf && [ "$(field 2)" = sat ]'
 test_that "what is no status is refused" '
-	run 2 case add --status maybe n.cnf && echo perhaps >s.cnf.status && run 1 case add s.cnf && has err "s.cnf.status says neither"; rm s.cnf.status'
+	run 2 case add --status maybe n.cnf && echo perhaps >s.cnf.status && run 1 case add s.cnf && has err "s.cnf.status says neither" && rm s.cnf.status'
 mkdir dir && cnf dir/x.cnf "" e && echo unsat >dir/x.cnf.status
 test_that "of a folder, the files that hold a status are no cases" '
 	run 0 case add dir && ! has err "passed over" && run 0 case list x.cnf && [ "$(field 2)" = unsat ]'

@@ -98,7 +98,7 @@ test_that "an import has the inputs and their results" '
 	[ "$(ls other-mnt/toy/cached/v1/scrambled | sort -n | tr "\n" " ")" = "$(ls "$mnt/toy/cached/v1/scrambled" | sort -n | tr "\n" " ")" ] && ! grep -q "started_total [1-9]" other-mnt/.solverfs/stats'
 test_that "... and no case more" '[ "$(ls other-mnt/cases/by-name | tr "\n" " ")" = "$(ls "$mnt/cases/by-name" | tr "\n" " ")" ]'
 test_that "the same again changes nothing" 'n=$(find other/cases -type f | wc -l) && other import "$SOLVERFS_STORE" >out && [ "$(find other/cases -type f | wc -l)" = "$n" ] && other fsck >out 2>err'
-test_that "an export has the cells of cases only" 'run 0 export toy v1 all --format csv 2>/dev/null || run 0 export toy v1 all; ! has out scrambled'
+test_that "an export has the cells of cases only" 'run 0 export toy v1 all --format csv && [ "$(wc -l <out)" -gt 1 ] && ! has out scrambled'
 other unmount other-mnt >/dev/null 2>&1
 
 # -- answers to scrambled inputs --
