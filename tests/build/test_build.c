@@ -880,8 +880,7 @@ START_TEST(test_full_disk)
 {
         struct build_request q;
 
-        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-                return; /* needs a file system of its own */
+        NEEDS_OWN_MOUNTS;
         shell("git init -q -b main r; cd r; head -c 750000 /dev/urandom > big; commit one; git tag one; head -c 15000000 "
               "/dev/zero > big; commit two");
         begin("build = cat big big big big big big big big > copy\nbuild = cp big prog\noutput = prog\n");
@@ -952,14 +951,15 @@ static void build_through_ccache(const char *rev, const char *dir, bool hits)
         ck_assert_msg((*(const char *)b.data == '0') == !hits, "%.*s", (int)b.size, (const char *)b.data);
 }
 
+#define NEEDS_PROGRAM(path) SKIP_UNLESS(access(path, X_OK) == 0, path)
+
 /* What it gives is what the compiler gives without it, and what it has given before is not compiled again. */
 START_TEST(test_ccache)
 {
         struct digest plain;
         char dir[PATH_SIZE];
 
-        if (access("/usr/lib/ccache/cc", X_OK) < 0)
-                return;
+        NEEDS_PROGRAM("/usr/lib/ccache/cc");
         shell("git init -q -b main r; cd r; mkdir d; echo '#define N 0' > d/n.h; commit one;"
               "printf '#include \"n.h\"\\n#include <stdio.h>\\nint main(void) { return puts(__FILE__) + N; }\\n' > d/a.c; commit "
               "two");
@@ -1018,8 +1018,7 @@ START_TEST(test_ccache_sees_all_that_a_compiler_sees)
 {
         static const char *const tags[] = {"one", "shadow", "has", "gone", "blob", "columns", "link", "folder", "include"};
 
-        if (access("/usr/lib/ccache/cc", X_OK) < 0)
-                return;
+        NEEDS_PROGRAM("/usr/lib/ccache/cc");
         shell("git init -q -b main r; cd r; c() { commit $1; git tag $1; }; mkdir i1 i2 h1 h2 sys;"
               "echo '#define V 1' > i2/v.h; echo '#define W 1' > wa.h; echo '#define W 2' > wb.h; ln -s wa.h w.h;"
               "echo '#define F 1' > h1/f.h; echo '#define F 2' > h2/f.h; ln -s h1 h; echo '#define S 1' > sys/s.h; printf aaaa > blob;"
@@ -1042,8 +1041,7 @@ START_TEST(test_ccache_sees_what_expansion_does)
 {
         static const char *const tags[] = {"one", "two"};
 
-        if (access("/usr/lib/ccache/c++", X_OK) < 0)
-                return;
+        NEEDS_PROGRAM("/usr/lib/ccache/c++");
         shell("git init -q -b main r; cd r; c() { for i in 1 2 3 4 5; do echo \"int h$i = $1$i;\" > h$i.h; done; echo $1 > stamp; commit $1; git tag $2; };"
               "printf '#define A 1\\n_Pragma(\"push_macro(\\\"A\\\")\")\\n#undef A\\n#define A 0\\n_Pragma(\"pop_macro(\\\"A\\\")\")\\n"
               "#if A\\n#include \"h1.h\"\\n#endif\\n' > operator.cc;"
@@ -1068,8 +1066,7 @@ START_TEST(test_ccache_sees_comments)
         struct build_request q;
         char dir[PATH_SIZE];
 
-        if (access("/usr/lib/ccache/gcc", X_OK) < 0)
-                return;
+        NEEDS_PROGRAM("/usr/lib/ccache/gcc");
         shell("git init -q -b main r; cd r; printf '%s\n' 'int main(int n, char **v) { switch (n) { case 1: n++; /* fall through */' "
               "'case 2: n++; } return n; }' > a.c; commit one; git tag one; sed -i 's/fall through/go on/' a.c; commit two");
         begin("build = gcc -Wextra -Werror -c a.c && gcc -o prog a.o\noutput = prog\n");
@@ -1090,20 +1087,16 @@ START_TEST(test_ccache_and_a_compiler_of_the_sources)
 {
         static const char *const tags[] = {"one", "two"};
 
-        if (access("/usr/bin/ccache", X_OK) < 0)
-                return;
+        NEEDS_PROGRAM("/usr/bin/ccache");
         shell("git init -q -b main r; cd r; printf '#!/bin/sh\nexec gcc -DN=1 \"$@\"\n' > mycc; chmod +x mycc; "
               "echo 'int main(void) { return N; }' > a.c; commit one; git tag one; sed -i s/N=1/N=2/ mycc; commit two; git tag two");
         compare_with_ccache(tags, ARRAY_SIZE(tags), "build = ccache ./mycc -c a.c && gcc -o prog a.o\noutput = prog\n");
 }
 END_TEST
 
-/* Compilers of this test's own before the system's. False when that cannot be had. */
-static bool own_compilers(void)
-{
-        return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-               mount("tmpfs", "/usr/local/bin", "tmpfs", 0, "size=1m,mode=755") == 0;
-}
+/* Compilers of this test's own before the system's. */
+#define NEEDS_OWN_COMPILERS \
+        SKIP_UNLESS(test_own_mounts() && mount("tmpfs", "/usr/local/bin", "tmpfs", 0, "size=1m,mode=755") == 0, "root, for compilers of its own")
 
 /* Another program before the machine's own. `option`: of the compiler or assembler, with the number. `time`: of its file, seconds. */
 static void install_tool(const char *name, const char *program, const char *option, unsigned number, unsigned time)
@@ -1153,8 +1146,7 @@ START_TEST(test_upgraded_compiler)
         } compilers[] = {{1, 1000000000, "1 1"}, {2, 1000000001, "2 2"}, {3, 1000000001, "3 3"}, {1, 1000000000, "1 1"}, {3, 1000000001, "3 3"}};
         char dir[PATH_SIZE], tag[32];
 
-        if (!own_compilers())
-                return;
+        NEEDS_OWN_COMPILERS;
         shell(TWO_OBJECTS "for i in 0 1 2 3 4; do echo \"/* $i */\" >> a.c; commit c$i; git tag c$i; done");
         begin("build = make\noutput = out\n");
         assert_ok(make_dirs("ccache", 0700));
@@ -1178,8 +1170,8 @@ START_TEST(test_ccache_serves_every_compiler)
 {
         char dir[PATH_SIZE];
 
-        if (access("/usr/bin/ccache", X_OK) < 0 || !own_compilers())
-                return;
+        NEEDS_PROGRAM("/usr/bin/ccache");
+        NEEDS_OWN_COMPILERS;
         shell("for name in clang++-99.1 i686-test-gcc gcc-ar-99 gccgo; do cp /bin/true /usr/local/bin/$name; done; git init -q -b main r; cd r; echo >a; commit one");
         begin("build = \"for name in clang++-99.1 i686-test-gcc gcc-ar-99 gccgo; do command -v $name; done | grep -v ^/usr | xargs -n 1 basename >shown\"\n"
               "output = shown\n");
@@ -1197,8 +1189,8 @@ START_TEST(test_objects_outlive_other_tools)
 {
         char dir[PATH_SIZE];
 
-        if (access("/usr/lib/ccache/cc", X_OK) < 0 || !own_compilers())
-                return;
+        NEEDS_PROGRAM("/usr/lib/ccache/cc");
+        NEEDS_OWN_COMPILERS;
         shell("git init -q -b main r; cd r; echo 'int main(void) { return 0; }' > a.c; commit one");
         begin("build = cc -c a.c && cc -o prog a.o\n"
               "build = ccache --print-stats | grep -c 'preprocessed_cache_hit.*[1-9]' > stats || true\noutput = stats\n");
@@ -1224,8 +1216,7 @@ static void check_changed(const char *path)
 /* What a build used is what it executed and read, and what it looked for in vain; nothing else of the machine has a say. */
 START_TEST(test_used)
 {
-        if (!own_compilers())
-                return;
+        NEEDS_OWN_COMPILERS;
         shell("git init -q -b main r; cd r; printf '#!/bin/sh\nif command -v nosuchtool; then echo it; fi > prog; "
               "own_tool >> prog; cat /usr/local/bin/own.h >> prog\n' > make.sh; commit one; "
               "printf '#!/bin/sh\necho made\n' > /usr/local/bin/own_tool; chmod 755 /usr/local/bin/own_tool; "
@@ -1310,8 +1301,7 @@ START_TEST(test_compiler_upgraded_meanwhile)
 {
         struct build_request q;
 
-        if (!own_compilers())
-                return;
+        NEEDS_OWN_COMPILERS;
         shell(TWO_OBJECTS "commit one");
         begin("build = make a.o\nbuild = make\noutput = out\n");
         install_compiler(1, 1000000000);
@@ -1343,8 +1333,7 @@ START_TEST(test_compiler_chosen_meanwhile)
 {
         struct build_request q;
 
-        if (!own_compilers())
-                return;
+        NEEDS_OWN_COMPILERS;
         shell(TWO_OBJECTS "commit one");
         begin("build = make a.o\nbuild = make\noutput = out\n");
         for (unsigned number = 1; number <= 2; number++)
@@ -1369,8 +1358,8 @@ START_TEST(test_assembler_upgraded_meanwhile)
         struct build_request q;
         char dir[PATH_SIZE];
 
-        if (access("/usr/lib/ccache/cc", X_OK) < 0 || !own_compilers())
-                return;
+        NEEDS_PROGRAM("/usr/lib/ccache/cc");
+        NEEDS_OWN_COMPILERS;
         shell("printf '#!/bin/sh\nexec /usr/bin/gcc -B/usr/local/bin/ \"$@\"\n' > /usr/local/bin/cc && chmod 755 /usr/local/bin/cc");
         shell("git init -q -b main r; cd r; "
               "echo '#include <stdio.h>\nextern int a, b; __asm__(\".data; a: .int AS; .text\"); int main(void) { printf(\"%d %d\", a, b); }' > a.c; "
@@ -1475,9 +1464,7 @@ START_TEST(test_no_memory_for_an_archive_is_no_fact)
         char data[256];
         int r;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) /* which need memory themselves */
-        return;
-#endif
+        SKIP_UNLESS(!TEST_SANITIZED, "no sanitizer, which needs memory itself");
         make_history();
         shell("printf '#!/bin/sh' > prog; tar c prog | xz --lzma2=preset=0,dict=64MiB > a.tar.xz");
         begin(RECIPE);

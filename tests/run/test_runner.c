@@ -788,8 +788,7 @@ START_TEST(test_full_disk)
         struct recipe recipe = toy_recipe("{bin} {case}", 1);
         struct run_result a;
 
-        if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-                return; /* needs a file system of its own */
+        NEEDS_OWN_MOUNTS;
         find_places();
         ck_assert_int_eq(mount("tmpfs", scratch, "tmpfs", 0, "size=40m"), 0);
         result_of(&recipe, "#!/bin/sh\nhead -c 64000000 /dev/zero >f 2>/dev/null\necho unknown\n", 0, ENOSPC);

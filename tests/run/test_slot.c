@@ -109,8 +109,7 @@ START_TEST(test_between_users)
         char up[PATH_SIZE];
         int lock;
 
-        if (geteuid() != 0)
-                return;
+        SKIP_UNLESS(geteuid() == 0, "root");
         /* the folders above, which belong to the test alone */
         ck_assert_ptr_nonnull(getcwd(up, sizeof(up)));
         for (int i = 0; i < 2; i++) {
@@ -397,8 +396,7 @@ START_TEST(test_two_leases_begin_without_a_core)
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
         pthread_t threads[2];
 
-        if (n < 2)
-                return;
+        SKIP_UNLESS(n >= 2, "two cores");
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         for (size_t i = 0; i < n; i++)
                 assert_ok(slot_try(folder_of(NULL), cpus[i], SLOT_RUN, &all[i]));

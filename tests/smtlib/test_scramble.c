@@ -628,10 +628,7 @@ START_TEST(test_answers)
 {
         struct random r;
 
-        if (system("z3 --version >z3.out 2>&1") != 0) {
-                fprintf(stderr, "%s is skipped: it needs z3\n", __func__);
-                return;
-        }
+        SKIP_UNLESS(system("z3 --version >z3.out 2>&1") == 0, "z3");
         random_seed(&r, 3);
         for (int i = 0; i < 12; i++) {
                 cleanup_buffer struct buffer text = {0}, is = {0}, out = {0}, now = {0};
