@@ -98,6 +98,7 @@ run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add ca
 id() { "$solverfs" case list cases/$1.smt2 2>/dev/null | cut -f 1; }
 
 l="localize toy --reference start --target end"
+test_that "builds that are still to come are told" 'terminal "$solverfs" $l cases/plain.smt2 && has out "localize: .* runs, about "'
 test_that "the planted culprit is found, with its seconds and its subject" \
 	'run 0 $l cases/plain.smt2 && [ "$(wc -l <out)" = 1 ] && [ "$(field 1)" = "$(id plain)" ] && [ "$(field 2)" = '"$plain"' ] && [ "$(field 5)" = "Make plain slow" ]'
 test_that "before it was fast, after it slow" 'run 0 $l cases/plain.smt2 && field 3 | grep -qE "^0\.[0-3]" && field 4 | grep -qE "^0\.[6-9]|^[1-9]"'
@@ -159,13 +160,22 @@ run 0 case add stated.smt2
 test_that "a status that becomes known is another question" '
 	run 0 $l stated.smt2 && [ "$(field 2)" = '"$plain"' ] && run 0 case add stated.smt2 --status sat && run 1 $l stated.smt2 && field 5 | grep -q "the reference does not solve it"'
 
-for signal in INT KILL; do
-	printf '; feature: plain\n; again: %s\n(check-sat)\n' $signal >cases/again-$signal.smt2
-	run 0 case add cases/again-$signal.smt2
-	# wherever that stops it, or if it has ended before: the second one goes on
-	{ timeout -s $signal 2 "$solverfs" $l cases/again-$signal.smt2 >out 2>err </dev/null; } 2>/dev/null
-	test_that "what SIG$signal stopped goes on" "run 0 $l cases/again-$signal.smt2 && [ \"\$(field 2)\" = $plain ]"
-done
+for case in whole INT KILL; do printf '; feature: plain\n; again: %s\n(check-sat)\n' $case >cases/again-$case.smt2; done
+run 0 case add cases/again-*.smt2
+samples() { stat -c %s faults/measure.sample.met 2>/dev/null || echo 0; }
+# fault WHAT: at a sample, from now on
+fault() { rm -f faults/measure.sample*; echo "$1" >faults/measure.sample; }
+# searched CASE: its culprit is found, by as many samples
+searched() { rm -f faults/measure.sample*; run 0 $l cases/again-"$1".smt2 && [ "$(field 2)" = "$plain" ]; }
+whole=$(searched whole && samples)
+interrupted() {
+	fault "block after 12"
+	env --default-signal=INT "$solverfs" $l cases/again-INT.smt2 >out 2>err </dev/null &
+	await '[ "$(samples)" -gt 12 ]' && kill -INT $!; rm faults/measure.sample; wait $!
+	[ $? = 130 ]
+}
+test_that "what SIGINT stopped goes on" 'interrupted && searched INT && [ "$(samples)" -le $((whole - 10)) ]'
+test_that "what SIGKILL stopped goes on" 'fault "kill after 12" && run 137 $l cases/again-KILL.smt2 && searched KILL && [ "$(samples)" -le $((whole - 10)) ]'
 
 # -- CPU time --
 
@@ -194,7 +204,8 @@ test_that "steps of an empty range" 'run 2 steps toy --from end --to start cases
 
 # -- bad input --
 
-test_that "builds that are still to come are told only while there are some" '{ cat cases/plain.smt2; echo "; fresh"; } >fresh.smt2 && run 0 case add fresh.smt2 && run 0 localize toy --reference start --target end fresh.smt2 && ! has err "about 0 builds"'
+test_that "builds that are still to come are told only while there are some" '
+	{ cat cases/plain.smt2; echo "; fresh"; } >fresh.smt2 && run 0 case add fresh.smt2 && terminal "$solverfs" $l fresh.smt2 && has out "localize: .* runs" && ! has out "runs, about "'
 test_that "without --reference it is wrong usage" 'run 2 localize toy --target end cases/plain.smt2 && has err "reference REV"'
 test_that "the same version twice" 'run 2 localize toy --reference end --target end cases/plain.smt2 && has err "same commit"'
 test_that "the wrong way round" 'run 2 localize toy --reference end --target start cases/plain.smt2 && has err "swap them"'
