@@ -4,7 +4,8 @@ set -u
 solverfs=$(readlink -f "$1")
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 top=$(mktemp -d "${TMPDIR:-/tmp}/solverfs command 1XXXXXX") # with spaces and a digit behind one, as a home may have
-trap 'clean_up; cd /; rm -rf "$top"' EXIT
+outside=() # files and folders that a script has beside $top, which are removed, too
+trap 'clean_up; let_cores_go; cd /; rm -rf "$top" "${outside[@]}"' EXIT
 clean_up() { :; } # a script may have more to do
 is_mounted() { grep -q "$(printf '%s' "$1" | sed 's/ /\\\\040/g') fuse.solverfs" /proc/self/mounts; } # is_mounted FOLDER
 # make_mount: a folder $mnt, which is unmounted at the end.
@@ -60,7 +61,10 @@ test_that() { # test_that DESCRIPTION COMMAND...: a conjunction given as one str
 	ok $? "$1"
 }
 skip() { n=$((n + 1)) && echo "ok $n - $1 # SKIP $2"; } # skip DESCRIPTION WHY
-unsanitized() { if [ -z "$sanitized" ]; then "$@"; else skip "$2" "built with sanitizers"; fi; } # unsanitized test_that DESCRIPTION COMMAND...
+# where CONDITION WHAT test_that DESCRIPTION COMMAND...: that test where it holds; else it is skipped, as it needs WHAT
+where() { if (eval "$1") >/dev/null; then "${@:3}"; else skip "$4" "needs $2"; fi; }
+as_root() { where '[ "$(id -u)" = 0 ]' root test_that "$@"; } # as_root DESCRIPTION COMMAND...
+unsanitized() { where '[ -z "$sanitized" ]' "no sanitizers" "$@"; } # unsanitized test_that DESCRIPTION COMMAND...
 # await CONDITION: until it holds. False when something hangs: a busy machine may need many times what a quiet one does.
 await() {
 	local i
@@ -101,11 +105,12 @@ hold_cores() {
 	mkdir -p "$SOLVERFS_SLOTS"
 	python3 -c '
 import fcntl, os, struct, sys, time
+test = os.getppid()
 files = [open(f"{sys.argv[1]}/cpu{i}", "a") for i in range(int(sys.argv[2]), os.cpu_count())]
 for f in files:
     fcntl.fcntl(f, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
 open("held", "w").close()
-time.sleep(300)' "$SOLVERFS_SLOTS" "${1:-0}" &
+while os.getppid() == test: time.sleep(1)' "$SOLVERFS_SLOTS" "${1:-0}" &
 	cores_held=$!
 	await '[ -e held ]'
 }

@@ -99,12 +99,7 @@ mkdir open own && chmod 777 open && chmod 755 own && ln -s own link
 test_that "a worker refuses a folder that others may write to, and makes nothing in it" '
 	run 4 worker --folder open && has err "cannot keep a worker.s files in open: it must be a folder of this user .*--folder" && [ -z "$(ls open)" ]'
 test_that "... and a link to a folder" 'run 4 worker --folder link && [ -z "$(ls own)" ]'
-if [ "$(id -u)" = 0 ]; then
-	mkdir theirs && chown 65534 theirs
-	test_that "... and one of another user" 'run 4 worker --folder theirs && [ -z "$(ls theirs)" ]'
-else
-	skip "... and one of another user" "needs root"
-fi
+as_root "... and one of another user" 'mkdir theirs && chown 65534 theirs && run 4 worker --folder theirs && [ -z "$(ls theirs)" ]'
 test_that "one of its own is taken" 'run 0 worker --folder own'
 
 # -- noexec, as /tmp often is --
@@ -117,13 +112,9 @@ cp -a store noexec/store
 "$1" -q case add --store noexec/store noexec.smt2
 "$1" -q run --store noexec/store --on lab toy v1 noexec.smt2
 END
-if [ "$(id -u)" = 0 ]; then
-	unshare -m bash noexec.sh "$solverfs" >out 2>err
-	test_that "a worker whose folder is mounted noexec says so, before it says hello" '! has out "SFW2|it served" && has err "noexec/node is on a file system mounted noexec.*--folder"'
-	test_that "... and where the store of the head is, its workers run programs all the same" 'has out "	sat	"'
-else
-	skip "a worker whose folder is mounted noexec" "needs root"
-fi
+[ "$(id -u)" != 0 ] || unshare -m bash noexec.sh "$solverfs" >out 2>err
+as_root "a worker whose folder is mounted noexec says so, before it says hello" '! has out "SFW2|it served" && has err "noexec/node is on a file system mounted noexec.*--folder"'
+as_root "... and where the store of the head is, its workers run programs all the same" 'has out "	sat	"'
 
 rm launched
 run 1 doctor

@@ -54,10 +54,8 @@ test_that "unmount a second time is status 3" 'run 3 unmount "$mnt"'
 test_that "a mount that cannot be made is told by who asked" 'run 1 mount -o no_such_option "$mnt" || run 4 mount -o no_such_option "$mnt"; has err "option" && ! mounted "$mnt"'
 
 unprivileged() { setpriv --bounding-set -sys_admin --inh-caps -sys_admin "$solverfs" "$@" >out 2>err; }
-if [ "$(id -u)" = 0 ]; then
-	test_that "without the right to mount, as in a container: mount and doctor say what is missing, and mount names the log" '
-		! unprivileged mount "$mnt" && has err "cannot mount at .*SYS_ADMIN.*$SOLVERFS_STORE/log" && grep -q "not permitted" "$SOLVERFS_STORE/log" && ! unprivileged doctor && has out "^fuse	failed	.*SYS_ADMIN" && ! has out "solverfs doctor. says"'
-fi
+as_root "without the right to mount, as in a container: mount and doctor say what is missing, and mount names the log" '
+	! unprivileged mount "$mnt" && has err "cannot mount at .*SYS_ADMIN.*$SOLVERFS_STORE/log" && grep -q "not permitted" "$SOLVERFS_STORE/log" && ! unprivileged doctor && has out "^fuse	failed	.*SYS_ADMIN" && ! has out "solverfs doctor. says"'
 
 test_that "what a mount is known by is not to be given" 'for o in fsname=other subtype=other; do run 1 mount -o $o "$mnt" && has err "fsname and subtype" && ! mounted "$mnt" || exit 1; done'
 test_that "mount from a caller without standard descriptors" 'timeout 200 "$solverfs" mount "$mnt" <&- >&- 2>&- && [ -r "$mnt/README" ] && [ "$(readlink "/proc/$(daemon)/fd/2")" = "$SOLVERFS_STORE/log" ] && run 0 unmount "$mnt"'

@@ -91,16 +91,16 @@ test_that "a full disk is an error, and nothing is kept" '
 	fault store.commit "fail ENOSPC" && ! cat $reduced >out 2>err && has err "No space left" && [ "$(state)" = failed ]; r=$?; rm -f faults/store.commit; (exit $r)'
 test_that "killed in the middle, it goes on from what it had" '
 	part="slow input.smt2 --reference v1 --target v2 --floor 400ms --ratio 4 -j 1"
-	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part; rm -f faults/reduce.try
+	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part && rm -f faults/reduce.try &&
 	reduce 0 $part --for 1ms --json && has out "\"minimal\":false" && [ "$(sed "s/.*\"now\":\([0-9]*\),.*/\1/" out)" -lt "$(stat -c %s input.smt2)" ] &&
 	reduce 0 $part && is out "$(cat smallest.smt2)"'
 test_that "killed while it continues one whose time was over, it loses nothing" '
 	part="slow input.smt2 --reference v1 --target v2 --floor 300ms --ratio 4 -j 1"
 	size() { sed "s/.*\"now\":\([0-9]*\),.*/\1/" out; }
 	reduce 0 $part --for 1ms --json && first=$(size) && has out "\"minimal\":false" &&
-	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part; rm -f faults/reduce.try
+	fault reduce.try "kill after $(($(met reduce.try) + 8))" && reduce 137 $part && rm -f faults/reduce.try &&
 	reduce 0 $part --for 2ms --json && second=$(size) && [ "$second" -lt "$first" ] &&
-	fault reduce.try "fail ECANCELED after $(($(met reduce.try) + 8))" && reduce 130 $part -o three.smt2; rm -f faults/reduce.try
+	fault reduce.try "fail ECANCELED after $(($(met reduce.try) + 8))" && reduce 130 $part -o three.smt2 && rm -f faults/reduce.try &&
 	has err "goes on from here" && has three.smt2 str.len && [ "$(stat -c %s three.smt2)" -lt "$second" ] && has err "bytes of .* after .* tests" &&
 	reduce 0 $part && is out "$(cat smallest.smt2)" && reduce 0 $part && is out "$(cat smallest.smt2)"'
 test_that "interrupted or failed in the middle, it prints the smallest so far, as JSON, too" '
@@ -161,10 +161,9 @@ test_that "- is standard output, which JSON has" '
 	reduce 0 input.smt2 --command "grep -q check-sat" -o - && is out "(check-sat)" && [ ! -e - ] && reduce 2 input.smt2 --command true -o - --json && has err "standard output"'
 test_that "the file stands where {} does, and is in the folder" \
 	'reduce 0 input.smt2 --command "grep -q check-sat {} && test -s input.smt2" && is out "(check-sat)"'
-plain=$(mktemp -d /tmp/solverfs-reduce-XXXXXX)
+plain=$(mktemp -d /tmp/solverfs-test-XXXXXX) && outside+=("$plain")
 test_that "... also within quotes, for a shell of its own" '
 	TMPDIR=$plain reduce 0 input.smt2 --command "sh -c \"cat {} >seen; grep -q check-sat seen\" && sh -c '"'"'test -s {}'"'"'" && is out "(check-sat)"'
-rm -rf "$plain"
 test_that "a file's name is neither run nor taken apart" '
 	odd="a\$(touch pwned)\`touch pwned\`.smt2" && cp input.smt2 "$odd" && cp input.smt2 "my file.smt2" && for name in "$odd" "my file.smt2"; do
 		reduce 0 "$name" --command "grep -q check-sat \"{}\" && test -s input.smt2 && ! test -e pwned" && is out "(check-sat)" &&

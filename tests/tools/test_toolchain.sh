@@ -4,7 +4,7 @@
 . "$(dirname "$0")/command.sh"
 
 shared=$(mktemp -d /var/lib/solverfs-test-XXXXXX 2>/dev/null) || { echo "1..0 # SKIP /var/lib cannot be written"; exit 0; }
-clean_up() { rm -rf "$shared"; }
+outside+=("$shared")
 chmod 755 "$shared"
 
 # A tool writes the program; a header that stands in front of another one gives the status that the program prints.
@@ -57,7 +57,7 @@ test_that "another store takes the list with the build" '
 	here=$SOLVERFS_STORE && export SOLVERFS_STORE=$top/other && run 0 init && run 0 solver add toy toy --recipe again.recipe && run 0 import "$here" && run 0 history --known toy a.smt2 && has out "	sat	" && has err "toolchain changed: $shared/tool"'
 test_that "gc drops no list that a build has" 'run 0 gc && changed one "$shared/tool"'
 make_mount
-clean_up() { ! is_mounted "$mnt" || timeout 200 "$solverfs" -q unmount --lazy "$mnt"; rm -rf "$shared"; }
+clean_up() { ! is_mounted "$mnt" || timeout 200 "$solverfs" -q unmount --lazy "$mnt"; }
 # status TEXT: of the commit's build, through the mount, which looks once in a second.
 status() { local i; for i in $(seq 200); do [ "$(cat "$mnt/toy/commits/one/build/status")" = "$1" ] && return 0; sleep 0.05; done; cat "$mnt/toy/commits/one/build/status" >err; return 1; }
 printf '(set-logic QF_LIA)\n(assert true)\n(check-sat)\n' >b.smt2

@@ -81,10 +81,11 @@ recipe && printf '[era "..v9"]\n  build = cp solve.sh toy\n' >>toy.recipe
 test_that "an era of a revision that is not there" 'try 1 --once && row era problem ".*no revision .v9." && row build problem ""'
 recipe "format = cnf"
 test_that "a format that is not its own" 'try 1 --once && row answer problem "" && has out "s SATISFIABLE"'
+with_cc() { where "command -v cc" "a C compiler" test_that "$@"; } # with_cc DESCRIPTION COMMAND...
 recipe "paths = main.c" 'build = "cc -shared -fPIC -o libpart.so main.c && echo \"int main(void) { return 0; }\" >m.c && cc -o toy m.c -Wl,--no-as-needed -L. -lpart"'
-command -v cc >/dev/null && test_that "a library that is not there" 'try 1 --once && row start problem "it lacks libpart.so: link it statically"'
+with_cc "a library that is not there" 'try 1 --once && row start problem "it lacks libpart.so: link it statically"'
 recipe "paths = main.c" "build = cc -o toy main.c" "memory = 2m"
-command -v cc >/dev/null && test_that "memory that is too little for the C library" 'try 1 --once && row answer problem ".*it needs more than 2m of memory: raise .memory"'
+with_cc "memory that is too little for the C library" 'try 1 --once && row answer problem ".*it needs more than 2m of memory: raise .memory"'
 recipe "paths = main.c" "build = cp main.c toy"
 test_that "a first output that is no program" 'try 1 --once && row "(start|answer)" problem ""'
 echo "[solver" >toy.recipe

@@ -199,8 +199,6 @@ make_repository other && cp moves/build.sh other && answers other sat unknown un
 test_that "... and so it does for another repository under the name" '
 	run 0 -q solver remove moves && run 0 -q solver add --recipe moves.recipe moves other && watch_moves 0 && empty out &&
 	has err "^moves main: no commit in common with those seen; the watch begins with its last commit$" && answers other unknown && watch_moves 6 && has err "moves main: 1 new commit$"'
-if command -v systemd-analyze >/dev/null; then
-	sed "s#^ExecStart=solverfs#ExecStart=\"${solverfs//%/%%}\"#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
-	test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'
-fi
+sed "s#^ExecStart=solverfs#ExecStart=\"${solverfs//%/%%}\"#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
+where "command -v systemd-analyze" systemd test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'
 echo "1..$n"
