@@ -86,6 +86,15 @@ int lane_begin(struct running *run, size_t arm)
         return runner_start(l->runner, &(struct run_input){.path = run->case_path, .questions = run->query->info->n_expected});
 }
 
+/* After a run that something outside may have ended. Its time does not count. */
+static int begin_again(struct running *run, const struct step *step)
+{
+        lane_end(run, step->arm);
+        run->lanes[step->arm].again = true;
+        run->attempts[step->arm] = (struct attempt){0};
+        return lane_begin(run, step->arm) ?: lane_go_on(run, step);
+}
+
 int lane_go_on(struct running *run, const struct step *step)
 {
         struct lane *lane = &run->lanes[step->arm];
@@ -99,6 +108,9 @@ int lane_go_on(struct running *run, const struct step *step)
         if (r < 0)
                 return r;
         if (r == 1) {
+                r = run_check_doubt(&result, run->query->portfolio->arms[step->arm].name, lane->again);
+                if (r != 0)
+                        return r < 0 ? r : begin_again(run, step);
                 *a = (struct attempt){ending_of(result.verdict), (double)result.run.wall_ns / NSEC_PER_SEC};
                 if (result.verdict == VERDICT_TIMEOUT && result.run.wall_ns < run->query->portfolio->wall_ns)
                         a->ending = ENDING_FAILED; /* its limit of CPU time ended it: another turn would not help */

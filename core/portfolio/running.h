@@ -31,6 +31,7 @@ struct lane {                  /* an arm on this case */
         struct held held;
         uint64_t memory_now; /* while it is stopped */
         bool asked;          /* its run on the cluster was asked for */
+        bool again;          /* it was ended from outside, and begun again */
 };
 
 struct running {

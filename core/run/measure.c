@@ -36,38 +36,14 @@ static void measurement_done(struct measurement *m)
 
 /* -- one run -- */
 
-static int run_once(const struct measurement *m, struct run_result *ret)
-{
-        const struct measure_request *q = m->request;
-        int r = runner_run(m->runner, &(struct run_input){.path = q->case_path, .id = q->case_id, .questions = q->n_expected}, q->cancel_fd, ret);
-
-        if (r == 0 && ret->run.doubt == DOUBT_MEMORY && verdict_is_decided(ret->verdict)) /* by an exit status of DIMACS, which looks like a failure */
-                ret->run.doubt = DOUBT_NONE;
-        return r;
-}
-
-/* Repeats a run that may have been disturbed from outside. A second disturbed run is accepted, as in BenchExec, which records "killed by signal 9";
- * except on a machine without memory left, which says nothing about the program however often it happens. */
 static int run_undisturbed(const struct measurement *m, struct run_result *ret)
 {
-        static const char *const what[] = {
-                [DOUBT_SIGNAL] = "it was killed",
-                [DOUBT_MEMORY] = "the machine had no memory left",
-                [DOUBT_PAUSE] = "it stood still for a while",
-        };
-        const char *program = m->request->runner.programs[0].name;
-        int r = run_once(m, ret);
+        const struct measure_request *q = m->request;
+        int r = 1;
 
-        if (r < 0 || ret->run.doubt == DOUBT_NONE)
-                return r;
-        log_info("a run of %s is repeated: %s", program, what[ret->run.doubt]);
-        run_result_done(ret);
-        r = run_once(m, ret);
-        if (r == 0 && ret->run.doubt == DOUBT_MEMORY) {
-                run_result_done(ret);
-                return errorf(-EIO, "the kernel killed processes for want of memory while %s ran: no result is recorded",
-                              program);
-        }
+        for (bool again = false; r == 1; again = true)
+                r = runner_run(m->runner, &(struct run_input){.path = q->case_path, .id = q->case_id, .questions = q->n_expected}, q->cancel_fd, ret)
+                    ?: run_check_doubt(ret, q->runner.programs[0].name, again);
         return r;
 }
 
@@ -149,7 +125,7 @@ static size_t most_samples(const struct measurement *m)
         return MAX(m->request->runner.recipe->samples, 1u);
 }
 
-/* A measurement limited to one sample is never repeated, only flagged. */
+/* Noise in a measurement limited to one sample is only flagged. */
 static size_t most_retries(const struct measurement *m)
 {
         return most_samples(m) > 1 ? MEASURE_RETRIES : 0;

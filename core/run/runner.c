@@ -392,6 +392,8 @@ static int read_result(struct runner *r, size_t questions, struct run_result *re
         if (ret->verdict == VERDICT_ERROR)
                 ret->not_started = why_not_started(&ret->run);
         say_not_started(ret);
+        if (ret->run.doubt == DOUBT_MEMORY && verdict_is_decided(ret->verdict)) /* by an exit status of DIMACS, which looks like a failure */
+                ret->run.doubt = DOUBT_NONE;
         if (ret->run.guessed && ret->verdict <= VERDICT_UNKNOWN) /* it answered, so it did not lack anything */
                 ret->run.end = END_EXIT;
         return 0;
@@ -513,6 +515,24 @@ void run_result_done(struct run_result *r)
         verdicts_done(&r->verdicts);
         effort_values_done(&r->efforts);
         free(steal_pointer(r->not_started));
+}
+
+int run_check_doubt(struct run_result *r, const char *program, bool again)
+{
+        static const char *const what[] = {
+                [DOUBT_SIGNAL] = "it was killed",
+                [DOUBT_MEMORY] = "the machine had no memory left",
+                [DOUBT_PAUSE] = "it stood still for a while",
+        };
+        const enum execute_doubt doubt = r->run.doubt;
+
+        if (doubt == DOUBT_NONE || (again && doubt != DOUBT_MEMORY))
+                return 0;
+        run_result_done(r);
+        if (again)
+                return errorf(-EIO, "the kernel killed processes for want of memory while %s ran: no result is recorded", program);
+        log_info("a run of %s is repeated: %s", program, what[doubt]);
+        return 1;
 }
 
 enum run_again run_again(struct run_tries *t, int r)

@@ -79,6 +79,7 @@ int lease_run(struct lease *l, size_t number, const struct runner_options *o, co
 {
         struct run_tries tries = {0};
         enum run_again again = RUN_AGAIN_HERE;
+        bool doubted = false;
         int r;
 
         l->most_ns = MAX(l->most_ns, o->limits.wall_ns);
@@ -96,6 +97,10 @@ int lease_run(struct lease *l, size_t number, const struct runner_options *o, co
                 need_runner(l, o, runner);
                 r = runner_run(*runner, input, l->cancel_fd, ret);
                 again = run_again(&tries, r);
+                if (r == 0 && !doubted && !o->listeners && run_check_doubt(ret, o->programs[0].name, false) == 1) {
+                        doubted = true;
+                        again = RUN_AGAIN_HERE;
+                }
         } while (again != RUN_IS_OVER && !o->listeners);
         return r;
 }

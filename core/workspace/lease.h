@@ -8,7 +8,8 @@
  *     }
  *     lease_leave(&l);
  *
- * A run takes a slot if the lease has none. If the slot is lost during the run, the run is repeated in another slot; after a fault of ours, in the same.
+ * A run takes a slot if the lease has none. If the slot is lost during the run, the run is repeated in another slot; after a fault of ours, in the same;
+ * and once if something outside may have ended or delayed it.
  *
  * Threads: one at a time. */
 #pragma once

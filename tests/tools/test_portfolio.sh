@@ -141,6 +141,15 @@ test_that "an arm that does not parse a case leaves it to the others" '
 	run 0 case add half.smt2 && run 0 portfolio add half "$(arm a)" "$(arm b)" --timeout 4s && run 0 portfolio run half half.smt2 &&
 	[ "$(field 2)" = sat ] && [ "$(field 4)" = b ] && run 0 portfolio run half half.smt2 --alone && [ "$(field 2 | sort | tr "\n" " ")" = "error sat " ] && cp out first && run 0 portfolio run half half.smt2 --alone && cmp out first'
 
+case_file long "; killed$$: 4 sat"
+arms_killed() { grep -lsx --null-data "[k]illed$$" /proc/[0-9]*/cmdline | cut -d/ -f3; }
+kill_arm() { await 'arms_killed >killed && [ -s killed ]' && sleep 0.5 && kill -KILL $(arms_killed); } # by then its own first processes are over
+test_that "an arm that somebody kills runs again" '
+	run 0 case add long.smt2 && run 0 portfolio add outside "$(arm killed$$)" --timeout 19s && { kill_arm & } && run 0 portfolio run outside long.smt2 &&
+	[ "$(field 2)" = sat ] && wait'
+test_that "... once: then it has crashed" '
+	run 0 portfolio reset outside && { { kill_arm; kill_arm; } & } && run 0 portfolio run outside long.smt2 --alone && [ "$(field 2)" = crash ] && wait'
+
 # -- settings that are none --
 
 with() { run 0 portfolio add "$1" "$(arm a)" "$(arm b)" --timeout 4s && printf '\t%s\n' "${@:2}" >>store/config; } # NAME LINE...: its section is the last

@@ -11,6 +11,7 @@ for word; do
 	case $word in
 	--seed=[0-9]*) seed=$word ;;
 	--mute) exit 3 ;;
+	--killed) kill -KILL $$ ;;
 	--late) sleep 100 ;;
 	-*) echo "unknown option $word" >&2 && exit 2 ;;
 	*) file=$word ;;
@@ -42,6 +43,9 @@ recipe
 test_that "a sound recipe" 'try 0 && row paths ok "" && row build ok ".* toy of" && row answer ok "sat and unsat are read" && row effort ok steps && row seed ok "" && row reproducible ok "two clean" && has err "nothing is wrong" && no_trace'
 test_that "--once does not build again" 'try 0 --once && ! row reproducible "" ""'
 test_that "as JSON" 'try 0 --json --once && [ "$(grep -c "\"outcome\":\"ok\"" out)" = "$(wc -l <out)" ]'
+recipe 'run = {bin} --killed {seed} {case}'
+test_that "a run that is killed is repeated before it is told" '
+	run 1 -v solver try --once --recipe toy.recipe source && has err "a run of .* is repeated: it was killed" && row answer problem ".*it was ended by signal 9"'
 recipe "paths = solve.sh" "paths = nowhere"
 test_that "paths that are in no commit" 'try 1 --once && row paths problem ".nowhere. is in no commit"'
 recipe "paths = solve.sh" && printf '[era "..v1"]\n  paths = solve.sh\n  paths = CMakeList.txt\n  build = cp solve.sh toy\n' >>toy.recipe
