@@ -1,4 +1,4 @@
-/* gc. It frees what nothing refers to, then copies, then what exceeds a bound: the cheapest to make again goes first. */
+/* gc. It frees what nothing refers to, then copies, then what exceeds a bound. */
 #include "core/care/care_internal.h"
 
 #include <fcntl.h>
@@ -445,7 +445,8 @@ static int look_at_ccache(struct collecting *c)
         return drop_ccache(c, false);
 }
 
-/* Frees programs of no build, whatever the bound; then what exceeds it. */
+/* Frees programs of no build, whatever the bound; then what exceeds it. The compiler cache makes the programs again quickly: it goes only where
+ * dropping every program would not be enough. */
 static int bound(struct collecting *c)
 {
         size_t n = 0;
@@ -455,7 +456,7 @@ static int bound(struct collecting *c)
                 n++;
         if (r == 0)
                 r = take_programs(c, n);
-        if (r == 0 && c->plan->bounded && all_left(c->freed) > c->plan->keep)
+        if (r == 0 && c->plan->bounded && all_left(c->freed) - c->freed->programs.left > c->plan->keep)
                 r = drop_ccache(c, true);
         if (r == 0 && c->plan->bounded)
                 r = drop_programs(c);

@@ -471,6 +471,12 @@ test_that "gc asks on a terminal before it takes everything" '
 	run 0 run toy v1 1 --again -q && run 0 build toy v1 && gc_asked n && has out "free them\? \[y/N\]" && run 0 gc -n && [ "$(grep ^programs out | cut -f 4)" -gt 0 ] &&
 	gc_asked y && run 0 gc -n && [ "$(grep ^programs out | cut -f 4)" = 0 ]'
 test_that "a program that was taken is built again" 'run 0 build toy v1 -o prog && git -C toy cat-file blob v1:toy.sh | cmp - prog'
+# gc_keeps ARGUMENT...: how many caches and programs `gc -n` would free, and the bytes that it would leave of all that --keep counts
+gc_keeps() { run 0 gc -n "$@" && awk '/^(copies|worktrees|ccache|programs)/ { left += $4; freed[$1] = $2 } END { print freed["ccache"], freed["programs"], left }' out; }
+test_that "gc --keep takes the programs built longest ago, and the compiler cache only if that alone is too much" '
+	run 0 build toy v1 HEAD && mkdir -p "$SOLVERFS_STORE/work/ccache" && head -c 3M /dev/zero >"$SOLVERFS_STORE/work/ccache/object" && read -r _ _ left < <(gc_keeps) &&
+	[[ $(gc_keeps --keep $left) = "0 0 "* && $(gc_keeps --keep $((left - 1))) = "0 1 "* && $(gc_keeps --keep 2m) = "1 0 "* ]]; r=$?
+	rm "$SOLVERFS_STORE/work/ccache/object"; [ $r = 0 ]'
 test_that "gc takes a clone that was killed" 'mkdir -p "$SOLVERFS_STORE/repos/stray.part/objects" && run 0 gc && has err "stray.part" && [ ! -e "$SOLVERFS_STORE/repos/stray.part" ]'
 test_that "gc takes the repository of no solver" 'mkdir -p "$SOLVERFS_STORE/repos/stray.git" && run 0 gc && has err "stray" && [ ! -e "$SOLVERFS_STORE/repos/stray.git" ] && [ -e "$SOLVERFS_STORE/repos/toy.git" ]'
 
