@@ -100,6 +100,14 @@ print(s.recv(100).decode(), flush=True); print(s.recv(100).decode(), flush=True)
 test_that "... and a signal that its caller ignores, as nohup does, does not end it" '
 	(trap "" HUP INT; exec "$solverfs" mount -f "$mnt" >out 2>err) & pid=$!
 	await "[ -r \"$mnt/README\" ]" && kill -HUP $pid && kill -INT $pid && sleep 0.5 && [ -r "$mnt/README" ] && kill -TERM $pid && wait $pid && ! mounted "$mnt" && ! has err "signal [12]:"'
+# refused_in_foreground OPTION...: what `mount -f` logs while a file is refused as a case; in err
+refused_in_foreground() {
+	"$solverfs" "$@" mount -f "$mnt" >out 2>err & pid=$!
+	await '[ -r "$mnt/README" ]' && ! cp "$source_dir/README.md" "$mnt/cases/no.cnf" 2>/dev/null
+	kill -TERM $pid && wait $pid
+}
+test_that "... its log says what the log of one in the background says" 'refused_in_foreground && has err "is mounted at" && has err "no.cnf.*DIMACS"'
+test_that "... and nothing of it with --quiet" 'refused_in_foreground -q && empty err'
 
 # Another mount namespace has a copy of the mount, as a container or a sandbox may.
 elsewhere() { unshare ${UID:+$([ $UID = 0 ] || echo -r)} -m --propagation private sh -c "$1" & other=$!; await "[ -e ready ]"; rm ready; }

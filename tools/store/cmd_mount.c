@@ -103,7 +103,7 @@ static void begin_again_when_lost(struct mounting *m)
                 argv[n++] = (char *)"--wait";
                 argv[n++] = common.wait_ns > 0 ? wait.s : (char *)"0";
         }
-        for (unsigned i = 0; i < MIN(common.verbose + !m->foreground, 2U); i++)
+        for (unsigned i = 0; i < MIN(common.verbose, 2U); i++)
                 argv[n++] = (char *)"--verbose";
         if (common.quiet && m->foreground)
                 argv[n++] = (char *)"--quiet";
@@ -285,6 +285,7 @@ void cmd_mount(int argc, char **argv)
         m.dir = words.list[0];
         check_mountpoint(&m);
         if (m.foreground) {
+                output_quiet(common.quiet, common.verbose + 1); /* standard error is its log */
                 r = serve_claimed(&m);
                 notify("STOPPING=1");
         }
