@@ -228,7 +228,13 @@ static int take_section(const char *path, const struct gitconfig_section *sectio
 int settings_parse(struct slice text, const char *path, struct settings *ret)
 {
         static char *const none[] = {NULL};
-        struct settings s = {.programs_bound = UINT64_C(2) << 30, .reduce_ns = 15 * 60 * NSEC_PER_SEC, .fetch_timeout_ns = HISTORY_SILENCE_NS, .ccache = true, .remeasure = 10, .sandbox = SANDBOX_BWRAP};
+        struct settings s = {.programs_bound = UINT64_C(2) << 30,
+                             .grace_ns = 3 * NSEC_PER_SEC,
+                             .reduce_ns = 15 * 60 * NSEC_PER_SEC,
+                             .fetch_timeout_ns = HISTORY_SILENCE_NS,
+                             .ccache = true,
+                             .remeasure = 10,
+                             .sandbox = SANDBOX_BWRAP};
         cleanup_gitconfig struct gitconfig g = {0};
         int r = gitconfig_parse(path, text, is_wanted, &g);
 

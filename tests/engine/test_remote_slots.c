@@ -287,5 +287,31 @@ START_TEST(test_the_last_to_leave_frees_the_slot)
 }
 END_TEST
 
+START_TEST(test_a_grace_of_none)
+{
+        static const char config[] = "[solverfs]\n\tversion = 1\n\tgrace = 0\n";
+        struct answers a = ANSWERS;
+        struct ticket *t;
+        uint64_t left;
+
+        start(1);
+        e = engine_close(e);
+        w = workspace_close(w);
+        assert_ok(write_file_atomic("store/config", config, strlen(config), 0600));
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(workspace_engine(w, NULL, &e));
+        control.hold = true;
+        t = ask(1, &a);
+        wait_for(&control.at_work, 1);
+        left = now_ns();
+        ck_assert(engine_leave(e, &t));
+        wait_for(&control.cancelled, 1);
+        ck_assert_uint_lt(now_ns() - left, 3 * NSEC_PER_SEC);
+        wait_for(&place.given_back, 1);
+        end();
+}
+END_TEST
+
 SUITE("remote_slots", test_no_more_at_once_than_slots, test_a_slot_that_comes_later, test_what_is_lost_is_done_again,
-      test_words_that_cannot_be_shown_hide_nothing_else, test_what_was_not_begun_does_not_count, test_a_place_that_refuses, test_the_last_to_leave_frees_the_slot)
+      test_words_that_cannot_be_shown_hide_nothing_else, test_what_was_not_begun_does_not_count, test_a_place_that_refuses, test_the_last_to_leave_frees_the_slot,
+      test_a_grace_of_none)
