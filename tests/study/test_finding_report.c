@@ -128,6 +128,28 @@ START_TEST(test_a_search_that_is_not_finished)
 }
 END_TEST
 
+static int find_answer(void)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+
+        assert_ok(finding_query_localized(w, solver, f, &q));
+        return q->type->find(q, &v);
+}
+
+START_TEST(test_a_search_that_is_not_finished_goes_on_when_asked)
+{
+        world(FINDING_SPR);
+        localized(3, true, false);
+        assert_error(find_answer(), ENOENT);
+        localized(0, false, true); /* by disturbed runs: an answer, if not the last */
+        assert_ok(find_answer());
+        localized(1, false, false);
+        assert_ok(find_answer());
+        end();
+}
+END_TEST
+
 START_TEST(test_a_commit_after_which_there_is_no_answer)
 {
         cleanup_culprits struct culprits all = {0};
@@ -404,5 +426,6 @@ END_TEST
 SUITE("finding_report", test_pairs_of_runs, test_pairs_whose_reference_has_no_answer, test_seeds_of_a_case_that_is_gone, test_explained,
       test_what_makers_and_machine_are_called, test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced,
       test_verify_goes_by_the_commit_responsible, test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known,
-      test_a_search_that_is_not_finished, test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer,
+      test_a_search_that_is_not_finished, test_a_search_that_is_not_finished_goes_on_when_asked,
+      test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer,
       test_one_that_others_disturbed, test_a_finished_one, test_a_row_says_that_it_is_not_verified)

@@ -56,11 +56,18 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_finish(h, ret);
 }
 
+/* A search that was stopped goes on when somebody asks. */
 static int localized_find(struct query *query, struct value **ret)
 {
         struct localized_query *q = (struct localized_query *)query;
+        cleanup_localized struct localized *l = NULL;
+        int r = localized_get(q->options.workspace, q->options.solver, &query->key, &l);
 
-        return localized_get(q->options.workspace, q->options.solver, &query->key, (struct localized **)ret);
+        if (r == 0 && l->is_unfinished)
+                r = -ENOENT;
+        if (r == 0)
+                *ret = &steal_pointer(l)->value;
+        return r;
 }
 
 int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result)

@@ -61,7 +61,7 @@ DEFINE_CLEANUP(struct localized *, localized_unref)
 
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
-/* False if unfinished, or nothing was found in disturbed runs. `solverfs localize` and campaigns then search again; localized.tsv shows the result so far. */
+/* False if unfinished, or nothing was found in disturbed runs. `solverfs localize` and campaigns then search again; localized.tsv if unfinished. */
 static inline bool localized_is_final(const struct localized *l)
 {
         return !l->is_unfinished && !l->is_disturbed;
