@@ -219,16 +219,23 @@ bool command_interrupted(void)
         return fd_is_readable(common.signals);
 }
 
-static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stoppable, stopped;
 
 static void on_stop(int signal)
 {
+        if (!stoppable || stopped)
+                _exit(STATUS_INTERRUPTED);
         stopped = 1;
 }
 
 void command_stoppable(void)
 {
-        const struct sigaction stop = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+        stoppable = 1;
+}
+
+void command_take_signals(void)
+{
+        const struct sigaction stop = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
         sigset_t set;
 
         process_ending_signals(&set);

@@ -85,6 +85,8 @@ void command_engine(void);
 
 /* -- signals ----------------------------------------------------------------------------------------------------- */
 
+/* At first SIGINT, SIGTERM and SIGHUP end the process at once, with status 130. */
+void command_take_signals(void);
 /* For work that can be cancelled at any moment: from now on SIGINT, SIGTERM and SIGHUP arrive at common.signals and do not end the process.
  * Call it before any thread is made. */
 void command_signals(void);

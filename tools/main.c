@@ -235,6 +235,7 @@ int main(int argc, char **argv)
         if (argc > 0)
                 argv[0] = called;
         output_setup();
+        command_take_signals();
         take_stack();
         command_end(dispatch("", argc, argv));
 }

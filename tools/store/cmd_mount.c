@@ -232,7 +232,7 @@ static int await(struct mounting *m, pid_t daemon, int from)
                 int end = 0;
 
                 waitpid(daemon, &end, 0);
-                if (WIFSIGNALED(end) && WTERMSIG(end) == SIGTERM)
+                if (WIFEXITED(end) && WEXITSTATUS(end) == STATUS_INTERRUPTED)
                         return STATUS_INTERRUPTED;
                 command_refuse(STATUS_SYSTEM, "the daemon of %s ended before it answered; %s/log may say why", m->mountpoint, m->store);
         }
