@@ -85,7 +85,7 @@ static const char top_end[] =
         "    4  the store, the disk or this machine failed\n"
         "    5  the store is of another version of solverfs\n"
         "    6  'solverfs watch --once' reported an alarm\n"
-        "    7  a campaign's inputs differ from those it began with\n"
+        "    7  a campaign began with other inputs, or another solverfs\n"
         "    8  its memory was damaged after it had printed something: run it again\n"
         "   75  with --wait: no core got free in time; or the queue is full\n"
         "  130  interrupted\n"

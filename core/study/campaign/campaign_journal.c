@@ -133,7 +133,7 @@ static int tell_file(int fd, const char *path, campaign_replay_fn replay, void *
         if (b.size < HEAD_SIZE && memcmp(b.data, MAGIC, MIN(b.size, MAGIC_SIZE)) == 0)
                 return 0; /* a crash while the file was made */
         if (b.size < HEAD_SIZE || memcmp(b.data, MAGIC, MAGIC_SIZE) != 0)
-                return errorf(-EPROTONOSUPPORT, "%s is no journal of a campaign, or one of another solverfs", path);
+                return errorf(-EKEYREJECTED, "%s is no journal of a campaign, or one of another solverfs", path);
         bytes = b.data;
         size = key_get_u64((const uint8_t *)bytes + MAGIC_SIZE);
         if (size > 0) /* a checkpoint that ends beyond the file is damaged */

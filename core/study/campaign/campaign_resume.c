@@ -102,7 +102,7 @@ static int restore(struct campaign *c, const struct campaign_record *r)
         transfer_state(c, &t);
         return record_end(&t.from, "a campaign's checkpoint") == 0
                        ? 0
-                       : errorf(-EPROTONOSUPPORT, "the campaign's checkpoint is of another solverfs; use the one that wrote it, or give this "
+                       : errorf(-EKEYREJECTED, "the campaign's checkpoint is of another solverfs; use the one that wrote it, or give this "
                                                   "one another --name");
 }
 

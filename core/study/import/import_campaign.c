@@ -436,7 +436,7 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         if (r == 0 && progress == BEHIND)
                 r = replace(t, c, &p, hash, raw.hash);
         unlink(p.fresh);
-        if (r == -EPROTONOSUPPORT || r == -EIO || r == -EBADMSG) { /* of another solverfs, or damaged */
+        if (r == -EKEYREJECTED || r == -EIO || r == -EBADMSG) { /* of another solverfs, or damaged */
                 source_say(t->source, "%s: the campaign '%s' comes without its files: %s", solver, c->here, error_message(r));
                 t->report->damaged++;
                 return 0;
