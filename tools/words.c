@@ -13,7 +13,7 @@ void command_combined(const struct combination *c, enum combination_part held, c
         int r = combination_solver(common.workspace, c, held, name, &command_progress, ret, &text);
 
         progress_clear();
-        command_must_as(r == -EIO || r == -ETIMEDOUT ? STATUS_FAILED : status_of(r), r);
+        command_must(r);
         if (text)
                 note("%s", text);
 }

@@ -91,7 +91,7 @@ test_that "a commit that arrives while its repository is copied is whole" '
 sed "/^\[solver\]/a submodule = lib=$silent
 /^\[variant/,\$d" recipes/toy.recipe >recipes/sub.recipe
 git config --file store/config solverfs.fetch-timeout 1s
-test_that "a submodule's silent server is given up, too" 'run 1 solver add sub toy --recipe recipes/sub.recipe && has err "submodule lib: cannot fetch from $silent: nothing came"'
+test_that "a submodule's silent server is given up, too" 'run 4 solver add sub toy --recipe recipes/sub.recipe && has err "submodule lib: cannot fetch from $silent: nothing came"'
 
 git config --file store/config --unset solverfs.fetch-timeout
 sed "/^\[solver\]/a download = http://127.0.0.1:$(cat port)/part.tar $(printf %064d 1)

@@ -150,6 +150,12 @@ static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t
         command_must_as(r == -ENOENT ? STATUS_ABSENT : STATUS_FAILED, r);
 }
 
+/* Something that is missing is the repository's or the recipe's, not the store's. */
+static void must_get(int r)
+{
+        command_must_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
+}
+
 static void add(const struct add_options *o, struct recipe **list, size_t n)
 {
         cleanup_solver struct solver *old = NULL;
@@ -161,7 +167,7 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
         if (r == 0 && o->submodules)
                 r = find_submodules(o, list, n);
         progress_clear();
-        command_must_as(r == -ENOENT || r == -ENOTUNIQ ? STATUS_FAILED : status_of(r), r);
+        must_get(r);
         mounts_settle(workspace_dir(common.workspace));
         if (there && !is_kept(o))
                 say_replaced(old->recipe, list, n);
@@ -176,7 +182,7 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
                     ?: workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         }
         progress_clear();
-        command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_FAILED, r);
+        must_get(r);
 }
 
 void cmd_solver_add(int argc, char **argv)
