@@ -313,5 +313,5 @@ START_TEST(test_a_grace_of_none)
 END_TEST
 
 SUITE("remote_slots", test_no_more_at_once_than_slots, test_a_slot_that_comes_later, test_what_is_lost_is_done_again,
-      test_words_that_cannot_be_shown_hide_nothing_else, test_what_was_not_begun_does_not_count, test_a_place_that_refuses, test_the_last_to_leave_frees_the_slot,
-      test_a_grace_of_none)
+      test_words_that_cannot_be_shown_hide_nothing_else, test_what_was_not_begun_does_not_count, test_a_place_that_refuses,
+      test_the_last_to_leave_frees_the_slot, test_a_grace_of_none)
