@@ -640,29 +640,6 @@ START_TEST(test_again)
 }
 END_TEST
 
-/* One that was read and mapped keeps what it opened; one that opens anew sees the new. */
-START_TEST(test_again_under_a_reader)
-{
-        cleanup_free char *before = NULL;
-        cleanup_close int fd = -1;
-        char text[256] = "";
-        unsigned id;
-
-        world_make(NULL);
-        mount_start("mnt", NULL);
-        id = case_add("a.smt2", "; do now\n; do print sat\n");
-        before = content(at(CELL "stdout", id));
-        fd = open(at(CELL "stdout", id), O_RDONLY | O_CLOEXEC);
-        measure_until_it_moves(id);
-        write_whole("before", before);
-        await(shell("cmp -s before " CELL "stdout", id) == 1);
-        ck_assert_int_gt(pread(fd, text, sizeof(text) - 1, 0), 0);
-        ck_assert_uint_eq(strlen(text), strlen(before)); /* one or the other, whole */
-        close(steal_fd(&fd));
-        world_end();
-}
-END_TEST
-
 /* All of one run: every line is the first. Returns it, in the ring of at(). */
 static const char *assert_one_value(const char *what, const char *text, size_t size)
 {
@@ -1010,6 +987,6 @@ MOUNT_SUITE("mount_runs", {test_a_run}, {test_effort}, {test_no_effort}, {test_c
             {test_outputs_find_each_other, NEEDS_SANDBOX}, {test_a_name_that_is_no_text}, {test_results},
             {test_a_wrong_answer_is_flagged}, {test_time_limit}, {test_cpu_limit}, {test_memory_limit}, {test_output_limit},
             {test_process_limit}, {test_other_process_limits}, {test_build_limit}, {test_seeds}, {test_scrambled}, {test_scrambled_again}, {test_scrambled_damaged}, {test_by_seed}, {test_by_seed_grows}, {test_other_limits},
-            {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_value_is_the_median}, {test_again}, {test_again_under_a_reader},
+            {test_spellings_of_limits}, {test_a_larger_memory_limit}, {test_samples}, {test_value_is_the_median}, {test_again},
             {test_again_never_mixes}, {test_again_under_a_crowd}, {test_again_under_another_limit}, {test_built_again},
             {test_an_edited_recipe}, {test_a_recipe_edited_under_a_hand})
