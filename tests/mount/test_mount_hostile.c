@@ -28,7 +28,7 @@ static void hostile_world(const char *settings, const char *recipe)
 static unsigned foreign_processes(void)
 {
         cleanup_free struct descendant *all = NULL;
-        size_t n_all = descendants(&all);
+        size_t n_all = descendants(getpid(), &all);
         unsigned n = 0;
 
         for (size_t i = 0; i < n_all; i++)

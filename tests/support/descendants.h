@@ -1,4 +1,4 @@
-/* The processes below a test's own, zombies included. One look at each process of the machine, as tests look until none is left. */
+/* The processes below one, zombies included. One look at each process of the machine, as tests look until none is left. */
 #pragma once
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 struct descendant {
         pid_t pid, parent;
         char name[64];
-        bool is_below; /* of the calling process */
+        bool is_below; /* the one asked for */
 };
 
 static inline bool descendant_read(const char *pid, struct descendant *ret)
@@ -36,7 +36,7 @@ static inline bool descendant_read(const char *pid, struct descendant *ret)
 }
 
 /* free(*ret) */
-static inline size_t descendants(struct descendant **ret)
+static inline size_t descendants(pid_t from, struct descendant **ret)
 {
         DIR *d = opendir("/proc");
         struct descendant one, *all = NULL;
@@ -51,7 +51,7 @@ static inline size_t descendants(struct descendant **ret)
         for (bool is_more = true; is_more;) { /* once for each generation */
                 is_more = false;
                 for (size_t i = 0; i < n_all; i++) {
-                        bool is_below = all[i].is_below || all[i].parent == getpid();
+                        bool is_below = all[i].is_below || all[i].parent == from;
 
                         for (size_t k = 0; k < n_all && !is_below; k++)
                                 is_below = all[k].is_below && all[k].pid == all[i].parent;

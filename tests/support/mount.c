@@ -1,7 +1,7 @@
 #include "tests/support/mount.h"
 
-#include <ctype.h>
 #include <dirent.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <regex.h>
 #include <spawn.h>
@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
+#include "cache/base/hash.h"
 #include "cache/base/mount_table.h"
+#include "tests/support/descendants.h"
 
 #define MOUNTS_MAX 8
 
@@ -91,52 +93,14 @@ static void nap_ms(long ms)
 
 /* -- what is going on, for a test that hangs or fails -- */
 
-static bool process_parent(pid_t pid, pid_t *ret)
-{
-        char path[64], line[256];
-        FILE *f;
-        bool found = false;
-        int parent;
-
-        snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-        f = fopen(path, "re");
-        while (f && !found && fgets(line, sizeof(line), f))
-                if (sscanf(line, "PPid: %d", &parent) == 1) {
-                        *ret = parent;
-                        found = true;
-                }
-        if (f)
-                fclose(f);
-        return found;
-}
-
-static bool descends(pid_t pid, pid_t from)
-{
-        for (unsigned depth = 0; pid > 1 && depth < 64; depth++)
-                if (!process_parent(pid, &pid))
-                        return false;
-                else if (pid == from)
-                        return true;
-        return false;
-}
-
 /* Calls fn for everything that descends from `from`; how many. */
 static size_t each_descendant(pid_t from, void (*fn)(pid_t pid))
 {
-        DIR *d = opendir("/proc");
-        struct dirent *e;
-        size_t n = 0;
+        cleanup_free struct descendant *all = NULL;
+        size_t n = descendants(from, &all);
 
-        while (d && (e = readdir(d))) {
-                pid_t pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
-
-                if (pid > 0 && descends(pid, from)) {
-                        fn(pid);
-                        n++;
-                }
-        }
-        if (d)
-                closedir(d);
+        for (size_t i = 0; i < n; i++)
+                fn(all[i].pid);
         return n;
 }
 
@@ -362,10 +326,12 @@ static size_t unmount_below(const char *base)
 void suite_clean(const char *base)
 {
         for (int turns = 0; turns < 500; turns++) {
-                size_t left = unmount_below(base) + each_descendant(getpid(), end_process);
+                size_t left = unmount_below(base);
 
                 while (waitpid(-1, NULL, WNOHANG) > 0)
                         ;
+                if (waitpid(-1, NULL, WNOHANG) == 0) /* something lives: all that has lost its parent is a child of ours (suite_adopt()) */
+                        left += each_descendant(getpid(), end_process);
                 if (left == 0)
                         return;
                 nap_ms(10);
@@ -801,6 +767,33 @@ static void quiet_sanitizers(void)
         setenv("LSAN_OPTIONS", at("suppressions='%s':print_suppressions=0", absolute("lsan")), 1);
 }
 
+/* Here: the repository, the store and the solver in it. */
+static void make_store(const char *recipe)
+{
+        make_repository();
+        make_recipe(recipe);
+        assert_shell("mkdir home && solverfs init && solverfs solver add tiny repo --recipe tiny.recipe");
+}
+
+/* As make_store(). The suite's first test of a recipe makes it beside its own folder; all of them copy, which costs a fifth. */
+static void copy_store(const char *recipe)
+{
+        const char *made = at("../made-%" PRIx64, hash_quick(recipe, strlen(recipe)));
+
+        if (!exists(made)) {
+                const char *here = absolute("."), *store = at("%s", getenv("SOLVERFS_STORE"));
+
+                assert_shell("rm -rf ../made && mkdir ../made"); /* a test may have been ended in the middle */
+                ck_assert_int_eq(chdir("../made"), 0);
+                setenv("SOLVERFS_STORE", absolute("store"), 1);
+                make_store(recipe);
+                setenv("SOLVERFS_STORE", store, 1);
+                ck_assert_int_eq(chdir(here), 0);
+                ck_assert_int_eq(rename("../made", made), 0);
+        }
+        assert_shell("cp -a %s/. . && sed -i \"s|/made/repo|/${PWD##*/}/repo|\" store/config store/repos/tiny.git/config", made);
+}
+
 void world_make(const struct world *w)
 {
         static const struct world plain;
@@ -816,9 +809,10 @@ void world_make(const struct world *w)
         setenv("HOME", absolute("home"), 1); /* whoever we are has no settings here */
         setenv("PATH", at("%.*s:%s", (int)(strrchr(command, '/') - command), command, getenv("PATH")), 1);
         quiet_sanitizers();
-        make_repository();
-        make_recipe(w->recipe);
-        assert_shell("mkdir home && solverfs init && solverfs solver add tiny repo --recipe tiny.recipe");
+        if (w->store || strchr(w->recipe ?: "", '/')) /* it is elsewhere, or no other test's */
+                make_store(w->recipe);
+        else
+                copy_store(w->recipe ?: "");
         if (w->settings)
                 add_settings(store, w->settings);
 }
