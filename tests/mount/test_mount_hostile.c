@@ -222,6 +222,8 @@ static void run_rows(unsigned flags)
                 check_row(row, id);
                 assert_nothing_left(row->attack);
                 assert_baits_are_whole(row->attack);
+                if (i % 8 != 7 && i + 1 < ARRAY_SIZE(rows)) /* slot, user and sandbox stay the same: an honest one now and then */
+                        continue;
                 id = case_add(at("%zu-honest.smt2", i), "; attack answer|sat\n" SAT);
                 assert_content(at(CELL "result", id), "sat\n");
         }
@@ -291,7 +293,7 @@ static const struct build_row build_rows[] = {
         {MAKE "src/tiny kill-all", "killed by signal", .doubted = true},
         {"echo 'make: vfork: Resource temporarily unavailable'; exit 2", "status 2", .doubted = true},
         /* what it prints */
-        {MAKE "src/tiny print 200000000", NULL, "bytes cut"},
+        {MAKE "src/tiny print 40000000", NULL, "bytes cut"},
         {MAKE "printf 'a\\\\0b\\\\033[31m\\\\377\\\\n'", NULL, "a.b"},
         {"src/tiny large 20", "status 153"}, /* SIGXFSZ */
         /* the network */

@@ -44,8 +44,11 @@ START_TEST(test_a_thousand_readers)
         assert_content("count", ".");
         ck_assert_uint_eq(counter("mnt", "jobs_started_total"), 2); /* the build and the run */
         ck_assert_uint_eq(counter("mnt", "joined_total"), READERS - 1);
-        for (int i = 0; i < 50; i++)
-                assert_shell("cmp copy.%d " CELL "%s", i, id, files[(size_t)i % ARRAY_SIZE(files)]);
+        for (int i = 0; i < 50; i++) {
+                cleanup_free char *now = content(at(CELL "%s", id, files[(size_t)i % ARRAY_SIZE(files)]));
+
+                assert_content(at("copy.%d", i), now);
+        }
         free(readers);
         world_end();
 }
@@ -100,7 +103,7 @@ START_TEST(test_two_mounts_and_the_command)
                 ck_assert_int_eq(process_wait(readers[i]), 0);
         ck_assert_int_eq(process_wait(command), 0);
         assert_content("count", ".");
-        assert_shell("for i in $(seq 0 59); do cmp copy.0 copy.$i || exit 1; done && grep -qF $(cat copy.0) command.out");
+        assert_shell("test $(md5sum copy.* | cut -c 1-32 | sort -u | wc -l) = 1 && grep -qF $(cat copy.0) command.out");
         world_end();
 }
 END_TEST
@@ -136,6 +139,7 @@ END_TEST
  * and nothing else. */
 static void check_crowd(long size)
 {
+        cleanup_free char *expected = NULL;
         pid_t readers[300];
         unsigned ids[3];
 
@@ -146,14 +150,11 @@ static void check_crowd(long size)
                 ids[i] = case_add(at("%d.smt2", i), "; do wait %s.%d\n; do bytes %ld\n", absolute("gate"), i, size);
         write_whole("direct.smt2", at("; do bytes %ld\n", size));
         assert_shell("\"$SOLVERFS_TINY\" direct.smt2 >expected");
+        expected = content("expected");
         for (int c = 0; c < 3; c++) {
-                for (int i = 0; i < 300; i++)
-                        readers[i] = reader_start(at(CELL "stdout", ids[c]), at("copy.%d", i));
-                await(counter("mnt", "waiters") == 300);
+                readers_start(readers, 300, at(CELL "stdout", ids[c]));
                 write_whole(at("gate.%d", c), "");
-                for (int i = 0; i < 300; i++)
-                        ck_assert_int_eq(process_wait(readers[i]), 0);
-                assert_shell("for i in $(seq 0 299); do cmp expected copy.$i || exit 1; done");
+                readers_given(readers, 0, 300, expected);
         }
         world_end();
 }
