@@ -10,7 +10,7 @@
 #define OPTIONS   (PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT)
 #define LINE_MOST ((size_t)1 << 20)
 /* They take seconds; sixteen megabytes of lines need less, even with a pattern that scans each line from each of its places. */
-#define STEPS_MOST UINT64_C(4000000000)
+uint64_t pattern_steps_most = UINT64_C(4000000000);
 
 struct pattern {
         pcre2_code *code;
@@ -27,7 +27,7 @@ static int count_step(pcre2_callout_block *b, void *user)
 
         p->steps += 4 + (b->current_position > p->at ? b->current_position - p->at : 0);
         p->at = b->current_position;
-        return p->steps > STEPS_MOST ? PCRE2_ERROR_CALLOUT : 0;
+        return p->steps > pattern_steps_most ? PCRE2_ERROR_CALLOUT : 0;
 }
 
 static int refuse(const char *text, int code, size_t at)

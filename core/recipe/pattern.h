@@ -15,6 +15,8 @@ void pattern_free(struct pattern *p);
 DEFINE_CLEANUP(struct pattern *, pattern_free)
 #define cleanup_pattern cleanup(pattern_freep)
 
+extern uint64_t pattern_steps_most; /* in one search; a test has less time */
+
 /* The group of the last match in the last line with a match; points into `output`. False: no match, or undecided after ten million steps from
  * one place of a line or four thousand million in all. Skips lines of more than a megabyte. */
 bool pattern_last(struct pattern *p, struct slice output, struct slice *ret);
