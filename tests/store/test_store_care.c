@@ -28,14 +28,6 @@ static const char *const tables[N] = {"facts"};
 #define VALUES 200
 #define DATA   "s/lmdb/data.mdb"
 
-/* How often; $SOLVERFS_SOAK is how many times more than that. */
-static unsigned rounds(unsigned n)
-{
-        const char *soak = getenv("SOLVERFS_SOAK");
-
-        return n * MAX(soak ? (unsigned)atoi(soak) : 1, 1U);
-}
-
 static int try_open(int flags, struct store **ret)
 {
         static FILE *nowhere;
@@ -238,7 +230,7 @@ START_TEST(test_flipped_bits)
         unsigned seed = test_seed(17);
 
         make_store();
-        for (unsigned n = 0; n < rounds(60); n++) {
+        for (unsigned n = 0; n < test_rounds(12); n++) {
                 restore_store();
                 for (unsigned k = 0; k <= n % 4; k++)
                         flip(DATA, rand_r(&seed) % size_of(DATA), (unsigned)rand_r(&seed) % 8);
@@ -253,7 +245,7 @@ START_TEST(test_flipped_headers)
         unsigned seed = test_seed(18);
 
         make_store();
-        for (unsigned n = 0; n < rounds(40); n++) {
+        for (unsigned n = 0; n < test_rounds(12); n++) {
                 restore_store();
                 flip(DATA, rand_r(&seed) % (size_of(DATA) / 4096) * 4096 + rand_r(&seed) % 64, (unsigned)rand_r(&seed) % 8);
                 in_child(assert_survives, "header", n);
@@ -267,7 +259,7 @@ START_TEST(test_pages_lost_and_misplaced)
         char page[4096];
 
         make_store();
-        for (unsigned n = 0; n < rounds(30); n++) {
+        for (unsigned n = 0; n < test_rounds(12); n++) {
                 int fd = open("good", O_RDONLY);
 
                 restore_store();
@@ -298,7 +290,7 @@ START_TEST(test_damaged_journal)
         unsigned seed = test_seed(20);
 
         make_store();
-        for (unsigned n = 0; n < rounds(25); n++) {
+        for (unsigned n = 0; n < test_rounds(12); n++) {
                 off_t size;
 
                 restore_store();
@@ -360,7 +352,7 @@ END_TEST
 START_TEST(test_overwritten_while_open)
 {
         make_store();
-        for (unsigned n = 0; n < rounds(25); n++) {
+        for (unsigned n = 0; n < test_rounds(12); n++) {
                 restore_store();
                 in_child(damage_while_open, "overwrite", n);
         }
@@ -1008,7 +1000,7 @@ END_TEST
 START_TEST(test_kill_while_compacting)
 {
         make_store();
-        for (unsigned round = 0; round < rounds(10); round++) {
+        for (unsigned round = 0; round < test_rounds(10); round++) {
                 struct store *s;
                 pid_t pid = fork();
 

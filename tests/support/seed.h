@@ -20,6 +20,14 @@ static inline unsigned test_seed(unsigned usual)
         return (unsigned)random_bits(&r);
 }
 
+/* How often; $SOLVERFS_SOAK is how many times more than that. */
+static inline unsigned test_rounds(unsigned few)
+{
+        const char *soak = getenv("SOLVERFS_SOAK");
+
+        return few * MAX(soak ? (unsigned)atoi(soak) : 1, 1U);
+}
+
 /* Another number each time, which is printed; or $SOLVERFS_TEST_SEED. */
 static inline unsigned test_seed_fresh(void)
 {

@@ -606,7 +606,7 @@ START_TEST(test_possible_names)
         timeouts = find(&t, "tiny/commits/HEAD/timeout");
         seeds = find(&t, "tiny/commits/HEAD/seeds");
         before = names_entries(&t);
-        for (int i = 1; i <= 20000; i++) {
+        for (int i = 1; i <= (int)test_rounds(4000); i++) {
                 ck_assert_int_eq(lookup(&t, i % 2 ? timeouts : seeds, at(i % 2 ? "%d250ms" : "%d", i + 10000), &e), 0);
                 ck_assert_int_eq(lookup(&t, e.nodeid, "cases", &cells), 0);
         }
@@ -651,7 +651,7 @@ START_TEST(test_possible_scrambles)
         before = names_entries(&t);
         ck_assert_int_eq(lookup(&t, folder, "0", &e), ENOENT);
         ck_assert_int_eq(lookup(&t, folder, "4294967296", &e), ENOENT);
-        for (int i = 1; i <= 5000; i++) {
+        for (int i = 1; i <= (int)test_rounds(1000); i++) {
                 ck_assert_int_eq(lookup(&t, folder, at("%d", i), &e), 0);
                 ck_assert_int_eq(lookup(&t, e.nodeid, "cases", &cells), 0);
         }
@@ -1288,7 +1288,7 @@ START_TEST(test_nonsense)
         ck_assert_int_eq(add(&t, "a.smt2", "; do print sat\n"), 0);
         for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
                 known[i] = find(&t, paths[i]);
-        for (int i = 0; i < 20000; i++)
+        for (unsigned i = 0; i < test_rounds(4000); i++)
                 random_request(&t, random_node(known, ARRAY_SIZE(known)));
         ck_assert_uint_eq(asked(&t), 0);
         assert_text(&t, find(&t, "cases/1/name"), "a.smt2\n");
