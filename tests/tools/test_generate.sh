@@ -126,12 +126,14 @@ test_that "formulas of every logic are generated" '
 		sed "s/^(check-sat)\$/(reset)/" made$logic/* >$logic.smt2 && sed "s/^(check-sat)\$/&\n(reset)/" checked$logic/* >>$logic.smt2 || exit 1
 		[ "$(grep -c "^(reset)\$" $logic.smt2)" = 9 ] || exit 1
 	done'
-for program in z3 cvc4 cvc5; do
+turn=0 && for program in z3 cvc4 cvc5; do
 	command -v $program >/dev/null || { skip "$program reads what is generated" "it is not installed" && continue; }
 	arguments="--strings-exp --tlimit-per=20"
 	[ $program = z3 ] && arguments="rlimit=100000 -memory:2000"
-	test_that "$program reads what is generated of every logic it knows" '
-		for logic in $logics; do
+	turn=$((turn + 1))
+	test_that "$program reads what is generated: every third logic, by turns" '
+		at=0 && for logic in $logics; do
+			[ $((at++ % 3)) = $((turn % 3)) ] || [ -n "${SOLVERFS_SOAK:-}" ] || continue # SOLVERFS_SOAK=1: every logic
 			case $program,$logic in cvc4,*FP*) continue ;; esac
 			[ -z "$(complaints_of $logic.smt2 $program $arguments | tee -a complaints)" ] || { echo "# $program, $logic:" && cat complaints && exit 1; }
 		done'
