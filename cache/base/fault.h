@@ -48,6 +48,7 @@
  *     campaign.found   a finding stored, not in the campaign's journal
  *     portfolio.answered  a case is answered, the trial is not in the store
  *     import.campaign  before a file of an imported campaign is written, and before the one that completes it
+ *     fsck.folder      a folder of a commit was looked at
  *     history.copy     before a folder of loose objects of a local repository is copied
  *     campaign.journal before a campaign writes its journal  campaign.input   between two inputs of a campaign
  */

@@ -1,5 +1,6 @@
 /* fsck of repositories: their files, objects and refs, and the config that names them. */
 #include "core/care/care_internal.h"
+#include "cache/base/fault.h"
 #include "core/git/git.h"
 #include "core/git/tree_walk.h"
 
@@ -176,7 +177,7 @@ static int check_object(void *user, const git_oid *oid, const char *path, git_tr
 
         if (is_there(o, oid, path) && ret_tree)
                 *ret_tree = (git_tree *)look_up(o, oid, GIT_OBJECT_TREE);
-        return ret_tree ? care_step(o->checking, o->what, o->done, o->total) : 0;
+        return ret_tree ? fault_at("fsck.folder") ?: care_step(o->checking, o->what, o->done, o->total) : 0;
 }
 
 static int check_commit(struct objects *o, const git_oid *oid)

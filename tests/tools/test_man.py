@@ -5,6 +5,8 @@
 
 An entry of a page begins with a line such as "*run* _SOLVER_ _REV_..."; what is indented below belongs to it. Prints TAP.
 """
+import functools
+import os
 import pathlib
 import re
 import shutil
@@ -19,8 +21,12 @@ def report(what, wrong, skipped=None):
     results.append((what, wrong, skipped))
 
 
+@functools.cache
 def help_of(command):
-    return subprocess.run([solverfs, *command.split(), "--help"], capture_output=True, text=True, check=True).stdout
+    asked = subprocess.run([solverfs, *command.split(), "--help"], capture_output=True, text=True, check=True)
+    if asked.stderr or f"Usage: solverfs {command}" not in asked.stdout:
+        results.append((f"{command} --help explains it", [asked.stdout, asked.stderr], None))
+    return asked.stdout
 
 
 def options_of(text):
@@ -82,6 +88,15 @@ words = set(re.findall(r"[a-z]+", completion.read_text()))
 report("every command is in the completion of bash", [c for c in commands if not set(c.split()) <= words])
 
 
+def offered_by_bash(command):
+    script = '. "$1"; shift; COMP_WORDS=(solverfs "$@" --); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\\n" "${COMPREPLY[@]}"'
+    path = os.path.dirname(os.path.abspath(solverfs)) + ":" + os.environ["PATH"]
+    return subprocess.run(["bash", "-c", script, "bash", completion, *command.split()], capture_output=True, text=True, env={**os.environ, "PATH": path}).stdout.split()
+
+
+report("bash offers every option of every command", [f"{c}: {o}" for c in commands for o in sorted(options_of(help_of(c)) - {"--version"} - set(offered_by_bash(c)))])
+
+
 def completed_by_zsh(text):
     """Command -> its long options; subcommands stand by their last word, under a function of their group."""
     found, group = {}, ""
@@ -94,7 +109,10 @@ def completed_by_zsh(text):
     return found
 
 
-zsh = completed_by_zsh((completion.parent / "_solverfs").read_text())
+zsh_text = (completion.parent / "_solverfs").read_text()
+zsh = completed_by_zsh(zsh_text)
+report("every command is in the completion of zsh", [c for c in commands if not re.search(
+    rf"1:what:\(([a-z ]* )?{c.split()[1]}( [a-z ]*)?\).*->{c.split()[0]}" if " " in c else rf"^\t.{c}:", zsh_text, re.M)])
 own = {c: options_of(help_of(c)) - common for c in commands}
 report("the completion of zsh has the options of every command",
        [f"{c}: {o}" for c in commands for o in sorted(own[c] - zsh.get(c.split()[-1], set()))])
