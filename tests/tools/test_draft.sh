@@ -49,7 +49,7 @@ project() { make_repository "$1" && write_toy "$1/main.c" && write_answer "$1/an
 commit() { day_commit "$1" "${2:-1}" "commit ${2:-1}" && git -C "$1" tag "v${2:-1}"; }
 # draft STATUS REPOSITORY [ARGUMENT...]: what it writes is drafted.recipe
 draft() { run "$1" recipe draft "${@:2}" && cp out drafted.recipe && no_trace; }
-# The recipe does in a store of its own what it says.
+# The recipe does in a store of its own what it says. For each kind of line once, and for older commits: HEAD the draft has just built and run by itself.
 works() { run 0 solver try --once --recipe drafted.recipe "$1" ${2:+"$2"} && has out "^answer	ok"; }
 line() { grep -qxF "    $1" drafted.recipe; } # line TEXT
 # cmake_lists NAME [LINE...]: the beginning of a CMakeLists.txt, for a compiler that CMake does not try first, by few further processes: these take most of a build.
@@ -210,7 +210,7 @@ sed -i 's/^FetchContent_Make/if(NOT FETCHCONTENT_SOURCE_DIR_ANSWER)\n  message(F
 sed -i "s/GIT_TAG main/GIT_TAG v1/" moved/src/CMakeLists.txt && commit moved 1 && git -C moved mv src/CMakeLists.txt src/main.c . && sed -i "s/GIT_TAG v1/GIT_TAG main/" moved/CMakeLists.txt && commit moved 2
 git -C part commit -q --allow-empty -m "commit 2"
 test_that "... in each era anew, at the commit that this era names" '
-	draft 0 moved --eras && works moved v1 && works moved v2 && for of in main v1; do line "submodule = fetched/Answer=$there/part $(git -C part rev-parse $of)" || exit 1; done'
+	draft 0 moved --eras && works moved v1 && for of in main v1; do line "submodule = fetched/Answer=$there/part $(git -C part rev-parse $of)" || exit 1; done'
 mv words words.away
 test_that "... or it is said why not" 'draft 1 parted && has err "cannot fetch what CMake clones as words, so the build is tried without: .*cannot fetch from $there/words"'
 mv words.away words
@@ -223,12 +223,12 @@ test_that "a submodule that cannot be fetched is said, and left out" 'draft 1 lo
 # -- options --
 
 project secret && sed -i 's/  --seed=N[^"]*\\n//' secret/main.c && cp make/Makefile secret/ && commit secret
-test_that "a seed that the help does not have, of a program that refuses what it does not know" '! grep -q "of the random" secret/main.c && draft 0 secret && line "seed = --seed={n}" && has out "# The program.s help does not have it" && works secret'
+test_that "a seed that the help does not have, of a program that refuses what it does not know" '! grep -q "of the random" secret/main.c && draft 0 secret && line "seed = --seed={n}" && has out "# The program.s help does not have it"'
 project careless && sed -i 's/  --seed=N[^"]*\\n//;s/return fprintf(stderr.*, 2;/continue;/' careless/main.c
 sed -i 's/puts(" :conflicts    17.*/{ struct timespec t; clock_gettime(CLOCK_REALTIME, \&t); printf(":conflicts %ld\\n", (long)t.tv_nsec + 1); }/;s/#include <stdio.h>/&\n#include <time.h>/' careless/main.c
 cp make/Makefile careless/ && commit careless
 test_that "but not of one that takes every option; a counter that differs between runs is none" '
-	draft 0 careless && has out "# No option for a random seed was found" && has out "# No counter was found" && works careless'
+	draft 0 careless && has out "# No option for a random seed was found" && has out "# No counter was found"'
 
 # -- which program --
 
@@ -241,10 +241,10 @@ printf 'all: aaa smt sat\naaa: a.c\n\tcc -o $@ a.c\nsmt: main.c answer.c\n\tcc -
 printf '#include <string.h>\nconst char *answer(const char *f)\n{\n  return !strstr(f, "p cnf") ? "error" : strstr(f, "\\n-") ? "s UNSATISFIABLE" : "s SATISFIABLE";\n}\n' >both/cnf.c
 commit both
 test_that "of three programs the one that answers; another that does is named" '
-	draft 0 both && line "output = smt" && has out "made 3 programs" && has out "# .*sat answers DIMACS, too" && works both'
+	draft 0 both && line "output = smt" && has out "made 3 programs" && has out "# .*sat answers DIMACS, too"'
 
 project dimacs && cp both/cnf.c dimacs/answer.c && cp make/Makefile dimacs/ && commit dimacs
-test_that "a solver of DIMACS" 'draft 0 dimacs && line "format = cnf" && works dimacs'
+test_that "a solver of DIMACS" 'draft 0 dimacs && line "format = cnf"'
 
 project committed
 printf 'all:\n\ttrue\n' >committed/Makefile && cc -o committed/ready committed/main.c committed/answer.c && commit committed
@@ -286,22 +286,22 @@ fi
 project eras && cp make/Makefile eras/ && commit eras 1 && echo >>eras/main.c && commit eras 2
 git -C eras rm -q Makefile && cp hand/configure hand/in.mk eras/ && commit eras 3
 last=$(git -C eras rev-parse v2)
-test_that "another way to build in older commits" 'draft 0 eras && grep -qxF "[era \"..$last\"]" drafted.recipe && has out "Commits up to here are built by Makefile. That was not tried" && works eras'
-test_that "--eras tries it" 'draft 0 eras --eras && has out "by Makefile. The last of them was built" && ! has out "It wants run" && line "output = solver" && works eras v1 && works eras v3'
+test_that "another way to build in older commits" 'draft 0 eras && grep -qxF "[era \"..$last\"]" drafted.recipe && has out "Commits up to here are built by Makefile. That was not tried"'
+test_that "--eras tries it" 'draft 0 eras --eras && has out "by Makefile. The last of them was built" && ! has out "It wants run" && line "output = solver" && works eras v1'
 project kept && sed s/solver/hand/ make/Makefile >kept/Makefile && commit kept 1 && cp hand/configure hand/in.mk kept/ && commit kept 2
-test_that "an older way to build has its file, also if it is still there and the present way does not read it" 'draft 0 kept && line "paths = :!Makefile" && line "paths = :!configure" && works kept v1 && works kept'
+test_that "an older way to build has its file, also if it is still there and the present way does not read it" 'draft 0 kept && line "paths = :!Makefile" && line "paths = :!configure" && works kept v1'
 test_that "--eras tries that, too, and says that it leaves out nothing" 'draft 0 kept --eras && ! has out "does not read these" && has out "Builds see the whole tree" && works kept v1'
 
 project shares && printf 'solver: main.c answer.c\n\t$(CC) -shared -fPIC -o libanswer.so answer.c\n\t$(CC) -o $@ main.c -L. -lanswer\n' >shares/Makefile && commit shares 1
 git -C shares rm -q Makefile && cp hand/configure hand/in.mk shares/ && commit shares 2
 test_that "an older program needs a library of its build, and the present one none: both run" '
-	draft 0 shares --eras && line "output = shared-libraries/libanswer.so" && line "environment = LD_LIBRARY_PATH=/solver" && has out "An era has no .environment." && works shares v1 && works shares v2'
+	draft 0 shares --eras && line "output = shared-libraries/libanswer.so" && line "environment = LD_LIBRARY_PATH=/solver" && has out "An era has no .environment." && works shares v1'
 project stops && printf 'int twice;\n' >>stops/main.c && printf 'int twice;\n' >>stops/answer.c && cp make/Makefile stops/ && commit stops 1 && echo >>stops/main.c && commit stops 2
 sed -i '/int twice/d' stops/main.c stops/answer.c && commit stops 3 && echo >>stops/main.c && commit stops 4
 last=$(git -C stops rev-parse v2)
-test_that "--eras finds where the same way builds no more, and the flag that older commits want" 'draft 0 stops --eras && grep -qxF "[era \"..$last\"]" drafted.recipe && line "build = make -j{jobs}" && has out "build = .*-fcommon" && works stops v2 && works stops v3'
+test_that "--eras finds where the same way builds no more, and the flag that older commits want" 'draft 0 stops --eras && grep -qxF "[era \"..$last\"]" drafted.recipe && line "build = make -j{jobs}" && has out "build = .*-fcommon" && works stops v2'
 project ends && printf 'all:\n\tfalse\n' >ends/Makefile && commit ends 1 && cp make/Makefile ends/ && commit ends 2
-test_that "... and says where nothing was found" 'draft 0 ends --eras && has out "^# Older commits were not built: the last try was $(git -C ends rev-parse v1)\.$" && works ends v2'
+test_that "... and says where nothing was found" 'draft 0 ends --eras && has out "^# Older commits were not built: the last try was $(git -C ends rev-parse v1)\.$"'
 
 # -- what it reads of the tree --
 
