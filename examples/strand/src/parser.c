@@ -141,6 +141,18 @@ static int term_list(struct parser *p)
         return 0;
 }
 
+/* As it was at that level. Global declarations stay, so also what is unsupported about them. */
+static void go_back(struct parser *p, struct parser_level level)
+{
+        p->asserts.n = level.asserts;
+        p->is_changed = true;
+        if (p->is_global)
+                return;
+        p->declared.n = level.declared;
+        p->unsupported = level.unsupported;
+        parser_undo(p, level.trail);
+}
+
 static int push_pop(struct parser *p, bool push)
 {
         int64_t n = 1;
@@ -157,16 +169,11 @@ static int push_pop(struct parser *p, bool push)
                 return parser_error_here(p, "too many levels");
         p->is_changed = true;
         for (; n > 0; n--) {
-                if (push) {
+                if (push)
                         vec_push(&p->levels, (struct parser_level){(uint32_t)p->asserts.n, (uint32_t)p->declared.n, (uint32_t)p->trail.n,
                                                                    p->unsupported});
-                } else {
-                        p->levels.n--;
-                        p->asserts.n = p->levels.d[p->levels.n].asserts;
-                        p->declared.n = p->levels.d[p->levels.n].declared;
-                        p->unsupported = p->levels.d[p->levels.n].unsupported;
-                        parser_undo(p, p->levels.d[p->levels.n].trail);
-                }
+                else
+                        go_back(p, vec_pop(&p->levels));
         }
         return 0;
 }
@@ -178,22 +185,11 @@ static void add_builtins(struct parser *p)
         p->trail.n = 0; /* never undone */
 }
 
-static void reset(struct parser *p)
-{
-        p->levels.n = 0;
-        p->asserts.n = 0;
-        p->declared.n = 0;
-        p->unsupported = NULL;
-        p->is_changed = true;
-        parser_undo(p, 0);
-}
-
 /* Commands the solver has no use for, with any arguments. */
 static bool ignored(const struct parser *p)
 {
-        static const char *const names[] = {"set-info",       "set-option",     "get-info",
-                                            "get-option",     "get-assertions", "get-proof",
-                                            "get-unsat-core", "get-assignment", "get-unsat-assumptions"};
+        static const char *const names[] = {"set-info",  "get-info",       "get-option",     "get-assertions",
+                                            "get-proof", "get-unsat-core", "get-assignment", "get-unsat-assumptions"};
 
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
                 if (parser_is(p, names[i]))
@@ -224,7 +220,9 @@ static int command(struct parser *p)
                 event = PARSER_EXIT;
                 lexer_next(&p->lex);
         } else if (parser_is(p, "reset") || parser_is(p, "reset-assertions")) {
-                reset(p);
+                p->is_global &= parser_is(p, "reset-assertions");
+                p->levels.n = 0;
+                go_back(p, (struct parser_level){});
                 lexer_next(&p->lex);
         } else if (parser_is(p, "get-model")) {
                 event = PARSER_GET_MODEL;
@@ -242,6 +240,13 @@ static int command(struct parser *p)
 
                 lexer_next(&p->lex);
                 r = push_pop(p, push);
+        } else if (parser_is(p, "set-option")) {
+                lexer_next(&p->lex);
+                if (p->lex.tok == TOK_KEYWORD && parser_is(p, ":global-declarations")) {
+                        lexer_next(&p->lex);
+                        p->is_global = parser_is(p, "true");
+                }
+                r = parser_skip_rest(p);
         } else if (ignored(p)) {
                 event = memcmp(p->lex.text, "get-", 4) ? -1 : PARSER_NO_ANSWER;
                 lexer_next(&p->lex);

@@ -36,6 +36,7 @@ struct parser {
         size_t ntable, nsymbols;
         VEC(struct symbol *) trail; /* definitions to undo, latest last */
         bool asserting;             /* the term being read is an assertion */
+        bool is_global;             /* declarations outlive their level, by the option :global-declarations */
         bool is_changed;            /* the assertions, since the caller last set this to false */
         const char *unsupported;    /* why the assertions, or the terms of the current event, are outside the solver's logics; NULL if they are not */
         bool is_passing;            /* it is only the terms */

@@ -80,6 +80,12 @@ says "sat ${why}sat " "(check-sat)(get-value ($large))(check-sat)"
 says "sat ${why}"'((x "")) ' "(check-sat)(get-value ($large))(get-value (x))"
 says 'unknown sat ' "(check-sat-assuming ((= $large \"a\")))(check-sat)"
 says "sat ${why}unknown " "(check-sat)(assert (= $large \"a\"))(get-value (x))(check-sat)"
+global='(set-option :global-declarations true)(push 1)(declare-const y String)(define-fun z () String (str.++ y "b"))'
+for end in '(pop 1)' '(reset-assertions)'; do
+        says 'unsat sat ((z "bb")) ' "$global(assert (= y z))(check-sat)$end(assert (= y \"b\"))(check-sat)(get-value (z))"
+done
+says 'unknown unknown ' "$global(declare-fun f (Int) Int)(check-sat)(pop 1)(assert (= (f 1) 2))(check-sat)"
+says 'sat sat ' "$global(check-sat)(reset)(declare-const y Int)(push 1)(declare-const z Int)(pop 1)(declare-const z Bool)(assert z)(check-sat)"
 says 'unsupported sat unsupported ' '(set-option :foo 1)(get-info :foo)(check-sat)(get-unsat-core)'
 long=$(printf '%0300d' 0)
 says "\"say \"\"$long\"\"\" \"\" " "(echo \"say \"\"$long\"\"\")(echo \"\")"
