@@ -25,12 +25,28 @@ static bool is_known(const struct value *v)
         return v->set || v->s;
 }
 
+/* Reserved words and commands are names only between bars; a - at the end stands for any rest. */
+static bool is_reserved(const char *name)
+{
+        static const char *const words[] = {"!",           "_",       "as",     "exists", "forall", "let",      "match",   "par",  "BINARY", "DECIMAL",
+                                            "HEXADECIMAL", "NUMERAL", "STRING", "assert", "check-", "declare-", "define-", "echo", "exit",   "get-",
+                                            "pop",         "push",    "reset",  "reset-", "set-"};
+
+        for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+                size_t n = strlen(words[i]);
+
+                if (!strncmp(name, words[i], n) && (!name[n] || words[i][n - 1] == '-'))
+                        return true;
+        }
+        return false;
+}
+
 static bool is_simple(const char *name)
 {
         for (const char *c = name; *c; c++)
                 if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789~!@$%^&*_-+=<>.?/", *c))
                         return false;
-        return *name && !(*name >= '0' && *name <= '9');
+        return *name && !(*name >= '0' && *name <= '9') && !is_reserved(name);
 }
 
 static void print_model(FILE *out, const struct parser *p, const struct value *val, size_t nval, const struct ustr *empty)

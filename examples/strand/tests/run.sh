@@ -80,6 +80,9 @@ says "sat ${why}sat " "(check-sat)(get-value ($large))(check-sat)"
 says "sat ${why}"'((x "")) ' "(check-sat)(get-value ($large))(get-value (x))"
 says 'unknown sat ' "(check-sat-assuming ((= $large \"a\")))(check-sat)"
 says "sat ${why}unknown " "(check-sat)(assert (= $large \"a\"))(get-value (x))(check-sat)"
+for name in '|let|' '|_|' '|STRING|' '|assert|' '|set-logic|' 'letter' 'pop.1' '_x' 'check'; do
+        says "sat (   (define-fun x () String \"\")   (define-fun $name () Bool true) ) " "(declare-const $name Bool)(assert $name)(check-sat)(get-model)"
+done
 global='(set-option :global-declarations true)(push 1)(declare-const y String)(define-fun z () String (str.++ y "b"))'
 for end in '(pop 1)' '(reset-assertions)'; do
         says 'unsat sat ((z "bb")) ' "$global(assert (= y z))(check-sat)$end(assert (= y \"b\"))(check-sat)(get-value (z))"
