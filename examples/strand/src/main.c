@@ -176,8 +176,8 @@ int main(int argc, char **argv)
                 return 2;
         }
         if (timeout > 0) {
-                struct itimerval it = {
-                        .it_value = {(time_t)timeout, (suseconds_t)((timeout - (double)(time_t)timeout) * 1e6) + 1}};
+                int64_t us = (int64_t)(timeout * 1e6) + 1;
+                struct itimerval it = {.it_value = {us / 1000000, us % 1000000}};
 
                 opt.deadline = strand_now() + timeout * 0.98;
                 signal(SIGALRM, on_alarm);

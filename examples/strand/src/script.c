@@ -3,6 +3,32 @@
 
 volatile sig_atomic_t script_answering = 1;
 
+/* An alarm waits while an answer is printed: it would cut it, or give one too many. */
+static void hold_alarm(bool hold)
+{
+        sigset_t set;
+
+        sigemptyset(&set);
+        sigaddset(&set, SIGALRM);
+        sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+/* Does the rest of the script ask for another verdict? */
+static bool asks_more(struct lexer rest)
+{
+        enum token before = TOK_EOF, tok;
+
+        for (; (tok = lexer_next(&rest)) != TOK_EOF && tok != TOK_BAD; before = tok) {
+                if (tok != TOK_SYMBOL || before != TOK_OPEN)
+                        continue;
+                if (rest.len >= 9 && !memcmp(rest.text, "check-sat", 9))
+                        return true;
+                if (rest.len == 4 && !memcmp(rest.text, "exit", 4))
+                        return false;
+        }
+        return false;
+}
+
 static void print_value(FILE *out, const struct value *v)
 {
         if (v->sort == SORT_INT && !v->set && v->s)
@@ -83,7 +109,9 @@ static void print_values(FILE *out, struct parser *p, const struct value *model,
                 if (order.d[i] < nval && is_known(&model[order.d[i]]))
                         val[order.d[i]] = model[order.d[i]];
         }
+        hold_alarm(false);
         eval_terms(p->bank, order.d, order.n, val);
+        hold_alarm(true);
         putc('(', out);
         for (size_t i = 0; i < p->terms.n; i++) {
                 fprintf(out, "%s(%.*s ", i ? "\n " : "", (int)(p->texts.d[2 * i + 1] - p->texts.d[2 * i]),
@@ -109,6 +137,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
         struct parser p;
         struct bank b;
         size_t nval = 0;
+        bool more;
         int status = 0;
 
         term_bank_init(&b);
@@ -120,6 +149,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
 
                 if (event == PARSER_EOF || event == PARSER_EXIT)
                         break;
+                hold_alarm(true);
                 switch (event) {
                 case PARSER_ERROR:
                         fprintf(out, "(error \"");
@@ -129,7 +159,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                         status = 1;
                         goto out;
                 case PARSER_CHECK_SAT:
-                        script_answering = 1;
+                        more = asks_more(p.lex);
                         p.is_changed = false;
                         if (p.unsupported) {
                                 fprintf(stderr, "strand: unknown, because of %s\n", p.unsupported);
@@ -143,12 +173,13 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                                 nval = b.terms.n;
                                 val = util_alloc(nval * sizeof(*val));
                                 now = *opt;
-                                now.ends &= !memmem(p.lex.p, (size_t)(p.lex.end - p.lex.p), "check-sat", 9);
+                                now.ends &= !more;
+                                hold_alarm(false);
                                 verdict = strand_solve(&b, all.d, all.n, &now, stats, val);
+                                hold_alarm(true);
                         }
                         fprintf(out, "%s\n", verdicts[verdict]);
-                        fflush(out);
-                        script_answering = 0;
+                        script_answering = more;
                         vec_free(&all);
                         break;
                 case PARSER_GET_MODEL:
@@ -173,6 +204,7 @@ int script_run(const char *text, size_t len, const struct strand_options *opt, s
                         break;
                 }
                 fflush(out); /* an alarm ends the program without */
+                hold_alarm(false);
         }
 out:
         free(val);

@@ -3,7 +3,7 @@
 #include "strand.h"
 #include <signal.h>
 
-/* Set until the first verdict is printed, and while another one is computed: an alarm then prints "unknown". */
+/* Set until the last verdict is printed: an alarm then prints "unknown". */
 extern volatile sig_atomic_t script_answering;
 
 /* Returns the exit status: 0, or 1 for bad input. */

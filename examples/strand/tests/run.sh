@@ -92,15 +92,25 @@ says 'sat sat ' "$global(check-sat)(reset)(declare-const y Int)(push 1)(declare-
 says 'unsupported sat unsupported ' '(set-option :foo 1)(get-info :foo)(check-sat)(get-unsat-core)'
 long=$(printf '%0300d' 0)
 says "\"say \"\"$long\"\"\" \"\" " "(echo \"say \"\"$long\"\"\")(echo \"\")"
-# --timeout while there is much to read: an answer, and none is lost that was given before.
-long() { # BEFORE
-        awk -v b="$1" 'BEGIN { print "(set-logic QF_S)(declare-const x String)" b
+# --timeout while there is much to read: an answer if another one is due, and none is lost that was given before.
+long() { # BEFORE BEHIND
+        awk -v b="$1" -v e="$2" 'BEGIN { print "(set-logic QF_S)(declare-const x String)" b
                 for (i = 0; i < 400000; i++) print "(assert (or (= x \"" i "\") (= x \"a\")))"
-                print "(check-sat)" }' | timeout 20 "$strand" --timeout 0.05 - 2>/dev/null | tr '\n' ' '
+                print e }' | timeout 20 "$strand" --timeout 0.05 - 2>/dev/null | tr '\n' ' '
 }
-case $(long '')/$(long '(check-sat)(echo "kept")') in
-unknown*/'sat "kept" '*) pass=$((pass + 1)) ;;
-*) fail=$((fail + 1)) && echo "FAIL --timeout while reading: $(long '')" ;;
+got="$(long '' '(check-sat)')/$(long '(check-sat)(echo "kept")' '(check-sat)')/$(long '(check-sat)' '(exit)(check-sat)')"
+case $got in
+'unknown /sat "kept" unknown /sat ' | 'unknown /'*'unknown /unknown ' | 'unknown /unknown /sat ') pass=$((pass + 1)) ;;
+*) fail=$((fail + 1)) && echo "FAIL --timeout while reading: $got" ;;
 esac
+# A fraction of a second that is nearly one, for a term whose evaluation asks no clock.
+got=$(awk 'BEGIN { printf "(declare-const x String)(assert (= x (str.replace_re \""
+        for (i = 0; i < 1000; i++) printf "a"
+        print "\" ((_ re.loop 0 900) (re.opt re.allchar)) \"b\")))(check-sat)" }' | timeout 10 "$strand" --timeout 0.9999999 -)
+if [ "$got" = unknown ]; then
+        pass=$((pass + 1))
+else
+        fail=$((fail + 1)) && echo "FAIL --timeout 0.9999999: $got"
+fi
 echo "$pass passed, $fail failed"
 [ $fail -eq 0 ]
