@@ -218,9 +218,10 @@ static struct aut *finish(struct aut_store *s, struct draft *d)
 
 /* ---- constructions ---- */
 
-static bool late(const struct aut_store *s)
+/* No time or memory is left for a large automaton; small ones are built all the same. */
+static bool is_exhausted(const struct aut_store *s)
 {
-        return s->deadline > 0 && strand_now() > s->deadline;
+        return s->arena.total + s->re.arena.total > RE_MAX_BYTES || (s->deadline > 0 && strand_now() > s->deadline);
 }
 
 struct aut *aut_from_re(struct aut_store *s, rid r)
@@ -240,7 +241,7 @@ struct aut *aut_from_re(struct aut_store *s, rid r)
         number.d[r] = 1;
         for (size_t i = 0; i < states.n; i++) {
                 vec_push(&d.accept, s->re.nodes.d[states.d[i]]->nullable);
-                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 63) == 63 && late(s)))
+                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 63) == 63 && is_exhausted(s)))
                         goto out;
                 for (size_t c = 0; c < d.first.n; c++) {
                         rid t = re_derive(&s->re, states.d[i], d.first.d[c]);
@@ -356,7 +357,7 @@ struct aut *aut_inter(struct aut_store *s, struct aut *a, struct aut *b)
                 uint32_t p = (uint32_t)(states.d[i] >> 32), q = (uint32_t)states.d[i];
 
                 vec_push(&d.accept, a->accept[p] && b->accept[q]);
-                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 255) == 255 && late(s)))
+                if (states.n > AUT_MAX_STATES || states.n * d.first.n > AUT_MAX_CELLS || ((i & 255) == 255 && is_exhausted(s)))
                         goto out;
                 for (size_t c = 0; c < d.first.n; c++) {
                         uint32_t x = a->step[p * a->nclasses + ca.d[c]], y = b->step[q * b->nclasses + cb.d[c]];
@@ -474,7 +475,7 @@ struct aut *aut_determinise(struct aut_store *s, const vec_u32 *first, uint32_t 
                 for (size_t w = 0; w < words; w++)
                         any |= (sets.d[i * words + w] & accept[w]) != 0;
                 vec_push(&d.accept, any);
-                if (i == AUT_MAX_SETS || ((i & 15) == 15 && late(s)))
+                if (i == AUT_MAX_SETS || ((i & 15) == 15 && is_exhausted(s)))
                         goto out;
                 for (size_t c = 0; c < first->n; c++) {
                         size_t at = sets.n, j = 0;
@@ -636,7 +637,7 @@ bool aut_image(struct aut_store *s, const struct aut *a, const uint64_t *from, c
 
                 if (d->accept[p])
                         bit_set(to, q);
-                if ((steps & 1023) == 1023 && late(s)) {
+                if ((steps & 1023) == 1023 && is_exhausted(s)) {
                         ok = false;
                         break;
                 }
@@ -716,7 +717,7 @@ const struct aut_lengths *aut_lengths(struct aut_store *s, struct aut *a)
                         break;
                 }
                 vec_push(&has, acc);
-                if (n >= AUT_MAX_LENGTHS || (uint64_t)n * words > 4u << 20 || ((n & 15) == 15 && late(s)))
+                if (n >= AUT_MAX_LENGTHS || (uint64_t)n * words > 4u << 20 || ((n & 15) == 15 && is_exhausted(s)))
                         break;
                 for (size_t i = 0; i < words; i++)
                         vec_push(&sets, 0);

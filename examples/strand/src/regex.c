@@ -138,77 +138,89 @@ static int by_lo(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-static rid merge_chars(struct re_bank *b, rid x, rid y, bool both)
+static rid inter_chars(struct re_bank *b, rid x, rid y)
 {
         const struct re *p = node(b, x), *q = node(b, y);
         VEC(struct re_range) out = {};
         rid r;
 
-        if (both) {
-                for (uint32_t i = 0, j = 0; i < p->n && j < q->n;) {
-                        uint32_t lo = p->range[i].lo > q->range[j].lo ? p->range[i].lo : q->range[j].lo;
-                        uint32_t hi = p->range[i].hi < q->range[j].hi ? p->range[i].hi : q->range[j].hi;
+        for (uint32_t i = 0, j = 0; i < p->n && j < q->n;) {
+                uint32_t lo = p->range[i].lo > q->range[j].lo ? p->range[i].lo : q->range[j].lo;
+                uint32_t hi = p->range[i].hi < q->range[j].hi ? p->range[i].hi : q->range[j].hi;
 
-                        if (lo <= hi)
-                                vec_push(&out, (struct re_range){lo, hi});
-                        if (p->range[i].hi < q->range[j].hi)
-                                i++;
-                        else
-                                j++;
-                }
-        } else {
-                VEC(struct re_range) all = {};
-
-                for (uint32_t i = 0; i < p->n; i++)
-                        vec_push(&all, p->range[i]);
-                for (uint32_t i = 0; i < q->n; i++)
-                        vec_push(&all, q->range[i]);
-                qsort(all.d, all.n, sizeof(*all.d), by_lo);
-                for (size_t i = 0; i < all.n; i++) {
-                        if (out.n && all.d[i].lo <= vec_last(&out).hi + 1) {
-                                if (all.d[i].hi > vec_last(&out).hi)
-                                        vec_last(&out).hi = all.d[i].hi;
-                        } else {
-                                vec_push(&out, all.d[i]);
-                        }
-                }
-                vec_free(&all);
+                if (lo <= hi)
+                        vec_push(&out, (struct re_range){lo, hi});
+                if (p->range[i].hi < q->range[j].hi)
+                        i++;
+                else
+                        j++;
         }
         r = chars(b, out.d, out.n);
         vec_free(&out);
         return r;
 }
 
-static rid boolean(struct re_bank *b, enum re_kind kind, rid x, rid y)
+static rid union_chars(struct re_bank *b, const rid *set, size_t n)
+{
+        VEC(struct re_range) all = {};
+        size_t k = 0;
+        rid r;
+
+        for (size_t i = 0; i < n; i++)
+                for (uint32_t j = 0; j < node(b, set[i])->n; j++)
+                        vec_push(&all, node(b, set[i])->range[j]);
+        qsort(all.d, all.n, sizeof(*all.d), by_lo);
+        for (size_t i = 1; i < all.n; i++) {
+                if (all.d[i].lo > all.d[k].hi + 1)
+                        all.d[++k] = all.d[i];
+                else if (all.d[i].hi > all.d[k].hi)
+                        all.d[k].hi = all.d[i].hi;
+        }
+        r = chars(b, all.d, k + 1);
+        vec_free(&all);
+        return r;
+}
+
+/* All of arg together, interned as one: no union of some of them. */
+static rid boolean(struct re_bank *b, enum re_kind kind, const rid *arg, size_t nargs)
 {
         rid unit = kind == RE_UNION ? b->none : b->all, zero = kind == RE_UNION ? b->all : b->none;
-        VEC(rid) parts = {};
-        rid set = 0, r, arg[2] = {x, y};
-        bool nullable = kind == RE_INTER;
+        vec_u32 parts = {}, sets = {};
+        rid set = 0, r = unit;
+        bool nullable = kind == RE_INTER, single = true;
         size_t n = 0;
 
-        if (x == y || y == unit)
-                return x;
-        if (x == unit)
-                return y;
-        if (x == zero || y == zero)
-                return zero;
-        for (int i = 0; i < 2; i++) {
+        for (size_t i = 0; i < nargs; i++) {
+                if (arg[i] == zero)
+                        return zero;
+                if (arg[i] == unit || arg[i] == r)
+                        continue;
+                single &= r == unit;
+                r = arg[i];
+        }
+        if (single)
+                return r;
+        for (size_t i = 0; i < nargs; i++) {
                 const struct re *p = node(b, arg[i]);
 
                 if (p->kind == kind)
                         for (uint32_t j = 0; j < p->n; j++)
                                 vec_push(&parts, p->kid[j]);
-                else
+                else if (arg[i] != unit)
                         vec_push(&parts, arg[i]);
         }
         for (size_t i = 0; i < parts.n; i++) { /* character sets become one */
                 if (node(b, parts.d[i])->kind == RE_CHARS)
-                        set = set ? merge_chars(b, set, parts.d[i], kind == RE_INTER) : parts.d[i];
+                        vec_push(&sets, parts.d[i]);
                 else
                         parts.d[n++] = parts.d[i];
         }
         parts.n = n;
+        if (sets.n)
+                set = kind == RE_UNION && sets.n > 1 ? union_chars(b, sets.d, sets.n) : sets.d[0];
+        for (size_t i = 1; i < sets.n && kind == RE_INTER && set != b->none; i++)
+                set = inter_chars(b, set, sets.d[i]);
+        vec_free(&sets);
         if (set == b->none && kind == RE_INTER) {
                 vec_free(&parts);
                 return b->none;
@@ -250,12 +262,12 @@ static rid boolean(struct re_bank *b, enum re_kind kind, rid x, rid y)
 
 rid re_union(struct re_bank *b, rid x, rid y)
 {
-        return boolean(b, RE_UNION, x, y);
+        return boolean(b, RE_UNION, (rid[]){x, y}, 2);
 }
 
 rid re_inter(struct re_bank *b, rid x, rid y)
 {
-        return boolean(b, RE_INTER, x, y);
+        return boolean(b, RE_INTER, (rid[]){x, y}, 2);
 }
 
 rid re_star(struct re_bank *b, rid x)
@@ -334,6 +346,7 @@ rid re_derive(struct re_bank *b, rid r, uint32_t c)
 {
         uint64_t key = ((uint64_t)r << 32 | c) + 1;
         const struct re *p = node(b, r);
+        vec_u32 parts = {};
         rid d;
 
         if (p->kind == RE_NONE || p->kind == RE_EPS)
@@ -356,9 +369,10 @@ rid re_derive(struct re_bank *b, rid r, uint32_t c)
                 break;
         case RE_UNION:
         case RE_INTER:
-                d = re_derive(b, p->kid[0], c);
-                for (uint32_t i = 1; i < p->n; i++)
-                        d = boolean(b, (enum re_kind)p->kind, d, re_derive(b, p->kid[i], c));
+                for (uint32_t i = 0; i < p->n; i++)
+                        vec_push(&parts, re_derive(b, p->kid[i], c));
+                d = boolean(b, (enum re_kind)p->kind, parts.d, parts.n);
+                vec_free(&parts);
                 break;
         case RE_STAR:
                 d = re_concat(b, re_derive(b, p->kid[0], c), r);
@@ -412,13 +426,51 @@ void re_classes(const struct re_bank *b, rid r, vec_u32 *out)
         free(seen);
 }
 
+static bool is_associative(enum op op)
+{
+        return op == OP_RE_CONCAT || op == OP_RE_UNION || op == OP_RE_INTER;
+}
+
+/* The images of t's arguments, with those of the same operation inside it in their place: what is nested to the left would be built
+ * anew at each level. False: too many. */
+static bool flatten(const struct bank *terms, tid t, const rid *image, tid *seen, vec_u32 *out)
+{
+        const enum op op = (enum op)term_get(terms, t)->op;
+        vec_u32 todo = {};
+
+        out->n = 0;
+        vec_push(&todo, t);
+        while (todo.n && (op != OP_RE_CONCAT || out->n <= RE_MAX_HEIGHT)) {
+                const tid i = vec_pop(&todo);
+                const struct term *x = term_get(terms, i);
+
+                if (x->op != op) {
+                        vec_push(out, image[i]);
+                } else if (op == OP_RE_CONCAT || seen[i] != t) {
+                        seen[i] = t;
+                        for (uint32_t k = x->nargs; k-- > 0;)
+                                vec_push(&todo, x->args[k]);
+                }
+        }
+        vec_free(&todo);
+        return op != OP_RE_CONCAT || out->n <= RE_MAX_HEIGHT;
+}
+
 bool re_from_term(struct re_bank *b, const struct bank *terms, tid t, rid *out)
 {
-        vec_u32 order = {};
+        vec_u32 order = {}, parts = {};
         rid *image = util_alloc((t + 1) * sizeof(*image));
-        bool ok = true;
+        tid *seen = util_alloc((t + 1) * sizeof(*seen));
+        bool *wanted = util_alloc(t + 1), ok = true;
 
         term_reach(terms, &t, 1, &order);
+        wanted[t] = true;
+        for (size_t k = 0; k < order.n; k++) {
+                const struct term *x = term_get(terms, order.d[k]);
+
+                for (uint32_t i = 0; i < x->nargs; i++)
+                        wanted[x->args[i]] |= x->op != term_get(terms, x->args[i])->op || !is_associative((enum op)x->op);
+        }
         for (size_t k = 0; k < order.n && ok; k++) {
                 const struct term *x = term_get(terms, order.d[k]);
                 const tid *a = x->args;
@@ -426,8 +478,10 @@ bool re_from_term(struct re_bank *b, const struct bank *terms, tid t, rid *out)
                 const struct term *u = x->nargs > 1 ? term_get(terms, a[1]) : NULL;
                 rid r = b->none;
 
-                if (x->sort != SORT_RE)
+                if (x->sort != SORT_RE || !wanted[order.d[k]])
                         continue;
+                if (is_associative((enum op)x->op) && !(ok = flatten(terms, order.d[k], image, seen, &parts)))
+                        break;
                 switch ((enum op)x->op) {
                 case OP_RE_NONE:
                         break;
@@ -448,24 +502,21 @@ bool re_from_term(struct re_bank *b, const struct bank *terms, tid t, rid *out)
                                 r = re_chars(b, s->str->c[0], u->str->c[0]);
                         break;
                 case OP_RE_CONCAT:
-                        r = image[a[x->nargs - 1]];
-                        for (uint32_t i = x->nargs - 1; i-- > 0;)
-                                r = re_concat(b, image[a[i]], r);
+                        r = b->eps;
+                        while (parts.n)
+                                r = re_concat(b, vec_pop(&parts), r);
                         break;
                 case OP_RE_UNION:
-                        r = image[a[0]];
-                        for (uint32_t i = 1; i < x->nargs; i++)
-                                r = re_union(b, r, image[a[i]]);
+                        r = boolean(b, RE_UNION, parts.d, parts.n);
                         break;
                 case OP_RE_INTER:
-                        r = image[a[0]];
-                        for (uint32_t i = 1; i < x->nargs; i++)
-                                r = re_inter(b, r, image[a[i]]);
+                        r = boolean(b, RE_INTER, parts.d, parts.n);
                         break;
                 case OP_RE_DIFF:
-                        r = image[a[0]];
-                        for (uint32_t i = 1; i < x->nargs; i++)
-                                r = re_inter(b, r, re_comp(b, image[a[i]]));
+                        parts.n = 0;
+                        for (uint32_t i = 0; i < x->nargs; i++)
+                                vec_push(&parts, i ? re_comp(b, image[a[i]]) : image[a[i]]);
+                        r = boolean(b, RE_INTER, parts.d, parts.n);
                         break;
                 case OP_RE_STAR:
                         r = re_star(b, image[a[0]]);
@@ -485,12 +536,15 @@ bool re_from_term(struct re_bank *b, const struct bank *terms, tid t, rid *out)
                 default:
                         ok = false;
                 }
-                if (node(b, r)->height > RE_MAX_HEIGHT)
+                if (node(b, r)->height > RE_MAX_HEIGHT || b->arena.total > RE_MAX_BYTES)
                         ok = false;
                 image[order.d[k]] = r;
         }
         *out = image[t];
         free(image);
+        free(seen);
+        free(wanted);
         vec_free(&order);
+        vec_free(&parts);
         return ok;
 }

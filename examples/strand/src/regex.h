@@ -5,6 +5,9 @@
 #pragma once
 #include "term.h"
 
+/* Of all expressions and automata of a check-sat: what needs more is not built. */
+#define RE_MAX_BYTES ((size_t)512 << 20)
+
 typedef uint32_t rid;
 
 enum re_kind {
@@ -48,7 +51,7 @@ struct re_bank {
 
 void re_bank_init(struct re_bank *b);
 void re_bank_free(struct re_bank *b);
-/* From a term of sort RegLan. Returns false for strings that are not constants and for absurd nesting. */
+/* From a term of sort RegLan. Returns false for strings that are not constants, for absurd nesting and size. */
 bool re_from_term(struct re_bank *b, const struct bank *terms, tid t, rid *out);
 rid re_derive(struct re_bank *b, rid r, uint32_t c);
 /* The first character of each class of characters that r does not tell apart; ascending, begins with 0. */

@@ -112,5 +112,22 @@ if [ "$got" = unknown ]; then
 else
         fail=$((fail + 1)) && echo "FAIL --timeout 0.9999999: $got"
 fi
+# Large terms in little memory: 600 MB beside the large stack.
+repeat() { # COUNT FORMAT (of numbers from 1)
+        awk -v n="$1" -v f="$2" 'BEGIN { for (i = 1; i <= n; i++) printf f, i }'
+}
+fits() { # WANT SCRIPT
+        got=$(ulimit -v 1700000 && echo "(declare-const x String)$2(check-sat)" | timeout 20 "$strand" - 2>/dev/null | head -1)
+        if echo "$got" | grep -Eqx "$1"; then
+                pass=$((pass + 1))
+        else
+                fail=$((fail + 1)) && echo "FAIL in little memory, $(echo "$2" | cut -c1-100): expected $1, got $got"
+        fi
+}
+fits unsat "(assert (str.contains x \"$(repeat 1500 a)\"))(assert (< (str.len x) 10))"
+fits sat "(assert (str.in_re x (re.union $(repeat 20000 '(str.to_re "w%d")'))))"
+fits sat "(assert (str.in_re x (re.union $(repeat 12000 '(str.to_re "\\\\u{%x0}")'))))"
+fits sat "(assert (str.in_re x $(repeat 18000 '(re.union (str.to_re "w%d") ')re.none$(repeat 18000 ')')))"
+fits 'sat|unknown' "(assert (str.in_re x $(repeat 4500 '(re.++ ')(str.to_re \"b\")$(repeat 4500 ' (str.to_re "a"))')))"
 echo "$pass passed, $fail failed"
 [ $fail -eq 0 ]
