@@ -1,6 +1,5 @@
 #include "eval.h"
 
-#define EVAL_MAX_STRING (1u << 26)
 /* eval_in_re gives up on tables larger than this. */
 #define EVAL_MAX_TABLE (1u << 27)
 

@@ -5,6 +5,9 @@
 #pragma once
 #include "term.h"
 
+/* The value of a longer string is not known. */
+#define EVAL_MAX_STRING (1u << 26)
+
 struct value {
         enum sort sort;
         bool set; /* false: not known, or too large to compute */

@@ -33,9 +33,39 @@ static const struct ustr *instance(struct search *s, const struct picks *p, cons
         return r;
 }
 
+/* Takes the length of the word from what is left; false: it is longer. */
+static bool take_length(const struct picks *p, const struct word *w, uint64_t *left)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; w && i < w->n; i++)
+                n += SYM_IS_VAR(w->s[i]) ? p->val[SYM_VAR(w->s[i])]->len : 1;
+        if (n > *left)
+                return false;
+        *left -= n;
+        return true;
+}
+
+/* Are the words that check() looks at short enough to be built? */
+static bool is_small_enough(const struct state *st, const struct picks *p, uint64_t left)
+{
+        bool ok = true;
+
+        for (size_t i = 0; i < st->neqs.n && ok; i++)
+                ok = take_length(p, st->neqs.d[i].l, &left) && take_length(p, st->neqs.d[i].r, &left);
+        for (size_t i = 0; i < st->lacks.n && ok; i++)
+                ok = take_length(p, st->lacks.d[i].l, &left) && take_length(p, st->lacks.d[i].r, &left);
+        for (size_t i = 0; i < st->links.n && ok; i++)
+                for (int k = 0; k < 4 && ok && !st->links.d[i].done; k++)
+                        ok = take_length(p, k < 3 ? st->links.d[i].arg[k] : st->links.d[i].result, &left);
+        return ok;
+}
+
 /* Words of the model's lengths for the variables that are not solved, then for those that are. */
 static bool pick(struct search *s, const struct state *st, struct picks *p)
 {
+        uint64_t left = EVAL_MAX_STRING;
+
         for (size_t v = 0; v < p->n; v++)
                 p->val[v] = NULL;
         for (size_t i = 0; i < st->solved.n; i++)
@@ -57,9 +87,12 @@ static bool pick(struct search *s, const struct state *st, struct picks *p)
                 if (!ok)
                         return false;
         }
-        for (size_t i = st->solved.n; i-- > 0;)
+        for (size_t i = st->solved.n; i-- > 0;) {
+                if (!take_length(p, st->solved.d[i].w, &left))
+                        return false;
                 p->val[st->solved.d[i].var] = instance(s, p, st->solved.d[i].w);
-        return true;
+        }
+        return is_small_enough(st, p, left);
 }
 
 struct trouble {

@@ -2,7 +2,8 @@
 #include "lower_parts.h"
 #include "eval.h"
 
-/* Z3 needs quadratic time for deep terms, and words and sums are copied at each level. */
+/* Z3 needs quadratic time for deep terms, and words and sums are copied at each level. The bytes are looked at before each term, so one
+ * term may go beyond them. */
 #define LOWER_MAX_DEPTH 20000
 #define LOWER_MAX_BYTES ((size_t)2 << 30)
 

@@ -129,5 +129,6 @@ fits sat "(assert (str.in_re x (re.union $(repeat 20000 '(str.to_re "w%d")'))))"
 fits sat "(assert (str.in_re x (re.union $(repeat 12000 '(str.to_re "\\\\u{%x0}")'))))"
 fits sat "(assert (str.in_re x $(repeat 18000 '(re.union (str.to_re "w%d") ')re.none$(repeat 18000 ')')))"
 fits 'sat|unknown' "(assert (str.in_re x $(repeat 4500 '(re.++ ')(str.to_re \"b\")$(repeat 4500 ' (str.to_re "a"))')))"
+fits unknown "(declare-const y String)(assert (= (str.len y) 4000000))(assert (= x (str.++ $(repeat 200 ' y'))))"
 echo "$pass passed, $fail failed"
 [ $fail -eq 0 ]
