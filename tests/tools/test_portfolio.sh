@@ -109,7 +109,7 @@ test_that "an arm whose program is not there is told, and the others answer" '
 	has err "nosuch: No such file" && run 0 portfolio run gone both.smt2 && [ "$(field 4)" = a ] && has err "nosuch: No such file"'
 test_that "... and where there are no others, that none could be run" '
 	run 0 portfolio add alone "x: /nosuch {case}" --timeout 4s && run 1 portfolio run alone both.smt2 && has err "nosuch: No such file" && has err "no arm could be run on this SMT-LIB"'
-test_that "a folder of an arm'"'"'s name in PATH is not its program" '
+test_that "a folder of an arm's name in PATH is not its program" '
 	mkdir -p sources/arm programs && cp arm.sh programs/arm && chmod +x programs/arm && export PATH=$PWD/sources:$PWD/programs:$PATH &&
 	run 0 portfolio add searched "x: arm a {case}" --timeout 4s && run 0 portfolio run searched both.smt2 && [ "$(field 2)" = sat ] && run 0 portfolio remove searched'
 cp arm.sh other_arm.sh
