@@ -495,12 +495,13 @@ static void update_density(struct localize *l)
         }
 }
 
-/* Estimates the builds left: by distinct gaps, and the cost of halving each. */
+/* Estimates the builds left: halving each distinct gap, of the commits in it that are not built. */
 static void expect_builds(struct localize *l)
 {
         l->builds_left = l->build_seconds_left = 0;
         for (size_t i = 0; i < l->n_demands; i++) {
                 const struct demand *d = &l->demands[i];
+                size_t unbuilt = 0;
                 bool seen = false;
                 double builds;
 
@@ -509,9 +510,11 @@ static void expect_builds(struct localize *l)
                                l->demands[k].line->at[l->demands[k].b] == d->line->at[d->b];
                 if (seen)
                         continue;
-                builds = log2((double)(d->b - d->a));
+                for (size_t x = d->a + 1; x < d->b; x++)
+                        unbuilt += l->built[d->line->at[x]] == BUILD_UNKNOWN;
+                builds = log2(1 + (double)unbuilt);
                 l->builds_left += builds;
-                l->build_seconds_left += builds * build_cost(l, d->line->at[(d->a + d->b) / 2]);
+                l->build_seconds_left += builds * l->build_seconds;
         }
 }
 
