@@ -273,10 +273,10 @@ test_that "an ignored interrupt stays ignored" '
 	sleep 1; kill -INT $pid; wait $pid && has out "timeout"'
 test_that "SIGTERM does the same" 'interrupt TERM 1 run toy v1 $slow && await nothing_left'
 test_that "it is 130 of every command" '
-	mkdir held && for signal in INT TERM HUP; do
-		echo block >held/store.read && rm -f held/store.read.met
-		SOLVERFS_FAULTS=$top/held env --default-signal=INT "$solverfs" set list >out 2>err & pid=$!
-		await "[ -s held/store.read.met ]" && kill -$signal $pid; wait $pid
+	mkdir reading && for signal in INT TERM HUP; do
+		echo block >reading/store.read && rm -f reading/store.read.met
+		SOLVERFS_FAULTS=$top/reading env --default-signal=INT "$solverfs" set list >out 2>err & pid=$!
+		await "[ -s reading/store.read.met ]" && kill -$signal $pid; wait $pid
 		[ $? = 130 ] || exit 1
 	done'
 test_that "what was finished before is printed and kept" 'interrupt INT 1 run toy v1 1 $slow 3 && has out "^1	sat"'

@@ -98,7 +98,9 @@ run 0 init && run 0 solver add --recipe toy.recipe toy hist && run 0 case add ca
 id() { "$solverfs" case list cases/$1.smt2 2>/dev/null | cut -f 1; }
 
 l="localize toy --reference start --target end"
-test_that "builds that are still to come are told" 'terminal "$solverfs" $l cases/plain.smt2 && has out "localize: .* runs, about "'
+# shown CASE: what a terminal shows while it is searched; each sample lasts longer than a look
+shown() { echo "delay 300" >faults/measure.sample && terminal "$solverfs" $l "$1"; local r=$?; rm -f faults/measure.sample*; return $r; }
+test_that "builds that are still to come are told" 'shown cases/plain.smt2 && has out "localize: .* runs, about "'
 test_that "the planted culprit is found, with its seconds and its subject" \
 	'run 0 $l cases/plain.smt2 && [ "$(wc -l <out)" = 1 ] && [ "$(field 1)" = "$(id plain)" ] && [ "$(field 2)" = '"$plain"' ] && [ "$(field 5)" = "Make plain slow" ]'
 test_that "before it was fast, after it slow" 'run 0 $l cases/plain.smt2 && field 3 | grep -qE "^0\.[0-3]" && field 4 | grep -qE "^0\.[6-9]|^[1-9]"'
@@ -205,7 +207,7 @@ test_that "steps of an empty range" 'run 2 steps toy --from end --to start cases
 # -- bad input --
 
 test_that "builds that are still to come are told only while there are some" '
-	{ cat cases/plain.smt2; echo "; fresh"; } >fresh.smt2 && run 0 case add fresh.smt2 && terminal "$solverfs" $l fresh.smt2 && has out "localize: .* runs" && ! has out "runs, about "'
+	{ cat cases/plain.smt2; echo "; fresh"; } >fresh.smt2 && run 0 case add fresh.smt2 && run 1 -q build toy $(git -C hist rev-list --first-parent start..end) && shown fresh.smt2 && has out "localize: .* runs" && ! has out "runs, about "'
 test_that "without --reference it is wrong usage" 'run 2 localize toy --target end cases/plain.smt2 && has err "reference REV"'
 test_that "the same version twice" 'run 2 localize toy --reference end --target end cases/plain.smt2 && has err "same commit"'
 test_that "the wrong way round" 'run 2 localize toy --reference end --target start cases/plain.smt2 && has err "swap them"'

@@ -70,7 +70,7 @@ assert \">1 case run with all of these versions<\" in picture and \">1<\" in pic
 # Commits 4 to 6 have one program, 7 is not measured, 8 is slow.
 make_script gap
 for i in 1 2 3 4 5 6 7 8 9 10 11; do
-	printf '#!/bin/sh\n# %s\necho "lasts %s" >&2\necho sat\n' "$((i == 5 || i == 6 ? 4 : i))" "$([ $i -lt 8 ] && echo 0.01 || echo 0.25)" >gap/gap.sh
+	printf '#!/bin/sh\n# %s\necho "lasts %s" >&2\necho unsat\n' "$((i == 5 || i == 6 ? 4 : i))" "$([ $i -lt 8 ] && echo 0.01 || echo 0.25)" >gap/gap.sh
 	git -C gap add -A && git -C gap commit -q --allow-empty -m "commit $i" && git -C gap tag "v$i"
 done
 toy_recipe gap

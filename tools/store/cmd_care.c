@@ -132,7 +132,8 @@ void cmd_gc(int argc, char **argv)
         const struct command_option options[] = {
                 {"keep", 'k', "SIZE",
                  "Keep at most SIZE (like 20g) of programs, worktrees and ccache; programs built longest ago go first, "
-                 "and ccache only if all programs are not enough. Warns before it frees every program, and asks on a terminal", .parse = parse_keep, .to = &plan},
+                 "and ccache only if all programs are not enough. Warns before it frees every program, and asks on a terminal",
+                 .parse = parse_keep, .to = &plan},
                 {"lost-cases", 'l', NULL, "Also delete case files that no case owns, such as those left by an interrupted 'case add'",
                  .on = &plan.lost_cases},
                 {"dry-run", 'n', NULL, "Only print what would be freed", .on = &plan.dry_run},
