@@ -41,9 +41,7 @@ static void *pool_new(void)
 
 static struct pool *pool_of(struct workspace *w)
 {
-        static const char key;
-
-        return workspace_kept(w, &key, pool_new, pool_free);
+        return workspace_learned(w, pool_new, pool_free);
 }
 
 static struct learned *take_latest(struct pool *pool, const struct digest *epoch, size_t features)

@@ -6,28 +6,15 @@
 
 static const struct cases_tables cases_tables = {.cases = TABLE_CASES, .names = TABLE_CASE_NAMES, .digests = TABLE_CASE_DIGESTS};
 
-/* -- data of rooms above -- */
-
-struct kept {
-        struct kept *next;
-        const void *key;
-        void *object;
-        void (*free)(void *object);
-};
-
-void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), void (*kept_free)(void *kept))
+void *workspace_learned(struct workspace *w, void *(*make)(void), void (*learned_free)(void *learned))
 {
-        struct kept *k;
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        for (k = w->kept; k && k->key != key; k = k->next)
-                ;
-        if (!k) {
-                k = allocate(1, sizeof(*k));
-                *k = (struct kept){.next = w->kept, .key = key, .object = make(), .free = kept_free};
-                w->kept = k;
+        if (!w->learned) {
+                w->learned = make();
+                w->learned_free = learned_free;
         }
-        return k->object;
+        return w->learned;
 }
 
 /* -- opened and closed -- */
@@ -120,11 +107,8 @@ struct workspace *workspace_close(struct workspace *w)
 {
         if (!w)
                 return NULL;
-        for (struct kept *k = w->kept, *next; k; k = next) {
-                next = k->next;
-                k->free(k->object);
-                free(k);
-        }
+        if (w->learned)
+                w->learned_free(w->learned);
         solver_list_unref(w->solvers);
         for (struct repository *p = w->repositories, *next; p; p = next) {
                 next = p->next;

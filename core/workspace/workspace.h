@@ -122,9 +122,8 @@ int workspace_run_on(struct workspace *w, const char *pool);
 void workspace_set_wait(struct workspace *w, uint64_t wait_ns);
 uint64_t workspace_wait(const struct workspace *w);
 
-/* A room's own data for as long as the workspace is open. The first call with a key (the address of a static object of that room) makes them;
- * workspace_close() frees them. */
-void *workspace_kept(struct workspace *w, const void *key, void *(*make)(void), void (*kept_free)(void *kept));
+/* What core/portfolio has learned, for as long as the workspace is open. The first call makes it; workspace_close() frees it. */
+void *workspace_learned(struct workspace *w, void *(*make)(void), void (*learned_free)(void *learned));
 
 /* An engine on this store. Its settings are those of the config unless `options` (may be NULL) sets them. Close it before the workspace. */
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret);

@@ -35,7 +35,8 @@ struct workspace {
         uint64_t looked, read;    /* now_ns() when the file was last looked at, and read */
         struct buffer mistakes;   /* of the config, a line each */
         struct buffer told;       /* the mistakes of the reading before, already logged */
-        struct kept *kept;        /* owned */
+        void *learned;            /* owned; by workspace_learned() */
+        void (*learned_free)(void *learned);
         bool unfinished; /* something was missing that may be there the next time: a repository, room in the store */
 };
 
