@@ -188,12 +188,10 @@ static void remote_from_json(json_t *o, int pid, const struct looking *l)
 
 void view_publish(struct engine *e)
 {
-        char path[PATH_SIZE], fresh[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/%d.json", e->engines_dir, (int)getpid());
+        cleanup_free char *fresh = format_string("%s/%d.new", e->engines_dir, (int)getpid());
         struct publishing p = {.now = now_ns()};
 
-        if (snprintf(path, sizeof(path), "%s/%d.json", e->engines_dir, (int)getpid()) >= (int)sizeof(path) ||
-            snprintf(fresh, sizeof(fresh), "%s/%d.new", e->engines_dir, (int)getpid()) >= (int)sizeof(fresh))
-                return;
         p.to = fopen(fresh, "we"); /* only shown: neither durable nor worth an error */
         if (!p.to)
                 return;
@@ -240,13 +238,11 @@ int view_open(struct engine *e)
 
 void view_close(struct engine *e)
 {
-        char path[PATH_SIZE], pid[16];
+        cleanup_free char *pid = format_string("%d", (int)getpid()), *path = format_string("%s/%s.json", e->engines_dir, pid);
 
         if (e->alive < 0)
                 return;
-        snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        if (snprintf(path, sizeof(path), "%s/%s.json", e->engines_dir, pid) < (int)sizeof(path))
-                unlink(path);
+        unlink(path);
         lock_release_unlink(e->engines_dir, pid, steal_fd(&e->alive));
 }
 
@@ -254,11 +250,11 @@ void view_close(struct engine *e)
 
 static void view_read(const char *dir, const char *pid, const struct looking *l)
 {
-        char path[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/%s.json", dir, pid);
         json_t *jobs, *job;
         size_t i;
 
-        if (snprintf(path, sizeof(path), "%s/%s.json", dir, pid) >= (int)sizeof(path) || !lock_is_held(dir, pid))
+        if (!lock_is_held(dir, pid))
                 return; /* left by a kill -9: leftovers.h */
         jobs = json_load_file(path, 0, NULL);
         json_array_foreach (jobs, i, job) {
@@ -286,9 +282,9 @@ static int look_at_file(void *user, const char *dir, const char *name)
 
 static int view_each_other(const char *store_dir, const struct looking *l)
 {
-        char dir[PATH_SIZE];
+        cleanup_free char *dir = format_string("%s/engines", store_dir);
 
-        return path_join(dir, store_dir, "engines") ?: folder_each(dir, look_at_file, (void *)l);
+        return folder_each(dir, look_at_file, (void *)l);
 }
 
 int engine_each_job(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)

@@ -35,9 +35,9 @@ static bool has_origin(git_repository *git)
 static bool is_readable(struct history *h)
 {
         cleanup_git_config git_config *config = NULL;
-        char path[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/config", h->path);
 
-        return path_join(path, h->path, "config") == 0 && git_config_open_ondisk(&config, path) == 0;
+        return git_config_open_ondisk(&config, path) == 0;
 }
 
 /* Writes the config as history_clone() does. */

@@ -80,9 +80,9 @@ static int find_promises(const char *objects)
 
 bool history_is_partial(git_repository *git)
 {
-        char objects[PATH_SIZE];
+        cleanup_free char *objects = format_string("%s/objects", git_repository_commondir(git));
 
-        return path_join(objects, git_repository_commondir(git), "objects") == 0 && objects_each(objects, find_promises) == 1;
+        return objects_each(objects, find_promises) == 1;
 }
 
 /* The times of the last changes of the folders of objects; zero for a folder that is not there. */
@@ -126,13 +126,10 @@ static int copy_objects(int from, int to)
 
 int history_copy_objects(git_repository *from, git_repository *to)
 {
-        char from_path[PATH_SIZE], to_path[PATH_SIZE];
+        cleanup_free char *from_path = format_string("%s/objects", git_repository_commondir(from));
+        cleanup_free char *to_path = format_string("%s/objects", git_repository_commondir(to));
         cleanup_close int from_fd = -1, to_fd = -1;
-        int r = path_join(from_path, git_repository_commondir(from), "objects")
-            ?: path_join(to_path, git_repository_commondir(to), "objects");
 
-        if (r < 0)
-                return r;
         from_fd = open(from_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         to_fd = open(to_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (from_fd < 0 || to_fd < 0)

@@ -31,7 +31,10 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                  struct build_record **ret)
 {
         const struct settings *settings = workspace_settings(w);
-        char work[PATH_SIZE], ccache[PATH_SIZE], downloads[PATH_SIZE];
+        cleanup_free char *work = format_string("%s/work/%s", workspace_dir(w), s->repository);
+        /* one for each repository, or a hostile one could leave objects there for another's sources */
+        cleanup_free char *ccache = format_string("%s/work/ccache/%s", workspace_dir(w), s->repository);
+        cleanup_free char *downloads = format_string("%s/downloads", workspace_dir(w));
         cleanup_live_log struct live_log live = {.fd = -1};
         struct core_loan loans[ENGINE_SLOTS_MAX];
         cleanup_close int held = -1;
@@ -43,11 +46,6 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         if (builder && !remote.slot)
                 return errorf(-ENOTSUP, "builds of %s are done at %s, and this needs one here: say builds = local in the store's config", s->recipe->name,
                               builder->name);
-        if (snprintf(work, sizeof(work), "%s/work/%s", workspace_dir(w), s->repository) >= (int)sizeof(work) ||
-            snprintf(downloads, sizeof(downloads), "%s/downloads", workspace_dir(w)) >= (int)sizeof(downloads) ||
-            /* one for each repository, or a hostile one could leave objects there for another's sources */
-            snprintf(ccache, sizeof(ccache), "%s/work/ccache/%s", workspace_dir(w), s->repository) >= (int)sizeof(ccache))
-                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         r = make_dirs(work, 0700);
         if (r == 0 && settings->ccache) {
                 r = lock_wait(workspace_dir(w), "ccache.lock", true, &held); /* gc leaves it alone */

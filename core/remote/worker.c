@@ -243,15 +243,14 @@ static int make_own_folder(const char *folder)
 static int open_folder(struct worker *w, int *ret_alive)
 {
         const char *folder = w->options->folder;
-        char engines[PATH_SIZE], digests[PATH_SIZE];
+        cleanup_free char *engines = format_string("%s/engines", folder), *digests = format_string("%s/toolchain", folder);
         int r = make_own_folder(folder);
         struct statvfs fs;
 
         if (r == 0 && statvfs(folder, &fs) == 0 && fs.f_flag & ST_NOEXEC)
                 return errorf(-EPERM, "%s is on a file system mounted noexec, so nothing can be run from it; --folder names another one", folder);
         if (r == 0)
-                r = path_join(engines, folder, "engines")
-                    ?: make_dirs(engines, 0700)
+                r = make_dirs(engines, 0700)
                     ?: path_join(w->scratch, folder, "scratch")
                     ?: make_dirs(w->scratch, 0700);
         if (r < 0)
@@ -262,7 +261,7 @@ static int open_folder(struct worker *w, int *ret_alive)
         if (r == 0)
                 r = program_folder_open(&w->folder, folder, false, w->options->bound);
         w->folder.is_lazy = true;
-        if (r == 0 && (r = path_join(digests, folder, "toolchain")) == 0)
+        if (r == 0)
                 file_digests_keep(digests);
         return r;
 }

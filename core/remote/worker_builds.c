@@ -182,11 +182,9 @@ static int build_with(struct building *b, const struct recipe *recipe)
         const struct listener listener = {.hear = hear, .user = b};
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct remote_build *build = &b->request->build;
-        char work[PATH_SIZE];
-        int r = path_join(work, b->worker->options->folder, "work");
+        cleanup_free char *work = format_string("%s/work", b->worker->options->folder);
+        int r = borrow(b);
 
-        if (r == 0)
-                r = borrow(b);
         for (size_t i = 0; i < b->n_loans; i++)
                 CPU_SET((unsigned)b->loans[i].cpu, &b->cpus);
         if (r == 0)

@@ -23,19 +23,19 @@ int scratch_make(const char *parent, char ret[PATH_SIZE])
 
 bool scratch_is_left(const char *store_dir, const char *name)
 {
-        char engines[PATH_SIZE], owner[16];
+        cleanup_free char *engines = format_string("%s/engines", store_dir);
+        char owner[16];
 
         /* so is a folder that no engine owns: nothing else would delete it */
-        return path_join(engines, store_dir, "engines") == 0 &&
-               (sscanf(name, "run-%15[0-9]-", owner) != 1 || !lock_is_held(engines, owner));
+        return sscanf(name, "run-%15[0-9]-", owner) != 1 || !lock_is_held(engines, owner);
 }
 
 /* -- each kind -------------------------------------------------------------------------------------------------- */
 
 static void sweep_each(const char *store_dir, const char *folder, void (*fn)(const char *store_dir, const char *dir, const char *name))
 {
-        char dir[PATH_SIZE];
-        cleanup_dir DIR *d = path_join(dir, store_dir, folder) == 0 ? opendir(dir) : NULL;
+        cleanup_free char *dir = format_string("%s/%s", store_dir, folder);
+        cleanup_dir DIR *d = opendir(dir);
         struct dirent *e;
 
         while (d && (e = readdir(d)))
@@ -48,8 +48,8 @@ static void sweep_each(const char *store_dir, const char *folder, void (*fn)(con
 
 static void remove_left(const char *dir, const char *name)
 {
-        char path[PATH_SIZE];
-        int r = path_join(path, dir, name) ?: remove_tree(path);
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        int r = remove_tree(path);
 
         for (unsigned i = 0; r == -ENOTEMPTY && i < DYING_TRIES; i++) {
                 nanosleep(&(struct timespec){.tv_nsec = (long)DYING_NS}, NULL);
@@ -76,15 +76,16 @@ static void sweep_lock(const char *store_dir, const char *dir, const char *name)
 
 static void sweep_engine(const char *store_dir, const char *dir, const char *name)
 {
-        char owner[16], path[PATH_SIZE];
+        cleanup_free char *path = format_string("%s/%s", dir, name);
+        char owner[16];
         int n = 0;
 
         if (sscanf(name, "%15[0-9]%n", owner, &n) != 1 || lock_is_held(dir, owner))
                 return;
         if (name[n] == '\0')
                 sweep_lock(store_dir, dir, name);
-        else if (path_join(path, dir, name) == 0) /* .json, .new */
-                unlink(path);
+        else
+                unlink(path); /* .json, .new */
 }
 
 /* -- worktrees: <n>.scratch and <n>.old, which the next build there would remove, if there ever is one ------------- */
@@ -108,10 +109,9 @@ static void sweep_worktree(const char *store_dir, const char *dir, const char *n
 
 static void sweep_repository(const char *store_dir, const char *dir, const char *name)
 {
-        char folder[PATH_SIZE];
+        cleanup_free char *folder = format_string("work/%s", name);
 
-        if (path_join(folder, "work", name) == 0)
-                sweep_each(store_dir, folder, sweep_worktree);
+        sweep_each(store_dir, folder, sweep_worktree);
 }
 
 void leftovers_sweep(const char *store_dir)
@@ -134,11 +134,10 @@ static void sweep_own(const char *store_dir, const char *dir, const char *name)
 
 int leftovers_own(const char *store_dir, int *ret_fd)
 {
-        char engines[PATH_SIZE], pid[16];
-        int r = path_join(engines, store_dir, "engines");
+        cleanup_free char *engines = format_string("%s/engines", store_dir);
+        char pid[16];
+        int r;
 
-        if (r < 0)
-                return r;
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
         if (lock_try(engines, pid, false, ret_fd) < 0) /* an engine of this process has it, or a sweep of another */
                 return lock_wait(engines, pid, true, ret_fd);

@@ -91,13 +91,12 @@ static int open_part(const char *part, int *ret)
 int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const struct progress *p)
 {
         cleanup_free char *from = copy_prefix(f->url, f->n_url);
-        char dir[PATH_SIZE], path[PATH_SIZE], part[PATH_SIZE], hex[DIGEST_HEX_SIZE];
+        cleanup_free char *dir = format_string("%s/downloads", workspace_dir(w));
+        cleanup_free char *path = format_string("%s/%s", dir, digest_text(&f->digest).s);
+        cleanup_free char *part = format_string("%s/.%s.%d", dir, digest_text(&f->digest).s, (int)getpid());
         cleanup_close int fd = -1;
-        int r = path_join(dir, workspace_dir(w), "downloads");
+        int r;
 
-        digest_hex(&f->digest, hex);
-        if (r < 0 || snprintf(part, sizeof(part), "%s/.%s.%d", dir, hex, (int)getpid()) >= (int)sizeof(part) || path_join(path, dir, hex) < 0)
-                return errorf(-ENAMETOOLONG, "the store's path is too long: %s", workspace_dir(w));
         if (access(path, F_OK) == 0)
                 return 0;
         r = make_dirs(dir, 0700) ?: progress_step(p, "downloading", 0, 0) ?: open_part(part, &fd);

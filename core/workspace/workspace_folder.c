@@ -32,11 +32,10 @@ int workspace_make_folders(const char *dir)
         int r = make_dirs(dir, 0700);
 
         for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
-                char path[PATH_SIZE];
+                cleanup_free char *path = format_string("%s/%s", dir, folders[i]);
                 struct stat st;
 
-                r = path_join(path, dir, folders[i]);
-                if (r == 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
+                if (mkdir(path, 0700) < 0 && errno != EEXIST)
                         r = errorf(-errno, "cannot make %s: %s", path, strerror(errno));
                 if (r == 0 && stat(path, &st) == 0 && (st.st_mode & 07777) == 0700) /* else each opening would write eight inodes */
                         continue;
@@ -51,10 +50,9 @@ int workspace_make_folders(const char *dir)
 /* True if the folder was once opened as a store, even if its config is gone. A folder named `journal` proves nothing: /var/log has one. */
 static bool has_been_opened(const char *dir)
 {
-        char journal[PATH_SIZE], lock[PATH_SIZE];
+        cleanup_free char *journal = format_string("%s/journal", dir), *lock = format_string("%s/store.lock", dir);
 
-        return path_join(journal, dir, "journal") == 0 && path_join(lock, dir, "store.lock") == 0 && access(journal, F_OK) == 0 &&
-               access(lock, F_OK) == 0;
+        return access(journal, F_OK) == 0 && access(lock, F_OK) == 0;
 }
 
 int workspace_none_at(const char *dir)
@@ -64,11 +62,10 @@ int workspace_none_at(const char *dir)
 
 int workspace_find(const char *dir)
 {
-        char config[PATH_SIZE];
-        int r = path_join(config, dir, "config");
+        cleanup_free char *config = format_string("%s/config", dir);
 
-        if (r < 0 || access(config, F_OK) == 0)
-                return r;
+        if (access(config, F_OK) == 0)
+                return 0;
         if (errno != ENOENT && errno != ENOTDIR)
                 return errorf(-errno, "cannot look into the store %s: %s", dir, strerror(errno));
         return has_been_opened(dir) ? 0 : workspace_none_at(dir);
