@@ -61,14 +61,12 @@ void command_find_program(const char *text, struct solver **ret, uint32_t *ret_c
 void command_program(const char **word)
 {
         cleanup_solver struct solver *s = NULL;
-        char name[COMMIT_NAME_SIZE];
         uint32_t commit;
 
         if (!program_is_text(*word))
                 return;
         command_find_program(*word, &s, &commit);
-        program_name_at(s, commit, name);
-        strings_add(&common.names, name);
+        strings_add(&common.names, commit_label(s, commit).s);
         *word = common.names[strings_count(common.names) - 1];
 }
 
@@ -157,14 +155,6 @@ struct commit_label commit_brief(const struct commit_sha *sha)
 
         snprintf(brief.s, sizeof(brief.s), "%.12s", sha->s);
         return brief;
-}
-
-struct commit_label commit_label(const struct solver *s, uint32_t commit)
-{
-        struct commit_label name;
-
-        program_name_at(s, commit, name.s);
-        return name;
 }
 
 void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build, bool *told)

@@ -87,8 +87,4 @@ bool is_folder(const char *path);
 
 struct short_text seconds_text(double seconds); /* "broken" unless finite */
 json_t *json_number(double number);              /* null unless finite */
-struct commit_label {
-        char s[COMMIT_NAME_SIZE];
-};
 struct commit_label commit_brief(const struct commit_sha *sha); /* twelve digits */
-struct commit_label commit_label(const struct solver *s, uint32_t commit); /* for a message: twelve digits; a program's name */

@@ -223,12 +223,10 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
 {
         const struct import_request *q = i->request;
         const struct benchexec_results *b = i->results;
-        char date[32];
         struct commit c = {0};
         json_t *j;
 
         history_commit(q->solver->history, q->commit, &c);
-        format_date(f->measured, date);
         j = json_pack("{ss ss ss s{si so ss} ss sb}", "solver", q->solver->recipe->name, "repository", q->solver->repository, "commit",
                       oid_text(&c.oid), "case", "id", (int)info->id, "name", json_printable(info->name), "sha256", digest_text(&info->sha256).s, "verdict",
                       verdict_name(f->verdict), "disturbed", (int)f->disturbed);
@@ -240,7 +238,7 @@ static json_t *run_json(const struct importing *i, const struct benchexec_run *r
         json_object_set_new(j, "samples", json_pack("[{ss so so so sb}]", "verdict", verdict_name(f->verdict), "time", json_seconds(f->wall_ns),
                                                     "cputime", json_seconds(f->cpu_ns), "memory", json_memory(f->memory), "disturbed", (int)f->disturbed));
         json_object_set_new(j, "seed", q->has_seed ? json_integer((json_int_t)q->seed) : json_null());
-        json_object_set_new(j, "measured", json_string(date));
+        json_object_set_new(j, "measured", json_string(format_date(f->measured).s));
         json_object_set_new(j, "machine", json_string(i->report->machine));
         json_object_set_new(j, "host", json_pack("{so so sI sI so}", "host", json_printable(q->machine ?: b->host ?: ""), "cpu",
                                                  json_printable(b->cpu ?: ""), "cores", (json_int_t)b->cores, "memory", (json_int_t)b->ram, "kernel",

@@ -163,10 +163,7 @@ const char *answer_alarm_name(enum answer_alarm a)
 
 static void add_cell(struct buffer *b, const struct cell *cell)
 {
-        char name[COMMIT_NAME_SIZE];
-
-        program_name_at(cell->solver, cell->commit, name);
-        buffer_addf(b, "%s %s", cell->solver->recipe->name, name);
+        buffer_addf(b, "%s %s", cell->solver->recipe->name, commit_label(cell->solver, cell->commit).s);
         if (cell->has_seed)
                 buffer_addf(b, " (seed %" PRIu64 ")", cell->seed);
         if (cell->machine) {

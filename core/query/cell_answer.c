@@ -16,12 +16,8 @@ const char *cell_check(const struct cell *cell, const struct fact *f, bool dispu
 
 void not_started_line(const struct solver *s, uint32_t commit, const struct fact *f, struct buffer *ret)
 {
-        char name[COMMIT_NAME_SIZE];
-
-        if (!f->not_started)
-                return;
-        program_name_at(s, commit, name);
-        buffer_addf(ret, "%s %s: %s; once that is mended, 'solverfs run --again' measures anew", s->recipe->name, name, f->not_started);
+        if (f->not_started)
+                buffer_addf(ret, "%s %s: %s; once that is mended, 'solverfs run --again' measures anew", s->recipe->name, commit_label(s, commit).s, f->not_started);
 }
 
 int cell_print(struct workspace *w, const struct recipe *recipe, const struct case_info *info, const struct fact *f, enum cell_file file,

@@ -192,11 +192,8 @@ static int run_version(struct workspace *w, const struct recipe *like, const str
 {
         cleanup(recipe_unrefp) struct recipe *recipe = recipe_asking(like, "--version", VERSION_NS);
         cleanup(runner_closep) struct runner *runner = NULL;
-        char scratch[PATH_SIZE];
-        int r = path_join(scratch, w->dir, "scratch");
+        cleanup_free char *scratch = format_string("%s/scratch", w->dir);
 
-        if (r < 0)
-                return r;
         runner = runner_open(&(struct runner_options){.recipe = recipe,
                                                       .programs = list,
                                                       .n_programs = n,
@@ -481,16 +478,17 @@ int program_commit(struct workspace *w, const char *text, int cancel_fd, const s
         return r == -ENOENT ? add_new(w, &p, cancel_fd, progress, ret, ret_commit) : r;
 }
 
-void program_name_at(const struct solver *s, uint32_t commit, char ret[COMMIT_NAME_SIZE])
+struct commit_label commit_label(const struct solver *s, uint32_t commit)
 {
         cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
+        struct commit_label ret = {""};
         struct commit c;
 
-        ret[0] = '\0';
         if (s->recipe->is_programs && history_refs(s->history, &refs) == 0)
-                for (size_t i = 0; i < refs->n && !*ret; i++)
+                for (size_t i = 0; i < refs->n && !*ret.s; i++)
                         if (refs->list[i].kind == REF_TAG && refs->list[i].commit == commit)
-                                snprintf(ret, COMMIT_NAME_SIZE, "%s", refs->list[i].name);
-        if (!*ret && history_commit(s->history, commit, &c) == 0)
-                snprintf(ret, COMMIT_NAME_SIZE, "%.12s", oid_text(&c.oid));
+                                snprintf(ret.s, sizeof(ret.s), "%s", refs->list[i].name);
+        if (!*ret.s && history_commit(s->history, commit, &c) == 0)
+                snprintf(ret.s, sizeof(ret.s), "%.12s", oid_text(&c.oid));
+        return ret;
 }

@@ -38,5 +38,7 @@ int program_ask_version(struct workspace *w, const struct recipe *recipe, const 
                         struct run_remote *remote, int cancel_fd, int *ret_code, char ret_line[VERSION_LINE]);
 
 /* The name of a commit for people: a program's name for `programs`, else twelve digits. */
-#define COMMIT_NAME_SIZE 128
-void program_name_at(const struct solver *s, uint32_t commit, char ret[COMMIT_NAME_SIZE]);
+struct commit_label {
+        char s[128];
+};
+struct commit_label commit_label(const struct solver *s, uint32_t commit);

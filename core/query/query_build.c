@@ -106,10 +106,8 @@ static int build_query_compute(struct query *query, struct job *j, struct value 
 void build_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct build_query *q = (const struct build_query *)query;
-        char name[COMMIT_NAME_SIZE];
 
-        program_name_at(q->solver, q->commit, name);
-        buffer_addf(ret, "%s %s %s", query->type->name, q->solver->recipe->name, name);
+        buffer_addf(ret, "%s %s %s", query->type->name, q->solver->recipe->name, commit_label(q->solver, q->commit).s);
         if (q->output)
                 buffer_addf(ret, " %s", q->output);
 }

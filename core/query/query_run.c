@@ -304,10 +304,8 @@ static bool run_query_estimate(const struct query *query, struct cost *ret)
 void run_query_describe(const struct query *query, struct buffer *ret)
 {
         const struct run_query *q = (const struct run_query *)query;
-        char name[COMMIT_NAME_SIZE];
 
-        program_name_at(q->cell.solver, q->cell.commit, name);
-        buffer_addf(ret, "run %s %s case %u", q->cell.solver->recipe->name, name, q->cell.info->id);
+        buffer_addf(ret, "run %s %s case %u", q->cell.solver->recipe->name, commit_label(q->cell.solver, q->cell.commit).s, q->cell.info->id);
         if (q->sample > 0)
                 buffer_addf(ret, ", sample %u", q->sample + 1);
         if (q->cell.has_seed)

@@ -42,13 +42,13 @@ static int head(struct exporter *e, const struct export_row *first)
         const struct fact *f = first->fact;
         const struct recipe_limits *limits = f ? &f->limits : &v->limits;
         struct buffer *to = &e->file.pending;
-        char date[32], options[40] = "", seconds[40];
+        const struct short_text date = format_date(f ? f->measured : v->committed); /* the first result's, so that equal exports have equal bytes */
+        char options[40] = "", seconds[40];
 
-        format_date(f ? f->measured : v->committed, date); /* the first result's, so that equal exports have equal bytes */
         if (v->has_seed)
                 snprintf(options, sizeof(options), "seed %" PRIu64, v->seed);
         xml_addf(to, "<result benchmarkname=\"%s\" date=\"%s\" starttime=\"%s\" tool=\"%s\" toolmodule=\"\" version=\"%s\" options=\"%s\"",
-                 v->solver ?: "", date, date, v->solver ?: "", v->commit ?: "", options);
+                 v->solver ?: "", date.s, date.s, v->solver ?: "", v->commit ?: "", options);
         format_exact_seconds(limits->cpu_ns, seconds);
         if (limits->cpu_ns > 0)
                 xml_addf(to, " timelimit=\"%s\"", seconds);
@@ -90,7 +90,8 @@ static const char *category_of(const struct export_row *row)
 static void run(struct exporter *e, const struct export_row *row)
 {
         const struct fact *f = row->fact;
-        char cpu[40], wall[40], memory[32], limit[40], id[16], measured[32];
+        struct short_text measured;
+        char cpu[40], wall[40], memory[32], limit[40], id[16];
         const struct {
                 const char *title, *value; /* NULL: left out */
                 bool hidden;
@@ -107,7 +108,7 @@ static void run(struct exporter *e, const struct export_row *row)
                 {"check", row->check, true},
                 {"case", id, true},
                 {"sha256", row->sha256, true},
-                {"measured", f ? measured : NULL, true},
+                {"measured", f ? measured.s : NULL, true},
         };
 
         snprintf(id, sizeof(id), "%" PRIu32, row->id);
@@ -116,7 +117,7 @@ static void run(struct exporter *e, const struct export_row *row)
                 format_exact_seconds(f->wall_ns, wall);
                 format_exact_seconds(f->limits.wall_ns, limit);
                 snprintf(memory, sizeof(memory), "%" PRIu64 "B", f->memory);
-                format_date(f->measured, measured);
+                measured = format_date(f->measured);
         }
         xml_addf(&e->file.pending, "  <run name=\"%s\">\n", row->name);
         for (size_t i = 0; i < ARRAY_SIZE(columns); i++)

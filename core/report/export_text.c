@@ -32,20 +32,20 @@ static void csv_row(struct exporter *e, const struct export_row *row)
 {
         const struct export_version *v = row->version;
         const struct fact *f = row->fact;
-        char wall[32] = "-", cpu[32] = "-", memory[32] = "-", date[32], seed[24] = "-", timeout[32] = "-", measured[32] = "-";
+        struct short_text wall = {"-"}, cpu = wall, memory = wall, measured = wall, date = format_date(v->committed);
+        char seed[24] = "-", timeout[32] = "-";
         const char *const fields[] = {
-                row->result, wall, cpu, memory, v->commit, row->check, row->name, row->effort, v->subject,
-                f && f->disturbed ? "disturbed" : "-", v->solver, date, row->sha256, row->logic, row->status, seed, timeout, measured, v->machine};
+                row->result, wall.s, cpu.s, memory.s, v->commit, row->check, row->name, row->effort, v->subject,
+                f && f->disturbed ? "disturbed" : "-", v->solver, date.s, row->sha256, row->logic, row->status, seed, timeout, measured.s, v->machine};
 
-        format_date(v->committed, date);
         if (v->has_seed)
                 snprintf(seed, sizeof(seed), "%" PRIu64, v->seed);
         if (f) {
-                format_seconds(f->wall_ns, wall);
-                format_seconds(f->cpu_ns, cpu);
-                format_memory(f->memory, memory);
+                wall = format_seconds(f->wall_ns);
+                cpu = format_seconds(f->cpu_ns);
+                memory = format_memory(f->memory);
                 format_exact(f->limits.wall_ns, timeout);
-                format_date(f->measured, measured);
+                measured = format_date(f->measured);
         }
         buffer_addf(&e->file.pending, "%" PRIu32, row->id);
         for (size_t i = 0; i < ARRAY_SIZE(fields); i++)

@@ -24,16 +24,21 @@ bool cell_file_is_brief(enum cell_file file)
         return file <= CELL_RESULT;
 }
 
-void format_seconds(uint64_t ns, char ret[32])
+struct short_text format_seconds(uint64_t ns)
 {
-        snprintf(ret, 32, "%.6f", (double)ns / NSEC_PER_SEC);
+        struct short_text ret;
+
+        snprintf(ret.s, sizeof(ret.s), "%.6f", (double)ns / NSEC_PER_SEC);
+        return ret;
 }
 
-void format_memory(uint64_t bytes, char ret[32])
+struct short_text format_memory(uint64_t bytes)
 {
-        snprintf(ret, 32, "-");
+        struct short_text ret = {"-"};
+
         if (bytes > 0)
-                snprintf(ret, 32, "%" PRIu64, bytes);
+                snprintf(ret.s, sizeof(ret.s), "%" PRIu64, bytes);
+        return ret;
 }
 
 json_t *json_memory(uint64_t bytes)
@@ -41,19 +46,20 @@ json_t *json_memory(uint64_t bytes)
         return bytes > 0 ? json_integer((json_int_t)bytes) : json_null();
 }
 
-void format_date(int64_t seconds, char ret[32])
+struct short_text format_date(int64_t seconds)
 {
         time_t time = (time_t)seconds;
+        struct short_text ret;
         struct tm tm;
 
-        if (!gmtime_r(&time, &tm) || strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-                snprintf(ret, 32, "@%" PRId64, seconds); /* outside the calendar */
+        if (!gmtime_r(&time, &tm) || strftime(ret.s, sizeof(ret.s), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+                snprintf(ret.s, sizeof(ret.s), "@%" PRId64, seconds); /* outside the calendar */
+        return ret;
 }
 
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)
 {
         const struct blob *bytes;
-        char number[32];
 
         if (!f) {
                 if (file == CELL_RESULT)
@@ -61,11 +67,9 @@ void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *r
                 return;
         }
         if (file == CELL_TIME || file == CELL_CPUTIME) {
-                format_seconds(file == CELL_TIME ? f->wall_ns : f->cpu_ns, number);
-                buffer_addf(ret, "%s\n", number);
+                buffer_addf(ret, "%s\n", format_seconds(file == CELL_TIME ? f->wall_ns : f->cpu_ns).s);
         } else if (file == CELL_MEMORY) {
-                format_memory(f->memory, number);
-                buffer_addf(ret, "%s\n", number);
+                buffer_addf(ret, "%s\n", format_memory(f->memory).s);
         } else if (file == CELL_RESULT && f->results.size == 0) { /* imported, without the answers of the queries */
                 buffer_addf(ret, "%s\n", verdict_name(f->verdict));
         } else {

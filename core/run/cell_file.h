@@ -21,12 +21,12 @@ bool cell_file_is_brief(enum cell_file file);               /* true if a brief f
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
 
 /* "0.123456": seconds, as in `time`; rounded as "%.6f" rounds them, so tables of numbers have the same. */
-void format_seconds(uint64_t ns, char ret[32]);
+struct short_text format_seconds(uint64_t ns);
 /* Bytes; "-" for 0, which is not known: no process has none. */
-void format_memory(uint64_t bytes, char ret[32]);
+struct short_text format_memory(uint64_t bytes);
 json_t *json_memory(uint64_t bytes); /* the same: null for 0 */
 /* "2020-01-31T23:59:59Z"; "@<seconds>" of a time outside the calendar, which a commit may have. */
-void format_date(int64_t seconds, char ret[32]);
+struct short_text format_date(int64_t seconds);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
 void cell_results(const struct fact *f, struct buffer *ret);
 /* Adds "wrong", "disturbed", "time", "cputime" and "memory" (null: not known). */

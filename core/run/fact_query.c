@@ -103,11 +103,8 @@ void fact_print_queries(const struct fact *f, const uint32_t *lines, size_t n, s
         for (size_t i = 0; i < n; i++) {
                 struct query_answer a = {0};
                 bool is_known = fact_query_answer(f, (uint32_t)i + 1, &a) == 0 && a.is_reached;
-                char seconds[32] = "-", memory[32];
 
-                if (is_known)
-                        format_seconds(a.ns, seconds);
-                format_memory(a.memory, memory);
-                buffer_addf(ret, "%zu\t%" PRIu32 "\t%s\t%s\t%s\n", i + 1, lines[i], is_known ? verdict_name(a.verdict) : "-", seconds, memory);
+                buffer_addf(ret, "%zu\t%" PRIu32 "\t%s\t%s\t%s\n", i + 1, lines[i], is_known ? verdict_name(a.verdict) : "-",
+                            is_known ? format_seconds(a.ns).s : "-", format_memory(a.memory).s);
         }
 }

@@ -297,10 +297,7 @@ static json_t *stream_json(uint64_t size, const struct blob *kept, size_t cut)
 
 static json_t *date(int64_t when)
 {
-        char text[32];
-
-        format_date(when, text);
-        return when ? json_string(text) : json_null();
+        return when ? json_string(format_date(when).s) : json_null();
 }
 
 static int make_json(const struct measurement *m, const struct fact *f, struct blob *ret)

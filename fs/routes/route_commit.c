@@ -512,14 +512,10 @@ struct by_seed {
 static int by_seed_row(void *user, bool is_scrambled, uint64_t seed, const struct fact *f)
 {
         struct by_seed *b = user;
-        char seconds[32], cpu_seconds[32], memory[32];
 
-        format_seconds(f->wall_ns, seconds);
-        format_seconds(f->cpu_ns, cpu_seconds);
-        format_memory(f->memory, memory);
         buffer_addf(b->to, "%s\t%" PRIu64 "\t", is_scrambled ? "scrambled" : "seed", seed);
         cell_results(f, b->to);
-        buffer_addf(b->to, "\t%s\t%s\t%s\t", seconds, cpu_seconds, memory);
+        buffer_addf(b->to, "\t%s\t%s\t%s\t", format_seconds(f->wall_ns).s, format_seconds(f->cpu_ns).s, format_memory(f->memory).s);
         effort_print_first(f, b->recipe, b->to);
         buffer_adds(b->to, "\n");
         b->newest = MAX(b->newest, fact_moment(f));

@@ -88,16 +88,12 @@ static const char *subject_of(struct running *o, size_t revision)
 static json_t *row_of(struct running *o, size_t i, const struct cell *cell, const struct fact *f, bool disputed)
 {
         cleanup_buffer struct buffer effort = {0}, results = {0};
-        char wall[32] = "-", cpu[32] = "-";
 
-        if (f) {
-                format_seconds(f->wall_ns, wall);
-                format_seconds(f->cpu_ns, cpu);
-        }
         cell_results(f, &results);
         if (has_effort())
                 effort_print_first(f, cell->solver->recipe, &effort);
-        return json_pack("{si ss ss ss so ss ss so ss* ss* ss}", "case", (int)cell->info->id, "result", results.data, "time", wall, "cputime", cpu,
+        return json_pack("{si ss ss ss so ss ss so ss* ss* ss}", "case", (int)cell->info->id, "result", results.data, "time",
+                         f ? format_seconds(f->wall_ns).s : "-", "cputime", f ? format_seconds(f->cpu_ns).s : "-",
                          "memory", json_memory(f ? f->memory : 0), "commit", commit_label(common.solver, cell->commit).s, "check",
                          cell_check(cell, f, disputed), "name", json_printable(cell->info->name), "effort", effort.data, "subject",
                          subject_of(o, i / o->cases.n), "disturbed", f && f->disturbed ? "disturbed" : "-");

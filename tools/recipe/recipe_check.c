@@ -113,7 +113,6 @@ static int check_build(struct recipe_check *t, const struct recipe *era, struct 
 {
         cleanup(build_record_unrefp) struct build_record *whole = NULL;
         cleanup_buffer struct buffer advice = {0};
-        char seconds[32];
         int r = command_build(t->commit, false, ret);
 
         if (r == -EIO || r == -EINVAL || r == -ENOENT) {
@@ -132,11 +131,10 @@ static int check_build(struct recipe_check *t, const struct recipe *era, struct 
                 build_failure_show(t->commit);
                 return 0;
         }
-        format_seconds((*ret)->duration_ns, seconds);
         if (era->file)
                 check_say(t, "build", CHECK_OK, "released binary %s, %" PRIu64 " bytes", basename(era->file), (*ret)->outputs[0].size);
         else
-                check_say(t, "build", CHECK_OK, "%s s, %s of %" PRIu64 " bytes%s%s%s", seconds, (*ret)->outputs[0].name, (*ret)->outputs[0].size,
+                check_say(t, "build", CHECK_OK, "%s s, %s of %" PRIu64 " bytes%s%s%s", format_seconds((*ret)->duration_ns).s, (*ret)->outputs[0].name, (*ret)->outputs[0].size,
                           era->range ? ", by era \"" : "", era->range ?: "", era->range ? "\"" : "");
         return 1;
 }

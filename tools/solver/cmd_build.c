@@ -130,11 +130,10 @@ static void show_record(uint32_t number, const struct build_record *record, stru
         const struct commit_sha commit = full_sha(common.solver, number);
         cleanup_free char *changed = NULL;
         bool is_old = commit_tools_changed(common.workspace, common.solver, number, &changed);
-        char seconds[32];
 
-        format_seconds(record->duration_ns, seconds);
         add_object(to, columns, common.json ? record_json(commit.s, record, released, changed)
-                                            : json_pack("{ss ss ss so ss so}", "commit", commit.s, "build", record->ok ? "ok" : "failed", "time", seconds,
+                                            : json_pack("{ss ss ss so ss so}", "commit", commit.s, "build", record->ok ? "ok" : "failed", "time",
+                                                        format_seconds(record->duration_ns).s,
                                                         "size", record->n_outputs > 0 ? json_integer((json_int_t)record->outputs[0].size) : json_null(),
                                                         "how", released ? "released binary" : is_old ? "toolchain changed" : "clean", "reason",
                                                         json_printable(record->reason ?: (record->differs ? "not reproducible" : NULL))));

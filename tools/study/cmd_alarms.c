@@ -67,15 +67,13 @@ void alarm_show(const struct observation *a)
         cleanup(alarm_words_done) struct alarm_words w = {0};
         cleanup_buffer struct buffer reproduce = {0};
         const char *mark = observation_mark_name(a->mark);
-        char found[32];
 
         alarm_words(a, &w);
         alarm_print_reproduce(common.solver, a, &reproduce);
-        format_date(a->found, found);
         output_object(columns, json_pack("{si ss ss so ss ss ss so sI ss ss ss sb ss ss* so ss ss ss ss ss}", "number", (int)a->number, "kind",
                                          observation_kind_name(a->kind), "solver", common.solver->recipe->name, "branch", json_printable(a->origin),
                                          "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found",
-                                         (json_int_t)a->found, ".found", found, "reproduce", reproduce.data, "detail", common.json ? a->reason : "", "told",
+                                         (json_int_t)a->found, ".found", format_date(a->found).s, "reproduce", reproduce.data, "detail", common.json ? a->reason : "", "told",
                                          (int)(a->told != 0), "mark", mark, ".mark", *mark ? NULL : "-", "url", json_printable(a->url), ".case", w.id,
                                          ".cases", w.n_cases, ".before", w.before.data, ".after", w.after.data, ".factor", w.factor.data));
 }

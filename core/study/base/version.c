@@ -74,7 +74,7 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
 {
         cleanup(solver_unrefp) struct solver *programs = NULL;
         const struct recipe *binary;
-        char name[COMMIT_NAME_SIZE], sha[GIT_OID_HEXSZ + 1];
+        char sha[GIT_OID_HEXSZ + 1];
         struct commit c;
         int r = program_commit(w, text, cancel_fd, NULL, &programs, &v->commit)
             ?: history_commit(programs->history, v->commit, &c);
@@ -82,9 +82,8 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
         if (r < 0)
                 return r;
         v->solver = solver_at(programs, v->commit, s->number == programs->number ? NULL : s->recipe, NULL);
-        program_name_at(programs, v->commit, name);
         free(v->name);
-        v->name = copy_string(name);
+        v->name = copy_string(commit_label(programs, v->commit).s);
         if (s->number == programs->number) { /* a commit like all of its versions */
                 v->text = copy_string(oid_print(sha, sizeof(sha), &c.oid));
                 return 0;
@@ -124,16 +123,16 @@ const char *version_digest(const char *text)
 char *version_brief(const struct solver *s, const char *text)
 {
         const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
-        char name[COMMIT_NAME_SIZE];
+        struct commit_label name;
         uint32_t commit;
 
         if (!version_is_of_history(text))
                 return copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
         if (s->recipe->is_programs && version_commit(s, text, &commit) == 0)
-                program_name_at(s, commit, name);
+                name = commit_label(s, commit);
         else
-                snprintf(name, sizeof(name), "%.12s", text);
-        return format_string("%s%s", name, text + MIN(strlen(text), (size_t)GIT_OID_HEXSZ));
+                snprintf(name.s, sizeof(name.s), "%.12s", text);
+        return format_string("%s%s", name.s, text + MIN(strlen(text), (size_t)GIT_OID_HEXSZ));
 }
 
 bool version_has_history(const struct solver *s, const char *text)

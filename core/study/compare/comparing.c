@@ -618,12 +618,11 @@ static int answered(void *user, size_t k, int r, struct value *, const char *rea
         struct comparing *c = user;
         const struct want *w = &c->wants[k];
         const struct comparing_version *v = &c->options.version[w->side];
-        char name[COMMIT_NAME_SIZE];
 
         if (r >= 0)
                 return 0;
-        program_name_at(v->solver, v->commit, name);
-        return errorf(r, "%s %s on case %u: %s", v->solver->recipe->name, name, c->options.cases[w->index]->id, reason ? reason : strerror(-r));
+        return errorf(r, "%s %s on case %u: %s", v->solver->recipe->name, commit_label(v->solver, v->commit).s, c->options.cases[w->index]->id,
+                      reason ? reason : strerror(-r));
 }
 
 int comparing_next(struct comparing *c, struct batch *ret)

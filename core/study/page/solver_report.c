@@ -102,9 +102,8 @@ void report_cell_direction(struct html_table *t, bool is_worse, const char *word
 
 struct short_text report_date(int64_t seconds)
 {
-        struct short_text date;
+        struct short_text date = format_date(seconds);
 
-        format_date(seconds, date.s);
         date.s[strcspn(date.s, "T")] = '\0';
         return date;
 }

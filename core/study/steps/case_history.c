@@ -115,23 +115,20 @@ void case_history_heading(struct buffer *ret)
 int case_history_row(const struct case_history *h, size_t i, bool is_disputed, struct buffer *ret)
 {
         const struct fact *f = h->list[i].fact;
-        char sha[GIT_OID_HEXSZ + 1], date[32], wall[32], cpu[32], memory[32];
+        char sha[GIT_OID_HEXSZ + 1];
         struct commit c;
         int r = history_commit(h->solver->history, h->list[i].commit, &c);
 
         if (r < 0)
                 return r;
-        format_date(c.committed, date);
-        buffer_addf(ret, "%s\t%s\t", oid_print(sha, sizeof(sha), &c.oid), date);
+        buffer_addf(ret, "%s\t%s\t", oid_print(sha, sizeof(sha), &c.oid), format_date(c.committed).s);
         cell_results(f, ret);
         if (!f) {
                 buffer_adds(ret, "\t-\t-\t-\t-\n");
                 return 0;
         }
-        format_seconds(f->wall_ns, wall);
-        format_seconds(f->cpu_ns, cpu);
-        format_memory(f->memory, memory);
-        buffer_addf(ret, "\t%s\t%s\t%s\t%s\n", wall, cpu, memory, cell_check(&(struct cell){.info = h->info}, f, is_disputed));
+        buffer_addf(ret, "\t%s\t%s\t%s\t%s\n", format_seconds(f->wall_ns).s, format_seconds(f->cpu_ns).s, format_memory(f->memory).s,
+                    cell_check(&(struct cell){.info = h->info}, f, is_disputed));
         return 0;
 }
 

@@ -26,13 +26,11 @@ static void tooltip_of(const struct case_history *h, size_t i, struct buffer *re
         const struct case_point *p = &h->list[i];
         cleanup_buffer struct buffer message = {0};
         struct commit c;
-        char date[32];
 
         if (history_commit(h->solver->history, p->commit, &c) < 0)
                 return;
-        format_date(c.committed, date);
-        buffer_addf(ret, "%.12s, %.10s: %s, %.3g%s", full_sha(h->solver, p->commit).s, date, verdict_plot_name(p->fact->verdict, p->fact->wrong),
-                    value_of(h, p->fact), unit_of(h));
+        buffer_addf(ret, "%.12s, %.10s: %s, %.3g%s", full_sha(h->solver, p->commit).s, format_date(c.committed).s,
+                    verdict_plot_name(p->fact->verdict, p->fact->wrong), value_of(h, p->fact), unit_of(h));
         if (history_text(h->solver->history, p->commit, COMMIT_MESSAGE, &message) == 0 && message.size > 0)
                 buffer_addf(ret, "\n%.*s", (int)strcspn(message.data, "\n"), message.data);
 }
@@ -163,7 +161,6 @@ static struct extent extent_of(const struct case_history *h)
 static void add_notes(const struct case_history *h, const struct extent *e, struct plot *p)
 {
         cleanup_buffer struct buffer b = {0};
-        char first[32], last[32];
         struct commit a, z;
 
         if (h->n == 0) {
@@ -173,10 +170,8 @@ static void add_notes(const struct case_history *h, const struct extent *e, stru
         if (history_commit(h->solver->history, h->list[0].commit, &a) < 0 ||
             history_commit(h->solver->history, h->list[h->n - 1].commit, &z) < 0)
                 return;
-        format_date(a.committed, first);
-        format_date(z.committed, last);
-        buffer_addf(&b, "%.8s (%.10s) to %.8s (%.10s); %zu measured", full_sha(h->solver, h->list[0].commit).s, first,
-                    full_sha(h->solver, h->list[h->n - 1].commit).s, last, h->n - e->unbuildable);
+        buffer_addf(&b, "%.8s (%.10s) to %.8s (%.10s); %zu measured", full_sha(h->solver, h->list[0].commit).s, format_date(a.committed).s,
+                    full_sha(h->solver, h->list[h->n - 1].commit).s, format_date(z.committed).s, h->n - e->unbuildable);
         if (e->unbuildable > 0)
                 buffer_addf(&b, ", %zu cannot be built", e->unbuildable);
         if (e->disturbed > 0)

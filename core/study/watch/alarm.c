@@ -95,17 +95,15 @@ int alarm_print(struct workspace *w, const struct solver *s, const struct observ
         static const char *const lines[] = {"case      ", "\nbefore    ", "\nafter     ", "\nfactor    ", "\nname      "};
         static const char *const row[] = {"", "\t", "\t", "\t", "\t"};
         cleanup_buffer struct buffer name = {0};
-        char date[32];
         int r;
 
         buffer_add_printable(&name, a->origin);
-        format_date(a->found, date);
         buffer_addf(ret,
                     "number    %" PRIu32 "\nkind      %s\nsolver    %s\nbranch    %s\ncommit    %s\nparent    %s\nsubject   %s\n",
                     a->number, observation_kind_name(a->kind), s->recipe->name, name.data && *name.data ? name.data : "-", a->target,
                     *a->reference ? a->reference : "-", *a->subject ? a->subject : "-");
         r = add_columns(w, a, alarm_case(a, 0), lines, ret);
-        buffer_addf(ret, "cases     %zu\nfound     %s\nreproduce ", a->n_runs / 2, date);
+        buffer_addf(ret, "cases     %zu\nfound     %s\nreproduce ", a->n_runs / 2, format_date(a->found).s);
         alarm_print_reproduce(s, a, ret);
         if (*a->reason)
                 buffer_addf(ret, "\ndetail    %s", a->reason);
