@@ -275,7 +275,7 @@ test_that "SIGTERM does the same" 'interrupt TERM 1 run toy v1 $slow && await no
 test_that "it is 130 of every command" '
 	mkdir reading && for signal in INT TERM HUP; do
 		echo block >reading/store.read && rm -f reading/store.read.met
-		SOLVERFS_FAULTS=$top/reading env --default-signal=INT "$solverfs" set list >out 2>err & pid=$!
+		SOLVERFS_FAULTS=$top/reading env --default-signal=INT,TERM,HUP "$solverfs" set list >out 2>err & pid=$!
 		await "[ -s reading/store.read.met ]" && kill -$signal $pid; wait $pid
 		[ $? = 130 ] || exit 1
 	done'
