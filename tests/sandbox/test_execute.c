@@ -1043,8 +1043,8 @@ static void wait_until_there(const char *tag, unsigned n, pid_t *ret)
 {
         unsigned there = 0;
 
-        for (int i = 0; i < 6000 && there < n; i++) { /* seen once is enough: one of the tree's goes as soon as it has forked */
-                usleep(10000);
+        for (int i = 0; i < 12000 && there < n; i++) { /* seen once is enough: one of the tree's goes as soon as it has forked */
+                usleep(5000);
                 there = count_processes(tag, ret);
         }
         ck_assert_uint_ge(there, n);
@@ -1394,14 +1394,16 @@ START_TEST(test_ended_beyond_a_limit)
         for (int i = 0; i < 4;) {
                 struct background b = {.request = i < 2 ? usual : bare()};
                 char tag[32], words[32];
-                pid_t helper;
+                pid_t helper = 0;
 
                 tag_of(tag);
                 snprintf(words, sizeof(words), "burn %g", 2e-3 * (double)ms);
                 *(i % 2 ? &b.request.cpu_ns : &b.request.wall_ns) = ms * NSEC_PER_MSEC;
                 background_start(&b, words, tag);
-                wait_until_there(tag, 1, NULL);
-                helper = find_helper(tag);
+                for (uint64_t k = 0; k < ms && helper == 0; k++) {
+                        usleep(1000);
+                        helper = find_helper(tag);
+                }
                 if (helper == 0) { /* a busy machine was too late for it */
                         pthread_join(b.thread, NULL);
                         execute_result_done(&b.result);
