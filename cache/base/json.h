@@ -17,9 +17,7 @@ static inline json_t *json_printable(const char *text)
 /* The text as it is; printable() if it is not UTF-8, which JSON cannot hold. */
 static inline json_t *json_legible(const char *text)
 {
-        json_t *j = text ? json_string(text) : NULL;
-
-        return j ? j : json_printable(text);
+        return json_string(text) ?: json_printable(text);
 }
 
 /* The texts of a NULL-terminated list; none for NULL. */

@@ -151,17 +151,16 @@ static int load_chain(const struct programs *p, const struct digest *id, bool wi
         return -EBADMSG;
 }
 
-static bool is_readable(struct programs *p, const struct digest *id)
+static int check_chain(struct programs *p, const struct digest *id)
 {
         cleanup(chain_done) struct chain c = {0};
 
-        return load_chain(p, id, false, &c) == 0;
+        return load_chain(p, id, false, &c);
 }
 
 bool programs_has(struct programs *p, const struct digest *id)
 {
-        cleanup(chain_done) struct chain c = {0};
-        int r = load_chain(p, id, false, &c);
+        int r = check_chain(p, id);
 
         return r != -ENOENT && r != -EBADMSG;
 }
@@ -430,7 +429,7 @@ static int place(struct programs *p, const struct digest *id, uint64_t size, con
         buffer_add(&b, &h, sizeof(h));
         buffer_add(&b, frame->data, frame->size);
         r = buffer_error(&b) ?: fault_at("programs.place") ?: take_lock(p, &lock);
-        if (r < 0 || (!anew && is_readable(p, id)))
+        if (r < 0 || (!anew && check_chain(p, id) == 0))
                 return r;
         if (!base_is_good(p, base, id))
                 return -EAGAIN;
@@ -457,7 +456,7 @@ int programs_put(struct programs *p, int fd, const struct digest *near, struct d
                 return r;
         digest_of(content.data, content.size, ret_id);
         *ret_size = content.size;
-        if (is_readable(p, ret_id)) {
+        if (check_chain(p, ret_id) == 0) {
                 cleanup_free char *path = path_of(p, ret_id);
 
                 utimensat(AT_FDCWD, path, NULL, 0); /* gc spares it for the build that will refer to it */

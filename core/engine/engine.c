@@ -132,8 +132,6 @@ int engine_open(const struct engine_home *home, const struct engine_options *opt
                 e->options = *options;
         if (e->options.queue == 0)
                 e->options.queue = 65536;
-        if (e->options.grace_ns == 0)
-                e->options.grace_ns = 3 * NSEC_PER_SEC;
         e->n_slots = (unsigned)host_cores(e->cpus, ENGINE_SLOTS_MAX);
         e->counters.slots = e->options.cores > 0 ? MIN(e->n_slots, e->options.cores) : e->n_slots;
         e->alive = -1;

@@ -133,7 +133,7 @@ struct engine_home {
 struct engine_options {
         unsigned cores;    /* limit on the slots of its runs, and of its builds, at a time; 0: all that host_cores() gives */
         unsigned queue;    /* limit on its jobs; further askers get -EAGAIN; 0: 65536 */
-        uint64_t grace_ns; /* from the last waiter's leaving to the cancel; 0: 3 s */
+        uint64_t grace_ns; /* from the last waiter's leaving to the cancel */
         bool gives_up;     /* jobs end with -EAGAIN, and the names of the owners, if others leave them no core for wait_ns */
         uint64_t wait_ns;
 };

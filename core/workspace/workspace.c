@@ -166,7 +166,7 @@ int workspace_engine(struct workspace *w, const struct engine_options *options, 
 
         o.cores = o.cores ?: w->settings.cores;
         o.queue = o.queue ?: w->settings.queue;
-        o.grace_ns = o.grace_ns ?: MAX(w->settings.grace_ns, 1); /* 0 is no grace there, and the default here */
+        o.grace_ns = o.grace_ns ?: w->settings.grace_ns;
         if (w->wait_ns != UINT64_MAX) {
                 o.gives_up = true;
                 o.wait_ns = w->wait_ns;

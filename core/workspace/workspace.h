@@ -122,7 +122,7 @@ int workspace_run_on(struct workspace *w, const char *pool);
 void workspace_set_wait(struct workspace *w, uint64_t wait_ns);
 uint64_t workspace_wait(const struct workspace *w);
 
-/* What core/portfolio has learned, for as long as the workspace is open. The first call makes it; workspace_close() frees it. */
+/* The lessons of core/portfolio. The first call makes them; workspace_close() frees them. */
 void *workspace_learned(struct workspace *w, void *(*make)(void), void (*learned_free)(void *learned));
 
 /* An engine on this store. Its settings are those of the config unless `options` (may be NULL) sets them. Close it before the workspace. */

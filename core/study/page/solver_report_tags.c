@@ -224,7 +224,7 @@ static bool is_run_with_all(const struct report *r, const struct versions *v, si
         return true;
 }
 
-/* Of the same cases, so that a curve ends early only if a version solves fewer. */
+/* All curves are of the same cases: one ends early only if its version solves fewer. */
 static void add_curves(const struct report *r, const struct versions *v, struct plot *p)
 {
         cleanup_free size_t *common = allocate(r->cases.n, sizeof(*common));
