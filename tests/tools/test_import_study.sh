@@ -181,6 +181,32 @@ test_that "killed at one file of a campaign after the other" 'killed import.camp
 test_that "killed at one input after the other, before it is in its place and before it is indexed" 'killed cases.place 1 && killed cases.enter 1'
 test_that "killed once at any transaction, and said again" 'once store.committed'
 
+# -- a power cut --
+
+ln -s "$(realpath -m "$(dirname "$solverfs")/../tests/powercut_record.so")" record.so
+listed() { # the lists of what imports took were on disk when the journals got their names: by the record of tests/soak/powercut_record.c
+	python3 - record <<'END'
+import os, struct, sys
+header, raw, at = struct.Struct("=B7xQQII"), open(sys.argv[1], "rb").read(), 0
+lists, dirty, journals = set(), set(), 0
+while at < len(raw):
+    kind, inode, _, n, m = header.unpack_from(raw, at)
+    kind, path, at = chr(kind), os.fsdecode(raw[at + header.size : at + header.size + n]), at + header.size + n + m
+    if kind == "o" and os.path.basename(path) == "imported":
+        lists.add(inode)
+    elif kind == "w":
+        dirty.add(inode)
+    elif kind == "s":
+        dirty.discard(inode)
+    elif kind == "r" and os.path.basename(path) == "journal.import":
+        journals += 1
+        assert lists and not lists & dirty, "a list is not on disk"
+assert journals > 1, "no journal came"
+END
+}
+where '[ -e record.so ]' "the library that records for power cuts" test_that "after a power cut no campaign is behind what imports are known to have taken" '
+	rm -rf store && cp -r before store && : >record && LD_PRELOAD=./record.so POWERCUT_LOG=record POWERCUT_STORE=$(realpath store) run 0 import other && listed'
+
 # -- what is passed over --
 
 test_that "findings of versions that are not here are passed over, and told; the update and the same import take them" '

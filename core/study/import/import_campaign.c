@@ -387,6 +387,8 @@ static int note_import(const struct places *p, const char *hash, const char *raw
         int r, n = snprintf(lines, sizeof(lines), "%s\n%s%s", hash, raw, *raw ? "\n" : "");
 
         r = fd < 0 ? -errno : write_all(fd, lines, (size_t)n);
+        if (r == 0 && fdatasync(fd) < 0) /* after a power cut the journal must not be here without it */
+                r = -errno;
         return r < 0 ? errorf(r, "cannot write %s: %s", p->imported, strerror(-r)) : 0;
 }
 
