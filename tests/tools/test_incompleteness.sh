@@ -212,6 +212,10 @@ printf '#!/bin/sh\nfor case; do :; done\ngrep -o "(check-sat" "$case" | sed "s/.
 test_that "a seed that asks by a command of Z3 asks nothing else" '
 	mkdir using && sed "s/(check-sat)/(check-sat-using smt)/" seeds/sat-bounds.smt2 >using/sat-bounds.smt2 &&
 	campaign_of 0 using --at "exec:'"'"'$top/asked'"'"'" --seeds using --iterations 2 && has out "^mutants 2" && ! has err "left out"'
+test_that "the label of a seed with several questions is that of the last one that it asks" '
+	mkdir questions && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; echo "(set-info :status unknown)"; echo "(check-sat)"; } >questions/a.smt2 &&
+	{ echo "(set-info :status sat)"; cat seeds/sat-bounds.smt2; echo "(exit)"; echo "(set-info :status unsat)"; echo "(assert (= b0 b1 7))"; echo "(check-sat)"; } >questions/b.smt2 &&
+	campaign_of 0 questions --at "exec:'"'"'$top/asked'"'"'" --seeds questions --iterations 2 && has out "^mutants 4" && ! has err "left out"'
 test_that "another label of a seed is another campaign" '
 	mkdir labelled && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; } >labelled/a.smt2 && campaign_of 1 labelled --at v1 --seeds labelled && has err "said to be unsat" &&
 	sed -i s/unsat/sat/ labelled/a.smt2 && campaign_of 7 labelled --at v1 --seeds labelled && has err "its seeds have other labels now"'

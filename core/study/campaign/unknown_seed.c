@@ -5,24 +5,37 @@
 
 #include "core/smtlib/print.h"
 
-/* Removes commands that ask for models or state an answer, and adds a check-sat if there is none. */
-static void clean_script(struct script *s)
+/* Removes commands that ask for models or state an answer, and all from (exit) on; adds a check-sat if there is none. Returns the :status of the last
+ * question, whose answer counts. */
+static enum verdict clean_script(struct script *s)
 {
-        bool has_check = false;
+        enum verdict status = VERDICT_UNKNOWN, next = VERDICT_UNKNOWN; /* next: of the question that follows */
+        bool has_check = false, is_over = false;
 
         for (size_t i = 0; i < s->n_commands;) {
                 const struct command *c = &s->commands[i];
 
-                if (c->kind == COMMAND_GET || c->kind == COMMAND_GET_VALUE || c->kind == COMMAND_SET_INFO ||
-                    c->kind == COMMAND_EXIT) {
+                is_over |= c->kind == COMMAND_EXIT;
+                if (!is_over && command_is_status(c)) {
+                        cleanup_free char *text = copy_prefix(c->text.data, c->text.size);
+
+                        next = strstr(text, "unsat") ? VERDICT_UNSAT : strstr(text, " sat") ? VERDICT_SAT : VERDICT_UNKNOWN;
+                }
+                if (is_over || c->kind == COMMAND_GET || c->kind == COMMAND_GET_VALUE || c->kind == COMMAND_SET_INFO) {
                         script_remove(s, i);
                         continue;
                 }
-                has_check |= command_asks(c);
+                if (command_asks(c)) {
+                        has_check = true;
+                        status = next;
+                        next = VERDICT_UNKNOWN;
+                }
                 i++;
         }
-        if (!has_check)
-                script_add_check(s);
+        if (has_check)
+                return status;
+        script_add_check(s);
+        return next;
 }
 
 static bool begins_with(const char *name, const char *what)
@@ -30,27 +43,19 @@ static bool begins_with(const char *name, const char *what)
         return strncmp(name, what, strlen(what)) == 0 && !isalnum((unsigned char)name[strlen(what)]);
 }
 
-/* The label by :status, else by the beginning of the file's name or of the nearest folder above it: "sat-17.smt2", "unsat/17.smt2". */
-static enum verdict read_label(const struct script *s, const char *name)
+/* The label by the beginning of the file's name or of the nearest folder above it: "sat-17.smt2", "unsat/17.smt2". */
+static enum verdict label_by_name(const char *name)
 {
-        enum verdict label = VERDICT_UNKNOWN, named = VERDICT_UNKNOWN;
+        enum verdict label = VERDICT_UNKNOWN;
 
-        for (size_t i = 0; i < s->n_commands; i++) {
-                const struct command *c = &s->commands[i];
-                cleanup_free char *text = NULL;
-
-                if (!command_is_status(c))
-                        continue;
-                text = copy_prefix(c->text.data, c->text.size);
-                label = strstr(text, "unsat") ? VERDICT_UNSAT : strstr(text, " sat") ? VERDICT_SAT : label;
-        }
         for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
-                named = begins_with(part, "unsat") ? VERDICT_UNSAT : begins_with(part, "sat") ? VERDICT_SAT : named;
-        return label == VERDICT_UNKNOWN ? named : label;
+                label = begins_with(part, "unsat") ? VERDICT_UNSAT : begins_with(part, "sat") ? VERDICT_SAT : label;
+        return label;
 }
 
 static int seed_init(struct campaign *c, struct seed *seed, struct script *s, const char *name)
 {
+        enum verdict status;
         int r;
 
         *seed = (struct seed){.name = name, .label = c->settings->label, .implied = VERDICT_UNKNOWN};
@@ -58,9 +63,9 @@ static int seed_init(struct campaign *c, struct seed *seed, struct script *s, co
                 seed->base[m] = allocate(c->n_compared, sizeof(enum verdict));
         if (s->logic)
                 snprintf(seed->logic, sizeof(seed->logic), "%.*s", (int)s->logic->name.size, (const char *)s->logic->name.data);
+        status = clean_script(s);
         if (seed->label == VERDICT_UNKNOWN)
-                seed->label = read_label(s, name);
-        clean_script(s);
+                seed->label = status == VERDICT_UNKNOWN ? label_by_name(name) : status;
         r = script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_STATED]);
         if (r < 0 || !s->logic || strcmp(seed->logic, "ALL") == 0)
                 return r;
