@@ -47,10 +47,10 @@ struct verdicts {
 void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
 void verdicts_done(struct verdicts *v);
 
-/* The run's verdict for a study that believes an answer: VERDICT_ERROR if an error came before it. */
+/* The run's verdict for a study that believes an answer: VERDICT_ERROR if an error came before it, or if there is no answer to be unknown. */
 static inline enum verdict verdict_believed(const struct verdicts *v)
 {
-        return v->is_after_error && v->is_answer ? VERDICT_ERROR : v->last;
+        return (v->is_after_error && v->is_answer) || (v->last == VERDICT_UNKNOWN && !v->is_answer) ? VERDICT_ERROR : v->last;
 }
 
 /* True if an answer contradicts the case's own status (sat against unsat). expected[i] is VERDICT_UNKNOWN if the case states none. */

@@ -216,6 +216,9 @@ test_that "the label of a seed with several questions is that of the last one th
 	mkdir questions && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; echo "(set-info :status unknown)"; echo "(check-sat)"; } >questions/a.smt2 &&
 	{ echo "(set-info :status sat)"; cat seeds/sat-bounds.smt2; echo "(exit)"; echo "(set-info :status unsat)"; echo "(assert (= b0 b1 7))"; echo "(check-sat)"; } >questions/b.smt2 &&
 	campaign_of 0 questions --at "exec:'"'"'$top/asked'"'"'" --seeds questions --iterations 2 && has out "^mutants 4" && ! has err "left out"'
+printf '#!/bin/sh\nfor case; do :; done\ngrep -q "(>= " "$case" && grep -q b0 "$case" && echo timeout && exit\necho sat\n' >gives-up && chmod +x gives-up
+test_that "a solver that ends without an answer, by a limit of its own, does not say unknown" '
+	campaign_of 0 gives-up --at "exec:'"'"'$top/gives-up'"'"'" --seeds seeds --iterations 40 --chain 20 && has out "^mutants 40" && has out "^implications 0" && awk "\$6 > 0" "$SOLVERFS_STORE"/campaigns/toy/gives-up/rules.tsv | grep -qv rule'
 test_that "another label of a seed is another campaign" '
 	mkdir labelled && { echo "(set-info :status unsat)"; cat seeds/sat-bounds.smt2; } >labelled/a.smt2 && campaign_of 1 labelled --at v1 --seeds labelled && has err "said to be unsat" &&
 	sed -i s/unsat/sat/ labelled/a.smt2 && campaign_of 7 labelled --at v1 --seeds labelled && has err "its seeds have other labels now"'

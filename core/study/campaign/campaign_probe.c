@@ -17,7 +17,7 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
 
         limits.wall_ns = limits.cpu_ns = PROBE_SECONDS * NSEC_PER_SEC;
         r = worker_run(worker, version, 0, &limits, text, &result);
-        *ret = result.verdict == VERDICT_UNKNOWN && !result.verdicts.is_answer ? VERDICT_ERROR : result.verdict;
+        *ret = verdict_believed(&result.verdicts);
         if (r == 0 && ret_output)
                 begin_of_output(&result, ret_output);
         return r;
