@@ -123,12 +123,8 @@ int case_history_row(const struct case_history *h, size_t i, bool is_disputed, s
                 return r;
         buffer_addf(ret, "%s\t%s\t", oid_print(sha, sizeof(sha), &c.oid), format_date(c.committed).s);
         cell_results(f, ret);
-        if (!f) {
-                buffer_adds(ret, "\t-\t-\t-\t-\n");
-                return 0;
-        }
-        buffer_addf(ret, "\t%s\t%s\t%s\t%s\n", format_seconds(f->wall_ns).s, format_seconds(f->cpu_ns).s, format_memory(f->memory).s,
-                    cell_check(&(struct cell){.info = h->info}, f, is_disputed));
+        buffer_addf(ret, "\t%s\t%s\t%s\t%s\n", f ? format_seconds(f->wall_ns).s : "-", f ? format_seconds(f->cpu_ns).s : "-",
+                    f ? format_memory(f->memory).s : "-", f ? cell_check(&(struct cell){.info = h->info}, f, is_disputed) : "-");
         return 0;
 }
 
