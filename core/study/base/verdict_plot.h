@@ -28,9 +28,9 @@ static inline enum verdict_plot verdict_plot_of(enum verdict v, bool is_wrong)
                                         : VERDICT_PLOT_FAILED;
 }
 
+static const char *const verdict_plot_names[N_VERDICT_PLOTS] = {"sat", "WRONG", "unsat", "unknown", "crash, error or memout", "timeout"};
+
 static inline const char *verdict_plot_name(enum verdict v, bool is_wrong)
 {
-        static const char *const names[N_VERDICT_PLOTS] = {"sat", "WRONG", "unsat", "unknown", "crash, error or memout", "timeout"};
-
-        return names[verdict_plot_of(v, is_wrong)];
+        return verdict_plot_names[verdict_plot_of(v, is_wrong)];
 }

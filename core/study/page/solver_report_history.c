@@ -90,9 +90,6 @@ static size_t most_steps(const struct report *r)
 
 static void add_data(const struct report *r, struct buffer *b)
 {
-        static const enum verdict ends[N_VERDICT_PLOTS] = {[VERDICT_PLOT_SAT] = VERDICT_SAT,         [VERDICT_PLOT_WRONG] = VERDICT_SAT,
-                                                           [VERDICT_PLOT_UNSAT] = VERDICT_UNSAT,     [VERDICT_PLOT_UNKNOWN] = VERDICT_UNKNOWN,
-                                                           [VERDICT_PLOT_FAILED] = VERDICT_CRASH, [VERDICT_PLOT_TIMEOUT] = VERDICT_TIMEOUT};
         json_t *columns = json_array(), *cases = json_array(), *kinds = json_array(), *solved = json_array(), *par2 = json_array();
 
         for (size_t k = 0; k < r->n_columns; k++) {
@@ -103,7 +100,7 @@ static void add_data(const struct report *r, struct buffer *b)
         for (size_t i = 0; i < r->cases.n; i++)
                 json_array_append_new(cases, case_data(r, i));
         for (int k = 0; k < N_VERDICT_PLOTS; k++)
-                json_array_append_new(kinds, json_string(verdict_plot_name(ends[k], k == VERDICT_PLOT_WRONG)));
+                json_array_append_new(kinds, json_string(verdict_plot_names[k]));
         html_data(b, "history-data",
                   json_pack("{ss? so so so s{sI so so} so sI}", "folder", r->options->commits, "columns", columns, "cases", cases, "kinds", kinds, "set",
                             "total", (json_int_t)r->cases.n, "solved", solved, "par2", par2, "steps", steps_data(r), "shown", (json_int_t)most_steps(r)));
@@ -111,19 +108,19 @@ static void add_data(const struct report *r, struct buffer *b)
 
 static void add_legend(struct buffer *b)
 {
-        static const char *const shapes[N_VERDICT_PLOTS][2] = {
-                [VERDICT_PLOT_SAT] = {"sat", "<circle cx=\"6\" cy=\"6\" r=\"4\"/>"},
-                [VERDICT_PLOT_WRONG] = {"WRONG", "<path d=\"M2 2h8v8h-8z\"/>"},
-                [VERDICT_PLOT_UNSAT] = {"unsat", "<path d=\"M6 1l5 9h-10z\"/>"},
-                [VERDICT_PLOT_UNKNOWN] = {"unknown", "<path d=\"M6 1l5 5-5 5-5-5z\"/>"},
-                [VERDICT_PLOT_FAILED] = {"crash, error, memout", "<path d=\"M6 11l5-9h-10z\"/>"},
-                [VERDICT_PLOT_TIMEOUT] = {"timeout", "<path d=\"M2 2l8 8M10 2l-8 8\" stroke=\"currentColor\" stroke-width=\"2\"/>"},
+        static const char *const shapes[N_VERDICT_PLOTS] = {
+                [VERDICT_PLOT_SAT] = "<circle cx=\"6\" cy=\"6\" r=\"4\"/>",
+                [VERDICT_PLOT_WRONG] = "<path d=\"M2 2h8v8h-8z\"/>",
+                [VERDICT_PLOT_UNSAT] = "<path d=\"M6 1l5 9h-10z\"/>",
+                [VERDICT_PLOT_UNKNOWN] = "<path d=\"M6 1l5 5-5 5-5-5z\"/>",
+                [VERDICT_PLOT_FAILED] = "<path d=\"M6 11l5-9h-10z\"/>",
+                [VERDICT_PLOT_TIMEOUT] = "<path d=\"M2 2l8 8M10 2l-8 8\" stroke=\"currentColor\" stroke-width=\"2\"/>",
         };
 
         buffer_adds(b, "<ul class=\"key\">");
         for (int k = 0; k < N_VERDICT_PLOTS; k++)
                 buffer_addf(b, "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\" class=\"k%d\">%s</svg>%s</li>", k,
-                            shapes[k][1], shapes[k][0]);
+                            shapes[k], verdict_plot_names[k]);
         buffer_adds(b, "<li>dashed: a step</li></ul>\n");
 }
 
