@@ -43,5 +43,5 @@ double noise_threshold(const struct noise *sum)
         if (sum->cases == 0)
                 return NAN;
         unit = pow(10, floor(log10(x)) - 1);
-        return ceil(x / unit - 1e-9) * unit;
+        return ceil(x / unit - 1e-9) * unit; /* 0.2 stays 0.2 */
 }

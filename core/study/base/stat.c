@@ -176,6 +176,7 @@ static void normal_tails(struct stat_test *t, double mean, double variance)
         two_sided(t);
 }
 
+/* Without ties the distribution is symmetric: `statistic` or more is as likely as most - statistic or less. */
 static void by_tails(const double *tails, size_t statistic, size_t most, struct stat_test *ret)
 {
         ret->less = tails[statistic];
@@ -311,7 +312,8 @@ static double select_of_two(const struct all_of_two *a, size_t k)
         }
 }
 
-/* `tails` of the untied statistic over 0 … m; NULL: it is about normal, with this deviation. */
+/* The median of the m values, and the interval: at each end as many are left out as the test's distribution allows. `tails`: of the statistic without
+ * ties, over 0 … m; NULL: it is about normal, with this deviation. */
 static struct stat_shift shift_of(const struct all_of_two *a, size_t m, double confidence, const double *tails, double sd)
 {
         double tail = (1 - confidence) / 2, middle = select_of_two(a, m / 2);
@@ -349,19 +351,6 @@ struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const d
         if (nx == 0 || ny == 0)
                 return (struct stat_shift){NAN, -INFINITY, INFINITY};
         return shift_of(&(struct all_of_two){.x = x, .nx = nx, .y = y, .ny = ny}, nx * ny, confidence, tails, sqrt(a * b * (a + b + 1) / 12));
-}
-
-void stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
-{
-        cleanup_free double *sorted = allocate(n, sizeof(*sorted));
-
-        for (size_t i = 0; i < n; i++)
-                sorted[i] = p[i];
-        stat_sort(sorted, n);
-        *ret_largest = -1;
-        for (size_t i = 0; i < n; i++)
-                if (sorted[i] <= q * (double)(i + 1) / (double)n)
-                        *ret_largest = sorted[i];
 }
 
 /* -- two samples -------------------------------------------------------------------------------------------------- */
@@ -462,6 +451,8 @@ void stat_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, s
                 normal_tails(ret, pairs / 2, pairs / 12 * ((double)n + 1 - ties / ((double)n * ((double)n - 1))));
 }
 
+/* -- signs; many tests at once ------------------------------------------------------------------------------------- */
+
 double stat_sign_test(size_t up, size_t down)
 {
         double n = (double)(up + down), least = (double)MIN(up, down);
@@ -469,4 +460,17 @@ double stat_sign_test(size_t up, size_t down)
         if (up == down)
                 return 1;
         return MIN(1, 2 * incomplete_beta(n - least, least + 1, 0.5)); /* P(at most `least` of n) of the binomial distribution */
+}
+
+void stat_discoveries(const double *p, size_t n, double q, double *ret_largest)
+{
+        cleanup_free double *sorted = allocate(n, sizeof(*sorted));
+
+        for (size_t i = 0; i < n; i++)
+                sorted[i] = p[i];
+        stat_sort(sorted, n);
+        *ret_largest = -1;
+        for (size_t i = 0; i < n; i++)
+                if (sorted[i] <= q * (double)(i + 1) / (double)n)
+                        *ret_largest = sorted[i];
 }

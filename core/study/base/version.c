@@ -21,8 +21,9 @@ bool version_is_same(const struct version *a, const struct version *b)
 
 /* -- recipes with a change -- */
 
-/* The solver as it is at a commit: a released program may have a `run` and a `seed` of its own. All else is as in `like`; NULL: the solver's recipe.
- * `arguments`: further ones, or NULL. With another recipe it is a solver that only this version knows of. */
+/* The solver as this version runs it. Its recipe is that of `s`, or `like` (NULL: none), that of the solver among whose versions a program is run. `run`
+ * and `seed` are the commit's, as a released program may have its own; `arguments` (NULL: none) follow. With a changed recipe it is a solver that only
+ * this version knows of. */
 static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like, const char *arguments)
 {
         const struct recipe *at = solver_recipe_at(s, commit);
@@ -46,7 +47,7 @@ static struct solver *solver_at(struct solver *s, uint32_t commit, const struct 
         return solver_with(s, recipe);
 }
 
-/* -- the three kinds -- */
+/* -- parsing: a commit, perhaps with arguments, or a program -- */
 
 static int parse_commit(struct version *v, struct solver *s, const char *text)
 {
@@ -94,6 +95,37 @@ static int parse_program(struct version *v, struct workspace *w, const struct so
         return r;
 }
 
+int version_parse(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret)
+{
+        cleanup_version struct version *v = allocate(1, sizeof(*v));
+        int r;
+
+        v->name = copy_string(text);
+        r = program_is_text(text) ? parse_program(v, w, s, text, cancel_fd) : parse_commit(v, s, text);
+        if (r == 0)
+                *ret = steal_pointer(v);
+        return r;
+}
+
+int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret)
+{
+        const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
+        cleanup_free char *bare = copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
+        int r = version_parse(w, s, bare, cancel_fd, ret);
+
+        if (r == 0 && strcmp((*ret)->text, text) != 0) {
+                *ret = version_free(*ret);
+                r = errorf(-ESTALE, "the program of '%s' is not the one that was meant: it has other bytes now", bare);
+        }
+        if (r < 0)
+                return r;
+        free((*ret)->name);
+        (*ret)->name = version_brief(s, text);
+        return 0;
+}
+
+/* -- texts in full -- */
+
 bool version_is_of_history(const char *text)
 {
         return *text && !program_is_text(text);
@@ -140,36 +172,7 @@ bool version_has_history(const struct solver *s, const char *text)
         return version_is_of_history(text) && !s->recipe->is_programs;
 }
 
-int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret)
-{
-        const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
-        cleanup_free char *bare = copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
-        int r = version_parse(w, s, bare, cancel_fd, ret);
-
-        if (r == 0 && strcmp((*ret)->text, text) != 0) {
-                *ret = version_free(*ret);
-                r = errorf(-ESTALE, "the program of '%s' is not the one that was meant: it has other bytes now", bare);
-        }
-        if (r < 0)
-                return r;
-        free((*ret)->name);
-        (*ret)->name = version_brief(s, text);
-        return 0;
-}
-
-int version_parse(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret)
-{
-        cleanup_version struct version *v = allocate(1, sizeof(*v));
-        int r;
-
-        v->name = copy_string(text);
-        r = program_is_text(text) ? parse_program(v, w, s, text, cancel_fd) : parse_commit(v, s, text);
-        if (r == 0)
-                *ret = steal_pointer(v);
-        return r;
-}
-
-/* -- building and holding -- */
+/* -- its program -- */
 
 int version_build(struct engine *e, struct workspace *w, const struct version *v, enum priority p, int cancel_fd)
 {
@@ -193,8 +196,6 @@ int version_hold(struct workspace *w, const struct version *v, struct held *ret)
                 r = held_build(w, record, ret);
         return r == -ENODATA ? errorf(r, "%s cannot be built at %s", v->solver->recipe->name, v->name) : r;
 }
-
-/* -- what it says of itself -- */
 
 int version_ask(struct workspace *w, const struct version *v, const struct held *programs, const cpu_set_t *cpus, struct run_remote *remote,
                 int cancel_fd, char ret[VERSION_LINE])

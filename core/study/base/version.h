@@ -20,29 +20,36 @@ struct version {
         uint32_t commit;       /* of that solver */
         bool has_arguments;
 };
+/* -- parsing -- */
+
 /* -ENOENT, -ENOTUNIQ, -EINVAL: with a sentence that quotes the text. -ECANCELED: `cancel_fd` (-1: none) is readable while a new program waits for a
  * core (program_commit()). */
 int version_parse(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret);
-/* A short form of a text in full, for people: twelve digits of the sha, or the program's name; no digest; free(). */
-char *version_brief(const struct solver *s, const char *text);
-/* The end of a program's text in full: "@sha256:" and the digest. NULL: it has none. */
-const char *version_digest(const char *text);
-/* True if the version is a commit with a history; programs have none. */
-bool version_has_history(const struct solver *s, const char *text);
 /* Parses a text in full; the version has its brief name. -ESTALE with a sentence: a program has other bytes now. */
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret);
-/* The commit that a text in full names. */
-int version_commit(const struct solver *s, const char *text, uint32_t *ret);
-/* True if a version's text in full names a commit, with or without arguments. */
-bool version_is_of_history(const char *text);
-/* True if a text is a full sha and nothing else: no arguments, no program. */
-bool version_is_commit(const char *text);
 struct version *version_free(struct version *v);
 DEFINE_CLEANUP(struct version *, version_free)
 #define cleanup_version cleanup(version_freep)
 
 /* True if both run the same bytes with the same arguments. */
 bool version_is_same(const struct version *a, const struct version *b);
+
+/* -- texts in full -- */
+
+/* True if the text begins with a sha, with or without arguments; false for exec:PATH and for "". */
+bool version_is_of_history(const char *text);
+/* True if it also has a history: the commits of `programs` have none. */
+bool version_has_history(const struct solver *s, const char *text);
+/* True if it is a full sha and nothing else: no arguments, no program. */
+bool version_is_commit(const char *text);
+/* The commit that it names. */
+int version_commit(const struct solver *s, const char *text, uint32_t *ret);
+/* The end of a program's text: "@sha256:" and the digest. NULL: it has none. */
+const char *version_digest(const char *text);
+/* A short form for people: twelve digits of the sha, or the program's name; no digest; free(). */
+char *version_brief(const struct solver *s, const char *text);
+
+/* -- its program -- */
 
 /* Builds a version if need be. -ENODATA: it cannot be built; the sentence says how to see why. */
 int version_build(struct engine *e, struct workspace *w, const struct version *v, enum priority p, int cancel_fd);
