@@ -52,7 +52,8 @@ int case_outcomes(struct workspace *w, const struct cell *cell, const struct dig
         return 0;
 }
 
-/* Reads a commit's point. 1: it is in *ret; 0: nothing is known of the commit. */
+/* Reads a commit's point: its result, or that it cannot be built. 1: it is in *ret, and the time of the result or build in *ret_found. 0: nothing is known
+ * of the commit; on a named machine, whose builds are not known, it has no result. */
 static int read_point(struct workspace *w, const struct cell *cell, enum judge_measure m, struct case_point *ret, int64_t *ret_found)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
@@ -137,6 +138,7 @@ void case_history_steps(const struct case_history *h, struct steps *ret, size_t 
         for (size_t i = 0; i < h->n; i++) {
                 const struct fact *f = h->list[i].fact;
 
+                /* a solved run of unknown memory is no point of memory */
                 if (!f || !h->list[i].on_line || (h->measure == JUDGE_MEMORY && f->memory == 0 && verdict_is_decided(f->verdict)))
                         continue;
                 (*ret_points)[n] = i;

@@ -8,6 +8,8 @@
 #define MEGABYTE 1e6
 #define LOG_FROM 8.0 /* values that differ by more than this factor get a logarithmic axis */
 
+/* -- points -- */
+
 /* The measure of the steps, in the unit of the picture. */
 static double value_of(const struct case_history *h, const struct fact *f)
 {
@@ -68,6 +70,8 @@ static void draw_points(const struct case_history *h, const uint32_t *place, str
                 }
         }
 }
+
+/* -- culprits and steps -- */
 
 static bool is_culprit(const struct case_history *h, uint32_t commit)
 {
@@ -131,6 +135,8 @@ static int draw_steps(const struct case_history *h, const uint32_t *place, struc
         }
         return r;
 }
+
+/* -- the picture -- */
 
 struct extent {
         double low, high; /* in the unit of the picture */

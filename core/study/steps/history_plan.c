@@ -20,7 +20,7 @@ void history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
         cleanup_free struct piece *pieces = allocate(2 * most + 2, sizeof(*pieces));
 
         if (most > 0)
-                order[taken++] = 0; /* counted back from the newest */
+                order[taken++] = 0; /* places on the grid count back from the newest */
         if (most > 1)
                 order[taken++] = most - 1;
         if (most > 2)
@@ -35,7 +35,7 @@ void history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
                 if (p.to - middle > 1)
                         pieces[tail++] = (struct piece){middle, p.to};
         }
-        for (size_t i = 0; i < taken; i++)
+        for (size_t i = 0; i < taken; i++) /* from places to commits */
                 order[i] = order[i] * step < n - 1 ? n - 1 - order[i] * step : 0;
         *ret = order;
         *ret_n = taken;

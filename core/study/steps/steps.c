@@ -43,6 +43,7 @@ static enum step_shape shape_of(const struct steps *s)
         return dominant > 1 ? STEP_NONMONOTONIC_MULTI : STEP_NONMONOTONIC_SINGLE;
 }
 
+/* The slowest run that is not broken. */
 static double slowest(const struct step_point *points, size_t n)
 {
         double most = 1e-3;
@@ -86,8 +87,8 @@ static bool is_broken(const struct step_point *points, const struct judge_level 
         return 2 * broken > n;
 }
 
-/* The level as told to a reader: none is above the slowest run of its stretch, such as a time limit, though broken runs count as more. NaN: broken. */
-static double told_level(const struct step_point *points, const struct judge_level *l)
+/* The level for readers: not above the slowest run of its stretch, such as a time limit, though broken runs count as more. NaN: broken. */
+static double shown_level(const struct step_point *points, const struct judge_level *l)
 {
         return is_broken(points, l) ? NAN : fmin(l->mean, slowest(points + l->from, l->to - l->from));
 }
@@ -107,8 +108,8 @@ void steps_find(const struct step_point *points, size_t n, struct steps *ret)
 
                         ret->list[ret->n++] = (struct step){.at = i,
                                                             .is_slower = is_slower,
-                                                            .before = told_level(points, before),
-                                                            .after = told_level(points, after),
+                                                            .before = shown_level(points, before),
+                                                            .after = shown_level(points, after),
                                                             .p = after->p};
                         ret->slower += is_slower;
                         ret->faster += !is_slower;

@@ -18,8 +18,8 @@ struct step {
         double p;
 };
 
-/* The paper's four shapes (5.4, Fig. 5). A slowdown dominates when it is at least a third of the difference between the fastest and the
- * slowest stretch. */
+/* SPRFinder's four shapes (5.4, Fig. 5), and none. Single or multi: how many slowdowns dominate. A slowdown dominates when it is at least a third of the
+ * difference between the fastest and the slowest stretch. */
 enum step_shape {
         STEP_STEADY, /* no slowdown */
         STEP_MONOTONIC_SINGLE,
