@@ -43,7 +43,9 @@ uint64_t campaign_count_findings(const struct campaign_status *s)
         return s->finds + s->soundness + s->crashes;
 }
 
-/* Those of a command of this name that failed before its settings were stored: it may have had other versions, or another machine. */
+/* -- opening and closing -- */
+
+/* Removes what a command of this name wrote that failed before its settings were stored: it may have had other versions, or another machine. */
 static void remove_answers(const struct campaign *c)
 {
         static const char *const names[] = {"machine", "answered", "logics", "unsupported"};
@@ -134,13 +136,13 @@ static struct campaign_settings spell_out(const struct campaign *c)
         return full;
 }
 
-static int run_campaign(struct campaign *c, struct campaign_settings *full)
-{
-        int r = campaign_check_machine(c), k;
-        bool has_time;
+/* -- running -- */
 
-        if (r == 0)
-                r = campaign_choose_format(c);
+/* Does all that comes before the search: reads the inputs, replays the journal, stores the settings. */
+static int prepare(struct campaign *c, struct campaign_settings *full)
+{
+        int r = campaign_check_machine(c) ?: campaign_choose_format(c);
+
         if (r == 0 && full->corpus)
                 r = corpus_read(c);
         if (r == 0)
@@ -151,9 +153,15 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
                     ?: campaign_record_status(c, CAMPAIGN_RUNNING);
         if (r == 0 && (r = campaign_note_conditions(c)) < 0)
                 campaign_record_status(c, CAMPAIGN_STOPPED);
-        if (r < 0)
-                return r;
-        has_time = campaign_now(c) < full->seconds; /* before other threads start */
+        return r;
+}
+
+/* The search with what goes on beside it, then the rest of localizing and reducing. */
+static int run_campaign(struct campaign *c, struct campaign_settings *full)
+{
+        bool has_time = campaign_now(c) < full->seconds; /* before other threads start */
+        int r, k;
+
         r = campaign_start_localizer(c) ?: campaign_start_reducer(c);
         if (r == 0 && has_time)
                 r = campaign_search(c);
@@ -215,7 +223,7 @@ int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const 
                 r = open_campaign(&c);
         }
         if (r == 0)
-                r = run_campaign(&c, &full);
+                r = prepare(&c, &full) ?: run_campaign(&c, &full);
         campaign_done(&c);
         return r;
 }

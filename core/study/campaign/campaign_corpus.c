@@ -1,3 +1,4 @@
+/* The corpus: all usable inputs below a folder, sorted by name. */
 #include "core/study/campaign/campaign_internal.h"
 
 #include <fts.h>
@@ -12,11 +13,11 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
         return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* False: not an input, by its name. */
+/* The format that the name of a file says. False: it says none, so the file is no input. */
 static bool format_of(const char *name, enum format *ret)
 {
-        *ret = case_format(name, SLICE("", 0));
-        return *ret == FORMAT_CNF || case_format(name, slice_string("p cnf 1 1\n")) == FORMAT_SMT2; /* whatever its first bytes */
+        *ret = case_format(name, SLICE("", 0)); /* SMT-LIB also if the name says none */
+        return *ret == FORMAT_CNF || case_format(name, slice_string("p cnf 1 1\n")) == FORMAT_SMT2;
 }
 
 static int read_formula(const struct campaign *c, const char *path, enum format format, struct slice bytes, struct formula *ret)

@@ -1,4 +1,7 @@
-/* Shared by the files of a campaign; each has a section below. Its types are in campaign_slowdown.c and campaign_unknown.c. */
+/* Shared by the files of a campaign; each has a section below. Its types are in campaign_slowdown.c and campaign_unknown.c.
+ *
+ * A candidate is an input whose first runs show what the campaign looks for. More runs confirm it as a find, or reject it. A find is stored as a finding,
+ * or counted by the stored finding that represents it. */
 #pragma once
 
 #include <limits.h>
@@ -122,7 +125,7 @@ struct campaign {
         bool is_exhausted;            /* no more inputs; those under way go on */
         unsigned n_begun, n_ended;    /* workers */
         struct campaign_turns turns;
-        bool has_item;    /* the localizer has asked for work in this search */
+        bool has_item;    /* the localizer has asked for work in this turn */
         uint64_t n_tried; /* inputs of the first worker */
         struct campaign_found *found; /* owned */
         size_t n_found;
@@ -204,6 +207,7 @@ int campaign_check_machine(struct campaign *c);
 /* Waits until the search and the other thread have had their turns. After the search there are no turns: both go on. */
 void campaign_begin_turn(struct campaign *c, enum beside who);
 void campaign_end_turn(struct campaign *c, enum beside who); /* nothing if it has no turn */
+
 /* -- campaign_localize.c -- */
 
 int campaign_start_localizer(struct campaign *c); /* nothing without the setting `localize` */
@@ -244,8 +248,8 @@ struct trial {
 };
 
 struct answer recorded_answer(const struct campaign_record *r); /* without its ending */
-/* Why the program did not begin, else the first line of the output, else how the run ended. */
-void begin_of_output(const struct run_result *result, char ret[ENDING_SIZE]);
+/* A run with an error, for people: why the program did not begin, else the first line of the output, else how the run ended. */
+void describe_error(const struct run_result *result, char ret[ENDING_SIZE]);
 /* Runs a text. `seed` as in worker_run(); `ret_output` (may be NULL) gets the program's output. */
 int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
                    struct buffer *ret_output);

@@ -21,8 +21,8 @@ struct campaign_journal {
         uint64_t begin; /* where the records begin, */
         uint64_t size;  /* and the whole ones end */
         bool is_dirty;
-        struct campaign_record *open; /* owned; the records of inputs under way, from their EVENT_NEXT on */
-        size_t n_open;
+        struct campaign_record *under_way; /* owned; the records of inputs under way: from EVENT_NEXT until EVENT_FINISH */
+        size_t n_under_way;
 };
 
 static void transfer_record(struct transfer *t, struct campaign_record *r)
@@ -83,10 +83,45 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
         return record_end(&t.from, "a campaign's journal") == 0;
 }
 
+/* -- inputs under way -- */
+
+/* Keeps the records of inputs under way. */
+static void keep_under_way(struct campaign_journal *j, const struct campaign_record *r)
+{
+        bool is_under_way = r->event == EVENT_NEXT && r->id > 0;
+        size_t n = 0;
+
+        for (size_t i = 0; i < j->n_under_way && !is_under_way; i++)
+                is_under_way = j->under_way[i].id == r->id;
+        if (!is_under_way || r->event == EVENT_COUNTED) /* its id is a number of finds */
+                return;
+        if (r->event != EVENT_FINISH) {
+                list_add(j->under_way, j->n_under_way, *r);
+                return;
+        }
+        for (size_t i = 0; i < j->n_under_way; i++)
+                if (j->under_way[i].id != r->id)
+                        j->under_way[n++] = j->under_way[i];
+        j->n_under_way = n;
+}
+
+bool campaign_journal_find(const struct campaign_journal *j, struct campaign_record *r)
+{
+        for (size_t i = j->n_under_way; i-- > 0;) {
+                const struct campaign_record *o = &j->under_way[i];
+
+                if (o->event == r->event && o->id == r->id && o->step == r->step && o->version == r->version && o->kind == r->kind) {
+                        *r = *o;
+                        return true;
+                }
+        }
+        return false;
+}
+
 /* -- reading -- */
 
-/* Replays the whole records of some bytes; *ret_size: their length. */
-static int tell(struct slice bytes, bool is_known, campaign_replay_fn replay, void *user, size_t *ret_size)
+/* Replays the whole records of some bytes; *ret_size: their length. `j` (NULL: none) keeps those of inputs under way. `replay` may be NULL. */
+static int replay_records(struct campaign_journal *j, struct slice bytes, bool is_known, campaign_replay_fn replay, void *user, size_t *ret_size)
 {
         struct campaign_record record;
         size_t at = 0, n;
@@ -95,13 +130,15 @@ static int tell(struct slice bytes, bool is_known, campaign_replay_fn replay, vo
         while (r == 0 && decode(SLICE((const char *)bytes.data + at, bytes.size - at), &record, &n)) {
                 at += n;
                 record.is_known = is_known;
-                r = replay(user, &record);
+                r = replay ? replay(user, &record) : 0;
+                if (r == 0 && j)
+                        keep_under_way(j, &record);
         }
         *ret_size = at;
         return r;
 }
 
-static int tell_checkpoint(struct slice bytes, const char *path, campaign_replay_fn replay, void *user)
+static int replay_checkpoint(struct campaign_journal *j, struct slice bytes, const char *path, campaign_replay_fn replay, void *user)
 {
         struct campaign_record first = {.event = EVENT_CHECKPOINT};
         size_t size = bytes.size - sizeof(uint64_t), n;
@@ -114,12 +151,14 @@ static int tell_checkpoint(struct slice bytes, const char *path, campaign_replay
         first.now = record_real(&r);
         first.state = record_slice(&r, record_u64(&r));
         records = record_slice(&r, record_left(&r));
-        k = record_end(&r, "a campaign's checkpoint") ?: replay(user, &first);
-        return k < 0 ? k : tell(records, true, replay, user, &n);
+        k = record_end(&r, "a campaign's checkpoint");
+        if (k == 0 && replay)
+                k = replay(user, &first);
+        return k < 0 ? k : replay_records(j, records, true, replay, user, &n);
 }
 
 /* *ret_begin, *ret_size: as in struct campaign_journal. */
-static int tell_file(int fd, const char *path, campaign_replay_fn replay, void *user, uint64_t *ret_begin, uint64_t *ret_size)
+static int replay_file(struct campaign_journal *j, int fd, const char *path, campaign_replay_fn replay, void *user, uint64_t *ret_begin, uint64_t *ret_size)
 {
         cleanup_blob struct blob b = {0};
         const char *bytes;
@@ -137,11 +176,11 @@ static int tell_file(int fd, const char *path, campaign_replay_fn replay, void *
         bytes = b.data;
         size = key_get_u64((const uint8_t *)bytes + MAGIC_SIZE);
         if (size > 0) /* a checkpoint that ends beyond the file is damaged */
-                r = tell_checkpoint(SLICE(bytes + HEAD_SIZE, size <= b.size - HEAD_SIZE ? size : 0), path, replay, user);
+                r = replay_checkpoint(j, SLICE(bytes + HEAD_SIZE, size <= b.size - HEAD_SIZE ? size : 0), path, replay, user);
         if (r < 0)
                 return r;
         *ret_begin = HEAD_SIZE + size;
-        r = tell(SLICE(bytes + *ret_begin, b.size - *ret_begin), false, replay, user, &n);
+        r = replay_records(j, SLICE(bytes + *ret_begin, b.size - *ret_begin), false, replay, user, &n);
         *ret_size = *ret_begin + n;
         return r;
 }
@@ -151,62 +190,13 @@ int campaign_journal_read(const char *path, campaign_replay_fn replay, void *use
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
         uint64_t begin, size;
 
-        return fd < 0 ? -errno : tell_file(fd, path, replay, user, &begin, &size);
+        return fd < 0 ? -errno : replay_file(NULL, fd, path, replay, user, &begin, &size);
 }
 
 /* -- writing -- */
 
-/* Keeps the records of inputs under way. */
-static void keep_open(struct campaign_journal *j, const struct campaign_record *r)
-{
-        bool is_open = r->event == EVENT_NEXT && r->id > 0;
-        size_t n = 0;
-
-        for (size_t i = 0; i < j->n_open && !is_open; i++)
-                is_open = j->open[i].id == r->id;
-        if (!is_open || r->event == EVENT_COUNTED)
-                return;
-        if (r->event != EVENT_FINISH) {
-                list_add(j->open, j->n_open, *r);
-                return;
-        }
-        for (size_t i = 0; i < j->n_open; i++)
-                if (j->open[i].id != r->id)
-                        j->open[n++] = j->open[i];
-        j->n_open = n;
-}
-
-bool campaign_journal_find(const struct campaign_journal *j, struct campaign_record *r)
-{
-        for (size_t i = j->n_open; i-- > 0;) {
-                const struct campaign_record *o = &j->open[i];
-
-                if (o->event == r->event && o->id == r->id && o->step == r->step && o->version == r->version && o->kind == r->kind) {
-                        *r = *o;
-                        return true;
-                }
-        }
-        return false;
-}
-
-struct opening {
-        struct campaign_journal *journal;
-        campaign_replay_fn replay;
-        void *user;
-};
-
-static int replay_open(void *user, const struct campaign_record *r)
-{
-        const struct opening *o = user;
-        int k = o->replay ? o->replay(o->user, r) : 0;
-
-        if (k == 0)
-                keep_open(o->journal, r);
-        return k;
-}
-
 /* Truncates the file after its whole records; a new file gets its head. */
-static int cut(struct campaign_journal *j)
+static int drop_tail(struct campaign_journal *j)
 {
         static const char head[HEAD_SIZE] = MAGIC;
         int r = ftruncate(j->fd, (off_t)j->size) < 0 || lseek(j->fd, 0, SEEK_SET) < 0 ? -errno : 0;
@@ -243,10 +233,9 @@ int campaign_journal_open(const char *path, struct campaign_journal **ret)
 
 int campaign_journal_replay(struct campaign_journal *j, campaign_replay_fn replay, void *user)
 {
-        struct opening opening = {.journal = j, .replay = replay, .user = user};
-        int r = tell_file(j->fd, j->path, replay_open, &opening, &j->begin, &j->size);
+        int r = replay_file(j, j->fd, j->path, replay, user, &j->begin, &j->size);
 
-        return r < 0 ? r : cut(j);
+        return r < 0 ? r : drop_tail(j);
 }
 
 void campaign_journal_close(struct campaign_journal *j)
@@ -256,7 +245,7 @@ void campaign_journal_close(struct campaign_journal *j)
         campaign_journal_sync(j);
         close(j->fd);
         free(j->path);
-        free(j->open);
+        free(j->under_way);
         free(j);
 }
 
@@ -276,7 +265,7 @@ int campaign_journal_add(struct campaign_journal *j, const struct campaign_recor
         }
         j->size += b.size;
         j->is_dirty = true;
-        keep_open(j, record);
+        keep_under_way(j, record);
         return 0;
 }
 
@@ -300,8 +289,8 @@ static void encode_checkpoint(const struct campaign_journal *j, double now, stru
         buffer_add(ret, state.data, state.size);
         for (size_t i = 0; i < n; i++)
                 encode(&known[i], ret);
-        for (size_t i = 0; i < j->n_open; i++)
-                encode(&j->open[i], ret);
+        for (size_t i = 0; i < j->n_under_way; i++)
+                encode(&j->under_way[i], ret);
         record_put_u64(ret, XXH3_64bits(ret->data, ret->size));
 }
 

@@ -42,8 +42,8 @@ uint64_t campaign_count_causes(const struct campaign *c)
         return n;
 }
 
-/* Reads the causes known by now. Under the lock. */
-static void learn(struct campaign *c)
+/* Reads the causes of the finds that are localized by now. Under the lock. */
+static void read_causes(struct campaign *c)
 {
         for (size_t i = 0; i < c->n_found; i++) {
                 cleanup_observation struct observation *f = NULL;
@@ -70,7 +70,7 @@ int campaign_read_found(struct campaign *c)
         for (size_t i = 0; r == 0 && i < all.n; i++)
                 if (strcmp(all.list[i]->origin, c->settings->name) == 0)
                         campaign_add_found(c, all.list[i]);
-        learn(c);
+        read_causes(c);
         return r;
 }
 
@@ -89,7 +89,7 @@ static bool is_time_over(const struct campaign *c)
 struct search {
         struct campaign *campaign;
         struct observations all; /* those to be localized */
-        struct batch batch;    /* the localizer's, at hand */
+        struct batch batch;    /* what the localization asks next; run_search() puts turns and the time around it */
         size_t n_open;           /* findings that are not localized when the time is over */
 };
 
@@ -101,6 +101,7 @@ static struct campaign_found *found_of(struct campaign *c, const struct observat
         return NULL;
 }
 
+/* True for a finding of this campaign that is still to be localized. */
 static bool is_open(struct campaign *c, const struct observation *f)
 {
         cleanup_localized struct localized *l = NULL;
@@ -118,7 +119,7 @@ static bool is_open(struct campaign *c, const struct observation *f)
         return !is_tried && (r == -ENOENT || (r == 0 && !localized_is_final(l)));
 }
 
-/* True if both are between the same two versions, by the same measure, under the same seed. */
+/* True if one search serves both findings: the same versions, limit, measure and seed; if answers changed, from the same to the same. */
 static bool is_one_search(const struct observation *a, const struct observation *b)
 {
         return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
@@ -143,8 +144,8 @@ static size_t same_search(struct search *s, size_t at)
         return n - at;
 }
 
-/* Makes each query at the localizer's turn. */
-static int make(void *user, size_t i, struct query **ret)
+/* Makes a query; if the turn is over, at the next one. */
+static int make_in_turn(void *user, size_t i, struct query **ret)
 {
         struct search *s = user;
         struct campaign *c = s->campaign;
@@ -166,7 +167,7 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
         return s->batch.answered(s->batch.user, i, r, v, reason);
 }
 
-static int look_at_time(void *user, const struct ask_progress *)
+static int check_time(void *user, const struct ask_progress *)
 {
         const struct search *s = user;
 
@@ -183,9 +184,9 @@ static int run_search(struct search *s, struct localization *l)
                 struct batch batch = s->batch;
 
                 batch.open = campaign_is_over(c) ? campaign_count_workers(c) : 1;
-                batch.make = make;
+                batch.make = make_in_turn;
                 batch.answered = answered;
-                batch.progress = look_at_time;
+                batch.progress = check_time;
                 batch.user = s;
                 r = ask_many(c->engine, &batch, PRIORITY_BATCH, c->cancel_fd);
                 if (r == -ETIME) {
@@ -297,7 +298,7 @@ static int localize(struct campaign *c, size_t *ret_open)
         if (r < 0 && r != -ECANCELED)
                 campaign_say(c, "not localized: %s", why);
         pthread_mutex_lock(&c->lock);
-        learn(c);
+        read_causes(c);
         pthread_mutex_unlock(&c->lock);
         return r < 0 ? errorf(r, "%s", why) : 0;
 }

@@ -19,7 +19,7 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
         r = worker_run(worker, version, 0, &limits, text, &result);
         *ret = verdict_believed(&result.verdicts);
         if (r == 0 && ret_output)
-                begin_of_output(&result, ret_output);
+                describe_error(&result, ret_output);
         return r;
 }
 
@@ -28,8 +28,8 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
 static const char *const trivial[] = {[FORMAT_SMT2] = "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
                                       [FORMAT_CNF] = "p cnf 1 1\n1 0\n"};
 
-/* *ret: the target answers a satisfiable formula of this format. */
-static int answers(struct campaign *c, enum format format, bool *ret)
+/* *ret: the target answers a satisfiable formula of this format, which is the campaign's from now on. */
+static int try_format(struct campaign *c, enum format format, bool *ret)
 {
         struct campaign_worker worker = campaign_worker(c);
         enum verdict verdict;
@@ -47,10 +47,10 @@ static int answers(struct campaign *c, enum format format, bool *ret)
 static int ask_target(struct campaign *c)
 {
         bool is_answered;
-        int r = answers(c, FORMAT_SMT2, &is_answered);
+        int r = try_format(c, FORMAT_SMT2, &is_answered);
 
         if (r == 0 && !is_answered)
-                r = answers(c, FORMAT_CNF, &is_answered);
+                r = try_format(c, FORMAT_CNF, &is_answered);
         if (r == 0 && !is_answered)
                 c->format = FORMAT_SMT2;
         return r;
@@ -75,7 +75,7 @@ struct probe {
         bool *answers;               /* owned; likewise: it had a result other than an error */
 };
 
-/* Asks every version. A timeout proves nothing about the operator. `name`: NULL if a formula that is not decided leaves nothing out. */
+/* Asks every version. If one does not decide the formula, sets *ret_unsupported and leaves out `name`; NULL: nothing. A timeout proves nothing. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
 {
         for (unsigned v = 0; v < p->worker.campaign->n_compared; v++) {
@@ -138,7 +138,8 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
 
 /* -- operators and quantifiers of the rules -- */
 
-/* The number of each operator that some version does not decide, a line each; OP_NONE for quantifiers. */
+/* Prints a line for each operator that some version does not decide: its name and number of arguments, which later versions of solverfs know, too. The
+ * line "quantifiers" is for those. */
 static int ask_operators(struct probe *p, struct buffer *ret)
 {
         const enum dialect dialect = p->worker.campaign->dialect;
@@ -169,7 +170,6 @@ static int ask_operators(struct probe *p, struct buffer *ret)
         return r;
 }
 
-/* Names and numbers of arguments, which later versions of this program know, too. */
 int operators_probe(struct campaign *c)
 {
         cleanup_buffer struct buffer text = {0};

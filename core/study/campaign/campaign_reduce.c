@@ -47,7 +47,7 @@ void campaign_close_reducer(struct campaign *c)
 }
 
 /* Reads the state of the finding's reduction. */
-static int look(const struct reducer *p, const struct observation *finding, struct reducible *f)
+static int read_state(const struct reducer *p, const struct observation *finding, struct reducible *f)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_reduction struct reduction known = {0};
@@ -61,7 +61,7 @@ static int look(const struct reducer *p, const struct observation *finding, stru
         return 0;
 }
 
-/* Groups the findings anew, and takes the campaign's own. */
+/* Groups the findings anew. The campaign's own keep their turns. */
 static int group(struct reducer *p)
 {
         struct campaign *c = p->campaign;
@@ -83,7 +83,7 @@ static int group(struct reducer *p)
                 for (size_t k = 0; k < p->n; k++)
                         if (p->list[k].choice->finding->number == choices[i].finding->number)
                                 *f = p->list[k];
-                r = look(p, choices[i].finding, f);
+                r = read_state(p, choices[i].finding, f);
                 if (!p->list)
                         p->spent += f->seconds;
                 f->choice = &choices[i];
@@ -117,11 +117,13 @@ static bool is_open(const struct reducible *f)
         return f->choice->is_representative && !f->is_over;
 }
 
-static uint64_t size_of(const struct reducible *f) /* bytes of the smallest known input */
+/* Bytes of the smallest known input. */
+static uint64_t size_of(const struct reducible *f)
 {
         return f->choice->reduced > 0 ? f->choice->reduced : f->choice->size;
 }
 
+/* The finding to be reduced next: of the open ones, those with the fewest turns; of these the smallest. *ret_n: how many have so few turns. */
 static struct reducible *choose(const struct reducer *p, size_t *ret_n)
 {
         struct reducible *best = NULL;
@@ -162,7 +164,7 @@ static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
                 r = 0;
         }
         if (r == 0)
-                r = look(p, o, f);
+                r = read_state(p, o, f);
         f->turns++;
         p->spent += (double)(now_ns() - began) / 1e9;
         f->is_over |= f->seconds <= before; /* an earlier call had allowed it more time already */

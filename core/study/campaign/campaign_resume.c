@@ -21,7 +21,7 @@ int campaign_check_settings(const struct campaign_settings *there, const struct 
 /* -- the fingerprint -- */
 
 static const struct fingerprint_part {
-        const char *name, *what, *otherwise;
+        const char *name, *what, *remedy;
 } fingerprint_parts[] = {
         {"programs", "the programs of its versions, or the commands that run them, are others now", "restore them"},
         {"seed-option", "the key 'seed' of a recipe is another now", "restore it"},
@@ -74,7 +74,7 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
 
                 if (before.size > 0 && now.size > 0 && (before.size != now.size || memcmp(before.data, now.data, now.size) != 0))
                         return errorf(-EKEYREJECTED, "the campaign '%s' cannot go on: %s; %s, or give this one another --name", full->name,
-                                      p->what, p->otherwise);
+                                      p->what, p->remedy);
         }
         return 0;
 }

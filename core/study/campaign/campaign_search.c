@@ -3,9 +3,9 @@
 
 #include "cache/base/fault.h"
 
-#define LOOK_NS   (200 * NSEC_PER_MSEC) /* between two checks of the time and the cancel descriptor */
-#define TELL_NS   NSEC_PER_SEC
-#define RECORD_NS (10 * NSEC_PER_SEC)
+#define LOOK_NS   (200 * NSEC_PER_MSEC)         /* between two checks of the time and the cancel descriptor */
+#define TELL_NS   NSEC_PER_SEC                  /* between two reports to the watch */
+#define RECORD_NS (10 * NSEC_PER_SEC)           /* between two records of the status */
 
 /* 0: *ret is an input; 1: no more inputs. Under the lock. */
 static int take_input(struct campaign *c, struct strategy_input *ret)
@@ -42,19 +42,17 @@ static int make_room(struct campaign_worker *worker)
         bool is_over, has_left = false;
 
         pthread_mutex_lock(&c->lock);
-        while (worker->is_first && c->turns.is_taken && !c->is_over) {
-                if (has_left) {
-                        pthread_cond_wait(&c->changed, &c->lock);
-                        continue;
-                }
+        if (worker->is_first && c->turns.is_taken && !c->is_over) {
                 pthread_mutex_unlock(&c->lock);
                 lease_leave(&worker->lease);
                 has_left = true;
                 pthread_mutex_lock(&c->lock);
                 c->turns.has_room = true;
                 pthread_cond_broadcast(&c->changed);
+                while (c->turns.is_taken && !c->is_over)
+                        pthread_cond_wait(&c->changed, &c->lock);
         }
-        c->turns.has_room &= !worker->is_first;
+        c->turns.has_room &= !worker->is_first; /* its core is the worker's again */
         is_over = c->is_over;
         pthread_mutex_unlock(&c->lock);
         return has_left && !is_over ? lease_take(&worker->lease) : 0;
@@ -86,15 +84,15 @@ static int work(struct campaign_worker *worker)
         return r;
 }
 
-/* Called under the lock, by the thread whose error it is. */
-static void end_with(struct campaign *c, int r)
+/* Notes the error that ended the search. Under the lock, by the thread that has its sentence. */
+static void note_error(struct campaign *c, int r)
 {
         free(c->why);
         c->error = r;
         c->why = copy_string(error_message(r));
 }
 
-static void *work_to_the_end(void *user)
+static void *worker_thread(void *user)
 {
         struct campaign *c = user;
         struct campaign_worker worker = campaign_worker(c);
@@ -107,7 +105,7 @@ static void *work_to_the_end(void *user)
         lease_leave(&worker.lease);
         pthread_mutex_lock(&c->lock);
         if (r < 0 && c->error == 0 && !(r == -ECANCELED && c->is_over))
-                end_with(c, r);
+                note_error(c, r);
         c->is_over |= r < 0;
         c->turns.has_room |= worker.is_first;
         c->n_ended++;
@@ -117,7 +115,7 @@ static void *work_to_the_end(void *user)
 }
 
 /* Waits a moment, then checks whether the search is over. Under the lock. */
-static void look(struct campaign *c)
+static void check_over(struct campaign *c)
 {
         uint64_t most = c->settings->most_finds;
 
@@ -127,7 +125,7 @@ static void look(struct campaign *c)
                 c->is_over = true;
         if (!c->is_over && solver_is_gone(c->workspace, c->solver)) {
                 c->is_over = true;
-                end_with(c, errorf(-ESTALE, "the solver %s was removed", c->solver->recipe->name));
+                note_error(c, errorf(-ESTALE, "the solver %s was removed", c->solver->recipe->name));
         }
         c->status.worked = campaign_now(c);
         pthread_cond_broadcast(&c->changed);
@@ -143,7 +141,7 @@ static int watch_over(struct campaign *c, unsigned n)
         while (c->n_ended < n) {
                 struct campaign_status s;
 
-                look(c);
+                check_over(c);
                 s = c->status;
                 pthread_mutex_unlock(&c->lock);
                 if (now_ns() - told >= TELL_NS && c->watch && c->watch->status) {
@@ -177,7 +175,7 @@ int campaign_search(struct campaign *c)
         cleanup_free pthread_t *threads = allocate(n, sizeof(*threads));
         int r = 0, k;
 
-        while (started < n && (r = thread_start(&threads[started], work_to_the_end, c)) == 0)
+        while (started < n && (r = thread_start(&threads[started], worker_thread, c)) == 0)
                 started++;
         if (r < 0)
                 campaign_end(c);

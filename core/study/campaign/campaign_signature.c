@@ -9,6 +9,7 @@ static struct known_finding *find(struct unknowns *u, const char *signature)
         return NULL;
 }
 
+/* The smallest finding of a signature represents it. */
 static void load(struct campaign *c, const struct observation *f)
 {
         struct unknowns *u = unknowns_of(c);
@@ -45,6 +46,7 @@ bool signature_claim(struct campaign *c, const char *signature, uint64_t size, u
 
         while ((k = find(u, signature)) && k->number == 0) /* also when the search is over: a claim ends with its runs */
                 pthread_cond_wait(&c->changed, &c->lock);
+        /* own, not counted: the finding is stored, and an earlier session was killed before its EVENT_FOUND */
         if (!k)
                 list_add(u->known, u->n_known, (struct known_finding){.signature = copy_string(signature)});
         else if (k->number != 0 && 2 * size > k->size && !(k->is_own && !k->is_counted)) {

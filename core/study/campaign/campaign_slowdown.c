@@ -64,8 +64,9 @@ struct confirmation {
         unsigned versions[2]; /* the reference, and the slower one */
         struct judge_pair pairs[MOST_PAIRS];
         double amounts[2][MOST_PAIRS]; /* a reference without an answer is not fast: the most */
-        size_t n, failures; /* pairs; those of them below the threshold */
-        bool is_cut;        /* the search was over first; if the campaign goes on, the journal has the pairs so far */
+        size_t n;        /* pairs */
+        size_t failures; /* those of them below the threshold */
+        bool is_cut;     /* the search was over first; if the campaign goes on, the journal has the pairs so far */
 };
 
 /* The first pair is the input itself. The next ones are under seeds of the solver if both versions have one, else of scrambled inputs. An input that
@@ -141,7 +142,7 @@ static int confirm(struct trial *t, struct confirmation *p)
                         return MIN(r, 0);
                 if (p->n == 1 && p->failures == 1) /* the input itself is no find */
                         return 0;
-                if (2 * p->failures > MAX(p->n, (size_t)JUDGE_FIRST_PAIRS))
+                if (2 * p->failures > MAX(p->n, (size_t)JUDGE_FIRST_PAIRS)) /* most pairs do not show it */
                         return 0;
                 if (p->n < wanted)
                         continue;
@@ -332,6 +333,7 @@ static int next_again(struct campaign *c, const struct campaign_record *r, struc
 {
         int k = r->is_known ? strategy_again(c->state, r->id, ret) : strategy_next(c->state, ret);
 
+        /* the strategy must give the same input again, or wait again */
         if (k == 0 ? ret->id != r->id : k == -ENOENT || (k == -EAGAIN && r->id != 0))
                 return errorf(-EIO, "the campaign's journal does not fit its settings");
         return k;

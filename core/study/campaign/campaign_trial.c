@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+/* -- runs -- */
+
 double trial_most(const struct campaign *c)
 {
         uint64_t memory = c->versions[c->n_compared - 1]->solver->recipe->limits.memory;
@@ -25,7 +27,7 @@ static double amount_of(const struct campaign *c, const struct answer *a, const 
                        : 0;
 }
 
-void begin_of_output(const struct run_result *result, char ret[ENDING_SIZE])
+void describe_error(const struct run_result *result, char ret[ENDING_SIZE])
 {
         const struct execute_result *run = &result->run;
         struct slice rest = SLICE(run->out.data, run->out.size), line;
@@ -56,7 +58,7 @@ int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slic
                 ret->seconds = (double)(c->settings->cpu_time ? result.run.user_ns + result.run.system_ns : result.run.wall_ns) / 1e9;
         ret->amount = amount_of(c, ret, &result);
         if (ret->verdict == VERDICT_ERROR)
-                begin_of_output(&result, ret->ending);
+                describe_error(&result, ret->ending);
         else
                 ending_describe(&result.run, ret->ending);
         if (ret_output)
@@ -77,6 +79,35 @@ int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, 
         pthread_mutex_unlock(&c->lock);
         return 0;
 }
+
+struct answer recorded_answer(const struct campaign_record *r)
+{
+        return (struct answer){.ran = true, .seconds = r->seconds, .amount = r->amount, .verdict = r->verdict};
+}
+
+int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret)
+{
+        struct campaign *c = t->worker->campaign;
+        struct campaign_record record = {.event = EVENT_AGAIN, .id = t->input->id, .step = round, .version = version};
+        int r;
+
+        if (round > 0 && campaign_recall(c, &record)) {
+                *ret = recorded_answer(&record);
+                return 0;
+        }
+        r = trial_run(t, version, seed, c->settings->timeout, ret);
+        if (r < 0)
+                return r;
+        record.seconds = ret->seconds;
+        record.amount = ret->amount;
+        record.verdict = ret->verdict;
+        pthread_mutex_lock(&c->lock);
+        r = campaign_note(c, &record);
+        pthread_mutex_unlock(&c->lock);
+        return r;
+}
+
+/* -- keeping a finding -- */
 
 static void name_input(const struct trial *t, char ret[200])
 {
@@ -150,32 +181,7 @@ void trial_add_answers(struct trial *t, struct observation *f)
                         observation_add_runs(f, c->versions[v]->text, t->answers[v].verdict, &t->answers[v].seconds, 1);
 }
 
-struct answer recorded_answer(const struct campaign_record *r)
-{
-        return (struct answer){.ran = true, .seconds = r->seconds, .amount = r->amount, .verdict = r->verdict};
-}
-
-int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret)
-{
-        struct campaign *c = t->worker->campaign;
-        struct campaign_record record = {.event = EVENT_AGAIN, .id = t->input->id, .step = round, .version = version};
-        int r;
-
-        if (round > 0 && campaign_recall(c, &record)) {
-                *ret = recorded_answer(&record);
-                return 0;
-        }
-        r = trial_run(t, version, seed, c->settings->timeout, ret);
-        if (r < 0)
-                return r;
-        record.seconds = ret->seconds;
-        record.amount = ret->amount;
-        record.verdict = ret->verdict;
-        pthread_mutex_lock(&c->lock);
-        r = campaign_note(c, &record);
-        pthread_mutex_unlock(&c->lock);
-        return r;
-}
+/* -- crashes and contradictions -- */
 
 /* The same for all crashes at one place. Chains write it alike (chain_judge.c), so that both types of campaign find the same crash once. */
 static void crash_signature(const struct trial *t, unsigned version, const char *ending, struct buffer *ret)

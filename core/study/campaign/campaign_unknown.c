@@ -5,22 +5,23 @@
 
 #include "cache/base/hash.h"
 
+/* Chains come in rounds of one for each seed. A seed's odd rounds are in ALL, if it runs in that, too. The last round has the steps that are left. */
 struct chain_place chain_place_of(struct campaign *c, uint64_t id)
 {
         const struct unknowns *u = unknowns_of(c);
         struct seed *seed = &u->seeds[(id - 1) % u->n_seeds];
-        unsigned number = (unsigned)((id - 1) / u->n_seeds);
+        unsigned round = (unsigned)((id - 1) / u->n_seeds);
 
         return (struct chain_place){.seed = seed,
-                                    .mode = seed->text[LOGIC_ALL].size > 0 && number % 2 ? LOGIC_ALL : LOGIC_STATED,
-                                    .steps = MIN(c->settings->chain, c->settings->iterations - number * c->settings->chain)};
+                                    .mode = seed->text[LOGIC_ALL].size > 0 && round % 2 ? LOGIC_ALL : LOGIC_STATED,
+                                    .steps = MIN(c->settings->chain, c->settings->iterations - round * c->settings->chain)};
 }
 
 static int next(struct campaign *c, struct strategy_input *ret)
 {
         struct unknowns *u = unknowns_of(c);
 
-        /* So many numbers name each seed in both modes. If all of these are out, so are the rest, which may be billions. */
+        /* Two rounds have each seed in both modes. If all of these are out, so are the rest, which may be billions. */
         for (size_t i = 0; i < 2 * u->n_seeds && u->last < u->n_seeds * (uint64_t)u->chains; i++) {
                 struct chain_place place = chain_place_of(c, ++u->last);
 
@@ -69,16 +70,17 @@ static void count_step(struct campaign *c, const struct campaign_record *r)
                                                                       : RULE_OTHER]++;
 }
 
-static void count_number(struct unknowns *u, uint32_t number, uint64_t times)
+/* Counts finds that a finding represents. */
+static void count_finds(struct unknowns *u, uint32_t number, uint64_t n_finds)
 {
         for (size_t i = 0; i < u->n_known; i++)
                 u->known[i].is_counted |= u->known[i].number == number;
         for (size_t i = 0; i < u->n_counts; i++)
                 if (u->counts[i].number == number) {
-                        u->counts[i].n += times;
+                        u->counts[i].n += n_finds;
                         return;
                 }
-        list_add(u->counts, u->n_counts, (struct finding_count){.number = number, .n = times});
+        list_add(u->counts, u->n_counts, (struct finding_count){.number = number, .n = n_finds});
 }
 
 static void count_found(struct campaign *c, const struct campaign_record *r)
@@ -88,7 +90,7 @@ static void count_found(struct campaign *c, const struct campaign_record *r)
                 c->status.rejected++;
                 return;
         }
-        count_number(unknowns_of(c), (uint32_t)r->finding, 1);
+        count_finds(unknowns_of(c), (uint32_t)r->finding, 1);
         if (!r->is_find) {
                 c->status.duplicates++;
                 return;
@@ -153,7 +155,7 @@ static int replay(struct campaign *c, const struct campaign_record *r)
         if (r->event == EVENT_FINISH)
                 return 0;
         if (r->event == EVENT_COUNTED) {
-                count_number(u, (uint32_t)r->finding, r->id);
+                count_finds(u, (uint32_t)r->finding, r->id);
                 return 0;
         }
         if ((r->event != EVENT_STEP && r->event != EVENT_FOUND) || r->id == 0 || r->id > u->n_seeds * (uint64_t)u->chains)

@@ -1,6 +1,4 @@
-/* Shared by the files of campaigns for unknowns: campaign_unknown.c (life cycle, order of chains, counts, replay of the journal), unknown_seed.c
- * (seeds and their expected answers), chain.c and chain_judge.c (one chain), campaign_signature.c (duplicates) and campaign_probe.c (operators that a
- * version does not support).
+/* Shared by the files of campaigns for unknowns.
  *
  * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step. The next step begins at the last mutant
  * that the target decided. The target runs first; if it gives the implied answer, no reference runs. A mutant that comes back unknown is a regression if a

@@ -63,13 +63,13 @@ static int chain_run_all(struct chain *ch)
 {
         const struct campaign *c = ch->campaign;
         struct answer *answers = ch->trial.answers;
-        bool is_first = ch->step > 0, needs_others;
+        bool is_mutant = ch->step > 0, needs_others;
         int k;
 
         for (size_t v = 0; v < c->n_versions; v++)
                 answers[v] = (struct answer){.verdict = VERDICT_UNKNOWN};
-        k = is_first ? run_version(ch, ch->target) : 0;
-        needs_others = !is_first || c->settings->any_pair || answers[ch->target].verdict == VERDICT_UNKNOWN ||
+        k = is_mutant ? run_version(ch, ch->target) : 0;
+        needs_others = !is_mutant || c->settings->any_pair || answers[ch->target].verdict == VERDICT_UNKNOWN ||
                        (verdict_is_decided(answers[ch->target].verdict) && answers[ch->target].verdict != ch->implied);
         for (unsigned v = 0; k == 0 && needs_others && v < c->n_compared; v++)
                 if (!answers[v].ran)

@@ -15,6 +15,9 @@ struct chain_find {
         const char *reason; /* why it is unknown, how it crashed, or its answer */
 };
 
+/* -- a find as an observation -- */
+
+/* Marks the operators in a script's assertions; behind them forall and exists. */
 static void add_operators(const struct script *s, bool has[N_OPS + 2])
 {
         cleanup_term_list struct term_list roots = {0}, all = {0};
@@ -78,7 +81,7 @@ static int add_case(const struct chain *ch, const char *name, const struct buffe
         return cases_add_unlisted(workspace_cases(ch->campaign->workspace), name, SLICE(text->data, text->size), ret);
 }
 
-static int fill(struct chain *ch, struct observation *f, const struct chain_find *find, const char *signature)
+static int fill_observation(struct chain *ch, struct observation *f, const struct chain_find *find, const char *signature)
 {
         struct campaign *c = ch->campaign;
         const struct seed *seed = ch->place.seed;
@@ -125,6 +128,8 @@ static void describe(const struct chain *ch, const struct chain_find *find, stru
         buffer_addf(ret, "; %s from %s", ch->next ? rule_of(ch)->name : "as it is", ch->place.seed->name);
 }
 
+/* -- filing a find -- */
+
 /* Runs the reference again, and the version too unless its reason was asked for in another run. Nothing is claimed on one run. */
 static int is_repeated(struct chain *ch, const struct chain_find *find, bool *ret)
 {
@@ -150,16 +155,16 @@ static int file_find(struct chain *ch, const struct chain_find *find)
         cleanup_observation struct observation *f = observation_new();
         cleanup_buffer struct buffer signature = {0}, what = {0};
         struct campaign_record r = {.event = EVENT_FOUND, .version = find->version, .kind = find->kind};
-        bool is_so = false;
+        bool shows_again = false;
         uint32_t number = 0; /* stays 0 if the find does not show again */
         int k = 0;
 
         print_signature(ch, find, &signature);
         if (signature_claim(c, signature.data, ch->text.size, &number)) {
-                k = is_repeated(ch, find, &is_so);
-                if (k == 0 && is_so)
-                        k = fill(ch, f, find, signature.data);
-                if (k == 0 && is_so) {
+                k = is_repeated(ch, find, &shows_again);
+                if (k == 0 && shows_again)
+                        k = fill_observation(ch, f, find, signature.data);
+                if (k == 0 && shows_again) {
                         describe(ch, find, &what);
                         k = trial_keep(&ch->trial, f, what.data);
                         number = k < 0 ? 0 : f->number;
@@ -170,6 +175,8 @@ static int file_find(struct chain *ch, const struct chain_find *find)
         r.finding = number;
         return k < 0 ? k : chain_note(ch, &r);
 }
+
+/* -- judging the answers of a step -- */
 
 /* Asks again, and for the reason. False: the second answer is not unknown, or the reason names a limit of the solver's own. */
 static int ask_reason(struct chain *ch, unsigned version, char reason[REASON_MOST], bool *ret)
@@ -190,12 +197,13 @@ static int ask_reason(struct chain *ch, unsigned version, char reason[REASON_MOS
         return 0;
 }
 
+/* A regression if a reference decides the formula, else an implication: the target decided what it follows from. A seed has nothing that implies it. */
 static int judge_unknown(struct chain *ch)
 {
         enum observation_kind kind = FINDING_IMPLICATION;
         char reason[REASON_MOST];
         int reference = -1, r;
-        bool is_so;
+        bool shows_again;
 
         for (unsigned v = 0; v < ch->target && reference < 0; v++)
                 if (verdict_is_decided(ch->trial.answers[v].verdict)) {
@@ -204,13 +212,14 @@ static int judge_unknown(struct chain *ch)
                 }
         if ((reference < 0 && ch->step == 0) || chain_has_filed(ch, kind, ch->target))
                 return 0;
-        r = ask_reason(ch, ch->target, reason, &is_so);
+        r = ask_reason(ch, ch->target, reason, &shows_again);
         if (r < 0)
                 return r;
-        return is_so ? file_find(ch, &(struct chain_find){kind, reference, ch->target, reason})
-                     : chain_note(ch, &(struct campaign_record){.event = EVENT_FOUND, .version = ch->target, .kind = kind});
+        return shows_again ? file_find(ch, &(struct chain_find){kind, reference, ch->target, reason})
+                           : chain_note(ch, &(struct campaign_record){.event = EVENT_FOUND, .version = ch->target, .kind = kind});
 }
 
+/* The first version with this answer; -1: none. */
 static int who_says(const struct chain *ch, enum verdict answer)
 {
         for (unsigned v = 0; v < ch->campaign->n_compared; v++)

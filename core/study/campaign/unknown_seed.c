@@ -91,8 +91,8 @@ int seeds_read(struct campaign *c, struct unknowns *u)
         return r;
 }
 
-/* The reason why no chain can begin here; "" if one can. Two answers may contradict each other: of two versions, or of a version in two logics. Then the
- * label is right, else the first answer. */
+/* The reason why no chain can begin here; "" if one can. Two answers may contradict each other: of two versions, or of a version in two logics. Then
+ * seed->implied becomes the label or, without one, the first answer. */
 static void find_objection(const struct campaign *c, struct seed *seed, const enum verdict *base, const struct answer *runs, char ret[600])
 {
         enum verdict answer = seed->implied;
