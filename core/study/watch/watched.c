@@ -153,7 +153,7 @@ static int mark_seen(struct looking *l)
 }
 
 /* The stretch of a new branch: its commits since it left a line that was seen. */
-static int stretch_new(struct looking *l, struct watched_stretch *s)
+static int stretch_of_new(struct looking *l, struct watched_stretch *s)
 {
         size_t n, from;
         int r = mark_seen(l) ?: history_line(l->solver->history, s->head, &s->fresh, &n);
@@ -189,7 +189,7 @@ static int set_known(struct looking *l, struct watched_stretch *s, uint32_t base
         return 0;
 }
 
-static int stretch_moved(struct looking *l, struct watched_stretch *s)
+static int stretch_of_moved(struct looking *l, struct watched_stretch *s)
 {
         cleanup_revisions struct revisions range = {0};
         struct history *h = l->solver->history;
@@ -199,7 +199,7 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         if (r == 0 && !oid_is_zero(&s->state.base))
                 r = history_number(h, &s->state.base, &base);
         if (r == -ENOENT)
-                return stretch_new(l, s); /* the index was rebuilt without the commit */
+                return stretch_of_new(l, s); /* the index was rebuilt without the commit */
         if (r == 0)
                 r = revision_range(l->solver, seen, s->head, &range);
         if (r < 0)
@@ -210,8 +210,8 @@ static int stretch_moved(struct looking *l, struct watched_stretch *s)
         return s->was_rewound ? 0 : set_known(l, s, base, seen);
 }
 
-/* A line that has no commit in common with those seen is of another history: what it was before is nothing new. */
-static int begin_anew(const struct looking *l, struct watched_stretch *s)
+/* Where the watch begins, only the head counts: with the branch, or with another history, whose line has no commit in common with those seen. */
+static int set_begins(const struct looking *l, struct watched_stretch *s)
 {
         struct commit oldest;
         int r = history_commit(l->solver->history, s->fresh[0], &oldest);
@@ -225,7 +225,8 @@ static int begin_anew(const struct looking *l, struct watched_stretch *s)
         return 0;
 }
 
-static int look_at(struct looking *l, const struct ref *ref)
+/* Adds the stretch of a branch, if it moved or is still to be measured. */
+static int add_stretch(struct looking *l, const struct ref *ref)
 {
         struct watched_stretch s = {.head = ref->commit};
         struct commit c;
@@ -242,10 +243,10 @@ static int look_at(struct looking *l, const struct ref *ref)
                 s.fresh = allocate(1, sizeof(*s.fresh));
                 s.fresh[s.n_fresh++] = s.head;
         } else if (is_wanted(l, ref->name)) {
-                r = state == -ENOENT ? stretch_new(l, &s) : stretch_moved(l, &s);
+                r = state == -ENOENT ? stretch_of_new(l, &s) : stretch_of_moved(l, &s);
         }
         if (r == 0 && s.n_fresh > 0)
-                r = begin_anew(l, &s);
+                r = set_begins(l, &s);
         if (r < 0) {
                 free(s.fresh);
                 return r;
@@ -317,7 +318,7 @@ int watched_stretches(struct workspace *w, struct solver *s, const struct watche
                 if (refs->list[i].kind != REF_BRANCH)
                         continue;
                 ret->n_matching += is_wanted(&l, refs->list[i].name);
-                r = look_at(&l, &refs->list[i]);
+                r = add_stretch(&l, &refs->list[i]);
         }
         free(l.seen);
         if (r == 0 && ret->n > 0)

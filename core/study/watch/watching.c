@@ -1,3 +1,4 @@
+/* The stages of a watching: measuring the new commits and bisecting builds here, judging what was measured in watching_judge.c. */
 #include "core/study/watch/watching_internal.h"
 
 #include "core/study/steps/history_plan.h"
@@ -140,7 +141,7 @@ static int measure(struct watching *w, struct batch *ret)
         cleanup_free size_t *grid = NULL;
 
         w->asked = !w->asked;
-        if (!w->asked)
+        if (!w->asked) /* all is answered */
                 return 0;
         history_grid(n_fresh, history_step(n_fresh, WATCH_COMMITS), &grid, &n);
         for (size_t i = 0; i < n; i++) {
@@ -154,6 +155,7 @@ static int measure(struct watching *w, struct batch *ret)
 
 /* -- builds ------------------------------------------------------------------------------------------------------- */
 
+/* A boundary is at a fresh commit that does not build, behind one that builds, or at the first place of all. */
 static void find_boundaries(struct watching *w)
 {
         size_t before = NO_PLACE;

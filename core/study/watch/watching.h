@@ -42,7 +42,7 @@ struct watching_result {
         struct observation **alarms; /* observation_add() may number them */
         size_t n_alarms;
         struct buffer notes; /* lines about changes that are no alarm; may be empty */
-        uint32_t base;       /* the newest commit that was built and measured, COMMIT_NONE: none */
+        uint32_t base;       /* the newest commit that was built and measured; else a parent that was built; COMMIT_NONE: none */
 };
 /* The result once the watching has finished, which owns it. */
 const struct watching_result *watching_result(const struct watching *w);

@@ -37,11 +37,11 @@ struct watching {
         size_t n_cases;
         struct place *places; /* known, then fresh */
         size_t n_places, n_known;
-        size_t stage;
-        bool asked;
+        size_t stage; /* in watching.c's stages[] */
+        bool asked;   /* the batch of measure(), or the first one of find_unbuildable() */
 
         struct want {
-                size_t place, test; /* of a build: a boundary in `test` */
+                size_t place, test; /* a run; of a build `test` is the boundary, and NO_PLACE the parent there */
         } * wants;
         size_t n_wants;
         struct boundary *boundaries;
@@ -49,7 +49,7 @@ struct watching {
 
         struct suspect *suspects;
         size_t n_suspects;
-        size_t *group; /* suspects asked together, */
+        size_t *group; /* suspects asked together, with their cases */
         size_t n_group;
         struct case_info **group_cases;
         struct comparing *comparing;
@@ -64,6 +64,6 @@ int watching_confirm(struct watching *w, struct batch *ret);
 int watching_localize(struct watching *w, struct batch *ret);
 int watching_dispute(struct watching *w, struct batch *ret);
 
-/* Finds the alarm of this kind, commit and version before it, or makes it. */
+/* Finds the alarm of this kind, commit and version before it, or makes it; `before` "": always makes it. */
 struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
                              uint32_t subject_of);

@@ -71,18 +71,13 @@ static void add_case(const struct watching *w, struct observation *a, size_t tes
 }
 
 /* Makes an alarm without an earlier version known to be right: it belongs to the case, and is reported once. */
-static void alarm_first(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
+static void alarm_of_case(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
 {
         uint32_t commit = w->places[place].commit;
         struct observation *a = watching_alarm(w, kind, full_sha(w->solver, commit).s, "", commit);
 
         set_string(&a->reason, detail);
         add_case(w, a, test, NO_PLACE, place, NULL);
-}
-
-static void add_suspect(struct watching *w, enum observation_kind kind, size_t before, size_t after, size_t test)
-{
-        list_add(w->suspects, w->n_suspects, (struct suspect){.kind = kind, .before = before, .after = after, .test = test});
 }
 
 /* The first version of a watch has none to lose answers against: a program that does not begin is noted. */
@@ -110,11 +105,11 @@ int watching_suspect(struct watching *w, struct batch *)
                         enum observation_kind kind = f ? watch_suspicion(w->solver->recipe, f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
 
                         if (kind == ALARM_WRONG && before == NO_PLACE)
-                                alarm_first(w, kind, i, test, "the oldest version that was looked at is wrong already");
+                                alarm_of_case(w, kind, i, test, "the oldest version that was looked at is wrong already");
                         else if (kind != N_OBSERVATION_KINDS)
-                                add_suspect(w, kind, before, i, test);
+                                list_add(w->suspects, w->n_suspects, (struct suspect){.kind = kind, .before = before, .after = i, .test = test});
                         if (f && watch_suspects_memory(f_before, f))
-                                add_suspect(w, ALARM_MEMORY, before, i, test);
+                                list_add(w->suspects, w->n_suspects, (struct suspect){.kind = ALARM_MEMORY, .before = before, .after = i, .test = test});
                         before = f ? i : before;
                 }
         }
@@ -175,6 +170,7 @@ static void finish_group(struct watching *w)
 
 /* -- confirming --------------------------------------------------------------------------------------------------- */
 
+/* Gives each suspect of the group the kind that the comparison shows, or clears it. */
 static void take_judgements(struct watching *w)
 {
         const struct comparing_table *t = comparing_table(w->comparing);
@@ -383,7 +379,7 @@ static int dispute_case(struct watching *w, size_t test)
                         newest = i;
         r = dispute_find(w->workspace, w->cases[test], fact_at(w, newest, test), &line);
         if (r > 0)
-                alarm_first(w, ALARM_CONTRADICTION, newest, test, line.data);
+                alarm_of_case(w, ALARM_CONTRADICTION, newest, test, line.data);
         return MIN(r, 0);
 }
 
