@@ -302,13 +302,13 @@ static int copy_files(const struct taking *t, const char *there, const char *her
 
 /* -- a campaign -- */
 
-struct places {
+struct paths {
         char there[PATH_SIZE], here[PATH_SIZE];                                   /* folders */
         char journal_there[FILE_SIZE], journal_here[FILE_SIZE], fresh[FILE_SIZE]; /* fresh: the journal as it will be */
         char imported[FILE_SIZE], imported_there[FILE_SIZE]; /* hashes of what imports took: as it became here, and as it was there */
 };
 
-static int find_places(const struct taking *t, const struct taken_campaign *c, struct places *ret)
+static int find_paths(const struct taking *t, const struct taken_campaign *c, struct paths *ret)
 {
         int r = campaign_folder(t->source->there, t->there->recipe->name, c->there, ret->there)
             ?: campaign_folder(t->source->here, t->here->recipe->name, c->here, ret->here)
@@ -322,14 +322,14 @@ static int find_places(const struct taking *t, const struct taken_campaign *c, s
         return r;
 }
 
-/* -- the progress here -- */
+/* -- which side went on -- */
 
-struct kept {
-        struct blob journal; /* owned; empty where there is none */
-        char hash[17];
+struct journal_bytes {
+        struct blob journal; /* owned; empty: there is none */
+        char hash[17];       /* of these bytes */
 };
 
-static int read_kept(const char *path, struct kept *ret)
+static int read_journal(const char *path, struct journal_bytes *ret)
 {
         int r = read_file(path, SIZE_MAX, &ret->journal);
 
@@ -338,7 +338,7 @@ static int read_kept(const char *path, struct kept *ret)
 }
 
 /* True if an import took exactly this state. `imported`: the file of that name. */
-static bool was_taken(const char *imported, const struct kept *k)
+static bool was_taken(const char *imported, const struct journal_bytes *k)
 {
         cleanup_blob struct blob lines = {0};
         cleanup_free char *text = NULL;
@@ -350,37 +350,37 @@ static bool was_taken(const char *imported, const struct kept *k)
 }
 
 enum progress_here {
-        NOT_BEHIND,
-        BEHIND,
-        PARTED
+        NOT_BEHIND, /* all that is there is here */
+        BEHIND,     /* only the other store went on */
+        PARTED      /* both went on */
 };
 
-/* Without a checkpoint in between, the longer journal begins with the shorter one. A checkpoint has no past to compare: then it counts which side has
- * not gone on since an import. */
-static int compare(const struct places *p, enum progress_here *ret, char ret_hash[17])
+/* Compares the journal here with p->fresh. Without a checkpoint in between, the longer one begins with the shorter one. A checkpoint has no past to
+ * compare: then it counts which side has not gone on since an import. *ret_hash: of p->fresh. */
+static int compare(const struct paths *p, enum progress_here *ret, char ret_hash[17])
 {
-        struct kept here = {0}, there = {0};
-        int r = read_kept(p->journal_here, &here);
+        struct journal_bytes here = {0}, there = {0};
+        int r = read_journal(p->journal_here, &here);
         size_t n;
 
         if (r == 0)
-                r = read_kept(p->fresh, &there);
+                r = read_journal(p->fresh, &there);
         n = MIN(here.journal.size, there.journal.size);
         memcpy(ret_hash, there.hash, sizeof(there.hash));
         if (n == 0 || memcmp(here.journal.data, there.journal.data, n) == 0)
                 *ret = here.journal.size < there.journal.size ? BEHIND : NOT_BEHIND;
         else
-                *ret = was_taken(p->imported, &here)         ? BEHIND
-                       : was_taken(p->imported, &there)      ? NOT_BEHIND
-                       : was_taken(p->imported_there, &here) ? BEHIND
+                *ret = was_taken(p->imported, &here)         ? BEHIND     /* here it is as the last import left it */
+                       : was_taken(p->imported, &there)      ? NOT_BEHIND /* this state of it was imported before */
+                       : was_taken(p->imported_there, &here) ? BEHIND     /* there it went on from the state here */
                                                              : PARTED;
         blob_done(&here.journal);
         blob_done(&there.journal);
         return r;
 }
 
-/* `raw`: of the journal there; "": unknown. */
-static int note_import(const struct places *p, const char *hash, const char *raw)
+/* Adds what this import took to the list: `hash` of the journal as it became here, `raw` as it was there; "": unknown. */
+static int note_import(const struct paths *p, const char *hash, const char *raw)
 {
         cleanup_close int fd = open(p->imported, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         char lines[40];
@@ -393,7 +393,7 @@ static int note_import(const struct places *p, const char *hash, const char *raw
 }
 
 /* The journal comes last: where it is there, the other files are there too. */
-static int replace(const struct taking *t, const struct taken_campaign *c, const struct places *p, const char *hash, const char *raw)
+static int replace(const struct taking *t, const struct taken_campaign *c, const struct paths *p, const char *hash, const char *raw)
 {
         int r = copy_files(t, p->there, p->here)
             ?: note_import(p, hash, raw)
@@ -409,11 +409,11 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
 {
         const char *solver = t->here->recipe->name;
         enum progress_here progress = NOT_BEHIND;
-        cleanup_close int lock = -1; /* nobody runs it here while it is held; -1: there is no journal yet */
-        struct places p;
-        struct kept raw = {0};
+        cleanup_close int lock = -1; /* on the journal: nobody runs the campaign here meanwhile; -1: there is none yet */
+        struct paths p;
+        struct journal_bytes raw = {0};
         char hash[17];
-        int r = find_places(t, c, &p);
+        int r = find_paths(t, c, &p);
 
         if (r < 0)
                 return r;
@@ -425,7 +425,7 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
                 t->report->known_campaigns++;
                 return 0;
         }
-        r = read_kept(p.journal_there, &raw); /* first, as it may go on there */
+        r = read_journal(p.journal_there, &raw); /* first, as it may go on there */
         blob_done(&raw.journal);
         if (r == 0)
                 r = copy_journal(t, p.journal_there, p.fresh);

@@ -142,7 +142,7 @@ static int take_mark(const struct taking *t, const struct observation *theirs, u
         return 0;
 }
 
-/* Makes the observation as it will be here, without its number. An alarm counts as told. */
+/* Makes the observation as it will be here, without its number. `campaign`: its campaign; NULL: of an alarm, or not there. An alarm counts as told. */
 static int translate(const struct taking *t, enum observation_series series, const struct taken_campaign *campaign, uint32_t number,
                      const char *machine, struct observation **ret)
 {
@@ -188,7 +188,7 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
 
         if (r < 0)
                 return leave_out(t, series, number, r);
-        dots = series == OF_WATCHES ? strstr(theirs->target, "..") : NULL;
+        dots = series == OF_WATCHES ? strstr(theirs->target, "..") : NULL; /* a range: its last commit must be here */
         if (!taking_has_version(t, theirs->reference) || !taking_has_version(t, dots ? dots + 2 : theirs->target)) {
                 t->report->absent++;
                 source_note_missing(t->source, t->there->recipe->name);
