@@ -1,3 +1,4 @@
+/* The page: its top, what its sections share, and their order. */
 #include "core/run/cell_file.h"
 #include "core/study/base/version.h"
 #include "core/study/page/solver_report.h"
@@ -159,13 +160,14 @@ static void add_count(struct buffer *b, const char *label, size_t n, const char 
         add_figure(b, label, value, unit);
 }
 
+/* The row of numbers at the top. */
 static void write_figures(const struct report *r, size_t n_wrong, struct buffer *b)
 {
         const struct report_column *newest = NULL;
         char text[96], label[160];
         size_t slower = 0;
 
-        for (size_t k = 0; k < r->n_columns && !r->solver->recipe->is_programs; k++) /* of which none is the newest */
+        for (size_t k = 0; k < r->n_columns && !r->solver->recipe->is_programs; k++) /* of programs none is the newest */
                 if (r->columns[k].of->on_line || !newest)
                         newest = &r->columns[k];
         for (size_t i = 0; i < r->n_steps; i++)

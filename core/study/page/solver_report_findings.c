@@ -29,6 +29,7 @@ static int add_culprits(struct row *row)
         return e == -ENOENT ? 0 : e;
 }
 
+/* The last four cells. */
 static void add_end(const struct row *row)
 {
         const struct observation *f = row->finding;

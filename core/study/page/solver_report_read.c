@@ -80,7 +80,7 @@ struct finding_commits {
         uint32_t last;     /* index of the last measured commit on the line, or NOT_SHOWN */
 };
 
-/* Takes a commit that has a program of its own, with anything measured. A commit with its first parent's program counts as the parent. */
+/* Adds a commit if anything is measured of its program. A commit with its first parent's program is part of that one's entry. */
 static int look_at_commit(struct finding_commits *f, uint32_t place)
 {
         struct report *r = f->report;
@@ -96,7 +96,7 @@ static int look_at_commit(struct finding_commits *f, uint32_t place)
                 return e;
         if (c.first_parent < f->n_programs && c.first_parent < r->order->n && digest_equal(&f->programs[c.first_parent], &f->programs[number]))
                 same = r->of_commit[c.first_parent];
-        if (same != NOT_SHOWN && (at == NOT_SHOWN || same == f->last)) {
+        if (same != NOT_SHOWN && (at == NOT_SHOWN || same == f->last)) { /* on the line only if no other program is between */
                 r->of_commit[number] = same;
                 if (at != NOT_SHOWN) {
                         r->commits[same].line_to = at;
@@ -176,7 +176,8 @@ struct report_commit *report_commit_of(const struct report *r, uint32_t number)
         return index == NOT_SHOWN ? NULL : &r->commits[index];
 }
 
-static bool keep(struct report_commit *c)
+/* Marks a commit as shown; make_columns() numbers the columns. True: it was not yet. */
+static bool show(struct report_commit *c)
 {
         bool is_new = c && c->column == NOT_SHOWN;
 
@@ -193,17 +194,17 @@ static void choose_commits(struct report *r)
 
         if (r->n_commits <= most) {
                 for (size_t i = 0; i < r->n_commits; i++)
-                        keep(&r->commits[i]);
+                        show(&r->commits[i]);
                 return;
         }
-        kept += keep(&r->commits[0]) + keep(&r->commits[r->n_commits - 1]);
+        kept += show(&r->commits[0]) + show(&r->commits[r->n_commits - 1]);
         for (size_t i = r->refs->n; i-- > 0 && kept < most / 2;) /* the last by name are mostly the newest */
                 if (r->refs->list[i].kind == REF_TAG)
-                        kept += keep(report_commit_of(r, r->refs->list[i].commit));
+                        kept += show(report_commit_of(r, r->refs->list[i].commit));
         rest = r->n_commits - kept;
         for (size_t i = 0; i < r->n_commits; i++)
                 if (r->commits[i].column == NOT_SHOWN && ++k * (most - kept) / rest > taken)
-                        taken += keep(&r->commits[i]);
+                        taken += show(&r->commits[i]);
         report_left_out(r, "%zu of the %zu measured programs are in the plots and in the table of commits. Steps are looked for among all of them.",
                         kept + taken, r->n_commits);
 }
@@ -237,7 +238,7 @@ struct reading_column {
         struct report_column *column; /* for the counts; NULL: not wanted */
         struct report_cell *cells;    /* of the column */
         size_t known;
-        bool tells_not_started;
+        bool has_told; /* that its program did not begin */
 };
 
 static int add_run(void *user, const struct digest *sha256, struct fact *f)
@@ -250,12 +251,12 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
         if (!cell || cell->is_known)
                 return 0;
         report_newer(c->report, fact_moment(f));
-        if (f->not_started && c->column && !c->tells_not_started) {
+        if (f->not_started && c->column && !c->has_told) {
                 cleanup_buffer struct buffer line = {0};
 
                 not_started_line(c->report->solver, c->column->of->number, f, &line);
                 xml_addf(&c->report->not_started, "<li>%s</li>\n", line.data);
-                c->tells_not_started = true;
+                c->has_told = true;
         }
         *cell = (struct report_cell){.seconds = (float)fact_seconds(f),
                                      .is_known = true,
@@ -287,6 +288,7 @@ static int read_seed(struct report *r, const struct case_place *places, unsigned
         list_add(r->by_seed, r->n_seeds, steal_pointer(cells));
         return 1;
 }
+
 static int read_cells(struct report *r)
 {
         cleanup_free struct case_place *places = allocate(r->cases.n, sizeof(*places));

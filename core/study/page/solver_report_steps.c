@@ -109,7 +109,7 @@ static void keep_steps(struct report *r, size_t case_index, const struct series 
         }
 }
 
-/* The steps of the columns. If a first look shows commits apart from steps, their repetitions are read, too, one by one. */
+/* The steps among the shown commits. If some commits differ without a step, and the solver has no seeds, the repetitions of all are read, too. */
 static int find_coarse(const struct report *r, size_t case_index, struct series *coarse, struct steps *steps)
 {
         int e = 0;

@@ -2,24 +2,24 @@
 #include "core/study/compare/comparison_report.h"
 #include "core/study/page/solver_report_internal.h"
 
-struct version {
+struct shown_version {
         uint32_t number;
         struct commit commit;
         struct buffer name; /* of a tag, or several; else the first digits of the commit's sha */
 };
-struct versions {
-        struct version list[REPORT_TAGS]; /* newest first */
+struct shown_versions {
+        struct shown_version list[REPORT_TAGS]; /* newest first */
         size_t n;
         size_t unmeasured; /* tags newer than the newest of these */
         bool are_tags;
 };
 
-static void versions_done(struct versions *v)
+static void shown_versions_done(struct shown_versions *v)
 {
         for (size_t i = 0; i < v->n; i++)
                 buffer_done(&v->list[i].name);
 }
-#define cleanup_versions cleanup(versions_done)
+#define cleanup_shown_versions cleanup(shown_versions_done)
 
 /* -- choosing the versions --------------------------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static int by_date(const void *a, const void *b)
         return ORDER(y->commit.committed, x->commit.committed) ?: strcmp(y->ref->name, x->ref->name); /* newest first */
 }
 
-static void choose_tags(const struct report *r, struct versions *v)
+static void choose_tags(const struct report *r, struct shown_versions *v)
 {
         cleanup_free struct tag *tags = allocate(r->refs->n, sizeof(*tags));
         size_t n = 0;
@@ -47,7 +47,7 @@ static void choose_tags(const struct report *r, struct versions *v)
         sort_list(tags, n, sizeof(*tags), by_date);
         for (size_t i = 0; i < n; i++) {
                 const struct report_commit *c = report_commit_of(r, tags[i].ref->commit);
-                struct version *same = NULL;
+                struct shown_version *same = NULL;
 
                 if (!c || c->column == NOT_SHOWN) {
                         v->unmeasured += v->n == 0;
@@ -60,7 +60,7 @@ static void choose_tags(const struct report *r, struct versions *v)
                         break;
                 if (!same) {
                         same = &v->list[v->n++];
-                        *same = (struct version){.number = tags[i].ref->commit, .commit = tags[i].commit};
+                        *same = (struct shown_version){.number = tags[i].ref->commit, .commit = tags[i].commit};
                 } else {
                         buffer_adds(&same->name, ", ");
                 }
@@ -68,11 +68,11 @@ static void choose_tags(const struct report *r, struct versions *v)
         }
 }
 
-static void choose_commits(const struct report *r, struct versions *v)
+static void choose_commits(const struct report *r, struct shown_versions *v)
 {
         const struct report_commit *ends[2] = {NULL, NULL};
 
-        versions_done(v);
+        shown_versions_done(v);
         for (size_t k = 0; k < r->n_columns; k++)
                 if (r->columns[k].of->on_line) {
                         ends[0] = r->columns[k].of;
@@ -80,7 +80,7 @@ static void choose_commits(const struct report *r, struct versions *v)
                 }
         v->n = ends[0] == ends[1] ? 0 : 2;
         for (size_t i = 0; i < v->n; i++) {
-                v->list[i] = (struct version){.number = ends[i]->number, .commit = ends[i]->commit};
+                v->list[i] = (struct shown_version){.number = ends[i]->number, .commit = ends[i]->commit};
                 buffer_addf(&v->list[i].name, "%.12s", oid_text(&ends[i]->commit.oid));
         }
 }
@@ -111,7 +111,7 @@ static void add_linked_count(struct html_table *t, const char *path, bool is_the
 }
 
 /* `before`: the version that this one is compared with; NULL: this is the first version, on side 0 of the next one's comparison. */
-static void add_version_row(const struct report *r, const struct version *v, const struct version *before, const struct judged_set *s,
+static void add_version_row(const struct report *r, const struct shown_version *v, const struct shown_version *before, const struct judged_set *s,
                             struct html_table *t, struct buffer *b)
 {
         cleanup_buffer struct buffer path = {0}, room = {0};
@@ -137,7 +137,7 @@ static void add_version_row(const struct report *r, const struct version *v, con
         html_row_end(b);
 }
 
-static void add_versions(struct report *r, const struct versions *v, struct comparing *const *list, struct buffer *b)
+static void add_versions(struct report *r, const struct shown_versions *v, struct comparing *const *list, struct buffer *b)
 {
         static const struct html_column columns[] = {{"version", HTML_LINE, false},  {"date", HTML_LINE, true},     {"compared", HTML_NUMBER, true},
                                                      {"solved", HTML_NUMBER, false}, {"sat", HTML_NUMBER, true},    {"unsat", HTML_NUMBER, true},
@@ -182,7 +182,7 @@ static void add_change(const struct report *r, const struct comparing_table *of,
         html_row_end(b);
 }
 
-static void add_changes(struct report *r, const struct versions *v, const struct comparing_table *of, struct buffer *b)
+static void add_changes(struct report *r, const struct shown_versions *v, const struct comparing_table *of, struct buffer *b)
 {
         static const struct html_column columns[] = {{"case", HTML_WIDE, false},      {"change", HTML_TEXT, false},  {"before", HTML_TEXT, true},
                                                      {"seconds", HTML_NUMBER, true},  {"after", HTML_TEXT, true},    {"seconds", HTML_NUMBER, true},
@@ -211,12 +211,12 @@ static void add_changes(struct report *r, const struct versions *v, const struct
 
 /* -- pictures ----------------------------------------------------------------------------------------------------- */
 
-static const struct report_cell *cell_of(const struct report *r, const struct version *v, size_t i)
+static const struct report_cell *cell_of(const struct report *r, const struct shown_version *v, size_t i)
 {
         return report_cell(r, report_commit_of(r, v->number)->column, i);
 }
 
-static bool is_run_with_all(const struct report *r, const struct versions *v, size_t i)
+static bool is_run_with_all(const struct report *r, const struct shown_versions *v, size_t i)
 {
         for (size_t k = 0; k < v->n; k++)
                 if (!cell_of(r, &v->list[k], i)->is_known)
@@ -225,7 +225,7 @@ static bool is_run_with_all(const struct report *r, const struct versions *v, si
 }
 
 /* All curves are of the same cases: one ends early only if its version solves fewer. */
-static void add_curves(const struct report *r, const struct versions *v, struct plot *p)
+static void add_curves(const struct report *r, const struct shown_versions *v, struct plot *p)
 {
         cleanup_free size_t *common = allocate(r->cases.n, sizeof(*common));
         cleanup_free double *seconds = allocate(r->cases.n, sizeof(*seconds));
@@ -249,7 +249,7 @@ static void add_curves(const struct report *r, const struct versions *v, struct 
 
 #define WIDTH 420 /* of a picture: it can be read on a phone, and two stand side by side on a screen */
 
-static void add_pictures(const struct report *r, const struct versions *v, const struct comparing_table *last, struct buffer *b)
+static void add_pictures(const struct report *r, const struct shown_versions *v, const struct comparing_table *last, struct buffer *b)
 {
         cleanup_plot struct plot *p = plot_new("Cases solved within so many seconds each", WIDTH, WIDTH + 40);
 
@@ -265,7 +265,7 @@ static void add_pictures(const struct report *r, const struct versions *v, const
         buffer_adds(b, "</div>\n");
 }
 
-static void add_words(const struct report *r, const struct versions *v, struct buffer *b)
+static void add_words(const struct report *r, const struct shown_versions *v, struct buffer *b)
 {
         if (!v->are_tags) {
                 buffer_adds(b, "<p>Fewer than two tags are measured, so the oldest and the newest measured commit stand here.</p>\n");
@@ -279,7 +279,7 @@ static void add_words(const struct report *r, const struct versions *v, struct b
         buffer_adds(b, "</p>\n");
 }
 
-static int write_versions(struct report *r, const struct versions *v, struct buffer *b)
+static int write_versions(struct report *r, const struct shown_versions *v, struct buffer *b)
 {
         struct comparing *list[REPORT_TAGS] = {NULL};
         int e = 0;
@@ -310,7 +310,7 @@ static int write_versions(struct report *r, const struct versions *v, struct buf
 
 int report_write_tags(struct report *r, struct buffer *b)
 {
-        cleanup_versions struct versions v = {0};
+        cleanup_shown_versions struct shown_versions v = {0};
         int e = 0;
 
         choose_tags(r, &v);
