@@ -7,7 +7,7 @@ static const char *find_number(const char *line)
 {
         static const char *const verbs[] = {"found ",   "localized ",       "localized so far ", "not localized: ",
                                             "reduced ", "reduced so far ", "not reduced: "};
-        static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION};
+        static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION}; /* one of each folder */
         const char *at = line + MIN(strlen(line), sizeof("2026-01-01 00:00:00"));
 
         for (size_t v = 0; v < ARRAY_SIZE(verbs); v++)
