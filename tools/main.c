@@ -231,6 +231,7 @@ int main(int argc, char **argv)
         take_open_files();
         signal(SIGPIPE, SIG_IGN);  /* if our reader goes away, write() fails and we end in order */
         signal(SIGXFSZ, SIG_IGN);  /* so it does at 'ulimit -f' */
+        signal(SIGCHLD, SIG_DFL);  /* if our parent ignored it, our children's ends would be lost */
         common.umask = umask(077); /* files that libgit2 and others write into a store are private, too */
         if (argc > 0)
                 argv[0] = called;

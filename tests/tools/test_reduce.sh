@@ -176,6 +176,9 @@ test_that "a result that is not UTF-8, which JSON cannot hold, is printed as it 
 	byte="LC_ALL=C grep -q \"\$(printf \"\\351\")\"" && reduce 1 latin.smt2 --command "$byte" --json && LC_ALL=C grep -q "$(printf "\351")" out && has err "not valid UTF-8" &&
 	reduce 0 latin.smt2 --command "$byte" --json -o latin.out && has out "\"minimal\":true" && reduce 0 latin.smt2 --command "grep -q check-sat" --json && has out "\"text\":"'
 test_that "a command that is not interested" 'reduce 2 input.smt2 --command false && has err "not interested in the input: .false. ended with status 1"'
+test_that "... also for a caller that ignores the ends of its children" '
+	python3 -c "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])" "$solverfs" reduce input.smt2 --command false >out 2>err </dev/null
+	[ $? = 2 ] && has err "not interested in the input"'
 test_that "... as it cannot be run" '
 	printf "#!/bin/sh\n" >here.sh && chmod +x here.sh && reduce 2 input.smt2 --command ./here.sh && has err "cannot run .[.]/here[.]sh., status 127: .*whole path" &&
 	reduce 2 input.smt2 --command "sleep 100 #" --timeout 100ms && has err "sleep 100 #. had not ended after 0.1 s" && reduce 2 input.smt2 --command "kill -9 \$\$" && has err "was ended by signal 9"'
