@@ -1,10 +1,14 @@
 #include "command.h"
 
+#include <dirent.h>
+#include <fnmatch.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
+#include "cache/base/lock.h"
 #include "cache/base/process.h"
 #include "core/report/outfile.h"
 
@@ -46,16 +50,41 @@ void command_write_result(const char **path, const struct buffer *text)
                 output_write(text);
 }
 
-/* -- the end ---------------------------------------------------------------------------------------------------- */
+/* -- a scratch folder -------------------------------------------------------------------------------------------- */
+
+#define SCRATCH_NAMES "solverfs-@(try|reduce)-??????"
+#define SCRATCH_S     3600 /* a younger folder may not be locked yet */
+
+/* Removes the folders of killed commands: a folder is locked while its command runs. */
+static void sweep_scratch(const char *parent)
+{
+        cleanup_dir DIR *d = opendir(parent);
+        struct dirent *e;
+        struct stat st;
+
+        while (d && (e = readdir(d)))
+                if (fnmatch(SCRATCH_NAMES, e->d_name, FNM_EXTMATCH) == 0 && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    st.st_uid == geteuid() && st.st_mtime + SCRATCH_S < time(NULL)) {
+                        cleanup_free char *path = format_string("%s/%s", parent, e->d_name);
+                        cleanup_close int lock = lock_idle(path);
+
+                        if (lock >= 0)
+                                remove_tree(path);
+                }
+}
 
 int command_scratch(const char *purpose, char ret[PATH_SIZE])
 {
         const char *parent = getenv("TMPDIR");
 
-        if (snprintf(ret, PATH_SIZE, "%s/solverfs-%s-XXXXXX", parent && *parent == '/' ? parent : "/tmp", purpose) >= PATH_SIZE)
+        if (!parent || *parent != '/')
+                parent = "/tmp";
+        sweep_scratch(parent);
+        if (snprintf(ret, PATH_SIZE, "%s/solverfs-%s-XXXXXX", parent, purpose) >= PATH_SIZE)
                 return errorf(-ENAMETOOLONG, "path too long: %.200s", parent);
         if (!mkdtemp(ret))
                 return errorf(-errno, "cannot make a folder like %s: %s", ret, strerror(errno));
+        flock(open(ret, O_RDONLY | O_DIRECTORY | O_CLOEXEC), LOCK_SH); /* until this process ends: see sweep_scratch() */
         common.scratch = ret;
         return 0;
 }
@@ -81,6 +110,8 @@ int command_with_scratch_store(int (*fn)(void *user), void *user)
         common.engine = outer.engine;
         return status;
 }
+
+/* -- the end ---------------------------------------------------------------------------------------------------- */
 
 void command_close(void)
 {

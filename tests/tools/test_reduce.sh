@@ -200,5 +200,16 @@ test_that "a failure in the middle does not lose the smallest so far" '
 	rm -rf "$TMPDIR"/*
 	[ $r = 0 ] && has failed.smt2 str.len && [ $(wc -c <failed.smt2) -lt $(wc -c <input.smt2) ] && has err "ended early: cannot make the folder"'
 test_that "nothing is left behind" '[ -z "$(ls "$TMPDIR")" ]'
+test_that "... nor by a killed one, behind the next but that of one that runs" '
+	"$solverfs" reduce input.smt2 --command "echo >>\"$top/begun\"; sleep 20 #" --timeout 10m -j 1 >out 2>err </dev/null &
+	pid=$!
+	await "[ -s begun ]" && kill -9 $pid && wait $pid 2>/dev/null
+	killed=$(ls "$TMPDIR") && mkdir "$TMPDIR/solverfs-reduce-others" "$TMPDIR/solverfs-new-abcdef" && touch -d "2 hours ago" "$TMPDIR"/* && rm begun
+	"$solverfs" reduce input.smt2 --command "echo >>\"$top/begun\"; sleep 20 #" --timeout 10m -j 1 >out 2>err </dev/null &
+	pid=$!
+	await "[ -s begun ]" && touch -d "2 hours ago" "$TMPDIR"/* && reduce 0 input.smt2 --command "grep -q check-sat" && [ ! -e "$TMPDIR/$killed" ] && [ "$(ls "$TMPDIR" | wc -l)" = 2 ]
+	r=$?
+	kill -TERM $pid && wait $pid
+	[ $r = 0 ] && [ "$(ls "$TMPDIR")" = solverfs-new-abcdef ]'
 
 echo "1..$n"
