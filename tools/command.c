@@ -18,6 +18,7 @@ static int write_file(const char *path, const struct buffer *text)
 {
         int r = buffer_error(text);
 
+        command_stoppable(); /* a temporary file is not left behind */
         if (r == 0 && strcmp(path, "-") == 0)
                 output_write(text);
         else if (r == 0)

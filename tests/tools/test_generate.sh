@@ -24,6 +24,13 @@ test_that "many go into a folder, the first of which is the one of its own" '
 test_that "the folder, and those above it, are open to whom the umask lets in" '
 	umask 022 && run 0 generate -n 2 -o up/to/here && [ "$(stat -c %a up up/to up/to/here up/to/here/formula-0-1.smt2 | tr "\n" " ")" = "755 755 755 644 " ] &&
 	chmod 700 up && umask 027 && run 0 generate -n 2 -o up/beside && [ "$(stat -c %a up up/beside | tr "\n" " ")" = "700 750 " ]'
+test_that "an interruption leaves whole formulas and nothing else" '
+	for i in 1 2 3 4 5 6 7 8; do
+		"$solverfs" generate -n 1000000 -o stopped >out 2>err </dev/null &
+		await "[ -e stopped/formula-0-$((i * 40)).smt2 ]" && kill -TERM $! && wait $!
+		[ $? = 130 ] && [ -z "$(ls -A stopped | grep -v "^formula-0-[0-9]*.smt2")" ] || exit 1
+		rm -r stopped
+	done'
 test_that "options are kept to" '
 	run 0 generate --logic QF_LRA --assertions 2 --variables 9 --depth 1 && [ "$(grep -c assert out)" = 2 ] && [ "$(grep -c declare-fun out)" = 9 ] &&
 	run 0 generate regex --dialect 2.0 && has out "str.in.re" && has out "set-logic QF_SLIA"'

@@ -101,7 +101,7 @@ static void make_all(struct request *q, const struct kind *k, bool is_cnf)
                 command_usage("-n %u needs a folder for the formulas: --output DIR", q->n);
         if (q->folder)
                 command_must_usage(make_dirs(q->folder, 0777 & ~common.umask));
-        while (r == 0 && q->done < q->n && !output_broken()) {
+        while (r == 0 && q->done < q->n && !output_broken() && !command_stopped()) {
                 cleanup_buffer struct buffer text = {0};
 
                 r = -ENOENT;
@@ -116,6 +116,7 @@ static void make_all(struct request *q, const struct kind *k, bool is_cnf)
         script_free(q->script);
         cnf_free(q->cnf);
         generator_free(q->generator);
+        command_ok(command_stopped() ? STATUS_INTERRUPTED : STATUS_OK);
         command_must_as(r == -EINVAL && q->text.data ? STATUS_USAGE : STATUS_FAILED, r);
 }
 
