@@ -440,7 +440,8 @@ test_that "a download may be a path, whatever is in it" 'run 0 solver add loads 
 elsewhere /downloads/file.txt "download = $(top_url)/file.txt $sum"
 test_that "a download is fetched before and read by builds" 'run 0 solver add loads toy --recipe elsewhere.recipe && answers loads unknown && [ -f "$SOLVERFS_STORE/downloads/$sum" ]'
 test_that "another file than the recipe says is refused" '
-	sed -i "s/$sum/$(echo x | sha256sum | cut -c 1-64)/" elsewhere.recipe && run 1 solver add loads2 toy --recipe elsewhere.recipe && has err "is another file than the recipe says: its sha256 is $sum" && run 4 build loads2 HEAD && has err "is not in the store"'
+	sed -i "s/$sum/$(echo x | sha256sum | cut -c 1-64)/" elsewhere.recipe && run 1 solver add loads2 toy --recipe elsewhere.recipe && has err "is another file than the recipe says: its sha256 is $sum" &&
+	has err "loads2 is added: .solverfs solver update loads2. fetches what is missing" && run 4 build loads2 HEAD && has err "is not in the store"'
 test_that "fsck says which one is not there, and that one is damaged" '
 	run 0 fsck; has out "note	downloads	file.txt, which the recipe of loads2 names, is not in the store" &&
 	chmod u+w "$SOLVERFS_STORE/downloads/$sum" && echo other >"$SOLVERFS_STORE/downloads/$sum" && run 1 fsck -n && has out "damaged	downloads	file.txt, .* loads " &&

@@ -164,8 +164,11 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
                 : there || !o->repository ? workspace_replace_recipe(common.workspace, list, n, o->repository, &command_progress)
                                           : workspace_add_solver(common.workspace, list, n, o->repository, &command_progress);
 
-        if (r == 0 && o->submodules)
+        if (r == 0 && o->submodules) {
                 r = find_submodules(o, list, n);
+                if (r < 0 && !there)
+                        note("%s is added: 'solverfs solver add --replace %s --submodules' fetches its submodules", o->name, o->name);
+        }
         progress_clear();
         must_get(r);
         mounts_settle(workspace_dir(common.workspace));
@@ -182,6 +185,8 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
                     ?: workspace_fetch_elsewhere(common.workspace, s, &command_progress);
         }
         progress_clear();
+        if (r < 0)
+                note("%s is added: 'solverfs solver update %s' fetches what is missing", o->name, o->name);
         must_get(r);
 }
 
