@@ -237,6 +237,7 @@ test_that "without any recipe the complaint says where to get one" \
 	'mkdir none && SOLVERFS_RECIPES=$top/none run 3 solver add nosuch toy --recipe nosuch && has err "no recipe .nosuch."'
 test_that "nothing reads standard output: status 141, no noise" '{ timeout 60 "$solverfs" run toy v1 all 2>err; echo $? >out; } | true; is out 141 && ! has err write'
 test_that "a full disk behind standard output is an error" 'for c in "case list" "run toy v1 1 3 --again" "build toy v1 v3" "run toy v1 1 --json"; do timeout 60 "$solverfs" -q $c >/dev/full 2>err; echo $? >out; is out 4 && is err "solverfs: cannot write to standard output: No space left on device" || exit 1; done'
+test_that "... also of migrate-store" '"${solverfs%/*}/migrate-store" "$SOLVERFS_STORE" >/dev/full 2>err; [ $? = 1 ] && has err "standard output: No space left"'
 test_that "status --watch ends with its reader, also while nothing runs" '{ timeout 60 "$solverfs" -q status --watch; echo $? >out; } | true; is out 141'
 test_that "nor is anything said of a reader who has seen enough" '{ sleep 0.2; timeout 60 "$solverfs" -q run toy v1 1 3 --again 2>err; echo $? >out; } | true; is out 141 && empty err'
 test_that "closed descriptors are not the store's: what is said goes nowhere" '

@@ -6,6 +6,7 @@
  *
  * After an interruption, run it again: it leaves rewritten records alone. */
 #include <err.h>
+#include <fcntl.h>
 
 #include "cache/base/json.h"
 #include "cache/base/lock.h"
@@ -250,8 +251,11 @@ int main(int argc, char **argv)
 {
         struct store *s = NULL;
         uint64_t done = 0;
-        int r, alone = -1;
+        int r, alone = -1, fd = -1;
 
+        while (fd <= STDERR_FILENO && (fd = open("/dev/null", O_RDWR)) >= 0) /* if these are closed, no file of the store gets their numbers */
+                ;
+        close(fd);
         if (argc != 2)
                 errx(2, "usage: migrate-store STORE");
         if (lock_try(argv[1], "store.lock", false, &alone) == -EAGAIN) /* an older process would measure what it cannot read any more */
@@ -267,5 +271,7 @@ int main(int argc, char **argv)
         store_close(s);
         if (r < 0)
                 errx(1, "%s", error_message(r));
+        if (fflush(stdout) != 0 || ferror(stdout))
+                err(1, "standard output");
         return 0;
 }
