@@ -49,7 +49,7 @@ static const struct command commands[] = {
         {"transform", "KIND [FILE]", "print a changed formula", cmd_transform},
         {"incompleteness", "SOLVER", "look for formulas that should not be unknown", cmd_incompleteness},
         {"findings", "SOLVER", "list the findings of campaigns", cmd_findings},
-        {"noise", "SOLVER REV... CASE...", "measure how much a version's times vary", cmd_noise},
+        {"noise", "SOLVER CASE...", "measure how much a version's times vary", cmd_noise},
         {"localize", "SOLVER CASE...", "find the commits that made cases slow", cmd_localize},
         {"options", "[SOLVER] CASE|FINDING", "find options that restore lost speed", cmd_options},
         {"diverge", "SOLVER CASE A B", "show where the runs of two versions part", cmd_diverge},
