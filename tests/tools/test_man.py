@@ -84,17 +84,19 @@ both = pages["solverfs-recipe.5.scd"] + pages["solverfs-config.5.scd"]
 report("every key of a recipe is in solverfs-recipe(5), or solverfs-config(5)",
        [k for k in keys if f"*{k}*" not in both and f"_{k}_" not in both] if len(keys) > 20 else ["the table was not found"])
 
-words = set(re.findall(r"[a-z]+", completion.read_text()))
-report("every command is in the completion of bash", [c for c in commands if not set(c.split()) <= words])
+takes_words = re.findall(r"^  ([a-z]+(?: [a-z]+)*) [A-Z[]", top, re.M)
+arms = {a.strip(' "') for names in re.findall(r'^\t([a-z" |]+)\)', completion.read_text(), re.M) for a in names.split("|")}
+report("every command that takes words has an arm in the completion of bash", [c for c in takes_words if c not in arms])
 
 
-def offered_by_bash(command):
-    script = '. "$1"; shift; COMP_WORDS=(solverfs "$@" --); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\\n" "${COMPREPLY[@]}"'
+def offered_by_bash(*words):
+    script = '. "$1"; shift; COMP_WORDS=(solverfs "$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _solverfs; printf "%s\\n" "${COMPREPLY[@]}"'
     path = os.path.dirname(os.path.abspath(solverfs)) + ":" + os.environ["PATH"]
-    return subprocess.run(["bash", "-c", script, "bash", completion, *command.split()], capture_output=True, text=True, env={**os.environ, "PATH": path}).stdout.split()
+    return subprocess.run(["bash", "-c", script, "bash", completion, *words], capture_output=True, text=True, env={**os.environ, "PATH": path}).stdout.split()
 
 
-report("bash offers every option of every command", [f"{c}: {o}" for c in commands for o in sorted(options_of(help_of(c)) - {"--version"} - set(offered_by_bash(c)))])
+report("bash offers every option of every command", [f"{c}: {o}" for c in commands for o in sorted(options_of(help_of(c)) - {"--version"} - set(offered_by_bash(*c.split(), "--")))])
+report("bash offers every command", [c for c in commands if c.split()[-1] not in offered_by_bash(*c.split()[:-1], "")])
 
 
 def completed_by_zsh(text):
@@ -111,16 +113,23 @@ def completed_by_zsh(text):
 
 zsh_text = (completion.parent / "_solverfs").read_text()
 zsh = completed_by_zsh(zsh_text)
-report("every command is in the completion of zsh", [c for c in commands if not re.search(
-    rf"1:what:\(([a-z ]* )?{c.split()[1]}( [a-z ]*)?\).*->{c.split()[0]}" if " " in c else rf"^\t.{c}:", zsh_text, re.M)])
+report("every command that takes words has an arm in the completion of zsh, and every one of a group is in its list",
+       [c for c in takes_words if c.split()[-1] not in zsh] + [c for c in commands if " " in c and not re.search(
+           rf"1:what:\(([a-z ]* )?{c.split()[1]}( [a-z ]*)?\).*->{c.split()[0]}", zsh_text)])
 own = {c: options_of(help_of(c)) - common for c in commands}
 report("the completion of zsh has the options of every command",
        [f"{c}: {o}" for c in commands for o in sorted(own[c] - zsh.get(c.split()[-1], set()))])
+
+files = re.findall(r'= "([a-z.]+)"', (man.parents[1] / "core/run/cell_file.c").read_text().partition("names[] = {")[2].partition("};")[0])
+lists = {"solverfs-run(1)": pages["solverfs-run.1.scd"], "run --help": re.sub(r"\s+", " ", help_of("run")), "bash": completion.read_text(), "zsh": zsh_text}
+report("every file of a cell is named where run --print is explained or completed",
+       [f"{name}: {f}" for name, text in lists.items() for f in files if not re.search(rf"(?<![\w.]){re.escape(f)}(?![\w.]*\w)", text)] if len(files) > 8 else ["the table was not found"])
 
 linked = {p.removesuffix(".scd") for p in pages}
 meson = (man / "meson.build").read_text()
 report("every page is installed", [p for p in sorted(linked) if f"'{p}'" not in meson])
 mentioned = {(n, m) for n, t in pages.items() for m in re.findall(r"\*((?:mount\.)?solverfs[a-z-]*)\*\((\d)\)", t)}
+report("every command has a page, by its first word", sorted({w for c in commands if f"'{(w := c.split()[0])}'" not in meson and f"'solverfs-{w}." not in meson}))
 report("every page that another names is there", sorted(f"{n}: {m[0]}({m[1]})" for n, m in mentioned if f"{m[0]}.{m[1]}" not in linked))
 
 wrong, tools = [], [shutil.which("scdoc"), shutil.which("groff")]

@@ -9,6 +9,8 @@ _solverfs_column() {
 _solverfs_options() {
 	solverfs $command --help 2>/dev/null | sed -nE -e 's/^  (-., |    )((--[-a-z]+(, )?)+)(\[?=)?.*/\1\2\5/p' -e 's/^  (-.) [A-Z].*/\1=/p'
 }
+# The commands, or those of a group: the first words of the lines of --help.
+_solverfs_commands() { solverfs $1 --help 2>/dev/null | sed -nE "s/^  ${1:+$1 }([a-z]+) .*/\1/p" | sort -u; }
 _solverfs_takes_argument() { _solverfs_options | grep -qE -- "(^|[ ,])$1(,.*)?=\$" 2>/dev/null; }
 
 # Fills COMPREPLY with those lines of standard input that begin with the word; names may have spaces, and the word is as it was typed.
@@ -91,12 +93,8 @@ _solverfs() {
 	fi
 
 	case $command in
-	"") COMPREPLY=($(compgen -W "init solver recipe snapshot case set mount unmount build run fuzz generate transform incompleteness findings triage noise localize options diverge reduce history compare watch alarms export import steps report portfolio status fsck gc doctor worker version help" -- "$cur")) ;;
-	solver) COMPREPLY=($(compgen -W "add list update try remove" -- "$cur")) ;;
-	case) COMPREPLY=($(compgen -W "add cut list remove" -- "$cur")) ;;
-	set) COMPREPLY=($(compgen -W "add list remove" -- "$cur")) ;;
-	portfolio) COMPREPLY=($(compgen -W "add list show run reset remove features" -- "$cur")) ;;
-	recipe) COMPREPLY=($(compgen -W "draft list show" -- "$cur")) ;;
+	"") COMPREPLY=($(compgen -W "$(_solverfs_commands) help" -- "$cur")) ;;
+	solver | case | set | portfolio | recipe) COMPREPLY=($(compgen -W "$(_solverfs_commands $command)" -- "$cur")) ;;
 	"recipe draft")
 		[ $n = 0 ] && _solverfs_lines "$cur" < <(_solverfs_solvers)
 		COMPREPLY+=($(compgen -f -- "$cur"))
@@ -112,15 +110,17 @@ _solverfs() {
 	"solver update" | "solver remove" | watch | alarms) _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
 	"solver add") [ $n = 1 ] && COMPREPLY=($(compgen -d -- "$cur")) ;;
 	"case add" | import) COMPREPLY=($(compgen -f -- "$cur")) ;;
-	"case list" | "case cut" | "case remove") _solverfs_lines "$cur" < <(_solverfs_cases) ;;
+	"case list" | "case cut" | "case remove" | "portfolio features") _solverfs_lines "$cur" < <(_solverfs_cases) ;;
 	"set list") _solverfs_lines "$cur" < <(_solverfs_column set list | cut -f 1) ;;
-	"set add" | "set remove")
+	"set add" | "set remove" | "portfolio run")
 		if [ $n = 0 ]; then
-			_solverfs_lines "$cur" < <(_solverfs_column set list | cut -f 1)
+			_solverfs_lines "$cur" < <(_solverfs_column ${command% *} list | cut -f 1)
 		else
 			_solverfs_lines "$cur" < <(_solverfs_cases)
 		fi
 		;;
+	"portfolio add") [ $n = 0 ] || _solverfs_lines "$cur" < <(_solverfs_solvers) ;;
+	"portfolio show" | "portfolio reset" | "portfolio remove") _solverfs_lines "$cur" < <(_solverfs_column portfolio list | cut -f 1) ;;
 	generate) COMPREPLY=($(compgen -W "$(solverfs generate --list 2>/dev/null | cut -f 1)" -- "$cur")) ;;
 	transform)
 		if [ $n = 0 ]; then
@@ -131,7 +131,7 @@ _solverfs() {
 		;;
 	mount) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	unmount) _solverfs_lines "$cur" < <(_solverfs_mounts) ;;
-	fuzz | incompleteness | findings | localize | options | reduce | history | report | steps | triage)
+	fuzz | incompleteness | findings | localize | options | diverge | reduce | history | report | steps | triage)
 		if [ $n = 0 ]; then _solverfs_lines "$cur" < <(_solverfs_solvers); else _solverfs_lines "$cur" < <(_solverfs_cases); fi
 		;;
 	compare)
