@@ -117,7 +117,7 @@ static void walk(struct adding *a, char *dir)
         char *roots[] = {dir, NULL};
         FTS *fts = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_name);
         char unpacked[NAME_MAX + 1];
-        size_t below = strlen(dir);
+        size_t below = strlen(dir); /* where names below it begin */
         FTSENT *e;
 
         if (!fts) {

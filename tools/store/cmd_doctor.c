@@ -13,7 +13,7 @@
 #define ROOM_WANTED  (UINT64_C(1) << 30) /* a GiB: less is a warning */
 #define FILES_WANTED 10000               /* a checkout of a large solver has as many */
 
-struct looking {
+struct doctor {
         uint64_t patience_ns;
         char store[PATH_SIZE];
         size_t n_mounts;
@@ -34,7 +34,7 @@ static printf_like(3, 4) void show(const char *name, enum check_state state, con
 /* -- the store -------------------------------------------------------------------------------------------------- */
 
 /* Looks two levels deep for a file that is not its owner's, as an earlier solverfs of root may have left it. */
-static void look_at_owners(const char *store, uid_t owner)
+static void check_owners(const char *store, uid_t owner)
 {
         char *roots[] = {(char *)store, NULL};
         FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -53,7 +53,7 @@ static void look_at_owners(const char *store, uid_t owner)
                 fts_close(tree);
 }
 
-static void look_at_disk(const char *store)
+static void check_disk(const char *store)
 {
         const char *network = workspace_network(store);
         struct statfs fs;
@@ -72,7 +72,7 @@ static void look_at_disk(const char *store)
         else
                 show("store-mode", CHECK_OK, "only we may look into %s", store);
         if (st.st_uid != 0) /* root can use everything */
-                look_at_owners(store, st.st_uid);
+                check_owners(store, st.st_uid);
         if (network)
                 show("store-disk", CHECK_FAILED, "%s is on %s, where the database is not safe: move the store to a local disk", store, network);
         room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
@@ -88,7 +88,7 @@ static void look_at_disk(const char *store)
                 show("store-writable", CHECK_WARNING, "nothing new can be kept in %s: %s", store, strerror(errno));
 }
 
-static void look_at_cluster(struct looking *l, struct workspace *w, const struct cluster_settings *s)
+static void check_cluster(struct doctor *d, struct workspace *w, const struct cluster_settings *s)
 {
         cleanup_buffer struct buffer worker = {0};
         cleanup_blob struct blob machine = {0};
@@ -99,7 +99,7 @@ static void look_at_cluster(struct looking *l, struct workspace *w, const struct
         snprintf(name, sizeof(name), "cluster %s", s->name);
         if (store_fetch(workspace_store(w), TABLE_META, slice_string(pool_key(s->name, key)), &machine) == 0)
                 known = format_string("%.*s", (int)machine.size, (const char *)machine.data);
-        r = cluster_try(s, known, l->patience_ns, &worker);
+        r = cluster_try(s, known, d->patience_ns, &worker);
         if (r == 0)
                 show(name, CHECK_OK, "%s", worker.data);
         else if (r == -EAGAIN)
@@ -108,21 +108,21 @@ static void look_at_cluster(struct looking *l, struct workspace *w, const struct
                 show(name, CHECK_FAILED, "no worker can be had: %s", error_message(r));
 }
 
-static void look_at_store(struct looking *l)
+static void check_store(struct doctor *d)
 {
         cleanup_workspace struct workspace *w = NULL;
         struct store_stats stats;
-        int r = workspace_find(l->store);
+        int r = workspace_find(d->store);
 
         if (r == 0) {
-                look_at_disk(l->store);
-                r = workspace_open(l->store, STORE_READ_ONLY, &w);
+                check_disk(d->store);
+                r = workspace_open(d->store, STORE_READ_ONLY, &w);
         }
         if (r < 0) {
                 show("store", r == -ENOENT ? CHECK_WARNING : CHECK_FAILED, "%s", error_message(r));
                 return;
         }
-        show("store", CHECK_OK, "%s opens, and its format is known", l->store);
+        show("store", CHECK_OK, "%s opens, and its format is known", d->store);
         r = store_stats(workspace_store(w), &stats);
         if (r < 0)
                 show("store-database", CHECK_FAILED, "%s: 'solverfs fsck' may repair it", error_message(r));
@@ -133,18 +133,18 @@ static void look_at_store(struct looking *l)
         if (workspace_settings(w)->sandbox == SANDBOX_NONE)
                 show("store-sandbox", CHECK_WARNING,
                      "'sandbox = none' in %s/config: builds and solvers see this machine and its network; take it out unless all of them are trusted",
-                     l->store);
+                     d->store);
         for (size_t i = 0; i < workspace_settings(w)->n_clusters; i++)
-                look_at_cluster(l, w, &workspace_settings(w)->clusters[i]);
+                check_cluster(d, w, &workspace_settings(w)->clusters[i]);
 }
 
 /* -- mounts ----------------------------------------------------------------------------------------------------- */
 
-static void look_at_mount(void *user, const char *mountpoint, const char *store, bool alive)
+static void show_mount(void *user, const char *mountpoint, const char *store, bool alive)
 {
-        struct looking *l = user;
+        struct doctor *d = user;
 
-        l->n_mounts++;
+        d->n_mounts++;
         if (alive)
                 show("mount", CHECK_OK, "%s serves %s", mountpoint, store);
         else
@@ -162,17 +162,17 @@ void cmd_doctor(int argc, char **argv)
         static const char doc[] =
                 "Check this machine and this store. Prints for each check: name; ok, warning or failed; what was found and what to do.\v"
                 "Exit status 1 when a check failed; a warning is no failure.";
-        struct looking l = {.patience_ns = LAUNCH_NS};
+        struct doctor d = {.patience_ns = LAUNCH_NS};
         const struct command_option options[] = {
-                {"patience", 'p', "T", "Warn if a cluster's worker has not started after T; default 30s", .ns = &l.patience_ns},
+                {"patience", 'p', "T", "Warn if a cluster's worker has not started after T; default 30s", .ns = &d.patience_ns},
                 OPTION_JSON("Print a JSON object for each check, a line each"),
                 {0}};
 
         command_parse(argc, argv, NULL, doc, options);
-        command_store_dir(l.store);
+        command_store_dir(d.store);
         host_checks("", show_check, NULL);
-        look_at_store(&l);
-        command_must(mounts_each(look_at_mount, &l));
-        if (l.n_mounts == 0)
+        check_store(&d);
+        command_must(mounts_each(show_mount, &d));
+        if (d.n_mounts == 0)
                 show("mount", CHECK_OK, "nothing is mounted");
 }

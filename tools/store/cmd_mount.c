@@ -31,9 +31,9 @@ static void add_options(void *to, const char *text)
         buffer_addf(options, "%s%s", options->size > 0 ? "," : "", text);
 }
 
-/* -- where ------------------------------------------------------------------------------------------------------ */
+/* -- the store and the mount point ------------------------------------------------------------------------------ */
 
-static void check_mountpoint(struct mounting *m)
+static void find_places(struct mounting *m)
 {
         char absolute[PATH_SIZE];
         struct stat st;
@@ -92,8 +92,8 @@ static void answer(struct mounting *m, int status, const char *sentence)
         (void)!write(fd, text, strlen(text));
 }
 
-/* A daemon that starts over (lost.h) stays in the foreground and keeps its log. */
-static void begin_again_when_lost(struct mounting *m)
+/* How a daemon that is lost (lost.h) starts over: in the foreground, with its old log. */
+static void set_restart(struct mounting *m)
 {
         struct short_text wait = format_duration(common.wait_ns);
         char *argv[16] = {(char *)"solverfs", (char *)"--store", m->store, (char *)"mount", (char *)"--foreground"};
@@ -123,7 +123,7 @@ static void on_ready(void *user, int r)
         if (r < 0)
                 return; /* session_run() returns the error, and serve() reports it */
         log_info("%s is mounted at %s", m->store, m->mountpoint);
-        begin_again_when_lost(m);
+        set_restart(m);
         answer(m, STATUS_OK, "");
         if (m->foreground)
                 notify("READY=1");
@@ -151,7 +151,7 @@ static int serve_claimed(struct mounting *m)
         const char *why;
         int lock, r = mounts_claim(m->store, m->mountpoint, &lock); /* held until we are gone: never closed */
 
-        if (r < 0 && !lock_has_no_room(r)) /* a store on such a disk is served, too; unmount cannot wait for its daemon */
+        if (r < 0 && !lock_has_no_room(r)) /* a store on a full or read-only disk is served, too; unmount cannot wait for its daemon */
                 return r;
         r = serve(m);
         mounts_forget(m->store, m->mountpoint);
@@ -283,7 +283,7 @@ void cmd_mount(int argc, char **argv)
         struct words words = command_parse(argc, argv, "DIR", doc, options);
 
         m.dir = words.list[0];
-        check_mountpoint(&m);
+        find_places(&m);
         if (m.foreground) {
                 output_quiet(common.quiet, common.verbose + 1); /* standard error is its log */
                 r = serve_claimed(&m);
@@ -302,8 +302,8 @@ static void say_late(const char *mountpoint, pid_t daemon)
              mountpoint, (int)daemon, (int)daemon);
 }
 
-/* Nothing is mounted there, which was reported. A mount that cannot be seen may still be in use. */
-static void refuse_unseen(const char *mountpoint)
+/* No mount is to be seen there. Ends with a sentence if a daemon of our store serves it all the same. */
+static void refuse_if_unseen(const char *mountpoint)
 {
         char given[PATH_SIZE], store[PATH_SIZE];
 
@@ -327,7 +327,7 @@ void cmd_unmount(int argc, char **argv)
                 command_must_as(STATUS_ABSENT, errorf(r, "nothing of solverfs is mounted at %s: %s", dir, strerror(-r)));
         r = mounts_store(mountpoint, store);
         if (r == -ENOENT) {
-                refuse_unseen(mountpoint);
+                refuse_if_unseen(mountpoint);
                 r = errorf(r, "nothing of solverfs is mounted at %s", mountpoint);
         }
         command_must(r);

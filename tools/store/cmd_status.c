@@ -8,7 +8,7 @@
 
 #define LINES_BESIDE 6 /* of a terminal: the heading, the notes below the rows, the prompt */
 
-struct looking {
+struct shown_status {
         bool is_campaign_running;
         size_t n_running, n_queued, n_disturbed;
         size_t n_shown, n_hidden; /* rows; waiting jobs that do not fit on the terminal */
@@ -16,7 +16,7 @@ struct looking {
 };
 
 /* Takes the reference. */
-static void add_to(const struct looking *l, const char *list, json_t *j)
+static void add_to(const struct shown_status *l, const char *list, json_t *j)
 {
         json_array_append_new(json_object_get(l->answer, list), j);
 }
@@ -46,11 +46,11 @@ static json_t *job_json(const struct job_view *j)
         return job;
 }
 
-static void look(void *user, const struct job_view *j)
+static void show_job(void *user, const struct job_view *j)
 {
         static const struct column columns[] = {{"PID", 7, true, 3},      {"JOB", 5, true},        {"STATE", 7}, {"RUNNING (s)", 11, true},
                                                 {"LEFT (s)", 8, true, 1}, {"WAITERS", 7, true, 4}, {"WHAT", 31}, {"PHASE", 0, false, 2}, {0}};
-        struct looking *l = user;
+        struct shown_status *l = user;
 
         l->n_running += j->state == JOB_RUNNING;
         l->n_queued += j->state == JOB_QUEUED;
@@ -64,9 +64,9 @@ static void look(void *user, const struct job_view *j)
         }
 }
 
-static int look_wrong(void *user, enum answer_alarm a, const char *line)
+static int show_wrong(void *user, enum answer_alarm a, const char *line)
 {
-        struct looking *l = user;
+        struct shown_status *l = user;
 
         if (common.json)
                 add_to(l, a == ANSWER_WRONG ? "wrong" : "contradictions", json_string(line));
@@ -75,9 +75,9 @@ static int look_wrong(void *user, enum answer_alarm a, const char *line)
         return 0;
 }
 
-static void look_remote(void *user, const struct remote_view *v)
+static void show_remote(void *user, const struct remote_view *v)
 {
-        struct looking *l = user;
+        struct shown_status *l = user;
         cleanup_buffer struct buffer line = {0};
 
         if (common.json) {
@@ -101,9 +101,9 @@ static json_t *owner_json(const struct slot_owner *o)
                          (double)o->age_ns / 1e9, "without-core", (double)o->lent_ns / 1e9);
 }
 
-static void look_slot(void *user, const struct slot_view *v)
+static void show_slot(void *user, const struct slot_view *v)
 {
-        struct looking *l = user;
+        struct shown_status *l = user;
         cleanup_buffer struct buffer line = {0};
 
         if (common.json) {
@@ -114,7 +114,7 @@ static void look_slot(void *user, const struct slot_view *v)
         note("%s", line.data ? line.data : "");
 }
 
-static void look_campaign(struct looking *l, const struct solver *s, const char *name)
+static void show_campaign(struct shown_status *l, const struct solver *s, const char *name)
 {
         cleanup_free char *shown = printable(name);
         cleanup_campaign_settings struct campaign_settings settings = {0};
@@ -140,7 +140,7 @@ static void look_campaign(struct looking *l, const struct solver *s, const char 
 }
 
 /* Shows campaigns that run and those that can be resumed. */
-static void look_campaigns(struct looking *l)
+static void show_campaigns(struct shown_status *l)
 {
         cleanup_solver_list struct solver_list *solvers = NULL;
 
@@ -151,24 +151,24 @@ static void look_campaigns(struct looking *l)
 
                 command_must_as(STATUS_SYSTEM, campaign_names(common.workspace, solvers->list[i]->number, &names, &n));
                 for (size_t k = 0; k < n; k++)
-                        look_campaign(l, solvers->list[i], names[k]);
+                        show_campaign(l, solvers->list[i], names[k]);
                 strings_free(names);
         }
 }
 
-static void look_once(struct looking *l)
+static void show_once(struct shown_status *l)
 {
         const char *store = workspace_dir(common.workspace);
         char shown[80];
 
-        *l = (struct looking){.answer = json_pack("{so sn sn sn s[] s[] s[] s[] s[] s[]}", "store", json_printable(store), "running", "queued",
+        *l = (struct shown_status){.answer = json_pack("{so sn sn sn s[] s[] s[] s[] s[] s[]}", "store", json_printable(store), "running", "queued",
                                                   "disturbed", "jobs", "wrong", "contradictions", "clusters", "cores", "campaigns")};
-        command_must_as(STATUS_SYSTEM, wrong_answers(common.workspace, NULL, look_wrong, l));
+        command_must_as(STATUS_SYSTEM, wrong_answers(common.workspace, NULL, show_wrong, l));
         command_must_as(STATUS_SYSTEM, disturbed_count(common.workspace, &l->n_disturbed));
-        command_must_as(STATUS_SYSTEM, engine_each_job_of_store(store, look, l));
-        command_must_as(STATUS_SYSTEM, engine_each_remote_of_store(store, look_remote, l));
-        command_must_as(STATUS_SYSTEM, engine_each_slot_of_store(store, look_slot, l));
-        look_campaigns(l);
+        command_must_as(STATUS_SYSTEM, engine_each_job_of_store(store, show_job, l));
+        command_must_as(STATUS_SYSTEM, engine_each_remote_of_store(store, show_remote, l));
+        command_must_as(STATUS_SYSTEM, engine_each_slot_of_store(store, show_slot, l));
+        show_campaigns(l);
         json_object_set_new(l->answer, "running", json_integer((json_int_t)l->n_running));
         json_object_set_new(l->answer, "queued", json_integer((json_int_t)l->n_queued));
         json_object_set_new(l->answer, "disturbed", json_integer((json_int_t)l->n_disturbed));
@@ -193,7 +193,7 @@ void cmd_status(int argc, char **argv)
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
                 "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, campaigns that run or were interrupted, known wrong answers and how many "
                 "disturbed results wait to be measured again are reported on standard error.";
-        struct looking l;
+        struct shown_status l;
         bool watch = false;
         const struct command_option options[] = {
                 {"watch", 'w', NULL, "Repeat every second until interrupted", .on = &watch},
@@ -208,7 +208,7 @@ void cmd_status(int argc, char **argv)
 
                 if (watch && !common.json && isatty(STDOUT_FILENO))
                         output_bytes("\033[H\033[2J");
-                look_once(&l);
+                show_once(&l);
                 output_has_room(); /* notices that nobody reads, as no write does while there is no row */
                 if (!watch || output_broken())
                         return;

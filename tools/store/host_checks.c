@@ -15,12 +15,13 @@
 #include "core/sandbox/surroundings.h"
 #include "tools/store/host_checks.h"
 
-struct looking {
+/* A check under way. */
+struct checking {
         const char *root; /* "" is this machine */
         struct host_check *c;
 };
 
-static printf_like(3, 4) void say(struct looking *l, enum check_state state, const char *format, ...)
+static printf_like(3, 4) void say(struct checking *l, enum check_state state, const char *format, ...)
 {
         l->c->state = state;
         format_rest(l->c->text, format);
@@ -28,14 +29,14 @@ static printf_like(3, 4) void say(struct looking *l, enum check_state state, con
 
 /* -- files of the machine ----------------------------------------------------------------------------------------- */
 
-static FILE *open_file(const struct looking *l, const char *path)
+static FILE *open_file(const struct checking *l, const char *path)
 {
         cleanup_free char *full = format_string("%s%s", l->root, path);
 
         return fopen(full, "re");
 }
 
-static bool has_program(const struct looking *l, const char *name)
+static bool has_program(const struct checking *l, const char *name)
 {
         static const char *const folders[] = {"/usr/local/bin", "/usr/bin"};
 
@@ -49,7 +50,7 @@ static bool has_program(const struct looking *l, const char *name)
 }
 
 /* A number of /proc/meminfo, in KiB. */
-static bool read_memory(const struct looking *l, const char *name, unsigned long long *ret)
+static bool read_memory(const struct checking *l, const char *name, unsigned long long *ret)
 {
         char line[64];
         bool is_there = host_read_field(l->root, "/proc/meminfo", name, line, sizeof(line));
@@ -60,7 +61,7 @@ static bool read_memory(const struct looking *l, const char *name, unsigned long
 
 /* -- mounting ------------------------------------------------------------------------------------------------------ */
 
-static void check_fuse(struct looking *l)
+static void check_fuse(struct checking *l)
 {
         cleanup_free char *full = format_string("%s/dev/fuse", l->root);
         cleanup_close int fd = open(full, O_RDWR | O_CLOEXEC);
@@ -82,13 +83,13 @@ static void check_fuse(struct looking *l)
 
 const char *host_check_fuse(struct host_check *ret)
 {
-        struct looking l = {"", ret};
+        struct checking l = {"", ret};
 
         check_fuse(&l);
         return ret->state == CHECK_OK ? NULL : ret->text;
 }
 
-static void check_request_timeout(struct looking *l)
+static void check_request_timeout(struct checking *l)
 {
         unsigned long long most = 0, standard = 0;
 
@@ -121,7 +122,7 @@ static char *make_scratch(void)
 }
 
 /* Tries it out. */
-static void check_bubblewrap(struct looking *l)
+static void check_bubblewrap(struct checking *l)
 {
         char *argv[] = {(char *)"/usr/bin/true", NULL};
         struct execute_result result;
@@ -156,14 +157,14 @@ static void check_bubblewrap(struct looking *l)
         execute_result_done(&result);
 }
 
-static void check_timed_runs(struct looking *l)
+static void check_timed_runs(struct checking *l)
 {
         int r = surroundings_check(&(struct execute_request){.timed = true});
 
         say(l, r < 0 ? CHECK_FAILED : CHECK_OK, "%s", r < 0 ? error_message(r) : "timed runs get niceness 0 and the usual class");
 }
 
-static void check_user_namespaces(struct looking *l)
+static void check_user_namespaces(struct checking *l)
 {
         unsigned long long most = 0, allowed = 1, restricted = 0;
 
@@ -195,7 +196,7 @@ struct group_limits {
 };
 
 /* Takes the tighter of the limits so far and those of one group's files. */
-static void read_group(const struct looking *l, const char *folder, bool second, struct group_limits *ret)
+static void read_group(const struct checking *l, const char *folder, bool second, struct group_limits *ret)
 {
         unsigned long long n, period = 0;
         char path[PATH_SIZE + 96], line[64];
@@ -222,7 +223,7 @@ static void read_group(const struct looking *l, const char *folder, bool second,
 }
 
 /* Reads our group and those above it: the limits of all of them apply. */
-static void read_groups(const struct looking *l, const char *controller, const char *own, struct group_limits *ret)
+static void read_groups(const struct checking *l, const char *controller, const char *own, struct group_limits *ret)
 {
         char path[PATH_SIZE];
 
@@ -239,7 +240,7 @@ static void read_groups(const struct looking *l, const char *controller, const c
         }
 }
 
-static void check_group(struct looking *l)
+static void check_group(struct checking *l)
 {
         cleanup_file FILE *f = open_file(l, "/proc/self/cgroup");
         struct group_limits limits = {0};
@@ -275,7 +276,7 @@ static void check_group(struct looking *l)
 
 /* -- tools ---------------------------------------------------------------------------------------------------------- */
 
-static void check_compilers(struct looking *l)
+static void check_compilers(struct checking *l)
 {
         static const struct {
                 const char *name, *package;
@@ -301,7 +302,7 @@ static void check_compilers(struct looking *l)
 #define SPREAD 1.1 /* cores are of different kinds if their fastest clocks differ by more */
 
 /* The least (0: no file has one) and greatest of the numbers in a file of each of our cores. Returns the number of cores. */
-static size_t look_at_cores(const struct looking *l, const char *file, unsigned long long *ret_least, unsigned long long *ret_most)
+static size_t read_cores(const struct checking *l, const char *file, unsigned long long *ret_least, unsigned long long *ret_most)
 {
         int cpus[CPU_SETSIZE];
         size_t n = host_cores(cpus, ARRAY_SIZE(cpus));
@@ -320,10 +321,10 @@ static size_t look_at_cores(const struct looking *l, const char *file, unsigned 
         return n;
 }
 
-static void check_cores(struct looking *l)
+static void check_cores(struct checking *l)
 {
         unsigned long long least, most;
-        const size_t n = look_at_cores(l, "cpufreq/cpuinfo_max_freq", &least, &most);
+        const size_t n = read_cores(l, "cpufreq/cpuinfo_max_freq", &least, &most);
         const long all = sysconf(_SC_NPROCESSORS_CONF);
 
         if ((double)most > SPREAD * (double)least)
@@ -336,7 +337,7 @@ static void check_cores(struct looking *l)
                     (long)n < all ? "; the others are their hyper-threads, or not ours to use" : "");
 }
 
-static void check_slots(struct looking *l)
+static void check_slots(struct checking *l)
 {
         char folder[PATH_SIZE];
         const char *why = NULL;
@@ -351,7 +352,7 @@ static void check_slots(struct looking *l)
                 say(l, strncmp(folder, "/run/lock/", 10) == 0 || is_given ? CHECK_OK : CHECK_WARNING, "%s, %s", folder, why);
 }
 
-static void check_quiet(struct looking *l)
+static void check_quiet(struct checking *l)
 {
         double busy, stolen;
 
@@ -369,7 +370,7 @@ static void check_quiet(struct looking *l)
                 say(l, CHECK_OK, "%.0f %% of the CPU time was used just now", busy * 100);
 }
 
-static void check_frequency(struct looking *l)
+static void check_frequency(struct checking *l)
 {
         char line[64] = "unknown";
         const bool known = host_read_field(l->root, HOST_GOVERNOR, "", line, sizeof(line));
@@ -389,11 +390,11 @@ static void check_frequency(struct looking *l)
                 say(l, CHECK_OK, "governor %s, turbo %s", line, turbo == 0 ? "off" : "unknown");
 }
 
-static void check_throttling(struct looking *l)
+static void check_throttling(struct checking *l)
 {
         unsigned long long least, most;
 
-        look_at_cores(l, "thermal_throttle/core_throttle_count", &least, &most);
+        read_cores(l, "thermal_throttle/core_throttle_count", &least, &most);
         if (most > 0)
                 say(l, CHECK_WARNING,
                     "a core was slowed down %llu times since the start because it was too hot: times of those moments are too long; let "
@@ -403,7 +404,7 @@ static void check_throttling(struct looking *l)
                 say(l, CHECK_OK, "no core is known to have been slowed down by heat");
 }
 
-static void check_clock_source(struct looking *l)
+static void check_clock_source(struct checking *l)
 {
         char name[64] = "";
 
@@ -420,7 +421,7 @@ static void check_clock_source(struct looking *l)
 
 #define FIRST_RELEASE 1767225600 /* 2026: an earlier date is wrong */
 
-static void check_date(struct looking *l)
+static void check_date(struct checking *l)
 {
         const time_t now = time(NULL);
 
@@ -432,7 +433,7 @@ static void check_date(struct looking *l)
 
 /* -- memory and limits ----------------------------------------------------------------------------------------------- */
 
-static void check_memory(struct looking *l)
+static void check_memory(struct checking *l)
 {
         unsigned long long all;
         int cpus[CPU_SETSIZE];
@@ -449,7 +450,7 @@ static void check_memory(struct looking *l)
                 say(l, CHECK_OK, "%.1f GiB for %zu core%s", (double)all / (1 << 20), n, n == 1 ? "" : "s");
 }
 
-static void check_swap(struct looking *l)
+static void check_swap(struct checking *l)
 {
         unsigned long long total;
 
@@ -460,7 +461,7 @@ static void check_swap(struct looking *l)
                 say(l, CHECK_WARNING, "%llu MB are on; a run that swaps is measured slower than it is ('swapoff -a')", total >> 10);
 }
 
-static void check_limits(struct looking *l)
+static void check_limits(struct checking *l)
 {
         struct rlimit files = {0}, space = {0}, processes = {0}, file = {0};
 
@@ -489,7 +490,7 @@ static void check_limits(struct looking *l)
 
 static const struct row {
         const char *name;
-        void (*check)(struct looking *l);
+        void (*check)(struct checking *l);
         bool acts;                            /* tries something out: not on a made-up machine */
         const char *program, *there, *absent; /* without a `check`: looks for the program; its absence is a warning */
 } rows[] = {
@@ -520,7 +521,7 @@ void host_checks(const char *root, void (*fn)(void *user, const struct host_chec
 {
         for (const struct row *row = rows; row < rows + ARRAY_SIZE(rows); row++) {
                 struct host_check c = {.name = row->name};
-                struct looking l = {root, &c};
+                struct checking l = {root, &c};
 
                 if (row->acts && *root)
                         continue;

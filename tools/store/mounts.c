@@ -166,7 +166,7 @@ int mounts_refuse_unseen(const char *store, const char *mountpoint)
 
 /* -- the table of mounts ---------------------------------------------------------------------------------------- */
 
-struct looking {
+struct mount_search {
         const char *mountpoint;
         char *ret_store;
         bool found;
@@ -174,7 +174,7 @@ struct looking {
 
 static int is_at(void *user, const struct mount_entry *m)
 {
-        struct looking *f = user;
+        struct mount_search *f = user;
 
         if (strcmp(m->type, MOUNT_TYPE) == 0 && strcmp(m->path, f->mountpoint) == 0) { /* the last one is on top */
                 f->found = true;
@@ -185,7 +185,7 @@ static int is_at(void *user, const struct mount_entry *m)
 
 int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE])
 {
-        struct looking f = {.mountpoint = mountpoint, .ret_store = ret_store};
+        struct mount_search f = {.mountpoint = mountpoint, .ret_store = ret_store};
         int r = mount_table_each(is_at, &f);
 
         return r < 0 ? r : f.found ? 0 : errorf(-ENOENT, "nothing of solverfs is mounted at %s", mountpoint);
