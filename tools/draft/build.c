@@ -180,7 +180,7 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
         bool with_switches = true;
 
         draft_forget_declared(keys);
-        for (;;) {
+        for (;;) { /* after a failure with the first of these that is new: what the log points to, what CMake clones, no switches */
                 cleanup(build_record_unrefp) struct build_record *record = NULL, *whole = NULL;
                 cleanup_buffer struct buffer text = {0};
                 const char *why; /* the remedy for the next attempt, according to the log */

@@ -127,14 +127,14 @@ static void say_none(const struct draft *d, const struct draft_request *q)
         note("write one by hand: docs/recipes.md, solverfs-recipe(5)");
 }
 
-struct job {
+struct drafting {
         const struct draft_request *request;
         struct buffer *text;
 };
 
 static int make_draft(void *user)
 {
-        const struct job *j = user;
+        const struct drafting *j = user;
         const struct draft_request *q = j->request;
         cleanup_free char *name = name_of(q->shown);
         struct draft d = {.repository = q->repository, .name = name, .try_eras = q->eras};
@@ -159,5 +159,5 @@ static int make_draft(void *user)
 
 int recipe_draft(const struct draft_request *q, struct buffer *ret)
 {
-        return command_with_scratch_store(make_draft, &(struct job){.request = q, .text = ret});
+        return command_with_scratch_store(make_draft, &(struct drafting){.request = q, .text = ret});
 }

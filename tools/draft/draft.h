@@ -53,7 +53,6 @@ struct way_list {
 struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only);
 void ways_done(struct way_list *l);
 #define cleanup_ways cleanup(ways_done)
-/* The commands, as a recipe's `build` lines, with or without the switches. */
 enum remedy_kind {
         REMEDY_C, /* an option of the compiler */
         REMEDY_CXX,
@@ -72,6 +71,7 @@ static inline bool has_remedy(const struct compiler_flags *f, enum remedy_kind k
 {
         return f->kinds & 1U << k;
 }
+/* The commands, as a recipe's `build` lines, with or without the switches. */
 char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches);
 /* The usual path of a program of this name in a build of this way; free(). */
 char *way_usual_output(const struct way *w, const char *program);

@@ -161,7 +161,7 @@ static void write_tried(struct draft *d, uint32_t last, const struct draft_keys 
 }
 
 /* Goes backwards: where a recipe no longer builds, looks for the next. */
-static void tried_eras(struct draft *d)
+static void try_eras(struct draft *d)
 {
         cleanup(draft_keys_done) struct draft_keys own = {0};
         cleanup_free char *way = NULL;
@@ -193,7 +193,7 @@ void draft_eras(struct draft *d, const struct way *way)
         size_t begin;
 
         if (d->try_eras) {
-                tried_eras(d);
+                try_eras(d);
                 return;
         }
         find_eras(d, way, &eras);

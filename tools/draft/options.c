@@ -234,6 +234,16 @@ static bool seek_counter(void *user, const char *option, const char *, const cha
         return (c->verbose ? is_verbose : is_statistics)(option + strspn(option, "-")) && try_counting(c, option);
 }
 
+static void find_effort(struct draft_program *p, struct draft_keys *keys, const struct buffer *help, const char *formula)
+{
+        struct counting c = {.program = p, .keys = keys, .formula = formula};
+
+        if (try_counting(&c, "") || each_option(help, seek_counter, &c))
+                return;
+        c.verbose = true;
+        each_option(help, seek_counter, &c);
+}
+
 /* -- answers as they come --------------------------------------------------------------------------------------- */
 
 /* True if a script's first answer arrives before its second. */
@@ -260,15 +270,7 @@ static void find_buffering(struct draft_program *p, struct draft_keys *keys, con
         buffer_adds(&keys->about_run, "It keeps its answers back until its end; behind stdbuf each arrives when it is given.\n");
 }
 
-static void find_effort(struct draft_program *p, struct draft_keys *keys, const struct buffer *help, const char *formula)
-{
-        struct counting c = {.program = p, .keys = keys, .formula = formula};
-
-        if (try_counting(&c, "") || each_option(help, seek_counter, &c))
-                return;
-        c.verbose = true;
-        each_option(help, seek_counter, &c);
-}
+/* -- all of it --------------------------------------------------------------------------------------------------- */
 
 void draft_options(struct draft_program *p, struct draft_keys *keys)
 {

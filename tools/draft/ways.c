@@ -54,7 +54,7 @@ void ways_done(struct way_list *l)
         free(l->list);
 }
 
-struct looking {
+struct way_search {
         git_repository *git;
         const git_tree *root;
         bool names_only; /* their commands are not needed */
@@ -62,7 +62,7 @@ struct looking {
         struct way_list ways;
 };
 
-static void add_way(struct looking *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
+static void add_way(struct way_search *f, const git_tree *tree, const char *folder, const struct sign *s, const git_tree_entry *e)
 {
         struct way w = {.system = s->system, .folder = copy_string(folder), .out = f->out};
 
@@ -86,7 +86,7 @@ static bool has_system(const struct way_list *l, size_t from, enum build_system 
         return false;
 }
 
-static void look_into(struct looking *f, const git_tree *tree, const char *folder)
+static void look_into(struct way_search *f, const git_tree *tree, const char *folder)
 {
         size_t from = f->ways.n;
 
@@ -100,7 +100,7 @@ static void look_into(struct looking *f, const git_tree *tree, const char *folde
 }
 
 /* "src" comes first, as sources are usually there. */
-static void look_into_folders(struct looking *f)
+static void look_into_folders(struct way_search *f)
 {
         size_t n = git_tree_entrycount(f->root), looked = 0;
 
@@ -122,7 +122,7 @@ static void look_into_folders(struct looking *f)
 struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only)
 {
         static const char *const names[] = {"build", "_build", "build-release", "solverfs-build"};
-        struct looking f = {.git = git, .root = tree, .names_only = names_only};
+        struct way_search f = {.git = git, .root = tree, .names_only = names_only};
         size_t i = 0;
 
         while (i + 1 < ARRAY_SIZE(names) && git_tree_entry_byname(tree, names[i]))
