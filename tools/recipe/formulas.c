@@ -52,6 +52,7 @@ static void add_literal(const char *const sign[2], unsigned v, struct buffer *re
         buffer_addf(ret, "%s%u%s", sign[0], v, sign[1]);
 }
 
+/* Each pigeon is in a hole, and no two are in the same. */
 static void add_clauses(unsigned holes, const struct notation *n, struct buffer *ret)
 {
         for (unsigned p = 0; p <= holes; p++) {

@@ -139,7 +139,7 @@ static int check_build(struct recipe_check *t, const struct recipe *era, struct 
         return 1;
 }
 
-static int check_again(struct recipe_check *t, const struct recipe *era)
+static int check_reproducible(struct recipe_check *t, const struct recipe *era)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r;
@@ -339,7 +339,7 @@ static int check_seed(struct running *r)
         return 0;
 }
 
-static void check_skip(struct recipe_check *t, const struct recipe *recipe, const char *why)
+static void skip_effort_and_seed(struct recipe_check *t, const struct recipe *recipe, const char *why)
 {
         if (recipe->effort[0])
                 check_say(t, "effort", CHECK_SKIPPED, "%s", why);
@@ -352,7 +352,7 @@ static int run_all(struct running *r)
         int k = r->check->input ? try_input(r) : try_pairs(r);
 
         if (k == 0)
-                check_skip(r->check, r->recipe, "it has not answered");
+                skip_effort_and_seed(r->check, r->recipe, "it has not answered");
         if (k <= 0)
                 return k;
         k = check_effort(r);
@@ -399,12 +399,12 @@ int recipe_check(struct recipe_check *t)
         r = check_build(t, era, &record);
         if (r == 0) {
                 check_say(t, "answer", CHECK_SKIPPED, "there is no program to run");
-                check_skip(t, era, "there is no program to run");
+                skip_effort_and_seed(t, era, "there is no program to run");
                 if (!t->once)
                         check_say(t, "reproducible", CHECK_SKIPPED, "there is no program to compare");
         }
         if (r <= 0)
                 return r;
         r = check_runs(t, record);
-        return r < 0 ? r : check_again(t, era);
+        return r < 0 ? r : check_reproducible(t, era);
 }

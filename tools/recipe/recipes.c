@@ -66,7 +66,7 @@ struct search {
         struct buffer names;
 };
 
-static void look(void *user, const char *name, const char *path)
+static void take_name(void *user, const char *name, const char *path)
 {
         struct search *s = user;
 
@@ -87,7 +87,7 @@ int recipes_find(const char *word, char **ret)
                         return errorf(-errno, "cannot read the recipe %s: %s", word, strerror(errno));
                 s.found = copy_string(word);
         } else
-                recipes_each(look, &s);
+                recipes_each(take_name, &s);
         names = s.names.data;
         *ret = s.found;
         if (s.found)

@@ -19,7 +19,7 @@ struct follower {
         uint32_t commit; /* of common.solver */
 
         int fd; /* the running build's log; -1: none */
-        bool told;
+        bool told; /* the first note was made */
         struct buffer printed;
         size_t at; /* up to here `printed` equals the log being read */
 };
@@ -29,7 +29,7 @@ static void tell(const struct follower *f, const char *what)
         note("%s %.12s %s", common.solver->recipe->name, full_sha(common.solver, f->commit).s, what);
 }
 
-/* The next bytes of the log. */
+/* Takes the next bytes of the log, and prints what was not printed yet. */
 static void follow_text(struct follower *f, struct slice text)
 {
         const char *bytes = text.data;
@@ -53,7 +53,7 @@ static void follow_text(struct follower *f, struct slice text)
 }
 
 /* Prints what the log has gained. */
-static void follower_look(struct follower *f)
+static void follower_read(struct follower *f)
 {
         char bytes[PIPE_BUF]; /* a pipe with any room has this much */
         ssize_t n = 1;
@@ -79,8 +79,8 @@ static void follower_end(struct follower *f, struct slice whole)
 {
         const char *bytes = whole.data;
 
-        if (f->fd >= 0) /* a lost build may have written that since the last look */
-                follower_look(f);
+        if (f->fd >= 0) /* a lost build may have written more since */
+                follower_read(f);
         f->at = 0;
         follow_text(f, whole);
         if (f->at < f->printed.size)
@@ -246,9 +246,9 @@ static void tell_shared(const struct building *b)
         note("%zu commits, %zu different build%s, %zu different program%s", b->revisions.n, builds, plural(builds), made, plural(made));
 }
 
-static void look_at_log(void *user)
+static void read_log(void *user)
 {
-        follower_look(&((struct building *)user)->follower);
+        follower_read(&((struct building *)user)->follower);
 }
 
 void cmd_build(int argc, char **argv)
@@ -281,7 +281,7 @@ void cmd_build(int argc, char **argv)
                 command_refuse(STATUS_USAGE, "--output takes exactly one commit; %zu given", b.revisions.n);
         b.follower.commit = b.revisions.list[0];
         command_ask(&(struct command_batch){.n = b.revisions.n, .again = b.again, .title = "build", .columns = b.log ? NULL : columns, .make = make,
-                                             .answered = answered, .meanwhile = b.log && b.revisions.n == 1 ? look_at_log : NULL, .user = &b});
+                                             .answered = answered, .meanwhile = b.log && b.revisions.n == 1 ? read_log : NULL, .user = &b});
         if (b.output && common.status == STATUS_OK)
                 copy_program(&b);
         tell_shared(&b);
