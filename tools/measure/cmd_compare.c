@@ -38,7 +38,8 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
         return NULL;
 }
 
-/* Replaces words like HOST@REV+LIBRARY@REV by SOLVER@SHA. If the two differ only in the host, the library is held. */
+/* Replaces words like HOST@REV+LIBRARY@REV by SOLVER@SHA, where the solver holds one part at its REV, and SHA is the commit of the other. The library is
+ * held if both words have the same commit of it, else the host. */
 static void combine_words(struct compare *o)
 {
         struct combination c[2] = {0};
@@ -308,6 +309,8 @@ static int tell_judgement(struct compare *o, const struct comparing_table *t)
         return failing + bad > 0 || is_set_worse ? STATUS_FAILED : STATUS_OK;
 }
 
+/* -- the command -------------------------------------------------------------------------------------------------- */
+
 /* A set as the only word is --set, unless a case has its name. */
 static void take_set(struct compare *o)
 {
@@ -341,11 +344,22 @@ static void check_keep(const struct compare *o)
                                v[1].solver->recipe->name);
 }
 
+static void keep(const struct compare *o, const struct comparing_table *t)
+{
+        struct findings_compared kept;
+
+        command_must(findings_add_compared(common.workspace, t, &kept));
+        note("%zu regression%s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, plural(kept.added), kept.known,
+             o->options.version[0].solver->recipe->name);
+        if (kept.queries > 0)
+                note("%zu %s of scripts, and not kept: 'solverfs case cut' writes a script that asks one of them", kept.queries,
+                     kept.queries == 1 ? "is a query" : "are queries");
+}
+
 static int compare(struct compare *o)
 {
         const struct comparing_version *v = o->options.version;
         const struct comparing_table *t;
-        struct findings_compared kept;
         uint32_t commits[2];
         bool is_whole = o->case_words.n == 0 && !o->options.has_seed && o->options.wall_ns == 0 && !o->known;
         int r;
@@ -363,7 +377,7 @@ static int compare(struct compare *o)
         r = o->known ? command_must(comparing_read(o->comparing)) : measure(o);
         t = comparing_table(o->comparing);
         if (r == STATUS_OK && is_whole)
-                command_must(comparing_note(t));
+                command_must(comparing_note(t)); /* so that the mount lists it */
         if (r == STATUS_INTERRUPTED)
                 tell_answers(t);
         if (r != STATUS_OK && (r != STATUS_INTERRUPTED || t->judgement.set.compared == 0))
@@ -372,14 +386,8 @@ static int compare(struct compare *o)
         for (int side = 0; side < 2 && !o->options.machine; side++)
                 if (side == 0 || v[0].solver->number != v[1].solver->number)
                         command_note_tools(v[side].solver, &commits[side], v[0].solver->number == v[1].solver->number ? 2 : 1);
-        if (r == STATUS_OK && o->keep) {
-                command_must(findings_add_compared(common.workspace, t, &kept));
-                note("%zu regression%s kept, %zu known already; 'solverfs findings %s' lists them", kept.added, plural(kept.added), kept.known,
-                     o->options.version[0].solver->recipe->name);
-                if (kept.queries > 0)
-                        note("%zu %s of scripts, and not kept: 'solverfs case cut' writes a script that asks one of them", kept.queries,
-                             kept.queries == 1 ? "is a query" : "are queries");
-        }
+        if (r == STATUS_OK && o->keep)
+                keep(o, t);
         return r != STATUS_OK ? r : tell_judgement(o, t);
 }
 

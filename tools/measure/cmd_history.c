@@ -11,9 +11,10 @@
 #define GRID   9 /* commits that --bisecting begins with */
 #define SHAPES 5
 
+/* A cell to be measured. */
 struct want {
-        size_t at, test;
-        unsigned seed; /* 0: the cell itself */
+        size_t at, test; /* indexes of the line and of the cases */
+        unsigned seed;   /* 0: the cell itself */
 };
 
 struct recording {
@@ -93,6 +94,7 @@ static int compare_wants(const void *a, const void *b)
         return ORDER(x->at, y->at) ?: ORDER(x->test, y->test);
 }
 
+/* For each case: the commits in the middle between two that differ. */
 static void plan_halves(struct recording *o)
 {
         for (size_t test = 0; test < o->cases.n; test++) {
@@ -116,6 +118,8 @@ static int measure_round(struct recording *o)
         return command_ask_all(&(struct command_batch){.n = o->n_wants, .title = title, .make = make, .answered = answered, .user = o});
 }
 
+/* Three phases: a grid of commits; without --step, halves of the gaps between commits that differ, until there are none; the other seeds of what was
+ * measured. */
 static int measure_missing(struct recording *o)
 {
         cleanup_free size_t *grid = NULL;

@@ -33,6 +33,7 @@ static int make_before(void *user, size_t i, struct query **ret)
         return i == o->revisions.n ? query_machine(common.solver->pool, ret) : query_build(common.workspace, common.solver, o->revisions.list[i], ret);
 }
 
+/* Complains of the first error. That a version cannot be built (-ENODATA) is said by show_all(). */
 static void note_error(struct noisy *o, int r, const char *reason)
 {
         if (r == -ECANCELED || r == -ENODATA)

@@ -258,7 +258,7 @@ void cmd_generate(int argc, char **argv)
 
 /* -- transform --------------------------------------------------------------------------------------------------- */
 
-/* A bank keeps the terms of every mutant: each begins with a copy. */
+/* Each change begins with a copy, as a bank keeps all terms that were made in it. */
 static struct script *copy_script(const struct request *q)
 {
         return formula_copy(&(struct formula){.script = q->script}).script;

@@ -84,8 +84,8 @@ static int search(const struct localizing *o)
         return ask_end(r, "; what was built and run is kept, and the search goes on from there");
 }
 
-/* Explains why the search does not begin at the reference. */
-static const char *apart(const struct localizing *o)
+/* Why the search does not begin at the reference. */
+static const char *why_apart(const struct localizing *o)
 {
         bool descends = false;
 
@@ -102,10 +102,10 @@ static void tell_start(const struct localizing *o)
         if (at == o->options.reference)
                 return;
         if (at == fork)
-                note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, apart(o), o->target, fork_sha.s);
+                note("%s %s %s; the search begins where the two lines part, at %.12s", o->reference, why_apart(o), o->target, fork_sha.s);
         else
                 note("%s %s %s, and %.12s, where the two lines part, cannot be built; the search begins at %.12s, the next commit towards %s",
-                     o->reference, apart(o), o->target, fork_sha.s, sha.s, o->target);
+                     o->reference, why_apart(o), o->target, fork_sha.s, sha.s, o->target);
 }
 
 static void tell_unbuildable(const struct localizing *o)
@@ -128,7 +128,7 @@ static void tell_unbuildable(const struct localizing *o)
                 else
                         complain("%s %s %s, so the search begins where the two lines part, at %.12s, and %s cannot be built: %s; name as "
                                  "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
-                                 o->reference, apart(o), o->target, fork_sha.s, ends[i] == fork ? "that commit" : "that commit and those behind it", reason,
+                                 o->reference, why_apart(o), o->target, fork_sha.s, ends[i] == fork ? "that commit" : "that commit and those behind it", reason,
                                  fork_sha.s, o->target, name, sha.s);
         }
 }
@@ -139,7 +139,7 @@ struct ends {
         struct localization_options *options;
         const struct case_selection *cases;
         enum verdict seen[2]; /* at the reference and at the target */
-        bool differ;          /* those of two cases */
+        bool differ;          /* two cases have different ones */
 };
 
 static int make_end(void *user, size_t i, struct query **ret)
@@ -161,7 +161,7 @@ static int take_end(void *user, size_t i, int r, struct value *v, const char *re
         verdict = run->fact ? run->fact->verdict : VERDICT_UNBUILDABLE;
         e->differ |= e->seen[i % 2] != N_VERDICTS && e->seen[i % 2] != verdict;
         e->seen[i % 2] = verdict;
-        return e->differ; /* enough */
+        return e->differ; /* ends the batch */
 }
 
 static int show_ends(void *user, const struct ask_progress *p)
@@ -294,6 +294,8 @@ static int print(const struct localizing *o, size_t n)
         return status;
 }
 
+/* -- cases and findings as words --------------------------------------------------------------------------------- */
+
 /* Adds a case unless it is already there. */
 static void add_case(struct case_selection *to, struct case_info *info)
 {
@@ -303,7 +305,7 @@ static void add_case(struct case_selection *to, struct case_info *info)
         list_add(to->list, to->n, case_info_ref(info));
 }
 
-/* An answer that changed is searched by the answers, as the campaign and the mount do it. */
+/* A finding of another answer is localized by the answers, as the campaign and the mount do it. */
 static void take_answers(struct localizing *o, const char *name, const struct observation *f)
 {
         const bool by_verdict = f->kind != FINDING_SPR && !o->is_measure_given && finding_is_localizable(common.solver, f);
@@ -379,6 +381,8 @@ static void choose_cases(struct localizing *o, struct case_selection *ret)
         if (has_cases && o->options.by_verdict)
                 command_usage("a finding of another answer is localized without cases: give them a search of their own");
 }
+
+/* -- the command -------------------------------------------------------------------------------------------------- */
 
 void cmd_localize(int argc, char **argv)
 {

@@ -22,7 +22,7 @@ struct reducing {
         char name[NAME_MAX + 1]; /* a name for the input as a file */
         char file[PATH_SIZE];    /* the result's file in the mount; or "" */
         char names[2][80];       /* the versions, for people */
-        uint64_t shown;
+        uint64_t shown;          /* when progress was last shown */
 };
 
 static void parse_interest(void *to, const char *text)
@@ -84,7 +84,7 @@ static int read_query(struct reducing *o, const struct case_info *info)
             ?: buffer_steal(&text, &o->input);
 }
 
-/* A case of the store. NULL: a text, which was read. */
+/* The case of the store that the word names. NULL: it names a file, or a query of a script; their text is in o->input. */
 static struct case_info *read_word(struct reducing *o, const char *word)
 {
         cleanup_case_selection struct case_selection cases = {0};
@@ -199,7 +199,7 @@ static struct query *make_query(struct reducing *o)
         return query_of_options(o, NULL);
 }
 
-/* -- telling ---------------------------------------------------------------------------------------------------- */
+/* -- reporting -------------------------------------------------------------------------------------------------- */
 
 /* The report of both kinds of reduction: an object, or NULL and a note. */
 static json_t *tell_size(const struct reducing *o, uint64_t before, const struct buffer *text, uint64_t tests, uint64_t taken, double seconds,
@@ -296,8 +296,8 @@ static void answered(void *user, size_t, int r, struct value *v, const char *rea
         a->value = v ? value_ref(v) : NULL;
 }
 
-/* Without an end: writes the smallest text that the store has. Not of an implication, whose rule is applied at the end. False: what was done is lost,
- * as it began again beside a result. */
+/* After an interruption or a failure: writes the smallest text that the store has, if any. Of an implication it has none, as the rule is applied at the
+ * end. False: this was --again beside a stored result, which stays; what was done is lost. */
 static bool tell_smallest(struct reducing *o, struct query *query)
 {
         cleanup_reduction struct reduction rest = {0};

@@ -54,7 +54,7 @@ static void show_culprit(const struct culprit *c)
                                          c->measure == JUDGE_TIME ? NULL : judge_measure_name(c->measure)));
 }
 
-#define ROWS (N_CLASSES + 2)
+#define ROWS (N_CLASSES + 2) /* then compromise and bug */
 
 static void show_table(const struct triage *t)
 {

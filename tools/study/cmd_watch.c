@@ -70,6 +70,7 @@ static int show(void *, const struct ask_progress *p)
         return 0;
 }
 
+/* Measures the new commits of a branch and stores their alarms. *ret_base: as in struct watching_result. */
 static int watch_fresh(const struct watched_stretch *stretch, const struct case_selection *cases, uint32_t *ret_base)
 {
         cleanup_watching struct watching *watching = watching_new(common.workspace, common.solver, stretch, cases->list, cases->n);
