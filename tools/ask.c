@@ -34,22 +34,23 @@ static int answered(void *user, size_t i, int r, struct value *v, const char *re
         return output_broken() ? -EPIPE : 0;
 }
 
-struct looking {
-        bool seeks_build; /* false: seeks any job */
+/* The running jobs of this process. */
+struct running_jobs {
+        bool only_builds; /* counts and describes no others */
         int running;      /* jobs of any kind */
-        int found;        /* jobs of the kind sought; the rest describes the first one */
+        int n;            /* jobs that count; the rest describes the first one */
         char what[256];
         uint64_t done, total;
 };
 
-static void look_at_job(void *user, const struct job_view *j)
+static void add_job(void *user, const struct job_view *j)
 {
-        struct looking *l = user;
+        struct running_jobs *l = user;
 
         if (j->pid != getpid() || j->state != JOB_RUNNING)
                 return;
         l->running++;
-        if ((l->seeks_build && strcmp(j->query, "build") != 0) || l->found++ > 0)
+        if ((l->only_builds && strcmp(j->query, "build") != 0) || l->n++ > 0)
                 return;
         l->done = j->done;
         l->total = j->total;
@@ -58,7 +59,7 @@ static void look_at_job(void *user, const struct job_view *j)
 
 #define WAITING 256 /* bytes of the text that says what is waited for */
 
-static void look_at_queued(void *user, const struct job_view *j)
+static void take_wait_for_core(void *user, const struct job_view *j)
 {
         char *what = user;
 
@@ -66,35 +67,35 @@ static void look_at_queued(void *user, const struct job_view *j)
                 snprintf(what, WAITING, "%s", j->phase);
 }
 
-static void look_at_remote(void *user, const struct remote_view *v)
+static void take_wait_for_worker(void *user, const struct remote_view *v)
 {
         if (v->pid == getpid() && v->queued > 0)
                 snprintf(user, WAITING, "waits for a worker of %s to begin", v->name);
 }
 
-/* Says what is waited for while nothing runs. */
-static const char *what_for(struct engine *e, char what[WAITING])
+/* What is waited for while nothing runs. */
+static const char *awaited(struct engine *e, char what[WAITING])
 {
         struct engine_counters c;
 
         engine_counters(e, &c);
         *what = '\0';
         if (c.queued > 0)
-                engine_each_remote(e, look_at_remote, what);
+                engine_each_remote(e, take_wait_for_worker, what);
         if (c.queued > 0 && !*what)
-                engine_each_job(e, look_at_queued, what);
+                engine_each_job(e, take_wait_for_core, what);
         return *what ? what : c.queued > 0 ? "waits for a core" : "waiting";
 }
 
 static int show(void *user, const struct ask_progress *p)
 {
         struct state *s = user;
-        struct looking l = {0};
+        struct running_jobs l = {0};
         char what[400], waiting[WAITING];
 
-        engine_each_job(common.engine, look_at_job, &l);
+        engine_each_job(common.engine, add_job, &l);
         if (l.running == 0)
-                snprintf(what, sizeof(what), "%s: %s", s->a->title, what_for(common.engine, waiting));
+                snprintf(what, sizeof(what), "%s: %s", s->a->title, awaited(common.engine, waiting));
         else if (l.running == 1)
                 snprintf(what, sizeof(what), "%s", l.what);
         else
@@ -108,16 +109,16 @@ static int show(void *user, const struct ask_progress *p)
 
 void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t ahead)
 {
-        struct looking l = {.seeks_build = true};
+        struct running_jobs l = {.only_builds = true};
         const char *more = "";
         char text[512], waiting[WAITING];
         bool is_estimated = p->estimated;
 
-        engine_each_job(p->engine, look_at_job, &l);
-        if (l.found > 0)
+        engine_each_job(p->engine, add_job, &l);
+        if (l.n > 0)
                 more = l.what;
         else if (l.running == 0 && p->open > 0) {
-                more = what_for(p->engine, waiting);
+                more = awaited(p->engine, waiting);
                 is_estimated = false;
                 ahead = 0;
         }

@@ -87,7 +87,7 @@ static unsigned choice_of(const char *what, const char *text, const char *words)
         }
 }
 
-/* -- rows --------------------------------------------------------------------------------------------------------- */
+/* -- words, and rows of options ----------------------------------------------------------------------------------- */
 
 void words_add(struct words *w, char *word)
 {
@@ -96,6 +96,7 @@ void words_add(struct words *w, char *word)
         w->list[w->n] = NULL;
 }
 
+/* Sets the variable of a row. `text`: the argument, if it takes one. */
 static void set(const struct command_option *o, char *text)
 {
         char what[40];

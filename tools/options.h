@@ -50,7 +50,7 @@ extern const struct command_option options_json[];
 
 /* Parses a command's words, including --store, --wait, -q and -v. Ends the process on --help and on wrong usage (status 2). `arguments` and `doc` are
  * argp's args_doc and doc; `options` ends with {0} and may be NULL. Returns the words; a command whose `arguments` is NULL or "" takes none. One line of
- * words, such as "NAME [CASE...]", also sets how many there must be: those in brackets may be missing, "..." allows more. */
+ * words without options, such as "NAME [CASE...]", also sets how many there must be: those in brackets may be missing, "..." allows more. */
 struct words command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options);
 /* The same for a level of the command that only needs the next word: options behind it belong to the subcommand. Returns the word's index; argc: none. */
 int command_parse_level(int argc, char **argv, const char *doc);

@@ -29,8 +29,8 @@ static struct {
         pthread_mutex_t lock;
         bool drawn;          /* under lock: a bar is on the terminal */
         uint64_t told;       /* under lock: when a bar or line was last written */
-        uint64_t begun;      /* under lock: when `beginning` was first shown */
-        char beginning[256]; /* under lock */
+        char work[256];      /* under lock: what output_tell() was last told of, */
+        uint64_t begun;      /* since when: for the rate */
 } out = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* -- standard error --------------------------------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ bool output_has_room(void)
 }
 
 /* Approximate width of a string on a terminal: its code points. */
-static unsigned columns_of(const char *s)
+static unsigned width_of(const char *s)
 {
         unsigned n = 0;
 
@@ -266,7 +266,7 @@ void output_text(const char *text)
         unsigned at = 0;
 
         for (char *rest = words, *word; (word = strsep(&rest, " "));) {
-                unsigned width = columns_of(word);
+                unsigned width = width_of(word);
                 bool fits = at == 0 || at + 1 + width <= most;
 
                 buffer_addf(&b, "%s%s", at == 0 ? "" : fits ? " " : "\n  ", word);
@@ -320,7 +320,7 @@ static void add_within(struct buffer *to, const char *text, unsigned width)
 {
         unsigned used = 0;
 
-        if (columns_of(text) <= width) {
+        if (width_of(text) <= width) {
                 buffer_adds(to, text);
                 return;
         }
@@ -341,7 +341,7 @@ static void add_aligned(struct buffer *to, const struct column *columns, const c
         for (size_t i = 0; columns[i].name; i++) {
                 const bool is_last = !columns[i + 1].name;
                 cleanup_free char *shown = shown_text(cells[i]);
-                unsigned used = columns_of(shown), pad = used < columns[i].width ? columns[i].width - used : 0;
+                unsigned used = width_of(shown), pad = used < columns[i].width ? columns[i].width - used : 0;
 
                 if (columns[i].rank > rank)
                         continue;
@@ -383,8 +383,8 @@ void table_heading(struct buffer *to, const struct column *columns)
                 add_row(to, columns, names);
 }
 
-/* Prints the heading before the first row of a table. */
-static void head(struct buffer *to, const struct column *columns)
+/* Adds the heading before the first row of a table. */
+static void add_heading_once(struct buffer *to, const struct column *columns)
 {
         static const struct column *headed;
 
@@ -401,7 +401,7 @@ void output_rowf(const struct column *columns, const char *format, ...)
         va_list args;
         char *rest;
 
-        head(&b, columns);
+        add_heading_once(&b, columns);
         va_start(args, format);
         if (vasprintf(&line, format, args) < 0)
                 line = copy_string("");
@@ -435,6 +435,7 @@ void output_table(const struct column *columns, const char *text)
 
 /* -- objects ----------------------------------------------------------------------------------------------------- */
 
+/* The text for a column: of the key with a dot before it, else of the key; free(). */
 static char *cell_of(const struct column *c, const json_t *j)
 {
         char key[40] = ".";
@@ -451,6 +452,7 @@ static char *cell_of(const struct column *c, const json_t *j)
         return copy_string(json_string_value(v) ?: "-");
 }
 
+/* Adds the object without the keys that are for rows alone. */
 static void add_json(struct buffer *to, json_t *j)
 {
         cleanup_free char *text = NULL;
@@ -490,7 +492,7 @@ void output_object(const struct column *columns, json_t *j)
         cleanup_buffer struct buffer b = {0};
 
         if (!common.json)
-                head(&b, columns);
+                add_heading_once(&b, columns);
         add_object(&b, columns, j);
         output_write(&b);
 }
@@ -606,8 +608,8 @@ void output_tell(void *user, const char *what, uint64_t done, uint64_t total)
         uint64_t now = now_ns(), left = 0;
 
         pthread_mutex_lock(&out.lock);
-        if (strncmp(out.beginning, what, sizeof(out.beginning) - 1) != 0) {
-                snprintf(out.beginning, sizeof(out.beginning), "%s", what);
+        if (strncmp(out.work, what, sizeof(out.work) - 1) != 0) {
+                snprintf(out.work, sizeof(out.work), "%s", what);
                 out.begun = now;
         }
         if (done > 0 && done < total && now - out.begun > NSEC_PER_SEC)

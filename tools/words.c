@@ -7,6 +7,8 @@
 #include <math.h>
 #include <sys/stat.h>
 
+/* -- solvers and programs -- */
+
 void command_combined(const struct combination *c, enum combination_part held, const char *name, struct solver **ret)
 {
         cleanup_free char *text = NULL;
@@ -109,6 +111,8 @@ void command_seed(const struct solver *s, uint32_t commit, bool is_asked)
         command_must_usage(check_seed(s, commit, is_asked));
 }
 
+/* -- options and numbers -- */
+
 bool is_folder(const char *path)
 {
         struct stat st;
@@ -156,6 +160,8 @@ struct commit_label commit_brief(const struct commit_sha *sha)
         snprintf(brief.s, sizeof(brief.s), "%.12s", sha->s);
         return brief;
 }
+
+/* -- what is said of a result -- */
 
 void command_tell_unbuildable(void (*say)(const char *format, ...), struct solver *s, uint32_t commit, const struct build_record *build, bool *told)
 {
@@ -205,6 +211,9 @@ bool command_tell_not_started(void (*say)(const char *format, ...), const struct
         return line.size > 0;
 }
 
+/* -- cases that a solver takes -- */
+
+/* Complains about each word that names one case alone, which the recipe does not take. */
 static void refuse_named(const struct recipe *recipe, char *const *words, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
@@ -243,6 +252,8 @@ void command_check_format(const struct version *v, const struct case_info *info)
                 command_refuse(STATUS_USAGE, "%s takes no %s", v->name, format_notation(info->format));
 }
 
+/* -- revisions -- */
+
 static int select_revisions(struct solver *s, char *const *words, size_t n, struct revisions *ret)
 {
         cleanup_buffer struct buffer notes = {0};
@@ -279,6 +290,8 @@ uint32_t command_commit(struct solver *s, const char *option, const char *word)
         return commit;
 }
 
+/* -- findings and alarms -- */
+
 int command_finding(const char *word, bool alarms, struct observation **ret)
 {
         int r = observation_named(common.workspace, common.solver->number, word, ret);
@@ -305,6 +318,8 @@ void command_mark(enum observation_series series, const char *solver, uint32_t n
         command_must_as(STATUS_USAGE, observation_mark_parse(series == OF_WATCHES ? "an alarm" : "a finding", mark, &as));
         command_must(observation_set_mark(common.workspace, series, common.solver->number, number, as, url));
 }
+
+/* -- a stretch of the history -- */
 
 void command_line(const char *from, const char *to, struct revisions *ret)
 {
@@ -340,6 +355,8 @@ void command_known(const char *machine, const struct revisions *line, struct rev
                         ret->list[ret->n++] = line->list[i];
 }
 
+/* -- machines, cases and versions -- */
+
 char *command_machine(const char *word)
 {
         char *machine = NULL;
@@ -371,6 +388,8 @@ struct version *command_version(const char *text)
         command_must_usage((version_digest(text) ? version_parse_in_full : version_parse)(common.workspace, common.solver, text, common.signals, &v));
         return v;
 }
+
+/* -- words of which some are revisions and the others cases -- */
 
 static bool names_a_case(char *word)
 {

@@ -49,7 +49,7 @@ uint32_t command_commit(struct solver *s, const char *option, const char *word);
 /* The line of first parents of common.solver from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. If `from` is not on the
  * line of `to`, it begins where the two part. */
 void command_line(const char *from, const char *to, struct revisions *ret);
-/* The commits of a line with any stored result, in its order. `machine`: as in struct cell. */
+/* The commits of a line that have a stored result of any case, in its order. `machine`: as in struct cell. */
 void command_known(const char *machine, const struct revisions *line, struct revisions *ret);
 /* Reads REV... CASE..., at least two words; revisions are of common.solver. The first word is a revision, the last a case; in between, the cases begin
  * with the first word that names one. Returns how many words are revisions. */
@@ -75,7 +75,7 @@ void command_tell_unbuildable(void (*say)(const char *format, ...), struct solve
 bool command_disputed(const struct case_info *info, const struct fact *f, bool *told);
 /* Prints the alarm about a wrong answer. */
 void command_tell_wrong(const struct cell *cell, const struct fact *f);
-/* The same of a program that did not begin. False: it did. */
+/* Says by `say` that the program did not begin, and why; `told` as in command_tell_unbuildable(). False: it did begin. */
 bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f, bool *told);
 /* Leaves out, with a note, the cases that the solver does not take. One that a word names alone is complained about, which shows in the exit status. Ends
  * the command if it takes none. */
