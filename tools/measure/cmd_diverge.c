@@ -23,7 +23,6 @@ static void tell(void *user, const char *doing)
 
 static void announce(void *user, const char *version)
 {
-        (void)user;
         note("%s is built once more, to report its calls; --no-calls does without", version);
 }
 

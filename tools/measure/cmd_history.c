@@ -1,6 +1,4 @@
 /* solverfs history, steps: cases measured along a history, coarse to fine; where they became slower and faster. */
-#include <math.h>
-
 #include "tools/ask.h"
 #include "core/run/cell_file.h"
 #include "core/study/judge/judge.h"
@@ -359,8 +357,7 @@ static void print_steps(const struct case_history *h, const size_t *points, size
                 if (!common.json)
                         print_step(h, points[s->at], s, commit);
                 json_array_append_new(list, json_pack("{ss sb so so sf}", "commit", commit, "slower", (int)s->is_slower, "seconds_before",
-                                                      isnan(s->before) ? json_null() : json_real(s->before), "seconds_after",
-                                                      isnan(s->after) ? json_null() : json_real(s->after), "p", s->p));
+                                                      json_number(s->before), "seconds_after", json_number(s->after), "p", s->p));
         }
         if (common.json)
                 output_json(json_pack("{si so sI ss sI sI sO}", "case", (int)h->info->id, "name", json_printable(h->info->name), "measured",

@@ -39,8 +39,6 @@ static void check_usage(const struct reducing *o)
 {
         const bool are_programs = o->words.n == 1 && o->target && program_is_text(o->target) && (!o->reference || program_is_text(o->reference));
 
-        if (o->words.n > 2)
-                command_usage("expected SOLVER FOUND|CASE, or FILE --command COMMAND");
         if (o->command && (o->reference || o->target))
                 command_usage("--command takes the place of versions: give it a FILE alone");
         if (o->command && o->again)
