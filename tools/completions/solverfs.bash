@@ -10,7 +10,7 @@ _solverfs_options() {
 	solverfs $command --help 2>/dev/null | sed -nE -e 's/^  (-., |    )((--[-a-z]+(, )?)+)(\[?=)?.*/\1\2\5/p' -e 's/^  (-.) [A-Z].*/\1=/p'
 }
 # The commands, or those of a group: the first words of the lines of --help.
-_solverfs_commands() { solverfs $1 --help 2>/dev/null | sed -nE "s/^  ${1:+$1 }([a-z]+) .*/\1/p" | sort -u; }
+_solverfs_commands() { solverfs ${1-} --help 2>/dev/null | sed -nE "s/^  ${1:+$1 }([a-z]+) .*/\1/p" | sort -u; }
 _solverfs_takes_argument() { _solverfs_options | grep -qE -- "(^|[ ,])$1(,.*)?=\$" 2>/dev/null; }
 
 # Fills COMPREPLY with those lines of standard input that begin with the word; names may have spaces, and the word is as it was typed.
