@@ -162,7 +162,7 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
                 return r;
         *ret = info_like(&head, name, logic, expected.size);
         for (size_t k = 0; k < expected.size; k++)
-                (*ret)->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k];
+                (*ret)->status = (*ret)->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k]; /* older records have another question's status */
         return 0;
 }
 

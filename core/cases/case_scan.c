@@ -202,7 +202,7 @@ void case_scan(enum format format, struct slice bytes, char **ret_logic, enum ve
         struct scan s = scan_of(format, bytes);
 
         *ret_logic = copy_string(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
-        *ret_status = s.status;
+        *ret_status = s.n > 0 ? s.expected[s.n - 1] : s.status;
         *ret_expected = s.expected;
         *ret_n = s.n;
         free(s.asked);

@@ -32,9 +32,9 @@ struct case_info {
         int64_t status_set;  /* seconds; the last cases_set_status(); 0: never */
         char *name;          /* as given; relative, '/' allowed inside; any bytes but NUL */
         char *logic;         /* of (set-logic …), "none" if there is none; "cnf" for DIMACS */
-        enum verdict status; /* from the last (set-info :status …), a comment "c status sat", or cases_set_status(); else
+        enum verdict status; /* of the last question, as the run's verdict is its answer; without a question, the last one stated */
+        enum verdict *expected; /* one for each question, from the :status since the question before it, a comment "c status sat" or cases_set_status(); else
                                    VERDICT_UNKNOWN */
-        enum verdict *expected; /* one for each question, from the :status before it */
         size_t n_expected;
 };
 DECLARE_REFS(case_info)

@@ -688,10 +688,13 @@ START_TEST(test_scan)
                 {"(set-logic QF_S)\n(set-info :status unsat)\n(assert true)\n(check-sat)\n(exit)", "QF_S unsat: unsat"},
                 {"( set-logic ; comment (set-logic B)\n |QF_LIA| ) ( check-sat ; )\n )", "QF_LIA unknown: unknown"},
                 {"(set-info :status sat)(check-sat)(set-info :status unsat)(check-sat)(check-sat)",
-                 "none unsat: sat unsat unknown"},
+                 "none unknown: sat unsat unknown"}, /* the case's status is its last question's */
+                {"(set-info :status sat)(check-sat)(check-sat)(set-info :status unsat)", "none unknown: sat unknown"},
+                {"(check-sat)(set-info :status sat)", "none unknown: unknown"},
+                {"(set-info :status sat)(set-info :status unsat)", "none unsat:"},
                 {"(set-info :status sat)(push 1)(check-sat-assuming (a b))(pop 1)", "none sat: sat"},
                 {"(set-info :status sat)(check-sat-using (then simplify smt))(check-sat-assuming-model (x) (1))(query p)(get-consequences (a) (b))",
-                 "none sat: sat unknown unknown unknown"},
+                 "none unknown: sat unknown unknown unknown"},
                 {"(set-info :status maybe)(check-sat)", "none unknown: unknown"},
                 {"(set-info :source |(set-logic A)(check-sat)|)(set-logic B)", "B unknown:"},
                 {"(assert (= x \"(check-sat)\"))(assert (= y \"a\"\"(check-sat)\"))(check-sat)", "none unknown: unknown"},
@@ -908,7 +911,27 @@ START_TEST(test_a_record_with_a_verdict_that_is_none)
 }
 END_TEST
 
-SUITE("cases", test_derived_are_swept, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
+/* Older records have the status of whichever question stated one last. */
+START_TEST(test_an_older_record_has_the_status_of_its_last_question)
+{
+        struct cases *c = open_cases();
+        cleanup(case_info_unrefp) struct case_info *i = NULL;
+        cleanup_blob struct blob b = {0};
+        uint8_t key[4];
+        uint32_t id;
+
+        assert_ok(add(c, "a.smt2", "(set-info :status sat)(check-sat)(check-sat)", &id));
+        key_u32(key, id);
+        assert_ok(store_fetch(store, tables.cases, SLICE(key, 4), &b));
+        ((uint8_t *)b.data)[3] = VERDICT_SAT;
+        assert_ok(store_set(store, tables.cases, SLICE(key, 4), SLICE(b.data, b.size)));
+        assert_ok(cases_get(c, id, &i));
+        ck_assert(i->status == VERDICT_UNKNOWN && i->n_expected == 2 && i->expected[0] == VERDICT_SAT);
+        close_cases(c);
+}
+END_TEST
+
+SUITE("cases", test_derived_are_swept, test_an_older_record_has_the_status_of_its_last_question, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
       test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
       test_scan, test_format, test_format_behind_long_comments, test_a_status_is_replaced, test_query_follows_its_script,

@@ -58,6 +58,11 @@ test_that "... compared" 'run 0 compare toy@v1 toy@v2 "inc.smt2#all" inc.smt2 &&
 test_that "... and not kept: its bytes ask more" 'run 0 compare toy@v1 toy@v2 "inc.smt2#3" --keep && has err "1 is a query" && run 0 findings toy && empty out'
 test_that "... reduced, as the script that asks it alone" 'run 0 reduce toy "inc.smt2#3" --reference v1 --target v2 --keep slow --floor 500ms --for 5s && [ "$(grep -c check-sat out)" = 1 ] && has out "sat [0-9]* 900"'
 test_that "... localized" 'run 0 localize toy --reference v1 --target v2 "inc.smt2#3" && has out "$(git -C toy rev-parse v2)"'
+printf '(set-info :status sat)\n(check-sat) ; sat 10 10\n(check-sat) ; unsat 30 900\n' >headed.smt2
+test_that "a status is of its question: the last answer is not judged by it" '
+	run 0 case add headed.smt2 && id=$(cut -f 1 out) && run 0 run toy v1 v2 headed.smt2 && [ "$(field 2,7 | tr "\t\n" " |")" = "sat,unsat -|sat,unsat -|" ] &&
+	run 0 case list "$id" --json && has out "\"status\": ?\"unknown\"" && run 0 run toy v1 "headed.smt2#1" && [ "$(field 7)" = correct ]'
+test_that "... and a slow last question is localized" 'run 0 localize toy --reference v1 --target v2 headed.smt2 && has out "$(git -C toy rev-parse v2)"'
 test_that "... in a history" 'run 0 history toy "inc.smt2#3" && has out 0.9'
 test_that "a number that is none is refused" 'run 3 run toy v1 "inc.smt2#5" && has err "has 4 check-sat" && run 3 run toy v1 "inc.smt2#0" && run 3 run toy v1 "inc.smt2#x" && has err "no case .inc.smt2#x." &&
 	echo "(assert true)" >none.smt2 && run 0 case add none.smt2 && run 3 run toy v1 "none.smt2#all" && has err "none.smt2#all. names no query: there is no check-sat"'
