@@ -17,13 +17,18 @@ static bool contradict(char a, char b)
         return a != b && a != '?' && b != '?';
 }
 
-/* A letter for each line of `result`: s, u, or ? for anything else. */
+/* A letter for each line of `result`: s, u, or ? for anything else, and for an answer that may be another question's. */
 static void letters_of(const struct fact *f, struct buffer *ret)
 {
         struct slice rest = SLICE(f->results.data, f->results.size), line;
 
-        while (slice_next_line(&rest, &line))
-                buffer_adds(ret, text_is(line, verdict_name(VERDICT_SAT)) ? "s" : text_is(line, verdict_name(VERDICT_UNSAT)) ? "u" : "?");
+        for (uint64_t i = 1; slice_next_line(&rest, &line); i++) {
+                bool is_certain = f->uncertain_from == 0 || i < f->uncertain_from;
+
+                buffer_adds(ret, is_certain && text_is(line, verdict_name(VERDICT_SAT))     ? "s"
+                                 : is_certain && text_is(line, verdict_name(VERDICT_UNSAT)) ? "u"
+                                                                                            : "?");
+        }
 }
 
 bool answers_contradict(const struct fact *f, const struct case_info *info)

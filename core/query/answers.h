@@ -11,5 +11,5 @@ int answers_note(struct store_txn *t, const struct noted_fact *f);
 void answers_log(struct workspace *w, const struct noted_fact *f);
 /* Judges a stored fact by the case's status as it is now: that may be newer than the fact. */
 void answers_judge(struct fact *f, const struct case_info *info);
-/* True if an answer of the chosen sample contradicts the expected one; fact->wrong covers the other samples. */
+/* True if a certain answer (verdict.h) of the chosen sample contradicts the expected one; fact->wrong covers the other samples. */
 bool answers_contradict(const struct fact *f, const struct case_info *info);

@@ -89,7 +89,7 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
 }
 
 /* -- the store's form: a head of 136 bytes, then four byte strings, whose sizes it gives; if the seventh byte is 1, a size and the answers; if the eighth
- * is 1, a size and why the program did not begin -- */
+ * is 1, a size and why the program did not begin; uncertain_from if it is not 0 -- */
 
 struct fields { /* in the order of the record */
         bool *flags[4];
@@ -130,6 +130,8 @@ int fact_encode(const struct fact *f, struct buffer *ret)
                 record_put_u64_le(ret, strlen(f->not_started));
                 buffer_adds(ret, f->not_started);
         }
+        if (f->uncertain_from > 0)
+                record_put_u64_le(ret, f->uncertain_from);
         return buffer_error(ret);
 }
 
@@ -164,6 +166,8 @@ int fact_decode(struct slice bytes, bool brief, struct fact **ret)
                 record_blob(&rec, record_u64_le(&rec), &f->answers);
         if (has_not_started)
                 f->not_started = record_string(&rec, record_u64_le(&rec));
+        if (record_left(&rec) > 0)
+                f->uncertain_from = record_u64_le(&rec);
         r = record_end(&rec, "a fact");
         if (f->verdict == VERDICT_TIMEOUT && f->wall_ns == f->limits.wall_ns && f->cpu_ns == f->limits.cpu_ns) /* older ones have the limit in any case */
                 f->wall_ns = timeout_ns(0, &f->limits);

@@ -34,6 +34,7 @@ struct fact {
         bool chosen;          /* the value of a cell that was measured more than once: one of its measurements (core/query/cell_value.h) */
         uint64_t waited_ns;   /* the waiting of all its threads; 0 also if not known, as in facts written before it was kept */
         struct blob results;  /* the lines of `result`, one for each check-sat */
+        uint64_t uncertain_from; /* the first answer, from 1, that may be of another question or formula (verdict.h); 0: none, or not known */
         struct blob answers;  /* of a script with several check-sat: when each was answered (fact_query.h); empty: not known */
         struct blob out, err; /* the kept output of the chosen sample */
         struct blob json;     /* run.json */

@@ -83,6 +83,7 @@ int fact_of_query(const struct fact *f, uint32_t query, struct fact **ret)
         q->wrong = false;
         q->verdict = a.verdict;
         q->results = (struct blob){.data = line, .size = strlen(line), .owned = line};
+        q->uncertain_from = f->uncertain_from > 0 && query >= f->uncertain_from; /* its one answer is, or is not */
         q->answers = q->out = q->err = q->json = (struct blob){0};
         q->not_started = f->not_started ? copy_string(f->not_started) : NULL;
         q->memory = a.memory;

@@ -355,6 +355,7 @@ static int make_fact(struct measurement *m, struct fact **ret)
 {
         const struct measure_request *q = m->request;
         struct taken *t = &m->taken[m->chosen];
+        const struct verdicts *v = &t->result.verdicts;
         cleanup(fact_unrefp) struct fact *f = allocate(1, sizeof(*f));
         int64_t now = now_seconds();
         int r;
@@ -371,13 +372,14 @@ static int make_fact(struct measurement *m, struct fact **ret)
                 .measured = now,
                 .remeasured = q->again ? now : 0,
                 .disturbed = m->disturbed,
+                .uncertain_from = v->n_certain < v->n ? v->n_certain + 1 : 0,
                 .waited_ns = t->result.run.waited_ns, /* without the hypervisor's time: that goes on while the program sleeps */
         };
         f->limits.stack = q->runner.limits.stack ? q->runner.limits.stack : RECIPE_STACK;
         for (size_t i = 0; i < m->n; i++)
                 f->wrong |= m->taken[i].sample.wrong;
         fact_take_answers(f, &t->result);
-        r = make_results(&t->result.verdicts, &f->results) ?: make_json(m, f, &f->json);
+        r = make_results(v, &f->results) ?: make_json(m, f, &f->json);
         if (r < 0)
                 return r;
         f->out = t->result.run.out;

@@ -144,32 +144,37 @@ static bool is_error_behavior(struct slice line)
         return begins(line, "(:error-behavior");
 }
 
+struct answers_before { /* how many answers came before the first of these; SIZE_MAX: there is none */
+        size_t error, unsupported, cut;
+};
+
 /* SMT-COMP has no script that prints before its first question, so there the first line that says anything decides. Here it does only if it says
- * "error"; other lines, such as those of echo, get-info and warnings, are passed over. True if there was an error; no answer follows one that comes
- * before the first. *ret_certain: the number of answers before the cut. */
-static bool read_smt2(const struct execute_result *r, size_t questions, struct verdicts *v, size_t *ret_certain)
+ * "error"; other lines, such as those of echo, get-info and warnings, are passed over. No answer follows an error that comes before the first. */
+static struct answers_before read_smt2(const struct execute_result *r, size_t questions, struct verdicts *v)
 {
+        struct answers_before before = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
         struct lines lines = lines_of(r);
-        bool first = true, is_error = false;
+        bool first = true;
         enum verdict answer;
         struct slice line;
 
         while (!is_too_many(v, questions) && lines_next(&lines, &line)) {
+                if (is_behind_cut(&lines))
+                        before.cut = MIN(before.cut, v->n);
+                if (line_is(line, "unsupported"))
+                        before.unsupported = MIN(before.unsupported, v->n);
                 if (line.size == 0 || is_general(line) || *(const char *)line.data == ';')
                         continue;
                 if (parse_answer(names, line, &answer)) {
                         add(v, answer, printed(&lines));
-                        v->is_after_error = is_error;
                 } else if (begins(line, "(error") || (first && contains(line, "error") && !is_error_behavior(line))) {
-                        is_error = true;
+                        before.error = MIN(before.error, v->n);
                         if (v->n == 0)
                                 break;
                 }
-                if (!is_behind_cut(&lines))
-                        *ret_certain = v->n;
                 first = false;
         }
-        return is_error;
+        return before;
 }
 
 static bool ended_by_itself(const struct execute_result *r)
@@ -257,14 +262,23 @@ static enum verdict verdict_of_end(const struct execute_result *r, size_t questi
 void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret)
 {
         struct verdicts v = {0};
-        size_t certain = 0;
-        bool error = format == FORMAT_CNF ? read_cnf(r, &v) : read_smt2(r, questions, &v, &certain);
-        enum verdict end = verdict_of_end(r, questions, &v, error);
+        struct answers_before before = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+        enum verdict end;
 
+        if (format == FORMAT_SMT2)
+                before = read_smt2(r, questions, &v);
+        else if (read_cnf(r, &v))
+                before.error = 0;
+        end = verdict_of_end(r, questions, &v, before.error != SIZE_MAX);
         v.is_answer = v.n > 0 && end == v.last && (v.n >= questions || r->out_cut > 0);
-        if (format != FORMAT_CNF && v.n > certain && v.n != questions) { /* nobody knows of which questions the later ones are */
+        v.is_after_error = before.error < v.n;
+        v.n_certain = is_too_many(&v, questions) ? 0 : MIN(v.n, before.error);
+        if (v.n < questions)
+                v.n_certain = MIN(v.n_certain, before.unsupported);
+        if (v.n > before.cut && v.n != questions) { /* nobody knows of which questions the later ones are */
                 v.is_answer = false;
-                v.n = certain;
+                v.n = before.cut;
+                v.n_certain = MIN(v.n_certain, v.n);
         }
         v.last = end;
         *ret = v;
@@ -279,7 +293,7 @@ void verdicts_done(struct verdicts *v)
 
 bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected)
 {
-        for (size_t i = 0; i < MIN(v->n, n_expected); i++) {
+        for (size_t i = 0; i < MIN(v->n_certain, n_expected); i++) {
                 if ((v->list[i] == VERDICT_SAT && expected[i] == VERDICT_UNSAT) ||
                     (v->list[i] == VERDICT_UNSAT && expected[i] == VERDICT_SAT))
                         return true;

@@ -6,6 +6,9 @@
  * A script's questions are its check-sat and the like (core/smtlib/script.h). A run that ended by itself and left one unanswered has not solved the
  * case: the verdict is error if the solver printed one or its exit status is not 0, else unknown. More answers than questions are an error: nobody can
  * tell which is the one. The list ends with the first one too many.
+ *
+ * An answer behind "(error" may be of another formula: the solver may have dropped an assertion. In a run that left questions unanswered, it may also be
+ * of another question; so may one behind "unsupported". Such answers are not certain: no solver is called wrong for one.
  * Thread-safe, pure. */
 #pragma once
 
@@ -37,9 +40,10 @@ struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd, like `ends` */
         uint64_t *ends;     /* for SMT-LIB: how much had been printed at the end of each answer's line */
         size_t n;
+        size_t n_certain; /* of the list, from its first on; 0 if there are more than questions */
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
         bool is_answer;    /* `last` is the last of the list; else the run ended in another way (or with an answer behind the cut) */
-        bool is_after_error; /* an answer came after "(error": the solver may have dropped an assertion, and answered for another formula */
+        bool is_after_error; /* an answer came after "(error" */
 };
 /* Reads the verdicts from the output and the end of a run, for an input with so many questions (0: not known). A run that ended by a limit or a
  * signal, or gave too few or too many answers, keeps its answers in `list`, but `last` is how it ended. If the output was cut, nobody knows how many
@@ -53,7 +57,7 @@ static inline enum verdict verdict_believed(const struct verdicts *v)
         return (v->is_after_error && v->is_answer) || (v->last == VERDICT_UNKNOWN && !v->is_answer) ? VERDICT_ERROR : v->last;
 }
 
-/* True if an answer contradicts the case's own status (sat against unsat). expected[i] is VERDICT_UNKNOWN if the case states none. */
+/* True if a certain answer contradicts the case's own status (sat against unsat). expected[i] is VERDICT_UNKNOWN if the case states none. */
 bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected);
 
 /* The name of a shared library that the loader did not find on this machine; empty: none is missing. It belongs to `r`. A library for which there is no

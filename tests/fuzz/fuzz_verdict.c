@@ -15,7 +15,7 @@ static void read_answer(struct input *in)
         x.out_size = in->size;
         x.out_cut = cut < in->size ? cut : 0;
         verdict_read(format, questions, &x, &v);
-        must(v.last < N_VERDICTS && v.n <= in->size + 1);
+        must(v.last < N_VERDICTS && v.n <= in->size + 1 && v.n_certain <= v.n);
         for (size_t i = 0; i < v.n; i++)
                 must(v.list[i] < N_VERDICTS);
         if (v.is_answer)

@@ -72,6 +72,13 @@ START_TEST(test_round_trip)
         fact_unref(g);
         assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
         ck_assert_ptr_null(g->not_started);
+        ck_assert_uint_eq(g->uncertain_from, 0); /* nothing says so in the record: older ones are read, too */
+        f.uncertain_from = 2;
+        b.size = 0;
+        assert_ok(fact_encode(&f, &b));
+        fact_unref(g);
+        assert_ok(fact_decode(SLICE(b.data, b.size), true, &g));
+        ck_assert_uint_eq(g->uncertain_from, 2);
 }
 END_TEST
 

@@ -52,6 +52,22 @@ START_TEST(test_answered)
 }
 END_TEST
 
+/* What is not certain of the script is not of a query. */
+START_TEST(test_uncertain)
+{
+        struct fact f = {.verdict = VERDICT_SAT, .answers = {.data = (char[48]){0}, .size = 48}, .results = {.data = "sat\nunsat\nsat\n", .size = 14}};
+
+        for (uint64_t from = 0; from <= 3; from++)
+                for (uint32_t query = 1; query <= 3; query++) {
+                        cleanup(fact_unrefp) struct fact *q = NULL;
+
+                        f.uncertain_from = from;
+                        assert_ok(fact_of_query(&f, query, &q));
+                        ck_assert_uint_eq(q->uncertain_from, from > 0 && query >= from);
+                }
+}
+END_TEST
+
 /* The second is not answered within the limit, and the third is never asked. */
 START_TEST(test_ended_before)
 {
@@ -145,4 +161,4 @@ START_TEST(test_memory_not_known)
 }
 END_TEST
 
-SUITE("fact_query", test_memory_not_known, test_answered, test_ended_before, test_crashed_at_the_first, test_all_together, test_not_known, test_no_answers, test_one_question, test_cut_output)
+SUITE("fact_query", test_memory_not_known, test_answered, test_uncertain, test_ended_before, test_crashed_at_the_first, test_all_together, test_not_known, test_no_answers, test_one_question, test_cut_output)

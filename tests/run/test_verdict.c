@@ -212,7 +212,7 @@ END_TEST
 START_TEST(test_wrong)
 {
         enum verdict said[] = {VERDICT_SAT, VERDICT_UNKNOWN, VERDICT_UNSAT};
-        struct verdicts v = {.list = said, .n = 3, .last = VERDICT_TIMEOUT};
+        struct verdicts v = {.list = said, .n = 3, .n_certain = 3, .last = VERDICT_TIMEOUT};
         enum verdict expected[] = {VERDICT_SAT, VERDICT_SAT, VERDICT_UNKNOWN, VERDICT_SAT};
 
         ck_assert(!verdict_is_wrong(&v, expected, 4));
@@ -220,6 +220,48 @@ START_TEST(test_wrong)
         expected[2] = VERDICT_SAT;
         ck_assert(verdict_is_wrong(&v, expected, 3)); /* also when it timed out later */
         ck_assert(!verdict_is_wrong(&v, expected, 2));
+        v.n_certain = 2;
+        ck_assert(!verdict_is_wrong(&v, expected, 3));
+}
+END_TEST
+
+/* An answer is judged if it can be of no other question, and of no other formula. */
+START_TEST(test_certain_answers)
+{
+        static const struct {
+                const char *out;
+                size_t questions;
+                enum execute_end end;
+                size_t certain;
+        } rows[] = {
+                {"sat\nunsat\nsat\n", 3, END_EXIT, 3},
+                {"sat\n(error \"unknown command\")\nsat\n", 3, END_EXIT, 1}, /* which of the questions is not answered? */
+                {"sat\n(error \"unknown function\")\nsat\n", 2, END_EXIT, 1}, /* of a formula without an assertion */
+                {"sat\nunsat\n(error \"there is no model\")\n", 2, END_EXIT, 2},
+                {"sat\nunsat\n(error \"there is no model\")\nsat\n", 4, END_TIMEOUT, 2},
+                {"sat\nunsupported\nsat\n", 3, END_EXIT, 1},
+                {"unsupported\nsat\n", 2, END_EXIT, 0},
+                {"unsupported\nsat\nunsupported\nunsat\n", 2, END_EXIT, 2}, /* none is missing */
+                {"sat\nunsat\n", 3, END_EXIT, 2},
+                {"sat\nunsat\n", 3, END_TIMEOUT, 2},
+                {"sat\nunsat\n", 1, END_EXIT, 0}, /* which of them is the answer? */
+                {"sat\nunsat\n", 0, END_EXIT, 2},
+                {"(error \"no logic\")\nsat\n", 1, END_EXIT, 0},
+        };
+        struct execute_result cnf = printed("s SATISFIABLE\n");
+        struct verdicts v;
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                struct execute_result r = printed(rows[i].out);
+
+                r.end = rows[i].end;
+                verdict_read(FORMAT_SMT2, rows[i].questions, &r, &v);
+                ck_assert_msg(v.n_certain == rows[i].certain, "row %zu: %zu", i, v.n_certain);
+                verdicts_done(&v);
+        }
+        verdict_read(FORMAT_CNF, 1, &cnf, &v);
+        ck_assert_uint_eq(v.n_certain, 1);
+        verdicts_done(&v);
 }
 END_TEST
 
@@ -323,6 +365,6 @@ END_TEST
 
 SUITE("verdict", test_names, test_lines_before_the_first_answer, test_several_answers, test_nul_bytes_are_no_answer,
       test_cut_lines_are_no_answer, test_dimacs, test_ends,
-      test_an_answer_counts_more_than_a_guess, test_own_words_of_running_out_of_memory, test_wrong,
+      test_an_answer_counts_more_than_a_guess, test_own_words_of_running_out_of_memory, test_wrong, test_certain_answers,
       test_more_answers_than_questions, test_fewer_answers_than_questions, test_an_answer_after_an_error_is_marked,
       test_answers_that_were_cut_away_are_not_missing, test_answers_behind_the_cut_have_no_place)

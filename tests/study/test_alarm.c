@@ -72,6 +72,9 @@ START_TEST(test_suspicions)
 
                 ck_assert_msg(watch_suspicion(&recipe, &before, &after, &info) == table[i].kind, "row %zu", i);
                 ck_assert_msg(alone == table[i].wrong[1], "row %zu, with nothing before", i);
+                before.uncertain_from = 1; /* it can be wrong, but contradicts nothing */
+                ck_assert_msg(watch_suspicion(&recipe, &before, &after, &info) == (table[i].kind == ALARM_CONTRADICTION ? N_OBSERVATION_KINDS : table[i].kind),
+                              "row %zu, behind an error", i);
         }
 }
 END_TEST

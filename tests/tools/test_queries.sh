@@ -113,6 +113,22 @@ test_that "... on the query itself, and on no other" '
 	run 1 run "$one" "$other" "open.smt2#1" && [ "$(field 7 | tr "\n" " ")" = "DISPUTED DISPUTED " ] && [ "$(grep -c "CONTRADICTION.* of its question 1" err)" = 1 ] &&
 	run 0 run "$one" "$other" "open.smt2#2" && ! has out DISPUTED'
 
+# -- answers that may be of another question, or of another formula --
+for answer in sat unsat sat; do printf '(set-info :status %s)\n(check-sat)\n' $answer; done >stated.smt2
+printf '(check-sat)\n(check-sat)\n(check-sat) ; three that nobody knows\n' >unstated.smt2
+prints() { printf '#!/bin/sh\nprintf "%s"\n' "$2" >"$1" && chmod +x "$1"; }
+of() { echo "exec:'$top/$1'"; }
+prints skips 'sat\\nunsupported\\nsat\\n' && prints fails 'sat\\n(error no-such-command)\\nsat\\n' && prints drops 'sat\\n(error no-such-function)\\nsat\\nsat\\n'
+prints twice 'sat\\nsat\\nunsat\\nsat\\n' && prints right 'sat\\nunsat\\n(error no-model)\\nsat\\n' && prints lies 'sat\\nsat\\n(error no-model)\\nsat\\n'
+test_that "a solver that skips a question or an assertion is not wrong at those behind" '
+	run 0 case add stated.smt2 unstated.smt2 && run 0 run "$(of skips)" "$(of fails)" "$(of drops)" "$(of twice)" "$(of right)" stated.smt2 &&
+	[ "$(field 2,7 | tr "\t\n" " |")" = "sat,sat,unknown -|sat,sat,error -|sat,sat,sat correct|sat,sat,unsat,sat,error -|sat,unsat,sat correct|" ] && ! has err WRONG'
+test_that "... nor does it contradict others there" '
+	for program in right skips fails drops twice; do run 0 run "$(of $program)" unstated.smt2 && ! has out DISPUTED || exit 1; done'
+test_that "... and not by a question of the script" 'run 0 run "$(of drops)" "$(of right)" "stated.smt2#2" "unstated.smt2#2" && ! has out "WRONG|DISPUTED"'
+test_that "what is answered before is judged" '
+	run 1 run "$(of lies)" stated.smt2 && [ "$(field 7)" = WRONG ] && run 1 run "$(of lies)" unstated.smt2 && [ "$(field 7)" = DISPUTED ] && has err "of its question 2"'
+
 # -- output that was cut --
 for answer in sat unsat; do for _ in $(seq 200); do printf "(set-info :status $answer)\n(check-sat)\n"; done; done >many.smt2
 printf '#!/bin/sh\nsed -n "s/.*status \\(.*\\))/\\1/p" "$1"\n' >many.sh && chmod +x many.sh && many="exec:'$top/many.sh' {case}"

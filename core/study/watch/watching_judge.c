@@ -42,7 +42,8 @@ enum observation_kind watch_suspicion(const struct recipe *recipe, const struct 
         if (!is_solved(after))
                 return ALARM_LOST;
         if (before->verdict != after->verdict)
-                return info->status == VERDICT_UNKNOWN ? ALARM_CONTRADICTION : N_OBSERVATION_KINDS;
+                return info->status == VERDICT_UNKNOWN && before->uncertain_from == 0 && after->uncertain_from == 0 ? ALARM_CONTRADICTION
+                                                                                                                    : N_OBSERVATION_KINDS;
         return is_slower(recipe, before, after) ? ALARM_SLOWER : N_OBSERVATION_KINDS;
 }
 
