@@ -37,6 +37,7 @@ static const struct place_row {
         [PLACE_ASCRIBED] = {0, SORT_ARRAY, NULL},
 };
 
+/* Equal sorts, or numbers: then the sort of all is Real if that of one is. A sort that is known replaces one that is not. */
 static bool fits_same(struct places *p, const struct sort *s)
 {
         bool is_first = !p->same || p->same->kind == SORT_UNKNOWN;

@@ -22,7 +22,7 @@ struct binding {
         const struct term *term;
 };
 
-#define ARITY_ANY SIZE_MAX
+#define ARITY_ANY SIZE_MAX /* any number of arguments: of a datatype whose parameters are not counted before its sort is used */
 
 struct sort_binding {
         const struct sort *sort; /* declared without parameters, or the body of a definition; NULL: declared with `arity` */
@@ -118,7 +118,8 @@ void reader_declare_sort(struct reader *r, const struct symbol *s, size_t arity)
 void reader_unbind(struct reader *r, size_t trail);
 /* Gives the symbols of these entries of the trail the meaning that they had before them; later entries stay. */
 void reader_rebind(struct reader *r, size_t from, size_t to);
-void reader_miss(struct reader *r, size_t at, const struct symbol *s); /* it is used and not declared; fails if it was (script_options.before) */
+/* Notes that the symbol is used and not declared. Fails if the script before declares it (script_options.before). */
+void reader_miss(struct reader *r, size_t at, const struct symbol *s);
 static inline const struct binding *binding_of(const struct symbol *s)
 {
         return s->binding;
@@ -128,7 +129,7 @@ static inline const struct binding *binding_of(const struct symbol *s)
 const struct sort *read_sort(struct reader *r);
 const struct sort *read_next_sort(struct reader *r); /* its first token is the next one */
 void reader_push_sort(struct reader *r, const struct sort *s); /* onto reader.sorts */
-/* Reads the names of sort parameters up to the closing parenthesis, which are in force from here on. Pushes them onto the sorts. */
+/* Reads the names of sort parameters up to the closing parenthesis, which are in force from here on. Pushes them onto reader.sorts. */
 void read_parameters(struct reader *r);
 const struct term *read_term(struct reader *r);
 /* Reads ((x S) …) after its open parenthesis. Binds the variables, with fresh names where they shadow, and pushes them; returns their number. */

@@ -1,8 +1,8 @@
-/* Sorts. */
+/* Reading sorts, of any nesting: a frame for each open parenthesis, and a list of complete sorts. */
 #include "core/smtlib/read_internal.h"
 
 /* Sort constructors of unmodelled theories, with the names of Z3 and cvc5. */
-static bool is_foreign(struct slice name)
+static bool is_unmodelled(struct slice name)
 {
         static const char *const names[] = {"Seq",   "Set",  "Bag",     "Relation",  "Tuple",     "Table",           "Nullable",
                                             "RegEx", "Char", "Unicode", "UnitTuple", "FiniteSet", "RealClosedField", "->"};
@@ -46,13 +46,13 @@ static const struct sort *apply_sort(struct reader *r, size_t at, struct slice n
         if (b && b->arity != n && b->arity != ARITY_ANY)
                 reader_fail(r, at, "sort %s takes %zu argument%s; %zu given", (const char *)s->name.data, b->arity,
                             b->arity == 1 ? "" : "s", n);
-        r->bank->error = 0;
+        r->bank->error = 0; /* so that NULL from builtin() without an error says: it is none of these */
         if (b && b->sort)
                 sort = sort_instantiate(r->bank, b->sort, b->parameters, args, n);
         else if (b)
                 sort = sort_named(r->bank, s, args, n);
         else if (!(sort = builtin(r, name, args, n)) && r->bank->error == 0) {
-                if (!is_foreign(name) && !r->may_be_undeclared)
+                if (!is_unmodelled(name) && !r->may_be_undeclared)
                         reader_fail(r, at, "unknown sort %s%s", (const char *)s->name.data, n > 0 ? " with arguments" : "");
                 reader_miss(r, at, s);
                 sort = sort_named(r->bank, s, args, n);
@@ -91,9 +91,10 @@ static const struct sort *indexed(struct reader *r, size_t begin)
         return sort;
 }
 
+/* An open sort, "(name …": its arguments are reader.sorts from `args` on. */
 struct sort_frame {
         struct slice name;
-        size_t begin, values;
+        size_t begin, args;
 };
 
 void reader_push_sort(struct reader *r, const struct sort *s)
@@ -102,8 +103,8 @@ void reader_push_sort(struct reader *r, const struct sort *s)
         r->sorts[r->n_sorts++] = s;
 }
 
-/* Handles the current token within the open sorts. A complete sort is pushed onto the sorts. */
-static void sort_step(struct reader *r)
+/* Takes the current token: it opens a sort, or completes one, which is pushed onto reader.sorts. */
+static void read_sort_token(struct reader *r)
 {
         size_t begin = r->token.begin;
         const struct sort *sort;
@@ -113,10 +114,10 @@ static void sort_step(struct reader *r)
         } else if (r->token.kind == TOKEN_CLOSE && r->n_sort_frames > 0) {
                 struct sort_frame f = r->sort_frames[--r->n_sort_frames];
 
-                if (r->n_sorts == f.values)
-                        reader_fail(r, f.begin, "a parenthesis around a sort: write it without, or give it arguments");
-                sort = apply_sort(r, f.begin, f.name, r->sorts + f.values, r->n_sorts - f.values);
-                r->n_sorts = f.values;
+                if (r->n_sorts == f.args)
+                        reader_fail(r, f.begin, "a sort without arguments has no parentheses around it");
+                sort = apply_sort(r, f.begin, f.name, r->sorts + f.args, r->n_sorts - f.args);
+                r->n_sorts = f.args;
         } else if (r->token.kind == TOKEN_OPEN) {
                 reader_expect(r, TOKEN_SYMBOL, "the name of a sort");
                 if (!reader_at_word(r, "_")) {
@@ -133,9 +134,9 @@ static void sort_step(struct reader *r)
 
 const struct sort *read_sort(struct reader *r)
 {
-        if (r->token.kind == TOKEN_SYMBOL) /* nearly always true */
+        if (r->token.kind == TOKEN_SYMBOL) /* nearly always: needs no frame */
                 return apply_sort(r, r->token.begin, r->token.text, NULL, 0);
-        for (sort_step(r); r->n_sort_frames > 0; sort_step(r))
+        for (read_sort_token(r); r->n_sort_frames > 0; read_sort_token(r))
                 reader_next(r);
         return r->sorts[--r->n_sorts];
 }

@@ -1,4 +1,4 @@
-/* Terms. One loop with its own stack reads any nesting: a frame for each open parenthesis, and the values read so far. */
+/* Reading terms. One loop with its own stack reads any nesting: a frame for each open parenthesis, and the values read so far. */
 #include "core/smtlib/read_internal.h"
 
 enum frame_kind {
@@ -77,7 +77,7 @@ static struct term_frame *push_frame(struct reader *r, enum frame_kind kind, siz
         return f;
 }
 
-/* The term made for the text at `at`, or the bank's error. */
+/* The term that the bank made of the text at `at`. NULL: fails with the bank's sentence. */
 static const struct term *checked(struct reader *r, size_t at, const struct term *t)
 {
         if (!t)
@@ -88,7 +88,7 @@ static const struct term *checked(struct reader *r, size_t at, const struct term
 /* -- undeclared symbols -- */
 
 /* Names of unmodelled theories, without those that contain a point. */
-static const char *const foreign_names[] = {
+static const char *const unmodelled_names[] = {
         "map", "as-array", "union", "intersection", "setminus", "subset", "member", "insert", "singleton",
         "complement", "card", "emptyset", "univset", "sep", "wand", "pto", "mkTuple", "tuple", "update", "choose",
         "transpose", "tclosure", "join", "product", "@", "witness", "fmf", "pbeq", "pble", "pbge", "at-most",
@@ -98,12 +98,12 @@ static const char *const foreign_names[] = {
 };
 
 /* True if an unknown symbol may belong to an unmodelled theory: its name contains a point, or is in the list above. */
-static bool is_foreign(struct slice name)
+static bool is_unmodelled(struct slice name)
 {
         if (memchr(name.data, '.', name.size) && *(const char *)name.data != '.')
                 return true;
-        for (size_t i = 0; i < ARRAY_SIZE(foreign_names); i++)
-                if (text_is(name, foreign_names[i]))
+        for (size_t i = 0; i < ARRAY_SIZE(unmodelled_names); i++)
+                if (text_is(name, unmodelled_names[i]))
                         return true;
         return false;
 }
@@ -136,7 +136,7 @@ static struct head symbol_head(struct reader *r, size_t at, const struct symbol 
                 reader_give_up(r); /* its meaning depends on the order, which terms lose: printing and rewriting move them */
         if (s->op != OP_NONE)
                 return (struct head){.kind = HEAD_OPERATOR, .op = s->op};
-        if (r->options->is_strict || !(r->may_be_undeclared || is_foreign(s->name)))
+        if (r->options->is_strict || !(r->may_be_undeclared || is_unmodelled(s->name)))
                 reader_fail(r, at, "unknown symbol %s: it is neither declared nor an operator that is known here",
                             (const char *)s->name.data);
         reader_miss(r, at, s);
@@ -325,6 +325,7 @@ static void annotate(struct reader *r, struct slice keyword, struct slice value,
         *t = term_annotate(r->bank, *t, keyword, value, patterns, n);
 }
 
+/* `level`: as binding.level. */
 static void deliver(struct reader *r, const struct term *t, uint32_t level)
 {
         struct term_frame *f = r->n_frames > 0 ? &r->frames[r->n_frames - 1] : NULL;

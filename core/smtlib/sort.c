@@ -1,3 +1,4 @@
+/* Symbols, sorts and functions: each is looked up in a table of the bank, and made if it is not there. */
 #include "core/smtlib/smtlib_internal.h"
 
 #define SORT_SIZE_MOST  100000 /* nodes of a sort written out: each level of abbreviations can double it */

@@ -91,7 +91,7 @@ static void mark_variables(struct term_map *m, const struct term *t)
 }
 
 /* True if a replaced term of the scope occurs in the body. Only asked if a variable could be captured. */
-static bool has_work(const struct scope *scope, const struct term *body)
+static bool occurs_in(const struct scope *scope, const struct term *body)
 {
         cleanup_term_list struct term_list all = {0};
 
@@ -105,7 +105,8 @@ static bool has_work(const struct scope *scope, const struct term *body)
 /* Makes the scope of a quantifier's body, and pushes its variables onto the values. */
 static size_t enter_quantifier(struct substitution *s, const struct term *q, size_t outer)
 {
-        bool drops = false, captures = false;
+        bool drops = false;    /* it binds a variable of a replaced term, which is another term below it */
+        bool captures = false; /* it binds a variable of a replacement: that one is renamed here */
         struct scope *inner = NULL;
 
         for (size_t i = 0; i < q->n_bound; i++) {
@@ -123,7 +124,7 @@ static size_t enter_quantifier(struct substitution *s, const struct term *q, siz
                 if (at != 0 && !term_has_free(s->from.list[i], q->args, q->n_bound))
                         term_map_set(&inner->pairs, s->from.list[i], at);
         }
-        captures = captures && has_work(inner, term_body(q));
+        captures = captures && occurs_in(inner, term_body(q));
         for (size_t i = 0; i < q->n_bound; i++) {
                 const struct term *v = q->args[i];
 

@@ -1,3 +1,4 @@
+/* The tokenizer: a table of byte classes decides where a token ends; strings by the dialect. */
 #include "core/smtlib/script.h"
 
 /* The classes of a byte. */

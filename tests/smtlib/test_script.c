@@ -373,7 +373,7 @@ START_TEST(test_errors)
                 {"(declare-sort S 1)(declare-const x S)", "f:1:36: sort S takes 1 argument; 0 given"},
                 {"(assert ((_ bv3 8) 1))", "f:1:10: a literal takes no arguments"}, /* found by fuzzing */
                 {"(declare-const x (Int))",
-                 "f:1:18: a parenthesis around a sort: write it without, or give it arguments"}, /* likewise */
+                 "f:1:18: a sort without arguments has no parentheses around it"}, /* likewise */
         };
 
         for (size_t i = 0; i < ARRAY_SIZE(list); i++)
