@@ -62,7 +62,7 @@ signed char *parity_of(const struct term_places *p, bool names_are_used)
                 }
                 around = list[at->parent];
                 here = of_argument(p->list[at->parent].term, at->arg, names_are_used);
-                list[i] = (signed char)(around == PARITY_NONE || here == PARITY_NONE ? PARITY_NONE : around * here);
+                list[i] = (signed char)(around == PARITY_NONE || here == PARITY_NONE ? PARITY_NONE : around * here); /* signs multiply; BOTH is 0 */
         }
         return list;
 }

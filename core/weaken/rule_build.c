@@ -1,3 +1,4 @@
+/* Builds the other side of a rule from what was matched; what was not matched is drawn. */
 #include "core/weaken/weaken_internal.h"
 
 /* -- parameters -- */

@@ -1,3 +1,4 @@
+/* Matches a side of a rule against a term, and binds the rule's variables. A variable that is bound already must be the same term. */
 #include "core/weaken/weaken_internal.h"
 
 static bool is_positive_literal(const struct term *t)
@@ -45,7 +46,7 @@ static bool match_variable(struct application *a, const struct node *n, const st
         const struct rule_variable *v = &a->rule->variables[n->number];
         struct binding *x = &a->bindings[n->number];
 
-        if (v->is_run) { /* below an each */
+        if (v->is_run) { /* below a NODE_EACH: argument a->each of the run, which a run before it may have bound */
                 if (a->each >= RUN_MOST)
                         return false;
                 if (a->each < x->n)

@@ -1,3 +1,5 @@
+/* Applies rules at places: a side is matched against the term there, the other one is built and put in its place (apply_at()). weaken_step() draws
+ * assertion, rule and place until one fits; weaken_each() tries each place of a rule; weaken_apply() repeats a step. */
 #include <ctype.h>
 
 #include "core/weaken/parity.h"
@@ -76,7 +78,7 @@ static void subject_done(struct subject *s)
 }
 #define cleanup_subject cleanup(subject_done)
 
-/* True if names given by :named are used as terms in the script, or may be in a command that is kept as text. */
+/* True if names given by :named are used as terms in the script, or perhaps in a command that is kept as text. */
 static bool are_names_used(const struct script *s)
 {
         cleanup_term_list struct term_list roots = {0};
@@ -208,6 +210,7 @@ static const struct term *apply_at(const struct weaken *w, const struct subject 
         if (!may_match(w, s, rule, at))
                 return NULL;
         random_seed(&random, seed);
+        /* Side 0 implies side 1: to put side 1 in place of side 0 makes the place weaker, and the whole, too, if the parity is positive. */
         from = is_equivalent ? random_below(&random, 2) : (direction == WEAKEN) != (s->parity[at] == PARITY_POSITIVE);
         if (is_equivalent && !a.rule->matches[from])
                 from = 1 - from;
@@ -225,13 +228,14 @@ static const struct term *apply_at(const struct weaken *w, const struct subject 
         return root;
 }
 
-static void finish(const struct subject *s, const struct term *root, struct script **ret)
+/* A copy of the script with that assertion. */
+static void replace_assertion(const struct subject *s, const struct term *root, struct script **ret)
 {
         script_clone(s->script, ret);
         (*ret)->commands[s->command].term = root;
 }
 
-static struct weaken_step record(const struct subject *s, size_t rule, enum weaken_direction direction, size_t at, uint32_t seed)
+static struct weaken_step step_of(const struct subject *s, size_t rule, enum weaken_direction direction, size_t at, uint32_t seed)
 {
         size_t n = s->places.list[at].depth;
         uint32_t *path = allocate(n, sizeof(*path));
@@ -328,8 +332,8 @@ static bool step_in(const struct weaken *w, const struct subject *s, enum weaken
                         if (!root || has_loose_attribute(with, s, at)) /* not in apply_at(): steps of earlier findings go on being applied */
                                 continue;
                         if (step)
-                                *step = record(s, order[i], direction, at, seed);
-                        finish(s, root, ret);
+                                *step = step_of(s, order[i], direction, at, seed);
+                        replace_assertion(s, root, ret);
                         return true;
                 }
         }
@@ -360,6 +364,7 @@ void weaken_step_done(struct weaken_step *s)
         *s = (struct weaken_step){0};
 }
 
+/* Follows the path; a place stands behind its parent in the list. */
 static bool find_place(const struct term_places *p, const struct weaken_step *step, size_t *ret)
 {
         size_t at = 0;
@@ -392,7 +397,7 @@ int weaken_apply(const struct weaken *w, const struct script *s, const struct we
         root = apply_at(w, &subject, step->rule, step->direction, at, step->seed, NULL);
         if (!root)
                 return errorf(-ENOENT, "rule %s cannot be applied there", w->rules[step->rule].row->name);
-        finish(&subject, root, ret);
+        replace_assertion(&subject, root, ret);
         return 0;
 }
 
@@ -416,8 +421,8 @@ int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enu
 
                         if (!root)
                                 continue;
-                        step = record(&subject, rule, direction, at, seed);
-                        finish(&subject, root, &with);
+                        step = step_of(&subject, rule, direction, at, seed);
+                        replace_assertion(&subject, root, &with);
                         r = found(user, with, &step);
                 }
         }

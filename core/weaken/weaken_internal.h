@@ -83,7 +83,7 @@ struct rule {
         char new_names[NEW_MOST][16];
         enum variable_sort new_sorts[NEW_MOST];
         size_t n_new;
-        bool matches[2]; /* the side can be matched */
+        bool matches[2]; /* false: the side has nodes that can only be built (rules.h) */
 };
 
 int rule_parse(const struct rule_row *row, struct rule *ret);
