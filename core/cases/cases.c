@@ -176,7 +176,7 @@ static int read_content(const char *name, struct slice bytes, struct case_info *
         return 0;
 }
 
-/* As read_content(). -EIO: the disk failed, or the file was cut short. */
+/* As read_content(), of a mapped file. -EIO: the disk failed, or the file was cut short. */
 static int read_guarded(const char *name, struct slice map, struct case_info **ret)
 {
         struct guard_range range = {map.data, (const char *)map.data + map.size};
@@ -191,7 +191,8 @@ static int read_guarded(const char *name, struct slice map, struct case_info **r
         return r;
 }
 
-static int look_at(const char *name, int fd, uint64_t size, struct case_info **ret)
+/* As read_content(). */
+static int read_mapped(const char *name, int fd, uint64_t size, struct case_info **ret)
 {
         void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
         int r;
@@ -363,7 +364,7 @@ static int commit_staged(struct cases *c, const char *name, enum shown shown, in
         r = digest_of_fd(fd, &d, &size);
         if (r < 0)
                 return errorf(r, "cannot read %s: %s", staged, strerror(-r));
-        r = look_at(name, fd, size, &i);
+        r = read_mapped(name, fd, size, &i);
         if (r < 0)
                 return r;
         i->sha256 = d;
@@ -567,7 +568,7 @@ int cases_set_status(struct cases *c, uint32_t id, enum verdict status)
 
         if (r < 0 || info->status == status)
                 return r;
-        r = cases_open_bytes(c, info, &fd, NULL) ?: look_at(info->name, fd, info->size, &stated);
+        r = cases_open_bytes(c, info, &fd, NULL) ?: read_mapped(info->name, fd, info->size, &stated);
         if (r < 0)
                 return r;
         while (store_update_begins(&u))
@@ -588,7 +589,7 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
         if (r == 0)
                 r = case_check_text(name, fd); /* the name says the format */
         if (r == 0)
-                r = look_at(name, fd, old->size, &i);
+                r = read_mapped(name, fd, old->size, &i);
         if (r < 0)
                 return r;
         i->id = id;

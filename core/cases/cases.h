@@ -33,8 +33,8 @@ struct case_info {
         char *name;          /* as given; relative, '/' allowed inside; any bytes but NUL */
         char *logic;         /* of (set-logic …), "none" if there is none; "cnf" for DIMACS */
         enum verdict status; /* of the last question, as the run's verdict is its answer; without a question, the last one stated */
-        enum verdict *expected; /* one for each question, from the :status since the question before it, a comment "c status sat" or cases_set_status(); else
-                                   VERDICT_UNKNOWN */
+        enum verdict *expected; /* one for each question, from a :status between it and the one before it, a comment "c status sat", or
+                                   cases_set_status(); else VERDICT_UNKNOWN */
         size_t n_expected;
 };
 DECLARE_REFS(case_info)
@@ -93,7 +93,8 @@ int cases_find_same(struct cases *c, const struct case_info *there, struct case_
 /* Ids in order, without removed ones; free(). */
 int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
 uint64_t cases_generation(struct cases *c);
-/* An O_RDONLY descriptor and the path of the bytes. The size is always checked, the digest by fsck and before the first run in this process. */
+/* An O_RDONLY descriptor and, unless ret_path is NULL, the path of the bytes. The size is always checked, the digest by fsck and before the first run in
+ * this process. */
 int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE]);
 /* The bytes of a case, of at most `most`; blob_done(). Errors of read_fd(), too. */
 int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret);

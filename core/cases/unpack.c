@@ -6,11 +6,7 @@
 #define SWELL_FREE  (UINT64_C(256) << 20)
 #define SWELL_TIMES 1000
 
-static void archive_freep(struct archive **a)
-{
-        if (*a)
-                archive_read_free(*a);
-}
+DEFINE_CLEANUP(struct archive *, archive_read_free)
 
 static int failed(const char *name, struct archive *a)
 {
@@ -44,7 +40,7 @@ static int each_block(const char *name, uint64_t size, struct archive *a, unpack
 
 int unpack_each(const char *name, int fd, unpack_fn fn, void *user)
 {
-        cleanup(archive_freep) struct archive *a = archive_read_new();
+        cleanup(archive_read_freep) struct archive *a = archive_read_new();
         struct archive_entry *entry;
         struct stat st;
         int r;
