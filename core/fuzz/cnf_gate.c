@@ -1,3 +1,4 @@
+/* Gates as clauses, and gates found in clauses: of AND by the binary clauses of its output, of XOR by sorting clauses by their variables. */
 #include "core/fuzz/cnf_generate.h"
 
 /* -- encoding -- */

@@ -1,9 +1,8 @@
 #include "core/fuzz/cnf_generate.h"
 
-
 #define RESOLVENT_MOST 100 /* literals */
 
-struct change {
+struct change { /* a function for each enum cnf_change makes it; false: there is nothing to change */
         struct random *random;
         struct cnf *cnf; /* owned; changed in place */
         const struct cnf *other;

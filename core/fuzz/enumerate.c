@@ -1,5 +1,6 @@
+/* All terms of each sort and size are kept, up to a size (fill()). The formulas of the next size are the applications of operators to these: a cursor
+ * goes through the operators, for each through the sizes of its arguments, and for these through the terms. */
 #include "core/fuzz/generate.h"
-
 
 #define ARGS_MOST 5
 #define SIZE_MOST 32
@@ -227,6 +228,7 @@ static const struct term *cursor_term(struct enumeration *e, const struct cursor
                 return NULL;
         if (p->op == OP_NOT && term_is(args[0], OP_NOT))
                 return NULL;
+        /* These two get literals, and literals only make these two. */
         if ((p->op == OP_RE_FROM_STR || p->op == OP_RE_RANGE) !=
             (is_ground && p->result == SORT_REGLAN && p->args[0] == SORT_STRING))
                 return NULL;

@@ -1,3 +1,5 @@
+/* The rules are made anew at each find: as long as one explains enough of the finds that no rule explains yet, the one of most worth is added. Rules of two
+ * parts are looked for if there is none of one part. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -82,6 +84,7 @@ static uint32_t tally_next(const struct tally *t, uint32_t part)
 
 #define TALLY_FOR_EACH(t, part) for (uint32_t part = 0; (part = tally_next(t, part)) < SHAPE_BUCKETS; part++)
 
+/* How many of the shapes have each part. Left out are those to skip, and those without part `with`, unless it is NULL. */
 static void count(const struct shape *list, size_t n, const bool *skip, const uint16_t *with, struct tally *ret)
 {
         TALLY_FOR_EACH(ret, b)
@@ -101,6 +104,7 @@ static double worth(double finds, double precision)
         return finds * precision * precision;
 }
 
+/* The share of finds among the inputs with a part. The 2 makes that of few inputs small. */
 static double precision_of(const struct families *f, uint32_t part)
 {
         return f->hit.seen[part] / (f->ran.seen[part] + 2);

@@ -1,3 +1,5 @@
+/* The parts of a formula, each a hash: of a term its head, its head with that of an argument, and with that of an argument's argument; and counts. A shape
+ * is the set of their numbers. */
 #include "core/fuzz/formula.h"
 
 #include "core/fuzz/cnf_generate.h"

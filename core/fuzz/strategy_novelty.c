@@ -369,7 +369,9 @@ static int novelty_next(struct strategy *s, struct input **ret)
 
 /* -- running -- */
 
-/* True if it is cheaper to run the target first, by the times of the first versions so far. */
+/* True if it is cheaper to run the target first. The times of the first versions so far stand for those of any version. Target first: it runs for as long
+ * as it takes, and for the share of slow inputs a reference runs up to the cap. Reference first: it runs up to the cap, and the target, too, where it
+ * ended below. */
 static bool is_target_first(const struct strategy *s)
 {
         const struct novelty *n = s->state;
@@ -377,6 +379,8 @@ static bool is_target_first(const struct strategy *s)
         return n->n < 20 || n->time + n->n_slow / n->n * n->capped_time <= n->capped_time + n->time_below_cap;
 }
 
+/* A target within the threshold ends it: no find. The cap is the target's time, or the timeout until that is known, less the threshold. A reference that
+ * ends below it is enough; one that needs longer makes no find. */
 static bool novelty_step(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds)
 {
         unsigned target = s->options.versions - 1;
