@@ -623,6 +623,7 @@ static const struct {
         {"abcdefghij.", "aUVWXYZbcdefg123456789.", {10, 10}, true, true, 1},                        /* alike again by chance */
         {"abcdefghijklmnop.", "aXbcdefgYhijklmnop.", {10, 10}, true, false, 1},                      /* two that are not */
         {"abbbbbbbbbcdefghi.", "aXYZbbbbbbbbbjklmnopqr.", {10, 10}, true, true, 0},                  /* a loop is no proof */
+        {"aBCBCBCBCBCBCdefghi.", "aXYZBCBCBCBCBCBCjklmnopqr.", {10, 10}, true, true, 0},             /* of two chunks, too */
         {"abc.", "abcdef.", {30, 30}, true, true, 0},                                                /* the end of one */
         {"abc", "abcdef.", {0, 0}, false, false, 0},                                                 /* which was cut off: nothing is known */
         {"abcdef.", "abX", {20, 20}, true, true, 0},

@@ -109,7 +109,11 @@ static bool are_alike(const struct trail t[2], size_t i, size_t j)
         size_t n = 0, kinds = 0;
 
         while (n < TRAIL_ALIKE && i + n < t[0].n && j + n < t[1].n && is_same(&t[0].chunks[i + n], &t[1].chunks[j + n])) {
-                kinds += n == 0 || !is_same(&t[0].chunks[i + n], &t[0].chunks[i + n - 1]);
+                bool is_new = true;
+
+                for (size_t k = 0; k < n; k++)
+                        is_new &= !is_same(&t[0].chunks[i + n], &t[0].chunks[i + k]);
+                kinds += is_new;
                 n++;
         }
         if (n > 0 && i + n == t[0].n && j + n == t[1].n && t[0].is_whole && t[1].is_whole)
