@@ -586,7 +586,7 @@ START_TEST(test_trail_skip)
 {
         cleanup_buffer struct buffer skip = {0};
 
-        trail_skip((struct slice[]){slice_string("N work\nN main\nN work\nN old\nN cut o"), slice_string("N main\nnoise\nN zoo\nN work\nN anew\n")}, &skip);
+        trail_skip_list((struct slice[]){slice_string("N work\nN main\nN work\nN old\nN cut o"), slice_string("N main\nnoise\nN zoo\nN work\nN anew\n")}, &skip);
         ck_assert_str_eq(skip.data, "anew\nold\nzoo\n");
 }
 END_TEST
@@ -638,9 +638,9 @@ START_TEST(test_trails)
                 make_trail(trails[i].a, &t[0]);
                 make_trail(trails[i].b, &t[1]);
                 trail_compare(t, &p);
-                ck_assert_msg(p.is_found == trails[i].is_found && p.is_last == trails[i].is_last && p.others == trails[i].others &&
+                ck_assert_msg(p.is_found == trails[i].is_found && p.is_last == trails[i].is_last && p.further == trails[i].others &&
                                       p.from[0] == trails[i].from[0] && p.from[1] == trails[i].from[1],
-                              "%s and %s: found %d, last %d, others %d, from %d and %d", trails[i].a, trails[i].b, p.is_found, p.is_last, (int)p.others,
+                              "%s and %s: found %d, last %d, others %d, from %d and %d", trails[i].a, trails[i].b, p.is_found, p.is_last, (int)p.further,
                               (int)p.from[0], (int)p.from[1]);
                 trail_done(&t[0]);
                 trail_done(&t[1]);

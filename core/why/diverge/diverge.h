@@ -72,7 +72,7 @@ struct diverge_calls {
         bool is_unsteady;  /* A parts from itself, at the place */
         bool is_parted;
         bool goes_on;      /* after it the two have at least half of their steps in common */
-        uint64_t others;   /* more such partings */
+        uint64_t further;  /* partings besides this one */
         bool has_place;
         uint64_t steps;    /* of A, before it */
         struct diverge_point open[DIVERGE_CALLERS]; /* the function of the place, its caller, … */

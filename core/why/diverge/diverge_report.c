@@ -114,8 +114,8 @@ static void add_calls(const struct diverge_result *r, struct buffer *to)
         }
         if (c->is_parted && c->goes_on)
                 buffer_addf(to, "; most of what follows is the same");
-        if (c->is_parted && c->others > 0)
-                buffer_addf(to, "; %" PRIu64 " more place%s", c->others, c->others == 1 ? "" : "s");
+        if (c->is_parted && c->further > 0)
+                buffer_addf(to, "; %" PRIu64 " more place%s", c->further, c->further == 1 ? "" : "s");
         buffer_adds(to, "\n");
         for (size_t i = 0; i < c->n_open; i++)
                 buffer_addf(to, "open\t%s\t%s\n", c->open[i].name, *c->open[i].file ? c->open[i].file : "-");
@@ -237,7 +237,7 @@ static json_t *calls_json(const struct diverge_calls *c)
                 json_array_append_new(open, json_pack("{ss ss}", "name", c->open[i].name, "file", c->open[i].file));
         j = json_pack("{s[II] sb sb sb sb sb sI}", "steps", (json_int_t)c->total[0], (json_int_t)c->total[1], "cut", (int)c->is_cut, "threads",
                       (int)c->has_threads, "unsteady", (int)c->is_unsteady, "parted", (int)c->is_parted, "goes_on", (int)c->goes_on, "more",
-                      (json_int_t)c->others);
+                      (json_int_t)c->further);
         if (c->has_place)
                 json_object_set_new(j, "place",
                                     json_pack("{sI so s[oo]}", "steps", (json_int_t)c->steps, "open", json_incref(open), "next",

@@ -4,9 +4,9 @@
 
 #include "core/run/verdict.h"
 
-#define NUMBERS_MOST  (1u << 24) /* of functions */
-#define CANDIDATES    64
-#define KINDS_OF_LOOP 3 /* the least number of different chunks among TRAIL_ALIKE; fewer are a loop's and prove nothing */
+#define NUMBERS_MOST (1u << 24) /* of functions */
+#define TRIES_MOST   64         /* places with the same hash that are tried */
+#define KINDS_LEAST  3          /* different chunks among TRAIL_ALIKE; fewer are a loop's and prove nothing */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static void read_names(struct slice text, struct names *ret)
                         list_add(ret->list, ret->n, copy_string(line + 2));
 }
 
-void trail_skip(const struct slice text[2], struct buffer *ret)
+void trail_skip_list(const struct slice text[2], struct buffer *ret)
 {
         struct names names[2] = {0};
         size_t at[2] = {0};
@@ -103,7 +103,7 @@ static bool is_same(const struct trail_chunk *a, const struct trail_chunk *b)
         return a->hash == b->hash && a->steps == b->steps;
 }
 
-/* True if both are alike from i and j on, for long enough or up to their ends. */
+/* True if both have the same chunks from i and j on: TRAIL_ALIKE of them, or all up to both programs' ends. */
 static bool are_alike(const struct trail t[2], size_t i, size_t j)
 {
         size_t n = 0, kinds = 0;
@@ -118,11 +118,11 @@ static bool are_alike(const struct trail t[2], size_t i, size_t j)
         }
         if (n > 0 && i + n == t[0].n && j + n == t[1].n && t[0].is_whole && t[1].is_whole)
                 return true;
-        return n == TRAIL_ALIKE && kinds >= KINDS_OF_LOOP;
+        return n == TRAIL_ALIKE && kinds >= KINDS_LEAST;
 }
 
-/* The nearest places, from *i and *j on, from which both are alike. */
-static bool lay_anew(const struct trail t[2], const struct position *index, size_t *i, size_t *j)
+/* Moves *i and *j on to the nearest places from which both are alike. False: there are none. */
+static bool realign(const struct trail t[2], const struct position *index, size_t *i, size_t *j)
 {
         size_t best = SIZE_MAX, a = *i, b = *j;
 
@@ -130,7 +130,7 @@ static bool lay_anew(const struct trail t[2], const struct position *index, size
                 const uint64_t hash = t[0].chunks[a + x].hash;
                 const size_t low = lower_bound(&(struct position){hash, b}, index, t[1].n, sizeof(*index), compare_positions);
 
-                for (size_t k = low; k < MIN(t[1].n, low + CANDIDATES) && index[k].hash == hash && index[k].at - b <= TRAIL_AHEAD; k++)
+                for (size_t k = low; k < MIN(t[1].n, low + TRIES_MOST) && index[k].hash == hash && index[k].at - b <= TRAIL_AHEAD; k++)
                         if (x + index[k].at - b < best && are_alike(t, a + x, index[k].at)) {
                                 best = x + index[k].at - b;
                                 *i = a + x;
@@ -140,73 +140,81 @@ static bool lay_anew(const struct trail t[2], const struct position *index, size
         return best != SIZE_MAX;
 }
 
-struct found {
-        size_t at[2];
-        uint64_t from[2], common; /* steps before it; steps of the first trail before it that the other has, too */
-        uint64_t passed;          /* steps of the longer side until both are alike again; UINT64_MAX: they never are */
+/* A parting, and the steps from it to where both are alike again. */
+struct gap {
+        size_t at[2];     /* its first chunks */
+        uint64_t from[2]; /* steps before it */
+        uint64_t common;  /* of those of the first trail, the steps that the other has, too */
+        uint64_t passed;  /* its steps, on the longer side; UINT64_MAX: both are never alike again */
 };
 
-static void note_parting(const struct trail t[2], const struct found *f, struct trail_parting *ret)
+/* Finds all gaps, *ret_n. One more follows them: the end of what could be compared. */
+static struct gap *find_gaps(const struct trail t[2], size_t *ret_n)
 {
-        ret->is_found = true;
-        ret->size = 0;
-        for (int side = 0; side < 2; side++) {
-                ret->from[side] = f->from[side];
-                if (f->at[side] < t[side].n)
-                        ret->size = MAX(ret->size, t[side].chunks[f->at[side]].steps);
-        }
-}
-
-void trail_compare(const struct trail t[2], struct trail_parting *ret)
-{
-        struct position *index = allocate(t[1].n + 1, sizeof(*index));
-        struct found f = {0}, *list = NULL;
+        cleanup_free struct position *index = allocate(t[1].n + 1, sizeof(*index));
+        struct gap g = {.passed = UINT64_MAX}, *list = NULL;
         size_t n = 0;
 
-        *ret = (struct trail_parting){0};
         for (size_t j = 0; j < t[1].n; j++)
                 index[j] = (struct position){t[1].chunks[j].hash, j};
         sort_list(index, t[1].n, sizeof(*index), compare_positions);
         for (;;) {
                 size_t to[2];
-                bool is_over = false;
+                bool is_over = false; /* both have ended, or one was cut off here */
 
-                for (; f.at[0] < t[0].n && f.at[1] < t[1].n && is_same(&t[0].chunks[f.at[0]], &t[1].chunks[f.at[1]]); f.at[0]++, f.at[1]++) {
-                        f.common += t[0].chunks[f.at[0]].steps;
+                for (; g.at[0] < t[0].n && g.at[1] < t[1].n && is_same(&t[0].chunks[g.at[0]], &t[1].chunks[g.at[1]]); g.at[0]++, g.at[1]++) {
+                        g.common += t[0].chunks[g.at[0]].steps;
                         for (int side = 0; side < 2; side++)
-                                f.from[side] += t[side].chunks[f.at[side]].steps;
+                                g.from[side] += t[side].chunks[g.at[side]].steps;
                 }
                 for (int side = 0; side < 2; side++)
-                        is_over |= f.at[side] == t[side].n && (!t[side].is_whole || f.at[!side] == t[!side].n);
+                        is_over |= g.at[side] == t[side].n && (!t[side].is_whole || g.at[!side] == t[!side].n);
                 if (is_over)
                         break;
-                list_add(list, n, f);
-                memcpy(to, f.at, sizeof(to));
-                list[n - 1].passed = UINT64_MAX;
-                if (!lay_anew(t, index, &to[0], &to[1]))
+                list_add(list, n, g);
+                memcpy(to, g.at, sizeof(to));
+                if (!realign(t, index, &to[0], &to[1]))
                         break;
                 for (int side = 0; side < 2; side++)
-                        for (; f.at[side] < to[side]; f.at[side]++)
-                                f.from[side] += t[side].chunks[f.at[side]].steps;
-                list[n - 1].passed = MAX(f.from[0] - list[n - 1].from[0], f.from[1] - list[n - 1].from[1]);
+                        for (; g.at[side] < to[side]; g.at[side]++)
+                                g.from[side] += t[side].chunks[g.at[side]].steps;
+                list[n - 1].passed = MAX(g.from[0] - list[n - 1].from[0], g.from[1] - list[n - 1].from[1]);
         }
-        ret->common = f.common;
-        for (size_t i = 0; i < n; i++) {
-                const uint64_t left = MAX(t[0].steps - list[i].from[0], t[1].steps - list[i].from[1]);
-                bool is_alike, is_last;
+        *ret_n = n;
+        list_add(list, n, g);
+        return list;
+}
 
-                if (left * TRAIL_END < MAX(t[0].steps, t[1].steps))
-                        continue;
-                ret->others += ret->is_found;
-                is_alike = list[i].passed <= ((i + 1 < n ? list[i + 1].common : f.common) - list[i].common) / TRAIL_STRETCH;
-                is_last = !is_alike && (f.common - list[i].common) * 2 < left;
+static void note_parting(const struct trail t[2], const struct gap *g, struct trail_parting *ret)
+{
+        ret->is_found = true;
+        ret->size = 0;
+        for (int side = 0; side < 2; side++) {
+                ret->from[side] = g->from[side];
+                if (g->at[side] < t[side].n)
+                        ret->size = MAX(ret->size, t[side].chunks[g->at[side]].steps);
+        }
+}
+
+void trail_compare(const struct trail t[2], struct trail_parting *ret)
+{
+        size_t n;
+        cleanup_free struct gap *gaps = find_gaps(t, &n);
+
+        *ret = (struct trail_parting){0};
+        for (size_t i = 0; i < n; i++) {
+                const uint64_t left = MAX(t[0].steps - gaps[i].from[0], t[1].steps - gaps[i].from[1]);
+                const uint64_t alike = gaps[i + 1].common - gaps[i].common; /* steps of the equal stretch after it */
+                const bool is_last = gaps[i].passed > alike / TRAIL_STRETCH && (gaps[n].common - gaps[i].common) * 2 < left;
+
+                if (left * TRAIL_END < MAX(t[0].steps, t[1].steps)) /* in the last hundredth */
+                        break;
+                ret->further += ret->is_found;
                 if (ret->is_last || (ret->is_found && !is_last))
                         continue;
                 ret->is_last = is_last;
-                note_parting(t, &list[i], ret);
+                note_parting(t, &gaps[i], ret);
         }
-        free(list);
-        free(index);
 }
 
 /* -- steps --------------------------------------------------------------------------------------------------------- */
@@ -265,77 +273,78 @@ void trail_window_done(struct trail_window *w)
         *w = (struct trail_window){0};
 }
 
-/* The open functions of a side during a pass over its steps. */
-struct open {
+/* A side during a pass over its steps, with its open functions. */
+struct pass {
         const struct trail_window *window;
         unsigned *list; /* owned */
         size_t n, at;
 };
 
-static void take(struct open *o)
+/* A return also ends the calls within that longjmp() left. */
+static void pass_step(struct pass *p)
 {
-        const struct trail_step *s = &o->window->steps[o->at++];
-        size_t n = o->n;
+        const struct trail_step *s = &p->window->steps[p->at++];
+        size_t n = p->n;
 
         if (s->kind == 'C' || s->kind == 'c')
-                list_add(o->list, o->n, s->function);
+                list_add(p->list, p->n, s->function);
         if (s->kind != 'R' && s->kind != 'r')
                 return;
-        while (n > 0 && o->list[n - 1] != s->function)
+        while (n > 0 && p->list[n - 1] != s->function)
                 n--;
-        o->n = n > 0 ? n - 1 : o->n;
+        p->n = n > 0 ? n - 1 : p->n;
 }
 
-/* The next step that the other side could take, too; NULL: the end. */
-static const struct trail_step *look(struct open *o)
+/* The next step, after calls and returns that are none; NULL: the end. */
+static const struct trail_step *next_step(struct pass *p)
 {
-        while (o->at < o->window->n_steps && strchr("cr", o->window->steps[o->at].kind))
-                take(o);
-        return o->at < o->window->n_steps ? &o->window->steps[o->at] : NULL;
+        while (p->at < p->window->n_steps && strchr("cr", p->window->steps[p->at].kind))
+                pass_step(p);
+        return p->at < p->window->n_steps ? &p->window->steps[p->at] : NULL;
 }
 
-static const char *name_of(const struct open *o, unsigned function)
+static const char *name_of(const struct pass *p, unsigned function)
 {
-        return o->window->functions[function].name;
+        return p->window->functions[function].name;
 }
 
-static bool is_same_step(const struct open o[2], const struct trail_step *a, const struct trail_step *b)
+static bool is_same_step(const struct pass p[2], const struct trail_step *a, const struct trail_step *b)
 {
-        return a->kind == b->kind && a->outcome == b->outcome && strcmp(name_of(&o[0], a->function), name_of(&o[1], b->function)) == 0;
+        return a->kind == b->kind && a->outcome == b->outcome && strcmp(name_of(&p[0], a->function), name_of(&p[1], b->function)) == 0;
 }
 
 void trail_find_place(const struct trail_window w[2], struct trail_place *ret)
 {
-        struct open o[2] = {{.window = &w[0]}, {.window = &w[1]}};
+        struct pass p[2] = {{.window = &w[0]}, {.window = &w[1]}};
         const struct trail_step *a, *b;
 
         *ret = (struct trail_place){0};
         for (int side = 0; side < 2; side++)
                 for (size_t i = 0; i < w[side].n_stack; i++)
-                        list_add(o[side].list, o[side].n, w[side].stack[i]);
-        while ((a = look(&o[0])), (b = look(&o[1])), a && b && is_same_step(o, a, b)) {
+                        list_add(p[side].list, p[side].n, w[side].stack[i]);
+        while ((a = next_step(&p[0])), (b = next_step(&p[1])), a && b && is_same_step(p, a, b)) {
                 ret->entered = a->kind == 'C' ? ret->entered + 1 : 0;
-                take(&o[0]);
-                take(&o[1]);
+                pass_step(&p[0]);
+                pass_step(&p[1]);
                 ret->steps++;
         }
         ret->is_found = a || b;
-        if (!a || !b || a->kind != 'T' || b->kind != 'T' || strcmp(name_of(&o[0], a->function), name_of(&o[1], b->function)) != 0)
+        if (!a || !b || a->kind != 'T' || b->kind != 'T' || strcmp(name_of(&p[0], a->function), name_of(&p[1], b->function)) != 0)
                 ret->entered = 0;
-        for (size_t i = 0, j = 0; i < o[0].n && j < o[1].n; i++) { /* functions of only one side are left out */
+        for (size_t i = 0, j = 0; i < p[0].n && j < p[1].n; i++) { /* functions of only one side are left out */
                 size_t k = j;
 
-                while (k < o[1].n && strcmp(name_of(&o[0], o[0].list[i]), name_of(&o[1], o[1].list[k])) != 0)
+                while (k < p[1].n && strcmp(name_of(&p[0], p[0].list[i]), name_of(&p[1], p[1].list[k])) != 0)
                         k++;
-                if (k == o[1].n)
+                if (k == p[1].n)
                         continue;
-                o[0].list[ret->n] = o[0].list[i];
-                o[1].list[ret->n++] = o[1].list[k];
+                p[0].list[ret->n] = p[0].list[i];
+                p[1].list[ret->n++] = p[1].list[k];
                 j = k + 1;
         }
         for (int side = 0; side < 2; side++) {
-                ret->next[side] = o[side].at;
-                ret->stack[side] = o[side].list;
+                ret->next[side] = p[side].at;
+                ret->stack[side] = p[side].list;
         }
 }
 

@@ -23,8 +23,8 @@
 
 /* The next line, NUL-terminated; free(); NULL at the end. A last line without a newline is truncated, and skipped. */
 char *trail_take_line(struct slice *text);
-/* From both programs' "names": the names that only one program has, a line each, sorted. */
-void trail_skip(const struct slice text[2], struct buffer *ret);
+/* The list for $SOLVERFS_TRAIL_SKIP, from both programs' "names": the names that only one of them has, a line each, sorted. */
+void trail_skip_list(const struct slice text[2], struct buffer *ret);
 
 struct trail_chunk {
         uint64_t steps, hash;
@@ -42,11 +42,10 @@ void trail_done(struct trail *t);
 
 struct trail_parting {
         bool is_found;
-        bool is_last;      /* after it the two are not alike again, and have less than half in common */
-        uint64_t from[2];  /* steps before its chunk; `size`: the most steps of the chunk on either side */
-        uint64_t size;
-        uint64_t others;   /* more partings, after which the two are alike again */
-        uint64_t common;   /* steps of the first trail that the other has, too */
+        bool is_last;     /* after it the two are not alike again, and have less than half in common */
+        uint64_t from[2]; /* steps before its chunk */
+        uint64_t size;    /* steps of its chunk, on the side that has more */
+        uint64_t further; /* partings besides this one */
 };
 /* The first parting with is_last; if there is none, the first parting. */
 void trail_compare(const struct trail t[2], struct trail_parting *ret);
@@ -82,6 +81,6 @@ struct trail_place {
          * compared first was passed to them, or read from memory. */
         size_t entered;
 };
-/* Calls and returns in small letters, of functions that only one side has, are no steps. */
+/* Finds the first step that differs. Calls and returns in small letters, of functions that only one side has, are no steps. */
 void trail_find_place(const struct trail_window w[2], struct trail_place *ret);
 void trail_place_done(struct trail_place *p);

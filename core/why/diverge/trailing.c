@@ -143,7 +143,7 @@ static int list_functions(struct trailing *t, bool *ret_ok)
                                          t->d->options->version[side]->name);
         }
         if (r == 0 && *ret_ok) {
-                trail_skip((struct slice[]){heard(&names[0]), heard(&names[1])}, &skip);
+                trail_skip_list((struct slice[]){heard(&names[0]), heard(&names[1])}, &skip);
                 r = scratch_make(t->d->scratch, t->folder) ?: path_join(t->skip, t->folder, SKIP);
                 fd = r == 0 ? open(t->skip, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
                 if (r == 0 && (fd < 0 || fchmod(fd, 0644) < 0))
@@ -283,7 +283,7 @@ static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS
         trail_compare((struct trail[]){trails[FIRST_A], trails[FIRST_B]}, &p);
         ret->is_parted = p.is_last || (p.is_found && !own.is_found); /* a parting of A from itself is no difference */
         ret->goes_on = !p.is_last;
-        ret->others = p.others;
+        ret->further = p.further;
         return ret->is_parted ? find_place(t, both, &p, ret) : 0;
 }
 
