@@ -156,6 +156,27 @@ START_TEST(test_partings)
 }
 END_TEST
 
+/* Up to 64 lines later they are alike again, though a value differs. */
+START_TEST(test_alike_later)
+{
+        cleanup(unsteady_freep) struct unsteady *u = unsteady_new();
+
+        for (int n = 60; n <= 64; n++) {
+                cleanup_buffer struct buffer more = {0};
+                struct divergence d;
+
+                for (int i = 1; i <= n; i++)
+                        buffer_addf(&more, "%0*d\n", i, 0);
+                for (char *p = more.data; *p; p++)
+                        *p = *p == '0' ? 'x' : *p;
+                buffer_adds(&more, "end 2\np\nq\n");
+                find(u, "end 1\np\nq\n", more.data, &d);
+                ck_assert_msg(d.partings == 1 && d.values_differ == 1, "%d lines: %d partings, %d values", n, (int)d.partings, (int)d.values_differ);
+                divergence_done(&d);
+        }
+}
+END_TEST
+
 /* A trace that was cut off ends nowhere. */
 START_TEST(test_cut)
 {
@@ -701,6 +722,6 @@ START_TEST(test_trail_places)
 }
 END_TEST
 
-SUITE("diverge", test_trail_skip, test_trails, test_trail_end, test_trail_places, test_streams, test_context, test_unsteady, test_unsteady_more_lines, test_partings, test_cut, test_long_line, test_many_shapes, test_broken_source, test_statistic_lines,
+SUITE("diverge", test_trail_skip, test_trails, test_trail_end, test_trail_places, test_streams, test_context, test_unsteady, test_unsteady_more_lines, test_partings, test_alike_later, test_cut, test_long_line, test_many_shapes, test_broken_source, test_statistic_lines,
       test_statistics_compared, test_statistic_is_of, test_profile, test_profile_library, test_profile_without_place, test_function_at,
       test_changed_functions)

@@ -319,11 +319,12 @@ static uint64_t places_of(const struct line *a, const struct line *b)
         return places;
 }
 
-/* The fewest lines to skip on each side until two have one shape, or one more if then their values are equal, too; all lines looked at if there are
- * none. */
+/* Finds how many lines to skip on each side, in all the fewest, until the next two have one shape; one more if then their values are equal, too. If there
+ * are no such lines: all that were looked at. */
 static int realign(struct reader r[2], size_t ret[2])
 {
         size_t most = LOOK_AHEAD;
+        bool is_found = false;
 
         ret[0] = ret[1] = 0;
         for (size_t sum = 1; sum <= most; sum++)
@@ -333,15 +334,16 @@ static int realign(struct reader r[2], size_t ret[2])
 
                         if (k < 0)
                                 return k;
-                        if (!l[0] || !l[1] || l[0]->shape != l[1]->shape || (most < LOOK_AHEAD && places_of(l[0], l[1]) != 0))
+                        if (!l[0] || !l[1] || l[0]->shape != l[1]->shape || (is_found && places_of(l[0], l[1]) != 0))
                                 continue;
-                        most = places_of(l[0], l[1]) != 0 ? sum + 1 : 0;
                         ret[0] = i;
                         ret[1] = sum - i;
-                        if (most == 0)
+                        if (places_of(l[0], l[1]) == 0)
                                 return 0;
+                        is_found = true;
+                        most = sum + 1;
                 }
-        for (int side = 0; side < 2 && most == LOOK_AHEAD; side++)
+        for (int side = 0; side < 2 && !is_found; side++)
                 ret[side] = MIN(r[side].end - r[side].first, LOOK_AHEAD);
         return 0;
 }
